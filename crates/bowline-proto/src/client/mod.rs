@@ -1,0 +1,1 @@
+//! The client side of a connection, as a state machine.

@@ -1,0 +1,1 @@
+//! What HTTP adds to the protocol: headers, event streams, sessions. Rules only, no sockets.

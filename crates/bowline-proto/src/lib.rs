@@ -1,0 +1,15 @@
+//! The Model Context Protocol, without I/O.
+//!
+//! Nothing in this crate reads a socket, a clock or a random source. Bytes,
+//! time and seeds are arguments; frames, deadlines and events are results. So
+//! every behaviour, reconnection included, is tested in virtual time.
+
+pub mod client;
+pub mod http;
+pub mod jsonrpc;
+pub mod model;
+pub mod revision;
+pub mod server;
+mod time;
+
+pub use time::Instant;

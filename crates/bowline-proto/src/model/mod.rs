@@ -1,0 +1,1 @@
+//! Every message type of all revisions, as one superset.

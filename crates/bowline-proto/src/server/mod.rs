@@ -1,0 +1,1 @@
+//! The server side of a connection, as a state machine.

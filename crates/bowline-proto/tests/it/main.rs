@@ -1,0 +1,8 @@
+//! The integration tests of the protocol core: one binary, one module per room.
+
+mod client;
+mod http;
+mod jsonrpc;
+mod model;
+mod revision;
+mod server;

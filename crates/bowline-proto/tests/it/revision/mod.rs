@@ -1,0 +1,1 @@
+//! Tests of `bowline_proto::revision`.
