@@ -1,0 +1,112 @@
+//! `cargo xtask tidy`: the repository's rules that the compiler cannot check.
+//!
+//! An invariant that is only written down is broken within a year, so each one
+//! is a rule here: one small file that says why the rule exists, with tests on
+//! sample strings. A rule sees text and returns violations; it opens no files.
+
+mod decision_records;
+mod dependencies;
+mod file_length;
+mod files;
+mod forbidden_code;
+mod function_length;
+mod layering;
+mod links;
+mod lock_sources;
+mod machine_paths;
+mod module_docs;
+mod revision_names;
+mod source;
+
+use std::fmt;
+
+use crate::{Failure, cargo, no_arguments};
+use files::Tree;
+use source::Source;
+
+/// One place where the repository breaks one of its rules.
+#[derive(Debug, PartialEq, Eq)]
+struct Violation {
+    path: String,
+    line: usize,
+    message: String,
+    remedy: &'static str,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            path,
+            line,
+            message,
+            remedy,
+        } = self;
+        write!(f, "{path}:{line}: {message} ({remedy})")
+    }
+}
+
+/// Checks every rule and prints every violation.
+pub fn run(arguments: &[String]) -> Result<(), Failure> {
+    no_arguments(arguments)?;
+    let tree = Tree::read(&cargo::root())?;
+    let mut violations = check_sources(&tree);
+    violations.extend(check_texts(&tree));
+    violations.extend(dependencies::check(&dependencies::tree()?));
+    violations.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+    for violation in &violations {
+        eprintln!("{violation}");
+    }
+    match violations.len() {
+        0 => {
+            eprintln!("tidy: {} files, no rule broken", tree.paths().len());
+            Ok(())
+        }
+        1 => Err("one rule is broken, see above".into()),
+        count => Err(format!("{count} rules are broken, see above")),
+    }
+}
+
+/// The rules about Rust sources.
+fn check_sources(tree: &Tree) -> Vec<Violation> {
+    let root = layering::Root::read(tree.text(layering::ROOT).unwrap_or_default());
+    let mut violations = root.check();
+    for (path, text) in tree.ending(".rs") {
+        let source = Source::new(path, text);
+        violations.extend(module_docs::check(&source));
+        violations.extend(file_length::check(&source));
+        violations.extend(function_length::check(&source));
+        violations.extend(forbidden_code::check(&source));
+        violations.extend(revision_names::check(&source));
+        violations.extend(root.check_file(&source));
+    }
+    violations
+}
+
+/// The rules about everything else.
+fn check_texts(tree: &Tree) -> Vec<Violation> {
+    let mut violations = decision_records::check(&tree.paths(), tree.text(decision_records::INDEX));
+    for (path, text) in tree.ending(".md") {
+        violations.extend(links::check(path, text, &|target| tree.exists(target)));
+    }
+    for (path, text) in tree.ending("") {
+        violations.extend(machine_paths::check(path, text));
+        violations.extend(lock_sources::check(path, text));
+    }
+    violations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_violation_says_where_and_what_to_do() {
+        let violation = Violation {
+            path: "a/b.rs".into(),
+            line: 3,
+            message: "too long".into(),
+            remedy: "split it",
+        };
+        assert_eq!(violation.to_string(), "a/b.rs:3: too long (split it)");
+    }
+}
