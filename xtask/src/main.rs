@@ -4,6 +4,7 @@
 //! first `cargo xtask` on a fresh machine builds in a second.
 
 mod cargo;
+mod fuzz;
 mod test;
 mod tidy;
 
@@ -31,6 +32,12 @@ const VERBS: &[Verb] = &[
         arguments: "",
         help: "the repository's rules that the compiler cannot check",
         run: tidy::run,
+    },
+    Verb {
+        name: "fuzz",
+        arguments: "[target] [seconds]",
+        help: "each fuzz target of bowline-proto, or one, for 60 seconds or as long as you say",
+        run: fuzz::run,
     },
     Verb {
         name: "help",
