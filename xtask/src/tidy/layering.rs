@@ -19,11 +19,22 @@ pub const ROOT: &str = "crates/bowline-proto/src/lib.rs";
 const ROOMS: &[(&str, &[&str])] = &[
     ("time", &[]),
     ("jsonrpc", &["time"]),
+    ("error", &["jsonrpc"]),
+    ("telemetry", &["error", "time"]),
     ("model", &["jsonrpc"]),
     ("revision", &["model", "jsonrpc"]),
     ("http", &["revision", "model", "jsonrpc", "time"]),
-    ("client", &["http", "revision", "model", "jsonrpc", "time"]),
-    ("server", &["http", "revision", "model", "jsonrpc", "time"]),
+    ("client", BELOW_THE_MACHINES),
+    ("server", BELOW_THE_MACHINES),
+];
+const BELOW_THE_MACHINES: &[&str] = &[
+    "http",
+    "revision",
+    "model",
+    "telemetry",
+    "error",
+    "jsonrpc",
+    "time",
 ];
 
 /// What the crate's root declares: its rooms, and the names it re-exports from them.
