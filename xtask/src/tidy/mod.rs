@@ -61,8 +61,8 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
             eprintln!("tidy: {} files, no rule broken", tree.paths().len());
             Ok(())
         }
-        1 => Err("one rule is broken, see above".into()),
-        count => Err(format!("{count} rules are broken, see above")),
+        1 => Err("one violation, see above".into()),
+        count => Err(format!("{count} violations, see above")),
     }
 }
 
