@@ -1,0 +1,63 @@
+//! Batches, which one revision of the protocol has.
+
+use super::{ScanError, ScanErrorKind, scan_error::Fault, skip};
+
+/// The messages of one frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Messages<'a> {
+    /// The frame is a message by itself.
+    One(&'a [u8]),
+    /// The frame is an array of messages, of which there is at least one.
+    Batch(Vec<&'a [u8]>),
+}
+
+/// Takes a batch apart, and leaves every other frame as it is.
+///
+/// What is in the batch has yet to be [scanned](super::scan); it need not be
+/// messages.
+///
+/// ```
+/// use bowline_proto::jsonrpc::{Messages, split};
+///
+/// let frame = br#"[{"id":1}, {"id":2}]"#;
+/// let messages = split(frame).unwrap();
+/// assert_eq!(messages, Messages::Batch(vec![br#"{"id":1}"#, br#"{"id":2}"#]));
+/// ```
+///
+/// # Errors
+///
+/// Where the frame begins as an array but does not go on as one, or the array
+/// is empty.
+pub fn split(frame: &[u8]) -> Result<Messages<'_>, ScanError> {
+    let start = skip::whitespace(frame, 0);
+    if frame.get(start) != Some(&b'[') {
+        return Ok(Messages::One(frame));
+    }
+    elements(frame, start)
+        .map(Messages::Batch)
+        .map_err(|fault| fault.explain(frame))
+}
+
+fn elements(frame: &[u8], start: usize) -> Result<Vec<&[u8]>, Fault> {
+    let mut at = skip::whitespace(frame, start + 1);
+    if frame.get(at) == Some(&b']') {
+        return Err(Fault::new(ScanErrorKind::EmptyBatch, start));
+    }
+    let mut elements = Vec::new();
+    loop {
+        let end = skip::value::<true>(frame, at, 1)?;
+        elements.push(&frame[at..end]);
+        at = skip::whitespace(frame, end);
+        match frame.get(at) {
+            Some(b',') => at = skip::whitespace(frame, at + 1),
+            Some(b']') => break,
+            Some(b'}') => return Err(Fault::new(ScanErrorKind::Mismatched, at)),
+            Some(_) => return Err(Fault::new(ScanErrorKind::NotJson, at)),
+            None => return Err(Fault::new(ScanErrorKind::UnexpectedEnd, at)),
+        }
+    }
+    match skip::whitespace(frame, at + 1) {
+        rest if rest < frame.len() => Err(Fault::new(ScanErrorKind::Trailing, rest)),
+        _ => Ok(elements),
+    }
+}

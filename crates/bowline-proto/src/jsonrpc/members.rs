@@ -1,0 +1,215 @@
+//! Walking over the members of one object.
+
+use std::borrow::Cow;
+
+use super::{
+    scan_error::{Fault, ScanErrorKind},
+    skip,
+};
+
+/// The members of an object, key by key, values unread.
+pub(super) struct Members<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    started: bool,
+}
+
+impl<'a> Members<'a> {
+    /// `at` is the index of the object's opening brace.
+    pub(super) fn open(bytes: &'a [u8], at: usize) -> Self {
+        Self {
+            bytes,
+            at: at + 1,
+            started: false,
+        }
+    }
+
+    /// The next key, with the walk standing before its value; none behind the
+    /// closing brace.
+    pub(super) fn next_key(&mut self) -> Result<Option<Quoted<'a>>, Fault> {
+        let mut token = self.token()?;
+        if token == b'}' {
+            self.at += 1;
+            return Ok(None);
+        }
+        if self.started {
+            self.expect(token, b',')?;
+            token = self.token()?;
+        }
+        self.started = true;
+        self.expect(token, b'"')?;
+        let (end, escaped) = skip::string(self.bytes, self.at)?;
+        let key = Quoted {
+            body: &self.bytes[self.at..end],
+            escaped,
+        };
+        self.at = end + 1;
+        let token = self.token()?;
+        self.expect(token, b':')?;
+        self.token()?;
+        Ok(Some(key))
+    }
+
+    /// Gets past the value, with `open` objects and arrays around it.
+    pub(super) fn value<const BOUNDED: bool>(&mut self, open: u32) -> Result<&'a [u8], Fault> {
+        let end = skip::value::<BOUNDED>(self.bytes, self.at, open)?;
+        let value = &self.bytes[self.at..end];
+        self.at = end;
+        Ok(value)
+    }
+
+    /// The members of the object that stands here as a value. Hand them to
+    /// [`Members::resume`] when they are read.
+    pub(super) fn enter(&self) -> Members<'a> {
+        Members::open(self.bytes, self.at)
+    }
+
+    /// Goes on behind `inner`, and returns the text of it.
+    pub(super) fn resume(&mut self, inner: &Members<'a>) -> &'a [u8] {
+        let value = &self.bytes[self.at..inner.at];
+        self.at = inner.at;
+        value
+    }
+
+    /// Where the walk stands: before a value, or behind the object.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The first byte of the value, behind [`Members::next_key`].
+    pub(super) fn peek(&self) -> u8 {
+        self.bytes[self.at]
+    }
+
+    fn token(&mut self) -> Result<u8, Fault> {
+        self.at = skip::whitespace(self.bytes, self.at);
+        let token = self.bytes.get(self.at).copied();
+        token.ok_or(Fault::new(ScanErrorKind::UnexpectedEnd, self.at))
+    }
+
+    fn expect(&mut self, token: u8, wanted: u8) -> Result<(), Fault> {
+        if token != wanted {
+            return Err(Fault::new(ScanErrorKind::NotJson, self.at));
+        }
+        self.at += 1;
+        Ok(())
+    }
+}
+
+/// A string between its quotes, escapes and all.
+#[derive(Clone, Copy)]
+pub(super) struct Quoted<'a> {
+    body: &'a [u8],
+    escaped: bool,
+}
+
+impl<'a> Quoted<'a> {
+    /// Takes the quotes off a value; none where it is not a string.
+    pub(super) fn from_value(value: &'a [u8]) -> Option<Self> {
+        let body = value.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+        let escaped = memchr::memchr(b'\\', body).is_some();
+        Some(Self { body, escaped })
+    }
+
+    /// Whether the string reads `text`, which has nothing that must be escaped.
+    pub(super) fn is(&self, text: &str) -> bool {
+        if self.escaped {
+            spells(self.body, text.as_bytes())
+        } else {
+            self.body == text.as_bytes()
+        }
+    }
+
+    /// Which of `names` the string reads.
+    pub(super) fn which(&self, names: &[&'static str]) -> Option<&'static str> {
+        names.iter().copied().find(|name| self.is(name))
+    }
+
+    /// The text, borrowed where it has no escapes; none where it is not valid.
+    pub(super) fn decode(&self) -> Option<Cow<'a, str>> {
+        if self.escaped {
+            let quoted = [b"\"", self.body, b"\""].concat();
+            return serde_json::from_slice(&quoted).ok().map(Cow::Owned);
+        }
+        if self.body.iter().any(|&byte| byte < b' ') {
+            return None;
+        }
+        std::str::from_utf8(self.body).ok().map(Cow::Borrowed)
+    }
+}
+
+/// Compares without decoding into memory. Of the escapes only `\u` can stand
+/// for a letter of a name.
+fn spells(mut body: &[u8], name: &[u8]) -> bool {
+    for &letter in name {
+        body = match body {
+            [b'\\', b'u', a, b, c, d, tail @ ..] if code_unit([*a, *b, *c, *d]) == letter => tail,
+            [first, tail @ ..] if *first == letter => tail,
+            _ => return false,
+        };
+    }
+    body.is_empty()
+}
+
+/// The ASCII letter behind `\u`, or a byte that no name has.
+fn code_unit(digits: [u8; 4]) -> u8 {
+    let digit = |byte: u8| (byte as char).to_digit(16);
+    match digits.map(digit) {
+        [Some(0), Some(0), Some(high), Some(low)] => u8::try_from(high * 16 + low).unwrap_or(0),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quoted(value: &str) -> Quoted<'_> {
+        Quoted::from_value(value.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn escaped_names_are_recognised() {
+        for id in [
+            r#""id""#,
+            r#""\u0069d""#,
+            r#""i\u0064""#,
+            r#""\u0069\u0064""#,
+        ] {
+            assert!(quoted(id).is("id"), "{id}");
+        }
+        for other in [
+            r#""""#,
+            r#""i""#,
+            r#""id ""#,
+            r#""\u0069""#,
+            r#""\u0169d""#,
+            r#""\u69d""#,
+        ] {
+            assert!(!quoted(other).is("id"), "{other}");
+        }
+        assert!(quoted(r#""\u006A\u006a""#).is("jj"), "both cases of digits");
+    }
+
+    #[test]
+    fn texts_borrow_unless_escaped() {
+        assert!(matches!(
+            quoted(r#""päng""#).decode(),
+            Some(Cow::Borrowed("päng"))
+        ));
+        assert!(matches!(quoted(r#""a\/b""#).decode(), Some(Cow::Owned(text)) if text == "a/b"));
+        assert_eq!(quoted(r#""\ud83d\ude00""#).decode().unwrap(), "😀");
+        assert!(quoted(r#""\ud83d""#).decode().is_none(), "half a pair");
+        assert!(
+            quoted("\"a\tb\"").decode().is_none(),
+            "a raw control character"
+        );
+        assert_eq!(quoted("\"a\u{7f}b\"").decode().unwrap(), "a\u{7f}b");
+        assert!(
+            Quoted::from_value(b"\"a\xffb\"")
+                .unwrap()
+                .decode()
+                .is_none()
+        );
+    }
+}
