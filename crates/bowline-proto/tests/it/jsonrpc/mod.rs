@@ -3,5 +3,6 @@
 mod batch;
 mod decode;
 mod envelope;
+mod frame;
 mod salvage;
 mod text;

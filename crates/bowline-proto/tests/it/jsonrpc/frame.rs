@@ -1,0 +1,173 @@
+use bowline_proto::jsonrpc::{LineFramer, Oversize};
+use bytes::Bytes;
+use proptest::prelude::*;
+
+fn drain(framer: &mut LineFramer) -> Result<Vec<Bytes>, Oversize> {
+    let mut frames = Vec::new();
+    while let Some(frame) = framer.next_frame()? {
+        frames.push(frame);
+    }
+    Ok(frames)
+}
+
+#[test]
+fn lines_become_frames() {
+    let mut framer = LineFramer::new(100);
+    framer.push(b"{}\n{\"a\":1}\r\n\n \t \n\r\n[1]\r\r\n{\"half");
+    assert_eq!(drain(&mut framer).unwrap(), ["{}", "{\"a\":1}", "[1]\r"]);
+    framer.push(b"\":2}\n");
+    assert_eq!(drain(&mut framer).unwrap(), ["{\"half\":2}"]);
+    assert_eq!(framer.finish(), None);
+}
+
+#[test]
+fn the_rest_at_the_end_of_the_stream() {
+    let rest = |bytes: &[u8]| {
+        let mut framer = LineFramer::new(100);
+        framer.push(bytes);
+        while framer.next_frame().unwrap().is_some() {}
+        framer.finish()
+    };
+    assert_eq!(rest(b"{}\n[]").unwrap(), "[]");
+    assert_eq!(rest(b"{}\n[]\r").unwrap(), "[]");
+    assert_eq!(rest(b"{}\n"), None);
+    assert_eq!(rest(b"{}\n \r"), None);
+    assert_eq!(rest(b""), None);
+}
+
+#[test]
+fn the_limit_is_exact() {
+    for end in ["\n", "\r\n"] {
+        let mut framer = LineFramer::new(10);
+        framer.push(b"1234567890");
+        assert_eq!(framer.next_frame(), Ok(None));
+        framer.push(end.as_bytes());
+        assert_eq!(framer.next_frame().unwrap().unwrap(), "1234567890");
+        framer.push(b"12345678901");
+        framer.push(end.as_bytes());
+        let error = framer.next_frame().unwrap_err();
+        assert_eq!((error.size_at_least, error.limit), (11, 10));
+    }
+}
+
+#[test]
+fn a_carriage_return_may_be_half_of_the_line_end() {
+    let mut framer = LineFramer::new(3);
+    framer.push(b"abc\r");
+    assert_eq!(framer.next_frame(), Ok(None), "the newline may follow");
+    framer.push(b"\n");
+    assert_eq!(framer.next_frame().unwrap().unwrap(), "abc");
+    framer.push(b"abc\r");
+    assert_eq!(framer.next_frame(), Ok(None));
+    framer.push(b"d");
+    assert_eq!(framer.next_frame().unwrap_err().size_at_least, 5);
+}
+
+#[test]
+fn an_endless_line_fails_early_and_for_good() {
+    let mut framer = LineFramer::new(5000);
+    framer.push(&[b'x'; 5001]);
+    let error = framer.next_frame().unwrap_err();
+    assert_eq!(error.size_at_least, 5001);
+    assert_eq!(error.prefix, vec![b'x'; 4096]);
+    assert_eq!(
+        error.to_string(),
+        "a frame of at least 5001 bytes, where 5000 are allowed"
+    );
+    framer.push(b"\n{}\n");
+    assert_eq!(framer.next_frame().unwrap_err(), error);
+    assert_eq!(framer.finish(), None);
+}
+
+#[test]
+fn frames_before_the_long_one_still_come() {
+    let mut framer = LineFramer::new(4);
+    framer.push(b"{}\n12345\n{}\n");
+    assert_eq!(framer.next_frame().unwrap().unwrap(), "{}");
+    assert_eq!(framer.next_frame().unwrap_err().prefix, "12345");
+}
+
+#[test]
+fn a_frame_is_the_bytes_that_were_read() {
+    let mut framer = LineFramer::new(1 << 20);
+    framer.buffer().extend_from_slice(b"{\"a\":1}\n{\"b\":2}\n");
+    let at = framer.buffer().as_ptr();
+    let (first, second) = (
+        framer.next_frame().unwrap().unwrap(),
+        framer.next_frame().unwrap().unwrap(),
+    );
+    assert_eq!(first.as_ptr(), at, "not copied");
+    assert_eq!(second.as_ptr(), at.wrapping_add(8), "not copied");
+}
+
+#[test]
+fn there_is_room_to_read_into() {
+    let mut framer = LineFramer::new(1 << 20);
+    let mut held = Vec::new();
+    for _ in 0..100 {
+        let buffer = framer.buffer();
+        assert!(buffer.capacity() - buffer.len() >= LineFramer::READ_SIZE / 4);
+        buffer.extend_from_slice(&[b'x'; 9000]);
+        buffer.extend_from_slice(b"\n");
+        held.push(framer.next_frame().unwrap().unwrap());
+    }
+    assert!(held.iter().all(|frame| frame == &vec![b'x'; 9000]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn chunks_make_no_difference(
+        lines in prop::collection::vec("[a-z {}\r]{0,30}", 0..12),
+        cuts in prop::collection::vec(1_usize..20, 1..20),
+    ) {
+        let stream = lines.join("\n");
+        let mut framer = LineFramer::new(1000);
+        let mut frames = Vec::new();
+        let mut rest = stream.as_bytes();
+        for &cut in cuts.iter().cycle() {
+            if rest.is_empty() {
+                break;
+            }
+            let (chunk, tail) = rest.split_at(cut.min(rest.len()));
+            framer.push(chunk);
+            frames.extend(drain(&mut framer).unwrap());
+            rest = tail;
+        }
+        frames.extend(framer.finish());
+        let expected: Vec<&str> = stream
+            .split('\n')
+            .map(|line| line.strip_suffix('\r').unwrap_or(line))
+            .filter(|line| !line.trim_ascii().is_empty())
+            .collect();
+        prop_assert_eq!(frames, expected);
+    }
+
+    #[test]
+    fn no_more_is_held_than_the_limit_and_a_read(
+        limit in 0_usize..200, chunk in 1_usize..50, line in 0_usize..400,
+    ) {
+        let mut framer = LineFramer::new(limit);
+        let stream = [vec![b'x'; line], b"\n".to_vec()].concat();
+        let mut outcome = Ok(None);
+        for chunk in stream.chunks(chunk) {
+            framer.push(chunk);
+            prop_assert!(framer.buffer().len() <= limit + 1 + chunk.len());
+            outcome = framer.next_frame();
+            if outcome != Ok(None) {
+                break;
+            }
+        }
+        match outcome {
+            Ok(frame) => {
+                prop_assert!(line <= limit);
+                prop_assert_eq!(frame.map_or(0, |frame| frame.len()), line);
+            }
+            Err(error) => {
+                prop_assert!(line > limit);
+                prop_assert!(error.size_at_least > limit && error.size_at_least <= limit + chunk);
+            }
+        }
+    }
+}
