@@ -1,8 +1,15 @@
 //! JSON-RPC 2.0 as MCP uses it: ids, the envelope scan, framing, encoding.
+//!
+//! The way in: a [`LineFramer`] cuts frames out of a byte stream, [`split`]
+//! takes batches apart, [`scan`] finds the parts of one message without
+//! decoding them, and [`decode`] turns a part into the type that the method or
+//! the pending call expects. The way out: a [`Draft`] for what we ask,
+//! [`response`] and [`error_response`] for what we answer.
 
 mod batch;
 pub mod code;
 mod decode;
+mod encode;
 mod envelope;
 mod error;
 mod frame;
@@ -15,6 +22,7 @@ mod skip;
 
 pub use batch::{Messages, split};
 pub use decode::{DecodeError, decode};
+pub use encode::{Draft, EncodeError, Encoded, error_response, response, response_raw};
 pub use envelope::{Envelope, scan};
 pub use error::ErrorObject;
 pub use frame::{LineFramer, Oversize};

@@ -2,6 +2,7 @@
 
 mod batch;
 mod decode;
+mod encode;
 mod envelope;
 mod frame;
 mod salvage;

@@ -1,0 +1,366 @@
+//! Messages of ours, each serialised in one pass into the frame it leaves in.
+
+use std::{borrow::Cow, fmt};
+
+use bytes::{Buf, Bytes};
+use memchr::memchr2_iter;
+use serde::Serialize;
+
+use super::{ErrorObject, RequestId};
+
+/// An outgoing request or notification whose params are serialised already,
+/// with room in front for the envelope whose id is not known yet.
+///
+/// ```
+/// use bowline_proto::jsonrpc::Draft;
+///
+/// let mut draft = Draft::new("tools/call", &serde_json::json!({"name": "add"})).unwrap();
+/// draft.push("_meta", &serde_json::json!({"progressToken": 7})).unwrap();
+/// let encoded = draft.into_request(7);
+/// assert_eq!(
+///     encoded.frame,
+///     r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add","_meta":{"progressToken":7}}}"#,
+/// );
+/// assert_eq!(encoded.members, r#""name":"add""#);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Draft {
+    method: Cow<'static, str>,
+    /// Room for the longest head, then the params without their closing brace.
+    buffer: Vec<u8>,
+    /// Where the members begin, behind the opening brace of the params.
+    start: usize,
+    /// Where the members that were there from the beginning end.
+    own: usize,
+}
+
+/// A finished request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encoded {
+    /// What goes on the wire, without a line end.
+    pub frame: Bytes,
+    /// The part of the frame that is the params before any
+    /// [`push`](Draft::push), without braces. [`Draft::from_members`] makes the
+    /// same request again from it.
+    pub members: Bytes,
+}
+
+impl Draft {
+    /// Serialises `params`, which must become an object. Where it becomes null
+    /// (as `()` and `None` do) there are no members.
+    ///
+    /// # Errors
+    ///
+    /// Where `params` refuses to be serialised, or becomes something else.
+    pub fn new<P: Serialize + ?Sized>(
+        method: impl Into<Cow<'static, str>>,
+        params: &P,
+    ) -> Result<Self, EncodeError> {
+        let mut draft = Self::empty(method);
+        // The opening brace is part of the head; here it is written again.
+        draft.buffer.truncate(draft.start - 1);
+        serde_json::to_writer(&mut draft.buffer, params)?;
+        match &draft.buffer[draft.start - 1..] {
+            b"null" => draft.buffer.truncate(draft.start),
+            [b'{', .., b'}'] => {
+                draft.buffer.pop();
+            }
+            _ => return Err(EncodeError::NotAnObject),
+        }
+        draft.seal();
+        Ok(draft)
+    }
+
+    /// A draft without params.
+    pub fn empty(method: impl Into<Cow<'static, str>>) -> Self {
+        let method = method.into();
+        let start = longest_head(&escape(&method));
+        let mut buffer = Vec::with_capacity((2 * start).max(SMALL));
+        buffer.resize(start, b' ');
+        Self {
+            method,
+            buffer,
+            start,
+            own: start,
+        }
+    }
+
+    /// A draft with params that were serialised before: the inside of a JSON
+    /// object, without braces. The bytes are trusted to be that.
+    pub fn from_members(method: impl Into<Cow<'static, str>>, members: &[u8]) -> Self {
+        let mut draft = Self::empty(method);
+        draft.buffer.reserve(members.len() + 2);
+        draft.buffer.extend_from_slice(members);
+        draft.seal();
+        draft
+    }
+
+    /// The method.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// Appends a member to the params. That no member has this key yet is up to
+    /// the caller: JSON with a key twice means whatever its reader likes.
+    ///
+    /// # Errors
+    ///
+    /// Where `value` refuses to be serialised. The draft is as it was then.
+    pub fn push<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), EncodeError> {
+        let before = self.buffer.len();
+        self.push_key(key);
+        serde_json::to_writer(&mut self.buffer, value).map_err(|error| {
+            self.buffer.truncate(before);
+            error.into()
+        })
+    }
+
+    /// Appends a member to the params that is JSON already, and trusted to be.
+    pub fn push_raw(&mut self, key: &str, json: &[u8]) {
+        self.push_key(key);
+        self.buffer.extend_from_slice(json);
+    }
+
+    /// How long the frame would be, were it finished now and its id the longest
+    /// there is.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.buffer.len() + b"}}".len()
+    }
+
+    /// Whether the params have no members yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.buffer.len() == self.start
+    }
+
+    /// Finishes it as a request.
+    #[must_use]
+    pub fn into_request(self, id: u64) -> Encoded {
+        let members = self.start..self.own;
+        let (mut frame, start) = self.finish(Some(id));
+        let members = frame.slice(members);
+        frame.advance(start);
+        Encoded { frame, members }
+    }
+
+    /// Finishes it as a notification.
+    #[must_use]
+    pub fn into_notification(self) -> Bytes {
+        let (mut frame, start) = self.finish(None);
+        frame.advance(start);
+        frame
+    }
+
+    /// Ends the members that are there from the beginning.
+    fn seal(&mut self) {
+        let members = self.buffer[self.start..].trim_ascii_end();
+        self.own = self.start + members.len();
+        self.buffer.truncate(self.own);
+    }
+
+    fn push_key(&mut self, key: &str) {
+        if !self.is_empty() {
+            self.buffer.push(b',');
+        }
+        self.buffer.push(b'"');
+        self.buffer.extend_from_slice(escape(key).as_bytes());
+        self.buffer.extend_from_slice(b"\":");
+    }
+
+    /// The whole buffer, and where in it the frame begins.
+    fn finish(mut self, id: Option<u64>) -> (Bytes, usize) {
+        let method = escape(&self.method);
+        let mut head = Backwards {
+            buffer: &mut self.buffer,
+            at: self.start,
+        };
+        let has_params = head.buffer.len() > self.start;
+        head.put(if has_params { PARAMS } else { b"\"" });
+        head.put(method.as_bytes());
+        head.put(METHOD);
+        if let Some(id) = id {
+            head.put_number(id);
+            head.put(ID);
+        }
+        head.put(VERSION);
+        let start = head.at;
+        if has_params {
+            self.buffer.extend_from_slice(b"}}");
+        } else {
+            self.buffer.push(b'}');
+        }
+        one_line(&mut self.buffer[self.start..]);
+        (self.buffer.into(), start)
+    }
+}
+
+/// Encodes the answer to a request.
+///
+/// # Errors
+///
+/// Where `result` refuses to be serialised.
+pub fn response<T: Serialize + ?Sized>(id: &RequestId, result: &T) -> Result<Bytes, EncodeError> {
+    let mut buffer = answer(Some(id), RESULT, SMALL);
+    serde_json::to_writer(&mut buffer, result)?;
+    Ok(close(buffer))
+}
+
+/// Encodes the answer to a request from a result that is JSON already, and
+/// trusted to be.
+#[must_use]
+pub fn response_raw(id: &RequestId, result: &[u8]) -> Bytes {
+    let mut buffer = answer(Some(id), RESULT, SMALL + result.len());
+    buffer.extend_from_slice(result);
+    close(buffer)
+}
+
+/// Encodes a refusal; its id is null where the request's could not be read.
+#[must_use]
+pub fn error_response(id: Option<&RequestId>, error: &ErrorObject) -> Bytes {
+    let mut buffer = answer(id, ERROR, SMALL);
+    serde_json::to_writer(&mut buffer, error)
+        .expect("an error object is an integer, a string and JSON text");
+    close(buffer)
+}
+
+/// Why a message of ours could not be encoded.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// Params must become a JSON object, and these became something else.
+    NotAnObject,
+    /// The value refused to be serialised.
+    Serialize(serde_json::Error),
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAnObject => f.write_str("the params do not serialise to a JSON object"),
+            Self::Serialize(error) => write!(f, "the value cannot be serialised: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for EncodeError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::NotAnObject => None,
+            Self::Serialize(error) => Some(error),
+        }
+    }
+}
+
+impl From<serde_json::Error> for EncodeError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Serialize(error)
+    }
+}
+
+/// Most messages fit into this much, so one allocation is enough for them.
+const SMALL: usize = 256;
+
+const VERSION: &[u8] = br#"{"jsonrpc":"2.0""#;
+const ID: &[u8] = br#","id":"#;
+const METHOD: &[u8] = br#","method":""#;
+const PARAMS: &[u8] = br#"","params":{"#;
+const RESULT: &[u8] = br#","result":"#;
+const ERROR: &[u8] = br#","error":"#;
+
+const LONGEST_ID: usize = u64::MAX.ilog10() as usize + 1;
+
+fn longest_head(method: &str) -> usize {
+    VERSION.len() + ID.len() + LONGEST_ID + METHOD.len() + method.len() + PARAMS.len()
+}
+
+/// Writes towards the front: what stands behind is there already.
+struct Backwards<'a> {
+    buffer: &'a mut [u8],
+    at: usize,
+}
+
+impl Backwards<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        let start = self.at - bytes.len();
+        self.buffer[start..self.at].copy_from_slice(bytes);
+        self.at = start;
+    }
+
+    fn put_number(&mut self, mut number: u64) {
+        loop {
+            self.put(&[b'0' + (number % 10) as u8]);
+            number /= 10;
+            if number == 0 {
+                return;
+            }
+        }
+    }
+}
+
+/// The beginning of an answer, up to the value of its last member.
+fn answer(id: Option<&RequestId>, member: &[u8], capacity: usize) -> Vec<u8> {
+    let mut buffer = Vec::with_capacity(capacity);
+    buffer.extend_from_slice(VERSION);
+    buffer.extend_from_slice(ID);
+    serde_json::to_writer(&mut buffer, &id).expect("an id is an integer, a string or null");
+    buffer.extend_from_slice(member);
+    buffer
+}
+
+fn close(mut buffer: Vec<u8>) -> Bytes {
+    buffer.push(b'}');
+    one_line(&mut buffer);
+    buffer.into()
+}
+
+/// Raw JSON is written as it came, line ends and all, but a frame is one line.
+/// Inside a JSON string a raw line end is illegal, so those that are there stand
+/// between tokens, where a space is as good.
+fn one_line(frame: &mut [u8]) {
+    let Some(first) = memchr2_iter(b'\n', b'\r', frame).next() else {
+        return;
+    };
+    for byte in &mut frame[first..] {
+        if matches!(byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+}
+
+/// The text as it stands between the quotes of a JSON string. Names rarely need
+/// an escape.
+fn escape(text: &str) -> Cow<'_, str> {
+    if !text
+        .bytes()
+        .any(|byte| matches!(byte, b'"' | b'\\' | 0..b' '))
+    {
+        return Cow::Borrowed(text);
+    }
+    let mut quoted = serde_json::to_string(text).expect("every text is a JSON string");
+    quoted.pop();
+    quoted.remove(0);
+    Cow::Owned(quoted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_some_texts_need_escapes() {
+        assert!(matches!(escape("tools/call"), Cow::Borrowed("tools/call")));
+        assert!(matches!(escape("größe\u{7f}"), Cow::Borrowed(_)));
+        assert_eq!(escape("a\"b\\c\n\u{1}"), r#"a\"b\\c\n\u0001"#);
+    }
+
+    #[test]
+    fn room_is_made_for_the_longest_id() {
+        let encoded = Draft::from_members("m", b"\"a\":1").into_request(u64::MAX);
+        assert_eq!(
+            encoded.frame,
+            r#"{"jsonrpc":"2.0","id":18446744073709551615,"method":"m","params":{"a":1}}"#
+        );
+    }
+}
