@@ -1,1 +1,128 @@
 //! Every message type of all revisions, as one superset.
+//!
+//! A struct here has the members that any revision gives it, and keeps those
+//! that none does in `extra`. What one revision cannot carry is taken off at
+//! the edge, by [`Adapt`] with that revision's [`Dialect`]; so nothing here
+//! asks which revision it is.
+//!
+//! Params implement [`Request`] or [`Notification`], results [`ResultObject`].
+//! Structs are `#[non_exhaustive]` with public fields: make one with `new` (from
+//! what is required) or `default`, then set the rest.
+//!
+//! ```
+//! use bowline_proto::model::{CallToolParams, Request};
+//!
+//! let mut params = CallToolParams::new("echo");
+//! params.arguments = Some(serde_json::from_str(r#"{"say":"hello"}"#).unwrap());
+//! assert_eq!(CallToolParams::METHOD, "tools/call");
+//! assert_eq!(
+//!     serde_json::to_string(&params).unwrap(),
+//!     r#"{"name":"echo","arguments":{"say":"hello"}}"#,
+//! );
+//! ```
+
+mod capability;
+mod common;
+mod completion;
+mod content;
+mod core_task;
+mod decode;
+mod dialect;
+mod discover;
+mod elicit_schema;
+mod elicitation;
+mod error_data;
+mod input;
+mod lifecycle;
+mod list;
+mod logging;
+mod members;
+mod message;
+pub mod meta;
+pub mod method;
+mod number;
+mod object;
+mod open_enum;
+mod outcome;
+mod progress;
+mod prompt;
+mod resource;
+mod roots;
+mod sampling;
+mod subscription;
+mod tagged;
+pub mod task;
+mod tool;
+
+pub use capability::{
+    ClientCapabilities, ClientTaskRequests, ClientTasksCapability, ElicitationCapability,
+    ElicitationTasks, PromptsCapability, ResourcesCapability, RootsCapability, SamplingCapability,
+    SamplingTasks, ServerCapabilities, ServerTaskRequests, ServerTasksCapability, ToolTasks,
+    ToolsCapability,
+};
+pub use common::{Annotations, EmptyResult, Icon, IconTheme, Implementation, Role};
+pub use completion::{
+    CompleteArgument, CompleteContext, CompleteParams, CompleteResult, Completion, PromptReference,
+    Reference, ResourceReference,
+};
+pub use content::{
+    AudioContent, ContentBlock, EmbeddedResource, ImageContent, ResourceLink, TextContent,
+};
+pub use core_task::{
+    CancelCoreTaskParams, CancelCoreTaskResult, CoreTask, CoreTaskPayload, CoreTaskResultParams,
+    CoreTaskStatusParams, CreateCoreTaskResult, GetCoreTaskParams, GetCoreTaskResult,
+    ListCoreTasksParams, ListCoreTasksResult, RelatedTask, TaskMetadata, TaskStatus,
+};
+pub use decode::{DecodeError, decode, decode_params};
+pub use dialect::{Adapt, Dialect, ElicitationDialect, StructuredContent};
+pub use discover::{DiscoverParams, DiscoverResult};
+pub use elicit_schema::{
+    BooleanSchema, ChoiceItems, ChoiceOption, ChoiceSchema, ElicitSchema, MultiChoiceSchema,
+    NumberKind, NumberSchema, PropertySchema, StringFormat, StringSchema,
+};
+pub use elicitation::{
+    ElicitAction, ElicitMode, ElicitParams, ElicitResult, ElicitationCompleteParams,
+};
+pub use error_data::{
+    MissingCapabilityData, ResourceNotFoundData, UnsupportedVersionData, UrlElicitationRequiredData,
+};
+pub use input::{InputKind, InputRequest, InputRequests, InputRequiredResult, InputResponses};
+pub use lifecycle::{InitializeParams, InitializeResult, InitializedParams, PingParams};
+pub use list::RejectedItem;
+pub use logging::{LogLevel, LoggingMessageParams, SetLevelParams};
+pub use members::{Extra, Members};
+pub use message::{CacheScope, Notification, Request, ResultObject, ResultType};
+pub use meta::Meta;
+pub use method::{MethodInfo, RequestClass, Side};
+pub use number::Number;
+pub use outcome::Outcome;
+pub use progress::{CancelledParams, ProgressParams, ProgressToken};
+pub use prompt::{
+    GetPromptParams, GetPromptResult, ListPromptsParams, ListPromptsResult, Prompt, PromptArgument,
+    PromptListChangedParams, PromptMessage,
+};
+pub use resource::{
+    ListResourceTemplatesParams, ListResourceTemplatesResult, ListResourcesParams,
+    ListResourcesResult, ReadResourceParams, ReadResourceResult, Resource, ResourceContents,
+    ResourceListChangedParams, ResourceTemplate, ResourceUpdatedParams, SubscribeParams,
+    UnsubscribeParams,
+};
+pub use roots::{ListRootsParams, ListRootsResult, Root, RootsListChangedParams};
+pub use sampling::{
+    CreateMessageParams, CreateMessageResult, IncludeContext, ModelHint, ModelPreferences,
+    SamplingBlock, SamplingContent, SamplingMessage, StopReason, ToolChoice, ToolChoiceMode,
+    ToolResultContent, ToolUseContent,
+};
+pub use subscription::{
+    SubscriptionFilter, SubscriptionsAcknowledgedParams, SubscriptionsListenParams,
+    SubscriptionsListenResult,
+};
+pub use tagged::UnknownKind;
+pub use task::{
+    CancelTaskParams, CreateTaskResult, GetTaskParams, GetTaskResult, TaskChangedParams,
+    UpdateTaskParams,
+};
+pub use tool::{
+    CallToolParams, CallToolResult, ListToolsParams, ListToolsResult, TaskSupport, Tool,
+    ToolAnnotations, ToolExecution, ToolListChangedParams, ToolMode,
+};

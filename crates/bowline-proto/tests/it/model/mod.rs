@@ -1,1 +1,4 @@
 //! Tests of `bowline_proto::model`.
+
+mod content;
+mod lists;

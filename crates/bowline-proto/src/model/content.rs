@@ -1,0 +1,175 @@
+//! Content blocks: what tools return and prompts are made of.
+
+use super::{
+    Adapt, Annotations, Dialect, Icon, Meta, ResourceContents, object::object, tagged::tagged_union,
+};
+
+tagged_union! {
+    /// One piece of content.
+    pub enum ContentBlock by "type" {
+        /// Text.
+        Text(TextContent),
+        /// A picture.
+        Image(ImageContent),
+        /// A sound.
+        Audio(AudioContent),
+        /// A resource, by reference.
+        ResourceLink(Box<ResourceLink>),
+        /// A resource, by value.
+        Resource(Box<EmbeddedResource>),
+    }
+}
+
+impl ContentBlock {
+    /// A block of text.
+    pub fn text(text: impl Into<String>) -> Self {
+        TextContent::new(text).into()
+    }
+
+    /// The text, if this is a block of text.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(block) => Some(&block.text),
+            _ => None,
+        }
+    }
+}
+
+object! {
+    /// Text.
+    pub struct TextContent tagged "type" = "text" {
+        /// The text.
+        text: String = required "text",
+        /// Hints for the client.
+        annotations: Option<Box<Annotations>> = optional "annotations",
+        /// What travels beside it.
+        meta: Option<Meta> = optional "_meta" if meta_on_types,
+    }
+}
+
+object! {
+    /// A picture.
+    pub struct ImageContent tagged "type" = "image" {
+        /// The bytes, in base64.
+        data: String = required "data",
+        /// Their media type.
+        mime_type: String = required "mimeType",
+        /// Hints for the client.
+        annotations: Option<Box<Annotations>> = optional "annotations",
+        /// What travels beside it.
+        meta: Option<Meta> = optional "_meta" if meta_on_types,
+    }
+}
+
+object! {
+    /// A sound.
+    pub struct AudioContent tagged "type" = "audio" {
+        /// The bytes, in base64.
+        data: String = required "data",
+        /// Their media type.
+        mime_type: String = required "mimeType",
+        /// Hints for the client.
+        annotations: Option<Box<Annotations>> = optional "annotations",
+        /// What travels beside it.
+        meta: Option<Meta> = optional "_meta" if meta_on_types,
+    }
+}
+
+object! {
+    /// A resource that the reader may fetch; it need not be in any list.
+    pub struct ResourceLink tagged "type" = "resource_link" {
+        /// Where it is.
+        uri: String = required "uri",
+        /// The name for programs.
+        name: String = required "name",
+        /// The name for people.
+        title: Option<String> = optional "title" if titles,
+        /// What it is.
+        description: Option<String> = optional "description",
+        /// Its media type.
+        mime_type: Option<String> = optional "mimeType",
+        /// Its size in bytes, before any encoding.
+        size: Option<u64> = optional "size",
+        /// Pictures to show.
+        icons: Vec<Icon> = sparse "icons" if icons,
+        /// Hints for the client.
+        annotations: Option<Box<Annotations>> = optional "annotations",
+        /// What travels beside it.
+        meta: Option<Meta> = optional "_meta" if meta_on_types,
+    }
+}
+
+object! {
+    /// A resource with its content.
+    pub struct EmbeddedResource tagged "type" = "resource" {
+        /// The content.
+        resource: ResourceContents = required "resource",
+        /// Hints for the client.
+        annotations: Option<Box<Annotations>> = optional "annotations",
+        /// What travels beside it.
+        meta: Option<Meta> = optional "_meta" if meta_on_types,
+    }
+}
+
+impl From<ResourceLink> for ContentBlock {
+    fn from(link: ResourceLink) -> Self {
+        Box::new(link).into()
+    }
+}
+
+impl From<EmbeddedResource> for ContentBlock {
+    fn from(resource: EmbeddedResource) -> Self {
+        Box::new(resource).into()
+    }
+}
+
+impl Adapt for ContentBlock {
+    fn adapt(&mut self, dialect: &Dialect) {
+        match self {
+            Self::Audio(audio) if !dialect.audio => *self = audio.left_out().into(),
+            Self::ResourceLink(link) if !dialect.resource_links => {
+                *self = link.left_out().into();
+            }
+            Self::Text(block) => block.adapt(dialect),
+            Self::Image(block) => block.adapt(dialect),
+            Self::Audio(block) => block.adapt(dialect),
+            Self::ResourceLink(block) => block.adapt(dialect),
+            Self::Resource(block) => block.adapt(dialect),
+            Self::Unknown(_) => {}
+        }
+    }
+}
+
+impl AudioContent {
+    /// The text that stands in for the sound where there can be none.
+    pub(crate) fn left_out(&mut self) -> TextContent {
+        let note = format!(
+            "[Audio left out: {} ({} bytes in base64). The protocol version in use has no audio.]",
+            self.mime_type,
+            self.data.len(),
+        );
+        TextContent {
+            annotations: self.annotations.take(),
+            ..TextContent::new(note)
+        }
+    }
+}
+
+impl ResourceLink {
+    fn left_out(&mut self) -> TextContent {
+        let name = self.title.as_ref().unwrap_or(&self.name);
+        let mut note = format!("[Resource: {name} <{}>", self.uri);
+        if let Some(mime_type) = &self.mime_type {
+            note.push_str(&format!(", {mime_type}"));
+        }
+        if let Some(description) = &self.description {
+            note.push_str(&format!(", {description}"));
+        }
+        note.push(']');
+        TextContent {
+            annotations: self.annotations.take(),
+            ..TextContent::new(note)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Lists whose bad items do not spoil the good ones.
+
+use std::borrow::Cow;
+
+use serde::de::DeserializeOwned;
+
+use super::{
+    DecodeError, Extra, decode,
+    object::{Object, feed},
+};
+use crate::jsonrpc::RawJson;
+
+/// An item of a list that does not have the shape it should.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RejectedItem {
+    /// Where it stood in the list.
+    pub index: usize,
+    /// What is wrong with it.
+    pub error: DecodeError,
+    /// The item itself.
+    pub raw: RawJson,
+}
+
+/// A result that is a list of items.
+pub(crate) trait ListObject: Object {
+    /// What is listed.
+    type Item: DeserializeOwned;
+    /// The member that holds the list.
+    const ITEMS: &'static str;
+
+    /// Fills in the list.
+    fn set_items(&mut self, items: Vec<Self::Item>, rejected: Vec<RejectedItem>);
+}
+
+/// Decodes a list item by item.
+///
+/// This reads the text three times, so it comes second, after a plain decode
+/// has failed: a map that has been read cannot be read again, so no single
+/// `Deserialize` could do both.
+pub(crate) fn decode_lenient<L: ListObject>(json: &[u8]) -> Result<L, DecodeError> {
+    let mut members: Extra = decode(json)?;
+    let raw_items: Vec<RawJson> = match members.remove(L::ITEMS) {
+        Some(list) => decode(list.get().as_bytes()).map_err(|error| in_list(L::ITEMS, error))?,
+        None => {
+            let message = format!("missing field `{}`", L::ITEMS);
+            return Err(DecodeError::new("", message));
+        }
+    };
+    let mut items = Vec::with_capacity(raw_items.len());
+    let mut rejected = Vec::new();
+    for (index, raw) in raw_items.into_iter().enumerate() {
+        match decode(raw.get().as_bytes()) {
+            Ok(item) => items.push(item),
+            Err(error) => rejected.push(RejectedItem { index, error, raw }),
+        }
+    }
+    let mut result: L = build(members).map_err(|error| DecodeError::new("", error.to_string()))?;
+    result.set_items(items, rejected);
+    Ok(result)
+}
+
+/// Builds the result around an empty list.
+fn build<L: ListObject>(members: Extra) -> Result<L, serde_json::Error> {
+    let empty = RawJson::encode::<[u8]>(&[])?;
+    let mut builder = L::Builder::default();
+    feed::<L, serde_json::Error>(&mut builder, members)?;
+    feed::<L, serde_json::Error>(&mut builder, [(Cow::Borrowed(L::ITEMS), empty)])?;
+    L::finish(builder)
+}
+
+fn in_list(key: &str, error: DecodeError) -> DecodeError {
+    DecodeError {
+        path: format!("{key}{}", error.path),
+        ..error
+    }
+}
+
+macro_rules! lenient_list {
+    ($result:ident { $items:ident: $item:ty = $key:literal }) => {
+        impl $crate::model::list::ListObject for $result {
+            type Item = $item;
+            const ITEMS: &'static str = $key;
+
+            fn set_items(&mut self, items: Vec<$item>, rejected: Vec<$crate::model::RejectedItem>) {
+                self.$items = items;
+                self.rejected = rejected;
+            }
+        }
+
+        impl $result {
+            /// Decodes item by item, and sets aside in `rejected` what does
+            /// not have the shape it should.
+            ///
+            /// [`ResultObject::decode`](crate::model::ResultObject::decode)
+            /// comes here by itself when a plain decode has failed.
+            ///
+            /// # Errors
+            ///
+            /// Where there is no list, or something beside it is wrong.
+            pub fn decode_lenient(json: &[u8]) -> Result<Self, $crate::model::DecodeError> {
+                $crate::model::list::decode_lenient(json)
+            }
+        }
+    };
+}
+pub(crate) use lenient_list;

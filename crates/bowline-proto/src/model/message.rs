@@ -1,0 +1,179 @@
+//! What params and results have in common, and which belong together.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Adapt, DecodeError, Dialect, Meta, decode, open_enum::open_enum};
+
+/// The params of a request.
+pub trait Request: Adapt + Serialize + DeserializeOwned {
+    /// The method on the wire.
+    const METHOD: &'static str;
+    /// What answers it, when it is answered in full.
+    type Result: ResultObject;
+
+    /// What travels beside the request.
+    fn meta(&self) -> Option<&Meta>;
+
+    /// What travels beside the request, to change it.
+    fn meta_mut(&mut self) -> &mut Option<Meta>;
+
+    /// Takes out what travels beside the request.
+    fn take_meta(&mut self) -> Option<Meta> {
+        self.meta_mut().take()
+    }
+}
+
+/// The params of a notification.
+pub trait Notification: Adapt + Serialize + DeserializeOwned {
+    /// The method on the wire.
+    const METHOD: &'static str;
+
+    /// What travels beside the notification.
+    fn meta(&self) -> Option<&Meta>;
+
+    /// What travels beside the notification, to change it.
+    fn meta_mut(&mut self) -> &mut Option<Meta>;
+}
+
+/// The result of a request.
+pub trait ResultObject: Adapt + Serialize + DeserializeOwned {
+    /// Decodes a result, item by item where it is a list that has bad ones.
+    ///
+    /// # Errors
+    ///
+    /// Where the text does not have the shape of this result.
+    fn decode(json: &[u8]) -> Result<Self, DecodeError> {
+        decode(json)
+    }
+
+    /// What kind of result it says it is. `None` where it does not say, which
+    /// means a complete one.
+    fn result_type(&self) -> Option<&ResultType>;
+
+    /// What travels beside the result.
+    fn meta(&self) -> Option<&Meta>;
+
+    /// What travels beside the result, to change it.
+    fn meta_mut(&mut self) -> &mut Option<Meta>;
+}
+
+open_enum! {
+    /// What a result is.
+    pub enum ResultType {
+        /// The answer.
+        Complete = "complete",
+        /// A question; see [`InputRequiredResult`](super::InputRequiredResult).
+        InputRequired = "input_required",
+        /// A promise; see [`CreateTaskResult`](super::CreateTaskResult).
+        Task = "task",
+    }
+}
+
+open_enum! {
+    /// Who may share a cached result.
+    pub enum CacheScope {
+        /// Only those with the same authorization.
+        Private = "private",
+        /// Everyone.
+        Public = "public",
+    }
+}
+
+macro_rules! request {
+    ($params:ty = $method:expr => $result:ty) => {
+        impl $crate::model::Request for $params {
+            const METHOD: &'static str = $method;
+            type Result = $result;
+
+            fn meta(&self) -> Option<&$crate::model::Meta> {
+                self.meta.as_ref()
+            }
+
+            fn meta_mut(&mut self) -> &mut Option<$crate::model::Meta> {
+                &mut self.meta
+            }
+        }
+    };
+}
+pub(crate) use request;
+
+macro_rules! notification {
+    ($params:ty = $method:expr) => {
+        impl $crate::model::Notification for $params {
+            const METHOD: &'static str = $method;
+
+            fn meta(&self) -> Option<&$crate::model::Meta> {
+                self.meta.as_ref()
+            }
+
+            fn meta_mut(&mut self) -> &mut Option<$crate::model::Meta> {
+                &mut self.meta
+            }
+        }
+    };
+}
+pub(crate) use notification;
+
+macro_rules! result {
+    (@body) => {
+        fn meta(&self) -> Option<&$crate::model::Meta> {
+            self.meta.as_ref()
+        }
+
+        fn meta_mut(&mut self) -> &mut Option<$crate::model::Meta> {
+            &mut self.meta
+        }
+    };
+    (@typed) => {
+        fn result_type(&self) -> Option<&$crate::model::ResultType> {
+            self.result_type.as_ref()
+        }
+    };
+    // A result that never says what kind it is.
+    ($result:ty, untyped) => {
+        impl $crate::model::ResultObject for $result {
+            fn result_type(&self) -> Option<&$crate::model::ResultType> {
+                None
+            }
+            $crate::model::message::result!(@body);
+        }
+    };
+    ($result:ty) => {
+        impl $crate::model::ResultObject for $result {
+            $crate::model::message::result!(@typed);
+            $crate::model::message::result!(@body);
+        }
+    };
+    // A list that sets bad items aside.
+    ($result:ty, list) => {
+        impl $crate::model::ResultObject for $result {
+            fn decode(json: &[u8]) -> Result<Self, $crate::model::DecodeError> {
+                $crate::model::decode(json).or_else(|error| {
+                    Self::decode_lenient(json).map_err(|_| error)
+                })
+            }
+            $crate::model::message::result!(@typed);
+            $crate::model::message::result!(@body);
+        }
+    };
+}
+pub(crate) use result;
+
+/// Says that a result is complete, on a wire that wants it said.
+pub(crate) fn say_complete(result_type: &mut Option<ResultType>, dialect: &Dialect) {
+    if dialect.result_type && result_type.is_none() {
+        *result_type = Some(ResultType::Complete);
+    }
+}
+
+/// Says that a result is not to be cached, on a wire that wants it said.
+pub(crate) fn say_uncacheable(
+    ttl_ms: &mut Option<i64>,
+    scope: &mut Option<CacheScope>,
+    dialect: &Dialect,
+) {
+    if dialect.cache_hints {
+        ttl_ms.get_or_insert(0);
+        scope.get_or_insert(CacheScope::Private);
+    }
+}

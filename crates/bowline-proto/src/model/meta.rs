@@ -1,0 +1,265 @@
+//! `_meta`: what travels beside a message.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{self, DeserializeOwned, MapAccess, Visitor},
+};
+
+use super::{
+    Adapt, ClientCapabilities, DecodeError, Dialect, Extra, Implementation, LogLevel, RelatedTask,
+    decode,
+};
+use crate::jsonrpc::{RawJson, RequestId};
+
+/// The `_meta` member of a message or object: an ordered map, kept as it came.
+///
+/// Known keys have a getter and a setter; a getter fails where the key is there
+/// and its value does not have the right shape. All other keys are reached
+/// through [`members`](Self::members).
+///
+/// ```
+/// use bowline_proto::model::Meta;
+///
+/// let mut meta = Meta::new();
+/// meta.set_progress_token(&7u64.into());
+/// meta.set_traceparent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+/// assert_eq!(meta.progress_token().unwrap(), Some(7u64.into()));
+/// assert!(meta.members().contains_key("traceparent"));
+/// ```
+#[derive(Clone, Default, PartialEq)]
+pub struct Meta {
+    members: Extra,
+}
+
+/// Keys of `_meta` with a meaning of their own.
+pub mod key {
+    /// The token under which the sender wants to hear of progress.
+    pub const PROGRESS_TOKEN: &str = "progressToken";
+    /// The protocol version of this request.
+    pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    /// Who sends this request.
+    pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+    /// What the sender of this request can do.
+    pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    /// From which severity on the sender of this request wants log messages.
+    pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    /// Who sends this result.
+    pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+    /// The subscription that a message belongs to.
+    pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+    /// The core task that a message belongs to.
+    pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
+    /// W3C trace context: the parent span.
+    pub const TRACEPARENT: &str = "traceparent";
+    /// W3C trace context: what vendors add.
+    pub const TRACESTATE: &str = "tracestate";
+    /// W3C baggage.
+    pub const BAGGAGE: &str = "baggage";
+    /// Whether a tool keeps state between calls, in Bowline's own words.
+    pub const TOOL_MODE: &str = "dev.bowline/mode";
+
+    /// Keys that need no allocation when read.
+    pub(super) const KNOWN: &[&str] = &[
+        PROGRESS_TOKEN,
+        PROTOCOL_VERSION,
+        CLIENT_INFO,
+        CLIENT_CAPABILITIES,
+        LOG_LEVEL,
+        SERVER_INFO,
+        SUBSCRIPTION_ID,
+        RELATED_TASK,
+        TRACEPARENT,
+        TRACESTATE,
+        BAGGAGE,
+    ];
+}
+
+impl Meta {
+    /// No members.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            members: Extra::new(),
+        }
+    }
+
+    /// All members, in order.
+    #[must_use]
+    pub fn members(&self) -> &Extra {
+        &self.members
+    }
+
+    /// All members, in order, to change them.
+    pub fn members_mut(&mut self) -> &mut Extra {
+        &mut self.members
+    }
+
+    /// Whether there are no members.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Decodes one member, if it is there.
+    ///
+    /// # Errors
+    ///
+    /// Where the value does not have the shape of `T`. The path of the error
+    /// begins with `_meta`.
+    pub fn read<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, DecodeError> {
+        let Some(value) = self.members.get(key) else {
+            return Ok(None);
+        };
+        decode(value.get().as_bytes())
+            .map(Some)
+            .map_err(|error| below(key, error))
+    }
+
+    /// Encodes one member.
+    ///
+    /// # Errors
+    ///
+    /// Where `value` itself refuses to be serialised.
+    pub fn write<T: Serialize + ?Sized>(
+        &mut self,
+        key: impl Into<Cow<'static, str>>,
+        value: &T,
+    ) -> Result<(), serde_json::Error> {
+        self.members.insert(key, RawJson::encode(value)?);
+        Ok(())
+    }
+}
+
+macro_rules! known_members {
+    ($( $(#[$meta:meta])* $get:ident, $set:ident: $ty:ty as $arg:ty = $key:expr; )*) => {
+        impl Meta {
+            $(
+                $(#[$meta])*
+                ///
+                /// # Errors
+                ///
+                /// Where the member is there, but is not what it should be.
+                pub fn $get(&self) -> Result<Option<$ty>, DecodeError> {
+                    self.read($key)
+                }
+
+                #[doc = concat!("Sets what [`", stringify!($get), "`](Self::", stringify!($get), ") returns.")]
+                pub fn $set(&mut self, value: $arg) {
+                    // Strings and our own objects always encode.
+                    let written = self.write($key, value);
+                    debug_assert!(written.is_ok(), "{written:?}");
+                }
+            )*
+        }
+    };
+}
+
+known_members! {
+    /// The token under which the sender wants to hear of progress.
+    progress_token, set_progress_token: RequestId as &RequestId = key::PROGRESS_TOKEN;
+    /// The protocol version of this request.
+    protocol_version, set_protocol_version: String as &str = key::PROTOCOL_VERSION;
+    /// Who sends this request.
+    client_info, set_client_info: Implementation as &Implementation = key::CLIENT_INFO;
+    /// What the sender of this request can do.
+    client_capabilities, set_client_capabilities: ClientCapabilities as &ClientCapabilities = key::CLIENT_CAPABILITIES;
+    /// From which severity on the sender of this request wants log messages.
+    log_level, set_log_level: LogLevel as &LogLevel = key::LOG_LEVEL;
+    /// Who sends this result.
+    server_info, set_server_info: Implementation as &Implementation = key::SERVER_INFO;
+    /// The subscription that this message belongs to.
+    subscription_id, set_subscription_id: RequestId as &RequestId = key::SUBSCRIPTION_ID;
+    /// The core task that this message belongs to.
+    related_task, set_related_task: RelatedTask as &RelatedTask = key::RELATED_TASK;
+    /// W3C trace context: the parent span.
+    traceparent, set_traceparent: String as &str = key::TRACEPARENT;
+    /// W3C trace context: what vendors add.
+    tracestate, set_tracestate: String as &str = key::TRACESTATE;
+    /// W3C baggage.
+    baggage, set_baggage: String as &str = key::BAGGAGE;
+}
+
+impl fmt::Debug for Meta {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.members.fmt(f)
+    }
+}
+
+impl From<Extra> for Meta {
+    fn from(members: Extra) -> Self {
+        Self { members }
+    }
+}
+
+impl Adapt for Meta {
+    fn adapt(&mut self, _: &Dialect) {}
+}
+
+impl Serialize for Meta {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.members.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Meta {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MetaVisitor)
+    }
+}
+
+struct MetaVisitor;
+
+impl<'de> Visitor<'de> for MetaVisitor {
+    type Value = Meta;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Meta, A::Error> {
+        let mut members = Extra::new();
+        while let Some(MetaKey(key)) = map.next_key()? {
+            members.push(key, map.next_value()?);
+        }
+        Ok(Meta { members })
+    }
+}
+
+/// A key that is borrowed from the program where it is known.
+struct MetaKey(Cow<'static, str>);
+
+impl<'de> Deserialize<'de> for MetaKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeyVisitor;
+
+        impl Visitor<'_> for KeyVisitor {
+            type Value = MetaKey;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a member name")
+            }
+
+            fn visit_str<E: de::Error>(self, key: &str) -> Result<MetaKey, E> {
+                Ok(MetaKey(
+                    match key::KNOWN.iter().find(|known| **known == key) {
+                        Some(known) => Cow::Borrowed(known),
+                        None => Cow::Owned(key.into()),
+                    },
+                ))
+            }
+        }
+
+        deserializer.deserialize_identifier(KeyVisitor)
+    }
+}
+
+fn below(key: &str, error: DecodeError) -> DecodeError {
+    let path = match error.path.as_str() {
+        "" => format!("_meta[{key:?}]"),
+        rest if rest.starts_with('[') => format!("_meta[{key:?}]{rest}"),
+        rest => format!("_meta[{key:?}].{rest}"),
+    };
+    DecodeError { path, ..error }
+}

@@ -1,0 +1,210 @@
+//! The methods of the protocol, and what is known of each.
+
+/// Which side of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The client.
+    Client,
+    /// The server.
+    Server,
+}
+
+/// Opens a connection.
+pub const INITIALIZE: &str = "initialize";
+/// Asks what a server is.
+pub const DISCOVER: &str = "server/discover";
+/// Asks whether the peer is there.
+pub const PING: &str = "ping";
+/// Lists tools.
+pub const TOOLS_LIST: &str = "tools/list";
+/// Calls a tool.
+pub const TOOLS_CALL: &str = "tools/call";
+/// Lists resources.
+pub const RESOURCES_LIST: &str = "resources/list";
+/// Lists resource templates.
+pub const RESOURCES_TEMPLATES_LIST: &str = "resources/templates/list";
+/// Reads a resource.
+pub const RESOURCES_READ: &str = "resources/read";
+/// Begins to watch a resource.
+pub const RESOURCES_SUBSCRIBE: &str = "resources/subscribe";
+/// Ceases to watch a resource.
+pub const RESOURCES_UNSUBSCRIBE: &str = "resources/unsubscribe";
+/// Lists prompts.
+pub const PROMPTS_LIST: &str = "prompts/list";
+/// Gets a prompt.
+pub const PROMPTS_GET: &str = "prompts/get";
+/// Completes an argument.
+pub const COMPLETION_COMPLETE: &str = "completion/complete";
+/// Sets the least severity of log messages.
+pub const LOGGING_SET_LEVEL: &str = "logging/setLevel";
+/// Opens a subscription.
+pub const SUBSCRIPTIONS_LISTEN: &str = "subscriptions/listen";
+/// Asks where a task stands.
+pub const TASKS_GET: &str = "tasks/get";
+/// Asks for the result of a core task.
+pub const TASKS_RESULT: &str = "tasks/result";
+/// Lists core tasks.
+pub const TASKS_LIST: &str = "tasks/list";
+/// Calls a task off.
+pub const TASKS_CANCEL: &str = "tasks/cancel";
+/// Brings a task its input; of the extension.
+pub const TASKS_UPDATE: &str = "tasks/update";
+
+/// Asks the client's model.
+pub const SAMPLING_CREATE_MESSAGE: &str = "sampling/createMessage";
+/// Asks the user.
+pub const ELICITATION_CREATE: &str = "elicitation/create";
+/// Asks for the client's roots.
+pub const ROOTS_LIST: &str = "roots/list";
+
+/// Ends the handshake.
+pub const INITIALIZED: &str = "notifications/initialized";
+/// Calls a request off.
+pub const CANCELLED: &str = "notifications/cancelled";
+/// Says how far a request has come.
+pub const PROGRESS: &str = "notifications/progress";
+/// A log message.
+pub const MESSAGE: &str = "notifications/message";
+/// Says that the list of tools changed.
+pub const TOOLS_LIST_CHANGED: &str = "notifications/tools/list_changed";
+/// Says that the list of resources changed.
+pub const RESOURCES_LIST_CHANGED: &str = "notifications/resources/list_changed";
+/// Says that a resource changed.
+pub const RESOURCES_UPDATED: &str = "notifications/resources/updated";
+/// Says that the list of prompts changed.
+pub const PROMPTS_LIST_CHANGED: &str = "notifications/prompts/list_changed";
+/// Says that the client's roots changed.
+pub const ROOTS_LIST_CHANGED: &str = "notifications/roots/list_changed";
+/// Says what a subscription will bring.
+pub const SUBSCRIPTIONS_ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+/// Says that a visit to a page has come to its end.
+pub const ELICITATION_COMPLETE: &str = "notifications/elicitation/complete";
+/// Says that a core task changed.
+pub const TASKS_STATUS: &str = "notifications/tasks/status";
+/// Says that a task of the extension changed.
+pub const TASKS_CHANGED: &str = "notifications/tasks";
+
+/// The kinds of request that have a deadline of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RequestClass {
+    /// Opening a connection.
+    Initialize,
+    /// Reading and listing resources.
+    Resource,
+    /// Calling and listing tools.
+    Tool,
+    /// All others.
+    Other,
+}
+
+/// What is known of a request from client to server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MethodInfo {
+    /// The method on the wire.
+    pub name: &'static str,
+    /// The server capability that it needs, as a path for
+    /// [`ServerCapabilities::has`](super::ServerCapabilities::has).
+    pub capability: Option<&'static str>,
+    /// Which deadline it has.
+    pub class: RequestClass,
+    /// Whether the server may ask for input before it answers.
+    pub input_rounds: bool,
+    /// The param that HTTP repeats in the `Mcp-Name` header.
+    pub mirrored: Option<&'static str>,
+}
+
+/// What is known of a client's request; nothing of one that is not in the
+/// protocol.
+///
+/// ```
+/// use bowline_proto::model::method::{self, RequestClass};
+///
+/// let read = method::info("resources/read").unwrap();
+/// assert_eq!(read.capability, Some("resources"));
+/// assert_eq!(read.class, RequestClass::Resource);
+/// assert_eq!(read.mirrored, Some("uri"));
+/// ```
+#[must_use]
+pub fn info(method: &str) -> Option<&'static MethodInfo> {
+    REQUESTS.iter().find(|info| info.name == method)
+}
+
+/// Which deadline a request has, whoever sends it.
+#[must_use]
+pub fn class(method: &str) -> RequestClass {
+    info(method).map_or(RequestClass::Other, |info| info.class)
+}
+
+const REQUESTS: &[MethodInfo] = &[
+    plain(INITIALIZE).class(RequestClass::Initialize),
+    plain(DISCOVER).class(RequestClass::Initialize),
+    plain(PING),
+    plain(TOOLS_LIST).needs("tools").class(RequestClass::Tool),
+    plain(TOOLS_CALL)
+        .needs("tools")
+        .class(RequestClass::Tool)
+        .asks()
+        .mirrors("name"),
+    plain(RESOURCES_LIST)
+        .needs("resources")
+        .class(RequestClass::Resource),
+    plain(RESOURCES_TEMPLATES_LIST)
+        .needs("resources")
+        .class(RequestClass::Resource),
+    plain(RESOURCES_READ)
+        .needs("resources")
+        .class(RequestClass::Resource)
+        .asks()
+        .mirrors("uri"),
+    plain(RESOURCES_SUBSCRIBE)
+        .needs("resources.subscribe")
+        .class(RequestClass::Resource),
+    plain(RESOURCES_UNSUBSCRIBE)
+        .needs("resources.subscribe")
+        .class(RequestClass::Resource),
+    plain(PROMPTS_LIST).needs("prompts"),
+    plain(PROMPTS_GET).needs("prompts").asks().mirrors("name"),
+    plain(COMPLETION_COMPLETE).needs("completions"),
+    plain(LOGGING_SET_LEVEL).needs("logging"),
+    plain(SUBSCRIPTIONS_LISTEN),
+    // Tasks stand behind a capability in one era and an extension in the
+    // other, so that whoever sends these must know which.
+    plain(TASKS_GET).mirrors("taskId"),
+    plain(TASKS_RESULT).mirrors("taskId"),
+    plain(TASKS_LIST),
+    plain(TASKS_CANCEL).mirrors("taskId"),
+    plain(TASKS_UPDATE).mirrors("taskId"),
+];
+
+const fn plain(name: &'static str) -> MethodInfo {
+    MethodInfo {
+        name,
+        capability: None,
+        class: RequestClass::Other,
+        input_rounds: false,
+        mirrored: None,
+    }
+}
+
+impl MethodInfo {
+    const fn needs(mut self, capability: &'static str) -> Self {
+        self.capability = Some(capability);
+        self
+    }
+
+    const fn class(mut self, class: RequestClass) -> Self {
+        self.class = class;
+        self
+    }
+
+    const fn asks(mut self) -> Self {
+        self.input_rounds = true;
+        self
+    }
+
+    const fn mirrors(mut self, param: &'static str) -> Self {
+        self.mirrored = Some(param);
+        self
+    }
+}

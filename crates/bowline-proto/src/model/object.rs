@@ -1,0 +1,451 @@
+//! How a message object is defined: fields, wire keys, gates.
+//!
+//! [`object!`] writes the struct and its serde code, so that the crate needs no
+//! procedural macro and every object behaves alike: one pass, no buffering,
+//! unknown members kept. A field reads
+//!
+//! ```text
+//! /// What people call it.
+//! title: Option<String> = optional "title" if titles,
+//! ```
+//!
+//! that is: name, Rust type, rule, wire key and, where not every revision has
+//! the member, the [`Dialect`](super::Dialect) switch that gates it. The rules:
+//!
+//! | rule | member missing | JSON `null` | written |
+//! |---|---|---|---|
+//! | `required` | error | up to the type | always |
+//! | `optional` | `None` | `None` | if `Some` |
+//! | `nullable` | `None` | `Some` | if `Some` |
+//! | `nulled` | `None` | `None` | always, `null` for `None` |
+//! | `defaulted` | default | default | always |
+//! | `sparse` | default | default | unless default |
+//!
+//! After a `;` come fields that never reach the wire. `tagged "type" = "text"`
+//! behind the name says that the object carries that member with that value;
+//! `adjusted by f` names a function that begins its adaptation to a dialect, while
+//! the object still holds what the gates then take off.
+
+use std::{borrow::Cow, fmt, marker::PhantomData};
+
+use serde::{
+    Deserializer,
+    de::{self, DeserializeSeed, MapAccess, Unexpected, Visitor},
+    ser::SerializeMap,
+};
+
+use crate::jsonrpc::RawJson;
+
+/// What [`object!`] generates: enough to build the object entry by entry, so
+/// that a tagged union can hand over a map that it has begun to read.
+pub(crate) trait Object: Sized {
+    /// The name for error messages.
+    const NAME: &'static str;
+    /// The member that tells this object from its siblings, and its value.
+    const TAG: Option<(&'static str, &'static str)>;
+    /// Names one known member.
+    type Slot: Copy;
+    /// The object while it is read.
+    type Builder: Default;
+
+    /// The member behind a wire key.
+    fn slot(key: &str) -> Option<Self::Slot>;
+
+    /// Reads the value of a known member, whose key has just been read.
+    fn take<'de, A: MapAccess<'de>>(
+        builder: &mut Self::Builder,
+        slot: Self::Slot,
+        map: &mut A,
+    ) -> Result<(), A::Error>;
+
+    /// Keeps an unknown member.
+    fn keep(builder: &mut Self::Builder, key: Cow<'static, str>, value: RawJson);
+
+    /// Ends the reading; fails where a required member is missing.
+    fn finish<E: de::Error>(builder: Self::Builder) -> Result<Self, E>;
+
+    /// Writes all members but the tag.
+    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
+}
+
+/// Entries that were read before it was known where they belong.
+pub(crate) type Entries = Vec<(Cow<'static, str>, RawJson)>;
+
+/// Decodes an object in one pass.
+pub(crate) fn decode<'de, O: Object, D: Deserializer<'de>>(deserializer: D) -> Result<O, D::Error> {
+    deserializer.deserialize_map(ObjectVisitor(PhantomData))
+}
+
+/// Encodes an object: tag, known members as declared, unknown ones as they came.
+pub(crate) fn encode<O: Object, S: serde::Serializer>(
+    object: &O,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    if let Some((tag, kind)) = O::TAG {
+        map.serialize_entry(tag, kind)?;
+    }
+    object.write(&mut map)?;
+    map.end()
+}
+
+/// Reads the entries that are left in `map`, after those read earlier.
+pub(crate) fn resume<'de, O: Object, A: MapAccess<'de>>(
+    early: Entries,
+    map: &mut A,
+) -> Result<O, A::Error> {
+    let mut builder = O::Builder::default();
+    feed::<O, A::Error>(&mut builder, early)?;
+    fill::<O, A>(&mut builder, map)?;
+    O::finish(builder)
+}
+
+/// Hands entries that had to be set aside to a builder.
+pub(crate) fn feed<O: Object, E: de::Error>(
+    builder: &mut O::Builder,
+    entries: impl IntoIterator<Item = (Cow<'static, str>, RawJson)>,
+) -> Result<(), E> {
+    for (key, value) in entries {
+        match O::slot(&key) {
+            Some(slot) => O::take(builder, slot, &mut Buffered::<E>::new(&value))?,
+            None => O::keep(builder, key, value),
+        }
+    }
+    Ok(())
+}
+
+macro_rules! object {
+    (@tag) => { None };
+    (@tag $tag:literal = $kind:literal) => { Some(($tag, $kind)) };
+
+    (@read required $ty:ty, $map:ident) => { $map.next_value::<$ty>()? };
+    (@read optional $ty:ty, $map:ident) => { $map.next_value::<$ty>()? };
+    (@read nulled $ty:ty, $map:ident) => { $map.next_value::<$ty>()? };
+    (@read nullable $ty:ty, $map:ident) => { Some($map.next_value()?) };
+    (@read defaulted $ty:ty, $map:ident) => { $map.next_value::<Option<$ty>>()?.unwrap_or_default() };
+    (@read sparse $ty:ty, $map:ident) => { $map.next_value::<Option<$ty>>()?.unwrap_or_default() };
+
+    (@finish required $value:expr, $key:literal) => {
+        $value.ok_or_else(|| serde::de::Error::missing_field($key))?
+    };
+    (@finish $rule:ident $value:expr, $key:literal) => { $value.unwrap_or_default() };
+
+    (@write optional $value:expr, $key:literal, $ty:ty, $map:ident) => {
+        if let Some(value) = &$value {
+            $map.serialize_entry($key, value)?;
+        }
+    };
+    (@write nullable $value:expr, $key:literal, $ty:ty, $map:ident) => {
+        if let Some(value) = &$value {
+            $map.serialize_entry($key, value)?;
+        }
+    };
+    (@write sparse $value:expr, $key:literal, $ty:ty, $map:ident) => {
+        if $value != <$ty>::default() {
+            $map.serialize_entry($key, &$value)?;
+        }
+    };
+    (@write $rule:ident $value:expr, $key:literal, $ty:ty, $map:ident) => {
+        $map.serialize_entry($key, &$value)?;
+    };
+
+    (@adapt $value:expr, $dialect:ident) => {
+        $crate::model::Adapt::adapt(&mut $value, $dialect);
+    };
+    (@adapt $value:expr, $dialect:ident, $($gate:ident).+) => {
+        if $dialect.$($gate).+ {
+            $crate::model::Adapt::adapt(&mut $value, $dialect);
+        } else {
+            $value = Default::default();
+        }
+    };
+
+    // The constructor takes what is required, in the order of declaration.
+    (@new $name:ident [] [$($init:tt)*]) => {
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($init)* extra: $crate::model::Extra::new() }
+            }
+        }
+    };
+    (@new $name:ident [$($arg:ident: $ty:ty,)+] [$($init:tt)*]) => {
+        impl $name {
+            /// Makes one from its required members; all others are left out.
+            #[must_use]
+            pub fn new($($arg: impl Into<$ty>),+) -> Self {
+                Self { $($arg: $arg.into(),)+ $($init)* extra: $crate::model::Extra::new() }
+            }
+        }
+    };
+    (@new $name:ident [$($args:tt)*] [$($init:tt)*] required $field:ident: $ty:ty, $($rest:tt)*) => {
+        $crate::model::object::object!(@new $name [$($args)* $field: $ty,] [$($init)*] $($rest)*);
+    };
+    (@new $name:ident [$($args:tt)*] [$($init:tt)*] $rule:ident $field:ident: $ty:ty, $($rest:tt)*) => {
+        $crate::model::object::object!(
+            @new $name [$($args)*] [$($init)* $field: Default::default(),] $($rest)*
+        );
+    };
+
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident $(tagged $tag:literal = $kind:literal)? $(adjusted by $hook:path)? {
+            $(
+                $(#[$field_meta:meta])*
+                $field:ident: $ty:ty = $rule:ident $key:literal $(if $($gate:ident).+)?
+            ),* $(,)?
+            $(; $( $(#[$local_meta:meta])* $local:ident: $local_ty:ty ),* $(,)? )?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub struct $name {
+            $( $(#[$field_meta])* pub $field: $ty, )*
+            $( $( $(#[$local_meta])* pub $local: $local_ty, )* )?
+            /// Members that this crate does not know, as they came.
+            pub extra: $crate::model::Extra,
+        }
+
+        $crate::model::object::object!(
+            @new $name [] [] $($rule $field: $ty,)* $($(local $local: $local_ty,)*)?
+        );
+
+        const _: () = {
+            #[expect(non_camel_case_types, reason = "a variant bears the name of its field")]
+            #[derive(Clone, Copy)]
+            pub(crate) enum Slot { $($field),* }
+
+            #[derive(Default)]
+            pub(crate) struct Builder {
+                $( $field: Option<$ty>, )*
+                extra: $crate::model::Extra,
+            }
+
+            impl $crate::model::object::Object for $name {
+                const NAME: &'static str = stringify!($name);
+                const TAG: Option<(&'static str, &'static str)> =
+                    $crate::model::object::object!(@tag $($tag = $kind)?);
+                type Slot = Slot;
+                type Builder = Builder;
+
+                fn slot(key: &str) -> Option<Slot> {
+                    match key {
+                        $( $key => Some(Slot::$field), )*
+                        _ => None,
+                    }
+                }
+
+                fn take<'de, A: serde::de::MapAccess<'de>>(
+                    builder: &mut Builder,
+                    slot: Slot,
+                    map: &mut A,
+                ) -> Result<(), A::Error> {
+                    match slot {
+                        $( Slot::$field => {
+                            builder.$field =
+                                Some($crate::model::object::object!(@read $rule $ty, map));
+                        } )*
+                    }
+                    Ok(())
+                }
+
+                fn keep(
+                    builder: &mut Builder,
+                    key: std::borrow::Cow<'static, str>,
+                    value: $crate::jsonrpc::RawJson,
+                ) {
+                    builder.extra.push(key, value);
+                }
+
+                fn finish<E: serde::de::Error>(builder: Builder) -> Result<Self, E> {
+                    Ok(Self {
+                        $( $field: $crate::model::object::object!(
+                            @finish $rule builder.$field, $key
+                        ), )*
+                        $( $( $local: Default::default(), )* )?
+                        extra: builder.extra,
+                    })
+                }
+
+                fn write<M: serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+                    $( $crate::model::object::object!(@write $rule self.$field, $key, $ty, map); )*
+                    self.extra.write(map)
+                }
+            }
+
+            impl $crate::model::Adapt for $name {
+                fn adapt(&mut self, dialect: &$crate::model::Dialect) {
+                    $( $hook(self, dialect); )?
+                    $( $crate::model::object::object!(
+                        @adapt self.$field, dialect $(, $($gate).+)?
+                    ); )*
+                }
+            }
+
+            impl serde::Serialize for $name {
+                fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    $crate::model::object::encode(self, serializer)
+                }
+            }
+
+            impl<'de> serde::Deserialize<'de> for $name {
+                fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    $crate::model::object::decode(deserializer)
+                }
+            }
+        };
+    };
+}
+pub(crate) use object;
+
+impl<O: Object> Object for Box<O> {
+    const NAME: &'static str = O::NAME;
+    const TAG: Option<(&'static str, &'static str)> = O::TAG;
+    type Slot = O::Slot;
+    type Builder = O::Builder;
+
+    fn slot(key: &str) -> Option<O::Slot> {
+        O::slot(key)
+    }
+
+    fn take<'de, A: MapAccess<'de>>(
+        builder: &mut O::Builder,
+        slot: O::Slot,
+        map: &mut A,
+    ) -> Result<(), A::Error> {
+        O::take(builder, slot, map)
+    }
+
+    fn keep(builder: &mut O::Builder, key: Cow<'static, str>, value: RawJson) {
+        O::keep(builder, key, value);
+    }
+
+    fn finish<E: de::Error>(builder: O::Builder) -> Result<Self, E> {
+        O::finish(builder).map(Self::new)
+    }
+
+    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        O::write(self, map)
+    }
+}
+
+fn fill<'de, O: Object, A: MapAccess<'de>>(
+    builder: &mut O::Builder,
+    map: &mut A,
+) -> Result<(), A::Error> {
+    while let Some(key) = map.next_key_seed(KeySeed::<O>(PhantomData))? {
+        match key {
+            Key::Known(slot) => O::take(builder, slot, map)?,
+            Key::Tag(kind) => map.next_value_seed(ExpectKind(kind))?,
+            Key::Unknown(key) => {
+                let value = map.next_value()?;
+                O::keep(builder, key, value);
+            }
+        }
+    }
+    Ok(())
+}
+
+struct ObjectVisitor<O>(PhantomData<O>);
+
+impl<'de, O: Object> Visitor<'de> for ObjectVisitor<O> {
+    type Value = O;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a {} object", O::NAME)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<O, A::Error> {
+        let mut builder = O::Builder::default();
+        fill::<O, A>(&mut builder, &mut map)?;
+        O::finish(builder)
+    }
+}
+
+enum Key<S> {
+    Known(S),
+    /// The tag, with the value that it must have.
+    Tag(&'static str),
+    Unknown(Cow<'static, str>),
+}
+
+struct KeySeed<O>(PhantomData<O>);
+
+impl<'de, O: Object> DeserializeSeed<'de> for KeySeed<O> {
+    type Value = Key<O::Slot>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl<O: Object> Visitor<'_> for KeySeed<O> {
+    type Value = Key<O::Slot>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a member name")
+    }
+
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(match (O::slot(key), O::TAG) {
+            (Some(slot), _) => Key::Known(slot),
+            (None, Some((tag, kind))) if tag == key => Key::Tag(kind),
+            (None, _) => Key::Unknown(Cow::Owned(key.into())),
+        })
+    }
+}
+
+/// Reads a tag's value and refuses any but the expected one.
+struct ExpectKind(&'static str);
+
+impl<'de> DeserializeSeed<'de> for ExpectKind {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for ExpectKind {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
+
+    fn visit_str<E: de::Error>(self, kind: &str) -> Result<(), E> {
+        if kind == self.0 {
+            Ok(())
+        } else {
+            Err(E::invalid_value(Unexpected::Str(kind), &self))
+        }
+    }
+}
+
+/// One entry whose value was set aside, seen as the map that it came from.
+struct Buffered<'a, E> {
+    value: &'a RawJson,
+    error: PhantomData<E>,
+}
+
+impl<'a, E> Buffered<'a, E> {
+    fn new(value: &'a RawJson) -> Self {
+        Self {
+            value,
+            error: PhantomData,
+        }
+    }
+}
+
+impl<'a, E: de::Error> MapAccess<'a> for Buffered<'a, E> {
+    type Error = E;
+
+    fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, _: K) -> Result<Option<K::Value>, E> {
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'a>>(&mut self, seed: V) -> Result<V::Value, E> {
+        let mut deserializer = serde_json::Deserializer::from_str(self.value.get());
+        seed.deserialize(&mut deserializer).map_err(E::custom)
+    }
+}

@@ -1,0 +1,217 @@
+//! Unions told apart by one member, such as content blocks by `type`.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserializer, Serializer,
+    de::{self, DeserializeSeed, MapAccess, Visitor},
+    ser::SerializeMap,
+};
+
+use super::{Extra, object::Entries};
+use crate::jsonrpc::RawJson;
+
+/// A member of a tagged union whose kind this crate does not know.
+///
+/// It goes back to the wire as it came.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct UnknownKind {
+    /// What the tag says.
+    pub kind: Box<str>,
+    /// All members but the tag, in order.
+    pub fields: Extra,
+}
+
+impl UnknownKind {
+    pub(crate) fn encode<S: Serializer>(
+        &self,
+        tag: &'static str,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry(tag, &self.kind)?;
+        self.fields.write(&mut map)?;
+        map.end()
+    }
+
+    pub(crate) fn resume<'de, A: MapAccess<'de>>(
+        kind: Box<str>,
+        early: Entries,
+        map: &mut A,
+    ) -> Result<Self, A::Error> {
+        let mut fields: Extra = early.into_iter().collect();
+        while let Some((key, value)) = map.next_entry::<String, RawJson>()? {
+            fields.push(Cow::Owned(key), value);
+        }
+        Ok(Self { kind, fields })
+    }
+}
+
+/// Defines an enum over objects that are `tagged` by the same member.
+///
+/// The tag usually comes first; then the object is read straight from the map.
+/// Entries before the tag are set aside until the kind is known.
+macro_rules! tagged_union {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident by $tag:literal {
+            $( $(#[$variant_meta:meta])* $variant:ident($inner:ty) ),* $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum $name {
+            $( $(#[$variant_meta])* $variant($inner), )*
+            /// A kind that this crate does not know.
+            Unknown($crate::model::UnknownKind),
+        }
+
+        impl $name {
+            /// The value of the tag on the wire.
+            #[must_use]
+            pub fn kind(&self) -> &str {
+                match self {
+                    $( Self::$variant(_) => {
+                        <$inner as $crate::model::object::Object>::TAG.map_or("", |(_, kind)| kind)
+                    } )*
+                    Self::Unknown(unknown) => &unknown.kind,
+                }
+            }
+        }
+
+        $(
+            impl From<$inner> for $name {
+                fn from(inner: $inner) -> Self {
+                    Self::$variant(inner)
+                }
+            }
+        )*
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $( Self::$variant(inner) => inner.serialize(serializer), )*
+                    Self::Unknown(unknown) => unknown.encode($tag, serializer),
+                }
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct UnionVisitor;
+
+                impl<'de> serde::de::Visitor<'de> for UnionVisitor {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str(concat!("a ", stringify!($name), " object"))
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(
+                        self,
+                        mut map: A,
+                    ) -> Result<$name, A::Error> {
+                        const KINDS: &[&str] = &[$(
+                            match <$inner as $crate::model::object::Object>::TAG {
+                                Some((_, kind)) => kind,
+                                None => panic!("a variant's object needs a tag"),
+                            },
+                        )*];
+                        let (kind, early) = $crate::model::tagged::read_tag(&mut map, $tag, KINDS)?;
+                        let kind = match kind {
+                            $crate::model::tagged::Kind::Known(kind) => kind,
+                            $crate::model::tagged::Kind::Unknown(kind) => {
+                                return $crate::model::UnknownKind::resume(kind, early, &mut map)
+                                    .map($name::Unknown);
+                            }
+                        };
+                        $(
+                            if <$inner as $crate::model::object::Object>::TAG == Some(($tag, kind)) {
+                                return $crate::model::object::resume::<$inner, A>(early, &mut map)
+                                    .map($name::$variant);
+                            }
+                        )*
+                        Err(serde::de::Error::unknown_variant(kind, KINDS))
+                    }
+                }
+
+                deserializer.deserialize_map(UnionVisitor)
+            }
+        }
+    };
+}
+pub(crate) use tagged_union;
+
+/// What a tag says.
+pub(crate) enum Kind {
+    /// One of the kinds that were asked for.
+    Known(&'static str),
+    /// Any other.
+    Unknown(Box<str>),
+}
+
+/// Reads up to and including the tag; returns what stood before it as well.
+pub(crate) fn read_tag<'de, A: MapAccess<'de>>(
+    map: &mut A,
+    tag: &'static str,
+    kinds: &'static [&'static str],
+) -> Result<(Kind, Entries), A::Error> {
+    let mut early = Vec::new();
+    while let Some(key) = map.next_key_seed(TagOrKey(tag))? {
+        match key {
+            None => return Ok((map.next_value_seed(KindSeed(kinds))?, early)),
+            Some(key) => early.push((Cow::Owned(key), map.next_value()?)),
+        }
+    }
+    Err(de::Error::missing_field(tag))
+}
+
+/// Reads a key: `None` for the tag, `Some` for any other.
+struct TagOrKey(&'static str);
+
+impl<'de> DeserializeSeed<'de> for TagOrKey {
+    type Value = Option<String>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for TagOrKey {
+    type Value = Option<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a member name")
+    }
+
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<Self::Value, E> {
+        Ok((key != self.0).then(|| key.to_owned()))
+    }
+}
+
+struct KindSeed(&'static [&'static str]);
+
+impl<'de> DeserializeSeed<'de> for KindSeed {
+    type Value = Kind;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Kind, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for KindSeed {
+    type Value = Kind;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: de::Error>(self, kind: &str) -> Result<Kind, E> {
+        Ok(match self.0.iter().find(|known| **known == kind) {
+            Some(known) => Kind::Known(known),
+            None => Kind::Unknown(kind.into()),
+        })
+    }
+}
