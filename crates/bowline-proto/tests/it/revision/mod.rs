@@ -1,1 +1,4 @@
 //! Tests of `bowline_proto::revision`.
+
+mod negotiation;
+mod rules;

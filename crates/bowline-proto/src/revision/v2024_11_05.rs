@@ -1,0 +1,67 @@
+//! 2024-11-05, the first revision.
+
+use super::{Era, HttpShape, IdScope, LogLevelBy, Revision, Rules, VersionHeader};
+use crate::{
+    jsonrpc::code,
+    model::{Dialect, method as m},
+};
+
+pub(super) const RULES: Rules = Rules {
+    revision: Revision::V2024_11_05,
+    era: Era::Handshake,
+    dialect: Dialect {
+        roots_list_changed: true,
+        ..Dialect::NOTHING
+    },
+    batching: false,
+    server_requests: true,
+    resource_not_found: code::RESOURCE_NOT_FOUND,
+    url_elicitation_error: None,
+    invalid_tool_input_is_result: false,
+    log_level: LogLevelBy::Method,
+    required_request_meta: &[],
+    id_scope: IdScope::Session,
+    http: HttpShape::TwoEndpoints,
+    version_header: VersionHeader::Never,
+    mirror_headers: false,
+    sessions: false,
+    resumption: false,
+    disconnect_cancels: false,
+    client_methods: &[CLIENT_METHODS],
+    server_methods: &[SERVER_METHODS],
+};
+
+/// What a client sends in every revision with a handshake.
+pub(super) const CLIENT_METHODS: &[&str] = &[
+    m::INITIALIZE,
+    m::INITIALIZED,
+    m::PING,
+    m::TOOLS_LIST,
+    m::TOOLS_CALL,
+    m::RESOURCES_LIST,
+    m::RESOURCES_TEMPLATES_LIST,
+    m::RESOURCES_READ,
+    m::RESOURCES_SUBSCRIBE,
+    m::RESOURCES_UNSUBSCRIBE,
+    m::PROMPTS_LIST,
+    m::PROMPTS_GET,
+    m::COMPLETION_COMPLETE,
+    m::LOGGING_SET_LEVEL,
+    m::ROOTS_LIST_CHANGED,
+    m::CANCELLED,
+    m::PROGRESS,
+];
+
+/// What a server sends in every revision with a handshake.
+pub(super) const SERVER_METHODS: &[&str] = &[
+    m::PING,
+    m::SAMPLING_CREATE_MESSAGE,
+    m::ROOTS_LIST,
+    m::TOOLS_LIST_CHANGED,
+    m::RESOURCES_LIST_CHANGED,
+    m::RESOURCES_UPDATED,
+    m::PROMPTS_LIST_CHANGED,
+    m::MESSAGE,
+    m::CANCELLED,
+    m::PROGRESS,
+];

@@ -1,0 +1,27 @@
+//! 2025-06-18: structured results, links to resources, elicitation by form,
+//! titles and `_meta` on most objects, the version in a header. No more batches.
+
+use super::{Revision, Rules, VersionHeader, v2024_11_05, v2025_03_26};
+use crate::model::{Dialect, ElicitationDialect, StructuredContent, method as m};
+
+pub(super) const RULES: Rules = Rules {
+    revision: Revision::V2025_06_18,
+    dialect: Dialect {
+        titles: true,
+        meta_on_types: true,
+        last_modified: true,
+        output_schema: true,
+        structured_content: StructuredContent::Object,
+        resource_links: true,
+        completion_context: true,
+        elicitation: ElicitationDialect {
+            form: true,
+            ..Dialect::NOTHING.elicitation
+        },
+        ..v2025_03_26::RULES.dialect
+    },
+    batching: false,
+    version_header: VersionHeader::AfterOpening,
+    server_methods: &[v2024_11_05::SERVER_METHODS, &[m::ELICITATION_CREATE]],
+    ..v2025_03_26::RULES
+};

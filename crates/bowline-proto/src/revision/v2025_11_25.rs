@@ -1,0 +1,51 @@
+//! 2025-11-25: core tasks, icons, elicitation by URL and richer forms, tools in
+//! sampling, streams that a server may close and have polled. Bad arguments to
+//! a tool become a result, so that the model can mend them.
+//!
+//! `extensions` among the capabilities is not in the schema of this revision,
+//! but peers negotiate extensions that way on it, so it is let through.
+
+use super::{HttpShape, Revision, Rules, v2024_11_05, v2025_06_18};
+use crate::{
+    jsonrpc::code,
+    model::{Dialect, ElicitationDialect, method as m},
+};
+
+pub(super) const RULES: Rules = Rules {
+    revision: Revision::V2025_11_25,
+    dialect: Dialect {
+        icons: true,
+        implementation_details: true,
+        elicitation: ElicitationDialect {
+            form: true,
+            url: true,
+            url_id: true,
+            multi_select: true,
+            titled_enums: true,
+            defaults: true,
+        },
+        sampling_tools: true,
+        core_tasks: true,
+        extensions: true,
+        ..v2025_06_18::RULES.dialect
+    },
+    url_elicitation_error: Some(code::URL_ELICITATION_REQUIRED),
+    invalid_tool_input_is_result: true,
+    http: HttpShape::Streamable { polling: true },
+    client_methods: &[v2024_11_05::CLIENT_METHODS, TASKS],
+    server_methods: &[
+        v2024_11_05::SERVER_METHODS,
+        &[m::ELICITATION_CREATE, m::ELICITATION_COMPLETE],
+        TASKS,
+    ],
+    ..v2025_06_18::RULES
+};
+
+/// Either side may run the other's requests as tasks.
+const TASKS: &[&str] = &[
+    m::TASKS_GET,
+    m::TASKS_RESULT,
+    m::TASKS_LIST,
+    m::TASKS_CANCEL,
+    m::TASKS_STATUS,
+];

@@ -1,0 +1,72 @@
+//! 2026-07-28: no handshake, no sessions, no requests from the server.
+//!
+//! What a server must know of its client stands in `_meta` of each request;
+//! what it must ask, it asks in its result, and the client calls again. Log
+//! level and subscriptions are matters of one request, too. Results say what
+//! kind they are and how long they keep. Over HTTP there is nothing but POST,
+//! and a stream that breaks is a request called off. Tasks left the core and
+//! are an extension.
+
+use super::{Era, HttpShape, IdScope, LogLevelBy, Revision, Rules, VersionHeader, v2025_11_25};
+use crate::{
+    jsonrpc::code,
+    model::{Dialect, ElicitationDialect, StructuredContent, meta::key, method as m},
+};
+
+pub(super) const RULES: Rules = Rules {
+    revision: Revision::V2026_07_28,
+    era: Era::Stateless,
+    dialect: Dialect {
+        structured_content: StructuredContent::Any,
+        elicitation: ElicitationDialect {
+            url_id: false,
+            ..v2025_11_25::RULES.dialect.elicitation
+        },
+        core_tasks: false,
+        roots_list_changed: false,
+        result_type: true,
+        cache_hints: true,
+        input_rounds: true,
+        ..v2025_11_25::RULES.dialect
+    },
+    server_requests: false,
+    resource_not_found: code::INVALID_PARAMS,
+    url_elicitation_error: None,
+    log_level: LogLevelBy::RequestMeta,
+    required_request_meta: &[key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES],
+    id_scope: IdScope::InFlight,
+    http: HttpShape::PostOnly,
+    version_header: VersionHeader::EveryRequest,
+    mirror_headers: true,
+    sessions: false,
+    resumption: false,
+    disconnect_cancels: true,
+    client_methods: &[&[
+        m::DISCOVER,
+        m::TOOLS_LIST,
+        m::TOOLS_CALL,
+        m::RESOURCES_LIST,
+        m::RESOURCES_TEMPLATES_LIST,
+        m::RESOURCES_READ,
+        m::PROMPTS_LIST,
+        m::PROMPTS_GET,
+        m::COMPLETION_COMPLETE,
+        m::SUBSCRIPTIONS_LISTEN,
+        m::TASKS_GET,
+        m::TASKS_UPDATE,
+        m::TASKS_CANCEL,
+        m::CANCELLED,
+    ]],
+    server_methods: &[&[
+        m::TOOLS_LIST_CHANGED,
+        m::RESOURCES_LIST_CHANGED,
+        m::RESOURCES_UPDATED,
+        m::PROMPTS_LIST_CHANGED,
+        m::SUBSCRIPTIONS_ACKNOWLEDGED,
+        m::TASKS_CHANGED,
+        m::MESSAGE,
+        m::CANCELLED,
+        m::PROGRESS,
+    ]],
+    ..v2025_11_25::RULES
+};
