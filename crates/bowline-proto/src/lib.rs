@@ -5,6 +5,7 @@
 //! every behaviour, reconnection included, is tested in virtual time.
 
 pub mod client;
+mod error;
 pub mod http;
 pub mod jsonrpc;
 pub mod model;
@@ -12,4 +13,5 @@ pub mod revision;
 pub mod server;
 mod time;
 
+pub use error::{ErrorKind, Reason};
 pub use time::Instant;

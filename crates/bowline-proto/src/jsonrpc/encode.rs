@@ -101,6 +101,18 @@ impl Draft {
         &self.method
     }
 
+    /// The method, to keep. Costs nothing where it is one of ours.
+    #[must_use]
+    pub fn method_name(&self) -> Cow<'static, str> {
+        self.method.clone()
+    }
+
+    /// The members of the params so far, without braces.
+    #[must_use]
+    pub fn members(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
     /// Appends a member to the params. That no member has this key yet is up to
     /// the caller: JSON with a key twice means whatever its reader likes.
     ///

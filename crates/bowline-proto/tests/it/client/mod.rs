@@ -1,1 +1,3 @@
 //! Tests of `bowline_proto::client`.
+
+mod rig;

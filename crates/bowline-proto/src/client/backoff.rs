@@ -1,0 +1,148 @@
+//! How long to wait before the next attempt to connect.
+
+use std::time::Duration;
+
+use super::rng::vary;
+
+/// The waits between attempts to connect: doubling, capped, jittered.
+///
+/// A pure value: the attempt number and a random number go in, a wait comes
+/// out. It can only be built with bounds that make sense.
+///
+/// ```
+/// use bowline_proto::client::Backoff;
+/// use std::time::Duration;
+///
+/// let backoff = Backoff::default();
+/// assert_eq!(backoff.delay(0, 0.5), Duration::from_secs(1));
+/// assert_eq!(backoff.delay(3, 0.5), Duration::from_secs(8));
+/// assert_eq!(backoff.delay(60, 0.99), Duration::from_secs(30));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Backoff {
+    min: Duration,
+    max: Duration,
+    jitter: f64,
+}
+
+/// Bounds for a [`Backoff`] that contradict each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadBackoff {
+    /// The minimum is zero, so that a dead server would be dialled in a loop.
+    ZeroMinimum,
+    /// The minimum is above the maximum.
+    MinimumOverMaximum,
+    /// The jitter is not a share between zero and one.
+    Jitter,
+}
+
+impl Backoff {
+    /// A backoff that starts at `min`, doubles up to `max`, and varies by the
+    /// share `jitter` in either direction.
+    ///
+    /// # Errors
+    ///
+    /// Where the bounds contradict each other; see [`BadBackoff`].
+    pub fn new(min: Duration, max: Duration, jitter: f64) -> Result<Self, BadBackoff> {
+        if min.is_zero() {
+            return Err(BadBackoff::ZeroMinimum);
+        }
+        if min > max {
+            return Err(BadBackoff::MinimumOverMaximum);
+        }
+        if !(0.0..=1.0).contains(&jitter) {
+            return Err(BadBackoff::Jitter);
+        }
+        Ok(Self { min, max, jitter })
+    }
+
+    /// The wait before attempt `attempt` (counted from 0 since the last
+    /// success), with `unit` a random number in `0.0..1.0`.
+    ///
+    /// The undisturbed base is what doubles, so that jitter never compounds;
+    /// the result is clamped into the bounds after the jitter.
+    #[must_use]
+    pub fn delay(&self, attempt: u32, unit: f64) -> Duration {
+        let factor = 1_u32.checked_shl(attempt).unwrap_or(u32::MAX);
+        let base = self.min.saturating_mul(factor).min(self.max);
+        vary(base, self.jitter, unit).clamp(self.min, self.max)
+    }
+
+    /// The longest wait.
+    #[must_use]
+    pub fn max(&self) -> Duration {
+        self.max
+    }
+}
+
+impl Default for Backoff {
+    /// From 1 s to 30 s, varied by a fifth.
+    fn default() -> Self {
+        Self {
+            min: Duration::from_secs(1),
+            max: Duration::from_secs(30),
+            jitter: 0.2,
+        }
+    }
+}
+
+impl std::fmt::Display for BadBackoff {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::ZeroMinimum => "the shortest wait must be longer than zero",
+            Self::MinimumOverMaximum => "the shortest wait must not be longer than the longest",
+            Self::Jitter => "the jitter must be between 0 and 1",
+        })
+    }
+}
+
+impl std::error::Error for BadBackoff {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The windows that the default settings promise, attempt by attempt.
+    #[test]
+    fn windows_are_as_promised() {
+        let windows_ms = [
+            (1_000, 1_200),
+            (1_600, 2_400),
+            (3_200, 4_800),
+            (6_400, 9_600),
+            (12_800, 19_200),
+            (24_000, 30_000),
+            (24_000, 30_000),
+        ];
+        let backoff = Backoff::default();
+        for (attempt, (low, high)) in (0..).zip(windows_ms) {
+            assert_eq!(
+                backoff.delay(attempt, 0.0).as_millis(),
+                low,
+                "attempt {attempt}"
+            );
+            assert_eq!(
+                backoff.delay(attempt, 1.0).as_millis(),
+                high,
+                "attempt {attempt}"
+            );
+        }
+    }
+
+    #[test]
+    fn bounds_that_contradict_are_refused() {
+        let second = Duration::from_secs(1);
+        assert_eq!(
+            Backoff::new(Duration::ZERO, second, 0.2),
+            Err(BadBackoff::ZeroMinimum)
+        );
+        assert_eq!(
+            Backoff::new(second * 2, second, 0.2),
+            Err(BadBackoff::MinimumOverMaximum)
+        );
+        assert_eq!(
+            Backoff::new(second, second, f64::NAN),
+            Err(BadBackoff::Jitter)
+        );
+    }
+}

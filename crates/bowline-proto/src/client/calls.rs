@@ -1,0 +1,225 @@
+//! The calls under way.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+    hash::{BuildHasherDefault, Hasher},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use memchr::memmem;
+
+use super::{CallId, CallOptions, Timeouts};
+use crate::{
+    Instant,
+    jsonrpc::Draft,
+    model::{
+        LogLevel, Meta,
+        method::{self, MethodInfo},
+    },
+};
+
+/// One call under way.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) method: Cow<'static, str>,
+    /// What the protocol says of the method, if it is one of the protocol's.
+    pub(super) info: Option<&'static MethodInfo>,
+    pub(super) phase: Phase,
+    pub(super) purpose: Purpose,
+    pub(super) options: CallOptions,
+    /// What the request carries besides its parameters, for every time it is
+    /// sent.
+    pub(super) meta: Option<Box<Meta>>,
+    pub(super) tool: Option<Box<str>>,
+    /// The parameters as they were sent, kept only where they may be needed
+    /// again.
+    pub(super) members: Option<Bytes>,
+    /// The time that the answer may take, counted from each sending.
+    pub(super) timeout: Duration,
+    /// When the call ends unless something happens. Always armed.
+    pub(super) deadline: Instant,
+    /// The moment that progress cannot push the deadline beyond.
+    pub(super) cap: Option<Instant>,
+    pub(super) started: Instant,
+    pub(super) correlation: u64,
+    /// How many rounds of input the server has asked for.
+    pub(super) rounds: u32,
+}
+
+/// Where a call stands.
+#[derive(Debug)]
+pub(super) enum Phase {
+    /// Not sent: the connection is not open. `None` for a moment only, while
+    /// the draft is on its way out.
+    Waiting(Option<Draft>),
+    /// Refused as busy; will be offered again.
+    Retrying {
+        wire: u64,
+        frame: Bytes,
+        sends: u32,
+        at: Instant,
+    },
+    /// Sent, as `wire`, `sends` times.
+    InFlight { wire: u64, sends: u32 },
+    /// The host is being asked; the answer will be sent as a new request.
+    Asking(Asking),
+    /// The server asked for a pause; the request will be sent again.
+    Pausing {
+        state: Option<Box<str>>,
+        at: Instant,
+    },
+    /// A subscription that waits for the stream's acknowledgement.
+    Subscribing,
+}
+
+/// What must be remembered while the host is being asked.
+#[derive(Debug)]
+pub(super) struct Asking {
+    /// To be echoed byte for byte.
+    pub(super) state: Option<Box<str>>,
+    /// The questions that the machine answers itself: where our roots are.
+    pub(super) roots: Vec<Box<str>>,
+}
+
+/// What a call is for, where the machine itself has an interest in its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    User,
+    ListTools {
+        continues: bool,
+    },
+    Subscribe(Box<str>),
+    Unsubscribe(Box<str>),
+    SetLevel(LogLevel),
+    /// Ours: restore a subscription after a reconnection.
+    RestoreSubscription(Box<str>),
+    /// Ours: restore the log level after a reconnection.
+    RestoreLevel,
+}
+
+impl Purpose {
+    /// What a caller's request means to the machine.
+    pub(super) fn of(draft: &Draft) -> Self {
+        if draft.method() == method::TOOLS_LIST {
+            let continues = memmem::find(draft.members(), b"\"cursor\"").is_some();
+            return Self::ListTools { continues };
+        }
+        Self::User
+    }
+
+    /// Whether somebody outside waits for the end of the call.
+    pub(super) fn is_ours(&self) -> bool {
+        matches!(self, Self::RestoreSubscription(_) | Self::RestoreLevel)
+    }
+}
+
+impl Call {
+    /// The id under which an answer is expected, if one is.
+    pub(super) fn wire(&self) -> Option<u64> {
+        match &self.phase {
+            Phase::InFlight { wire, .. } => Some(*wire),
+            _ => None,
+        }
+    }
+
+    /// The time that the call has in the phase that it is in.
+    pub(super) fn patience(&self, timeouts: &Timeouts) -> Duration {
+        match self.phase {
+            Phase::Asking(_) => timeouts.input,
+            _ => self.timeout,
+        }
+    }
+
+    /// The request as it was first asked for, to be sent anew.
+    pub(super) fn redraft(&self) -> Option<Draft> {
+        let members = self.members.as_ref()?;
+        Some(Draft::from_members(self.method.clone(), members))
+    }
+}
+
+/// The table of calls.
+///
+/// A call's number is the id of its first request, so that the usual answer is
+/// found by one look-up; later requests of the same call (a further round, or
+/// a request that had to wait for the connection) have an alias.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    table: HashMap<u64, Call, BuildHasherDefault<IdHasher>>,
+    aliases: BTreeMap<u64, u64>,
+}
+
+impl Calls {
+    pub(super) fn insert(&mut self, id: CallId, call: Call) {
+        self.table.insert(id.0, call);
+    }
+
+    pub(super) fn get_mut(&mut self, id: CallId) -> Option<&mut Call> {
+        self.table.get_mut(&id.0)
+    }
+
+    pub(super) fn get(&self, id: CallId) -> Option<&Call> {
+        self.table.get(&id.0)
+    }
+
+    /// Lets answers to `wire` find the call.
+    pub(super) fn alias(&mut self, wire: u64, id: CallId) {
+        if wire != id.0 {
+            self.aliases.insert(wire, id.0);
+        }
+    }
+
+    pub(super) fn forget_alias(&mut self, wire: u64) {
+        self.aliases.remove(&wire);
+    }
+
+    /// The call that waits for the answer to `wire`.
+    pub(super) fn awaiting(&self, wire: u64) -> Option<CallId> {
+        let id = self.aliases.get(&wire).copied().unwrap_or(wire);
+        let call = self.table.get(&id)?;
+        (call.wire() == Some(wire)).then_some(CallId(id))
+    }
+
+    pub(super) fn remove(&mut self, id: CallId) -> Option<Call> {
+        self.table.remove(&id.0)
+    }
+
+    /// All calls, oldest first.
+    pub(super) fn ids(&self) -> Vec<CallId> {
+        let mut ids: Vec<_> = self.table.keys().copied().map(CallId).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    pub(super) fn aliases(&self) -> usize {
+        self.aliases.len()
+    }
+}
+
+/// Spreads our own consecutive ids. They are not chosen by the peer, so that
+/// there is nothing to defend against.
+#[derive(Default)]
+pub(super) struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(self.0 ^ u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, id: u64) {
+        // Fibonacci hashing: the high bits, which the table uses to tell
+        // entries apart, depend on all bits of the id.
+        self.0 = id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}

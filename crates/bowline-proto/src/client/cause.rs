@@ -1,0 +1,169 @@
+//! Why a connection fell.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use crate::jsonrpc::ErrorObject;
+
+/// Why a connection fell, or did not come up.
+///
+/// Cheap to clone: one cause is given to every call that it ends.
+///
+/// ```
+/// use bowline_proto::client::{Cause, CauseKind};
+///
+/// let cause = Cause::new(CauseKind::Exited { code: Some(1), signal: None })
+///     .with_tail("Error: DATABASE_URL is not set");
+/// assert_eq!(
+///     cause.to_string(),
+///     "the server process exited with code 1; its last words: Error: DATABASE_URL is not set",
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause(Arc<Facts>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Facts {
+    kind: CauseKind,
+    tail: Option<String>,
+}
+
+/// The kinds of end that a connection can come to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CauseKind {
+    /// The peer closed the link in good order.
+    Eof,
+    /// The server process ended.
+    Exited {
+        /// Its exit code.
+        code: Option<i32>,
+        /// The signal that ended it.
+        signal: Option<i32>,
+    },
+    /// The server could not be started or reached.
+    Unreachable(String),
+    /// Reading or writing failed.
+    Io(String),
+    /// HTTP: a status that ends the connection or the attempt.
+    Status {
+        /// The status code.
+        status: u16,
+        /// What `Retry-After` asked for.
+        retry_after: Option<Duration>,
+    },
+    /// HTTP: the server no longer knows our session.
+    SessionGone,
+    /// A frame over the limit.
+    Oversize {
+        /// How large it was when it was abandoned.
+        size: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The session was not open in time.
+    OpeningTimeout(Duration),
+    /// The peer speaks no revision that we may speak.
+    UnsupportedVersion {
+        /// What the peer offered.
+        offered: Vec<String>,
+    },
+    /// The peer refused to open a session.
+    Refused(ErrorObject),
+    /// The peer broke the protocol in a way that cannot be tolerated.
+    Violation(String),
+    /// The peer spoke another era than assumed; the next attempt knows better.
+    WrongEra,
+}
+
+impl Cause {
+    /// A cause of this kind.
+    #[must_use]
+    pub fn new(kind: CauseKind) -> Self {
+        Self(Arc::new(Facts { kind, tail: None }))
+    }
+
+    /// The same cause with the peer's last words: the tail of its stderr.
+    #[must_use]
+    pub fn with_tail(self, tail: impl Into<String>) -> Self {
+        Self(Arc::new(Facts {
+            kind: self.0.kind.clone(),
+            tail: Some(tail.into()),
+        }))
+    }
+
+    /// What kind of end it was.
+    #[must_use]
+    pub fn kind(&self) -> &CauseKind {
+        &self.0.kind
+    }
+
+    /// The last lines that the server wrote to stderr, if any were kept.
+    #[must_use]
+    pub fn tail(&self) -> Option<&str> {
+        self.0.tail.as_deref()
+    }
+}
+
+impl From<CauseKind> for Cause {
+    fn from(kind: CauseKind) -> Self {
+        Self::new(kind)
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.kind.fmt(f)?;
+        match &self.0.tail {
+            Some(tail) => write!(f, "; its last words: {}", tail.trim_end()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for CauseKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Eof => f.write_str("the server closed the connection"),
+            Self::Exited {
+                code: Some(code), ..
+            } => {
+                write!(f, "the server process exited with code {code}")
+            }
+            Self::Exited {
+                signal: Some(signal),
+                ..
+            } => {
+                write!(f, "the server process was ended by signal {signal}")
+            }
+            Self::Exited { .. } => f.write_str("the server process ended"),
+            Self::Unreachable(why) => write!(f, "the server could not be reached: {why}"),
+            Self::Io(why) => write!(f, "the connection failed: {why}"),
+            Self::Status { status, .. } => write!(f, "the server answered with HTTP {status}"),
+            Self::SessionGone => f.write_str("the server no longer knows the session"),
+            Self::Oversize { size, limit } => {
+                write!(
+                    f,
+                    "a frame of at least {size} bytes is over the limit of {limit}"
+                )
+            }
+            Self::OpeningTimeout(after) => {
+                write!(f, "the session was not open after {after:?}")
+            }
+            Self::UnsupportedVersion { offered } if offered.is_empty() => {
+                f.write_str("the server speaks no protocol version that is allowed here")
+            }
+            Self::UnsupportedVersion { offered } => {
+                write!(
+                    f,
+                    "no common protocol version; the server offers {}",
+                    offered.join(", ")
+                )
+            }
+            Self::Refused(error) => write!(f, "the server refused the session: {error}"),
+            Self::Violation(why) => write!(f, "the server broke the protocol: {why}"),
+            Self::WrongEra => f.write_str("the server speaks another era of the protocol"),
+        }
+    }
+}
+
+impl std::error::Error for Cause {}

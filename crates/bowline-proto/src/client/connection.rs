@@ -1,0 +1,304 @@
+//! The connection machine, as its driver sees it.
+
+use super::{
+    CallId, CallOptions, Config, Input, Link, Output, PeerRequest, Request, Server, SessionMode,
+    StateName, Telemetry, Watch,
+    core::Core,
+    outcome::Failure,
+    request::Want,
+    state::{Closing, Happening, State},
+};
+use crate::{
+    Instant,
+    jsonrpc::{Draft, ErrorObject, RawJson},
+    model::{InputResponses, LogLevel},
+};
+
+/// One connection to one server: dialled, negotiated, used, and dialled again
+/// when it falls.
+///
+/// # How to drive it
+///
+/// - **Commands** ([`start`](Self::start), [`call`](Self::call),
+///   [`cancel`](Self::cancel), [`stop`](Self::stop), …) say what the host wants.
+/// - **[`handle`](Self::handle)** says what happened on the link or the clock.
+/// - After either, drain **[`poll_output`](Self::poll_output)** until it says
+///   [`Output::Idle`], and do as it says. Its deadline is when to come back with
+///   [`Input::Tick`].
+/// - **[`receiving`](Self::receiving)** names the link whose next frame may be
+///   delivered. When it is `None`, do not read: the peer should feel it.
+///
+/// Time must not go backwards. Nothing else is required: any input is accepted
+/// in any state, and every call ends exactly once.
+///
+/// ```
+/// use bowline_proto::{Instant, client::{Config, Connection, Output}};
+///
+/// let mut connection = Connection::new(Config::new("my-app", "1.0.0"), 42);
+/// connection.start(Instant::ORIGIN);
+/// loop {
+///     match connection.poll_output() {
+///         Output::Dial { attempt, .. } => assert_eq!(attempt, 0),
+///         Output::Idle(deadline) => break assert!(deadline.is_some()),
+///         _ => {}
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Connection {
+    core: Core,
+    state: State,
+}
+
+/// Who gave a call up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cancel {
+    /// The caller said so, perhaps with a reason for the server.
+    Asked(Option<Box<str>>),
+    /// Nobody waits for the answer any more.
+    Dropped,
+}
+
+/// How many things a connection holds on to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Calls that have not ended.
+    pub calls: usize,
+    /// Further ids under which answers to them may come.
+    pub aliases: usize,
+    /// Armed timers of calls.
+    pub timers: usize,
+    /// Ids given up, whose late answers are recognised.
+    pub tombstones: usize,
+    /// Requests of the server's that are open.
+    pub peer_requests: usize,
+    /// Outputs not polled yet.
+    pub outputs: usize,
+}
+
+/// Commands.
+impl Connection {
+    /// A connection that does nothing yet. `seed` feeds its jitter; give it
+    /// entropy in production and a number in tests.
+    #[must_use]
+    pub fn new(config: Config, seed: u64) -> Self {
+        Self {
+            core: Core::new(config, seed),
+            state: State::Starting,
+        }
+    }
+
+    /// Dials for the first time. Later calls do nothing.
+    pub fn start(&mut self, now: Instant) {
+        self.step(now, Happening::Start);
+    }
+
+    /// Makes a call. It ends with one [`Output::Done`], which may be waiting
+    /// already when this returns.
+    pub fn call(&mut self, now: Instant, request: Request, options: CallOptions) -> CallId {
+        self.want(now, Want::Request(request), options)
+    }
+
+    /// Asks to hear of changes to a resource, now and after every
+    /// reconnection. Ends like a call.
+    pub fn subscribe(&mut self, now: Instant, uri: &str, options: CallOptions) -> CallId {
+        self.want(now, Want::Subscribe(uri.into()), options)
+    }
+
+    /// Ends a subscription. Ends like a call.
+    pub fn unsubscribe(&mut self, now: Instant, uri: &str, options: CallOptions) -> CallId {
+        self.want(now, Want::Unsubscribe(uri.into()), options)
+    }
+
+    /// Asks for log messages from `level` up, now and after every
+    /// reconnection. Ends like a call.
+    pub fn set_log_level(&mut self, now: Instant, level: LogLevel, options: CallOptions) -> CallId {
+        self.want(now, Want::SetLevel(level), options)
+    }
+
+    /// Says which lists' changes the host wants to hear of.
+    pub fn watch(&mut self, now: Instant, watch: Watch) {
+        if self.core.intents.watch != watch {
+            self.core.intents.watch = watch;
+            self.step(now, Happening::WatchChanged);
+        }
+    }
+
+    /// Gives a call up. Does nothing if it has ended.
+    pub fn cancel(&mut self, now: Instant, call: CallId, cancel: Cancel) {
+        self.step(now, Happening::Cancel(call, cancel));
+    }
+
+    /// Sends a notification: once, if a session is open that has such a thing.
+    pub fn notify(&mut self, now: Instant, notification: Draft) {
+        self.step(now, Happening::Notify(notification));
+    }
+
+    /// Answers a request of the server's. Does nothing if the server does not
+    /// want the answer any more.
+    pub fn respond(
+        &mut self,
+        now: Instant,
+        request: PeerRequest,
+        answer: Result<RawJson, ErrorObject>,
+    ) {
+        self.step(now, Happening::Respond(request, answer));
+    }
+
+    /// Answers the questions of [`Event::InputRequired`](super::Event), all of
+    /// them; or, with `None`, gives the call up.
+    pub fn provide_input(&mut self, now: Instant, call: CallId, answers: Option<InputResponses>) {
+        self.step(now, Happening::Input(call, answers));
+    }
+
+    /// Replaces the roots that the server is told of. Announcing the change is
+    /// a notification of its own.
+    pub fn set_roots(&mut self, roots: Vec<crate::model::Root>) {
+        self.core.config.roots = roots;
+    }
+
+    /// Stops: every caller is answered at once, and the link is closed. Says
+    /// whether this was the first time.
+    pub fn stop(&mut self, now: Instant) -> bool {
+        let first = !matches!(self.state, State::Closing(_));
+        self.step(now, Happening::Stop);
+        first
+    }
+}
+
+/// What happens, and what follows from it.
+impl Connection {
+    /// Takes in what happened.
+    pub fn handle(&mut self, now: Instant, input: Input) {
+        let (link, happening) = match input {
+            Input::Tick => {
+                self.tick(now);
+                return;
+            }
+            Input::Up { link } => (link, Happening::Up),
+            Input::DialFailed { link, cause } => (link, Happening::DialFailed(cause)),
+            Input::Frame { link, frame } => (link, Happening::Frame(frame)),
+            Input::Oversize { link, size, prefix } => (link, Happening::Oversize { size, prefix }),
+            Input::Down { link, cause } => (link, Happening::Down(cause)),
+            Input::Refused { link, id, refusal } => (link, Happening::Refused(id, refusal)),
+        };
+        if self.state.link() == Some(link) {
+            self.step(now, happening);
+        } else {
+            self.core.observe(|| Telemetry::StaleLink);
+        }
+    }
+
+    /// The next thing to do.
+    pub fn poll_output(&mut self) -> Output {
+        match self.core.pop_output() {
+            Some(output) => output,
+            None => Output::Idle(self.core.timers.next()),
+        }
+    }
+
+    fn want(&mut self, now: Instant, want: Want, options: CallOptions) -> CallId {
+        let id = CallId(self.core.next_id());
+        self.step(now, Happening::Call(id, want, options));
+        id
+    }
+
+    fn tick(&mut self, now: Instant) {
+        while let Some(timer) = self.core.timers.pop_due(now) {
+            self.step(now, Happening::Timer(timer));
+        }
+    }
+
+    fn step(&mut self, now: Instant, happening: Happening) {
+        // The placeholder is never seen: `step` takes the state and gives one.
+        let state = std::mem::replace(&mut self.state, State::Starting);
+        let before = state.name();
+        self.state = state.step(&mut self.core, now, happening);
+        let after = self.state.name();
+        if before != after {
+            self.core.changed(before, after);
+        }
+    }
+}
+
+/// Looking.
+impl Connection {
+    /// The state.
+    #[must_use]
+    pub fn state(&self) -> StateName {
+        self.state.name()
+    }
+
+    /// The server, once a session is open and while it is.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no session.
+    pub fn server(&self) -> Result<&Server, Failure> {
+        match &self.state {
+            State::Ready(ready) => Ok(&ready.server),
+            state => Err(Failure::NotReady {
+                state: state.name(),
+                retry_in: None,
+            }),
+        }
+    }
+
+    /// The link whose next frame may be delivered.
+    #[must_use]
+    pub fn receiving(&self) -> Option<Link> {
+        match &self.state {
+            State::Opening(opening) if opening.is_up() => Some(opening.link()),
+            State::Ready(ready) => Some(ready.link()),
+            State::Starting | State::Opening(_) | State::Backoff | State::Closing(_) => None,
+        }
+    }
+
+    /// Whether it is over: stopped, confirmed, and nothing will follow.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        matches!(self.state, State::Closing(Closing::Ended))
+    }
+
+    /// Whether calls need the session, as far as is known.
+    #[must_use]
+    pub fn session_mode(&self) -> SessionMode {
+        match &self.state {
+            State::Ready(ready) => ready.session_mode(),
+            _ => SessionMode::Optional,
+        }
+    }
+
+    /// What the connection holds on to. At rest, all of it is zero but the
+    /// tombstones, which expire.
+    #[must_use]
+    pub fn census(&self) -> Census {
+        Census {
+            calls: self.core.calls.len(),
+            aliases: self.core.calls.aliases(),
+            timers: self.core.timers.armed_calls(),
+            tombstones: self.core.tombstones.len(),
+            peer_requests: match &self.state {
+                State::Ready(ready) => ready.peer_requests(),
+                _ => 0,
+            },
+            outputs: self.core.outputs_pending(),
+        }
+    }
+}
+
+impl Cancel {
+    /// The outcome of a call that was given up.
+    pub(super) fn failure(&self) -> Failure {
+        Failure::Cancelled
+    }
+
+    /// What the server is told.
+    pub(super) fn reason(&self) -> &str {
+        match self {
+            Self::Asked(Some(reason)) => reason,
+            Self::Asked(None) => "cancelled by the caller",
+            Self::Dropped => "no longer needed",
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! What every state of a connection shares.
+
+use std::{collections::VecDeque, time::Duration};
+
+use bytes::Bytes;
+
+use super::{
+    CallId, CallOptions, CallPolicy, Cause, Config, Event, Failure, Link, Outcome, Output,
+    Progress, StateName, Telemetry, Violation, Wiring,
+    calls::{Call, Calls, Phase, Purpose},
+    intents::Intents,
+    request::Want,
+    rng::Rng,
+    timer::{Timer, Timers},
+    tombstones::{Grave, Tombstones},
+};
+use crate::{
+    Instant,
+    jsonrpc::ErrorObject,
+    model::method::{self, RequestClass},
+    revision::Era,
+};
+
+/// The data that outlives a state: settings, counters, calls, timers, and what
+/// is to be said.
+#[derive(Debug)]
+pub(super) struct Core {
+    pub(super) config: Config,
+    pub(super) rng: Rng,
+    pub(super) timers: Timers,
+    pub(super) calls: Calls,
+    pub(super) tombstones: Tombstones,
+    pub(super) intents: Intents,
+    /// Which era the server is believed to speak, until it proves otherwise.
+    pub(super) belief: Option<Era>,
+    /// Which transport the next dial is for.
+    pub(super) wiring: Wiring,
+    /// Failed attempts since the last success.
+    pub(super) attempt: u32,
+    /// How many sessions there have been.
+    pub(super) sessions: u64,
+    /// Where `_meta` is put together, so that doing so allocates nothing.
+    pub(super) scratch: Vec<u8>,
+    outputs: VecDeque<Output>,
+    last_id: u64,
+    last_link: u64,
+    last_peer_request: u64,
+}
+
+impl Core {
+    pub(super) fn new(config: Config, seed: u64) -> Self {
+        let tombstones = Tombstones::new(config.tombstone_ttl(), config.max_tombstones);
+        Self {
+            intents: Intents::new(config.log_level.clone()),
+            belief: config.assume,
+            rng: Rng::new(seed),
+            config,
+            timers: Timers::default(),
+            calls: Calls::default(),
+            tombstones,
+            wiring: Wiring::Usual,
+            attempt: 0,
+            sessions: 0,
+            scratch: Vec::new(),
+            outputs: VecDeque::new(),
+            last_id: 0,
+            last_link: 0,
+            last_peer_request: 0,
+        }
+    }
+
+    /// The next id, for a request or a call: one counter for the life of the
+    /// connection, never reset.
+    pub(super) fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    pub(super) fn last_id(&self) -> u64 {
+        self.last_id
+    }
+
+    pub(super) fn next_link(&mut self) -> Link {
+        self.last_link += 1;
+        Link(self.last_link)
+    }
+
+    pub(super) fn next_peer_request(&mut self) -> u64 {
+        self.last_peer_request += 1;
+        self.last_peer_request
+    }
+
+    pub(super) fn output(&mut self, output: Output) {
+        self.outputs.push_back(output);
+    }
+
+    pub(super) fn event(&mut self, event: Event) {
+        self.outputs.push_back(Output::Event(event));
+    }
+
+    /// Observes, if anybody wants to know.
+    pub(super) fn observe(&mut self, telemetry: impl FnOnce() -> Telemetry) {
+        if self.config.telemetry {
+            self.outputs.push_back(Output::Telemetry(telemetry()));
+        }
+    }
+
+    pub(super) fn violation(&mut self, what: Violation, size: usize) {
+        self.observe(|| Telemetry::Violation { what, size });
+    }
+
+    pub(super) fn pop_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    pub(super) fn outputs_pending(&self) -> usize {
+        self.outputs.len()
+    }
+
+    pub(super) fn send(&mut self, link: Link, id: Option<u64>, frame: Bytes) {
+        self.outputs.push_back(Output::Send { link, id, frame });
+    }
+
+    pub(super) fn changed(&mut self, from: StateName, to: StateName) {
+        self.observe(|| Telemetry::Transition { from, to });
+        self.event(Event::State(to));
+    }
+
+    /// Remembers that the answer to `wire` is not wanted any more.
+    pub(super) fn bury(&mut self, now: Instant, wire: u64) {
+        self.tombstones.insert(now, wire);
+        if !self.timers.is_armed(Timer::Sweep) {
+            self.timers.arm(Timer::Sweep, now + self.config.sweep_every);
+        }
+    }
+
+    pub(super) fn sweep(&mut self, now: Instant) {
+        let count = self.tombstones.sweep(now);
+        if count > 0 {
+            self.observe(|| Telemetry::TombstonesSwept { count });
+        }
+        if !self.tombstones.is_empty() {
+            self.timers.arm(Timer::Sweep, now + self.config.sweep_every);
+        }
+    }
+
+    /// Counts an answer that nobody waits for.
+    pub(super) fn unexpected_answer(&mut self, now: Instant, wire: Option<u64>) {
+        let grave = wire.map_or(Grave::Unknown, |wire| self.tombstones.look_up(now, wire));
+        self.observe(|| match grave {
+            Grave::Tombstoned => Telemetry::LateResponse,
+            Grave::Unknown => Telemetry::UnknownResponse,
+        });
+    }
+}
+
+/// Beginning and ending calls.
+impl Core {
+    /// Takes a call in. Its deadline counts from here.
+    pub(super) fn accept(&mut self, id: CallId, call: Call) {
+        self.timers.arm(Timer::Deadline(id), call.deadline);
+        let (method, correlation) = (&call.method, call.correlation);
+        if self.config.telemetry && !call.purpose.is_ours() {
+            self.outputs
+                .push_back(Output::Telemetry(Telemetry::RequestStart {
+                    call: id.0,
+                    correlation,
+                    method: method.clone(),
+                }));
+        }
+        self.calls.insert(id, call);
+    }
+
+    /// Takes a call in while there is no session: to wait for one, or to be
+    /// told that there is none.
+    pub(super) fn park_or_refuse(
+        &mut self,
+        now: Instant,
+        id: CallId,
+        want: Want,
+        options: CallOptions,
+        state: StateName,
+    ) {
+        match options.policy {
+            CallPolicy::WaitReady => {
+                let call = self.call(now, want, options);
+                self.accept(id, call);
+            }
+            CallPolicy::FailFast => {
+                let retry_in = self.retry_in(now);
+                self.refuse(id, &want, Failure::NotReady { state, retry_in });
+            }
+        }
+    }
+
+    /// Ends a call that was never taken in.
+    pub(super) fn refuse(&mut self, id: CallId, want: &Want, failure: Failure) {
+        let correlation = self.rng.next_u64();
+        self.observe(|| Telemetry::RequestException {
+            call: id.0,
+            correlation,
+            method: want.method(),
+            duration: Duration::ZERO,
+            reason: failure.reason(),
+        });
+        let outcome = Outcome::Failed(failure);
+        self.output(Output::Done { call: id, outcome });
+    }
+
+    /// A call as it begins: waiting, with its deadline set.
+    pub(super) fn call(&mut self, now: Instant, want: Want, options: CallOptions) -> Call {
+        let method = want.method();
+        let info = method::info(&method);
+        let class = info.map_or(RequestClass::Other, |info| info.class);
+        let timeout = options.timeout.unwrap_or(self.config.timeouts.of(class));
+        let cap = match options.progress {
+            Progress::ExtendsDeadline { at_most } => Some(now + at_most),
+            Progress::Unwanted | Progress::Report => None,
+        };
+        let (purpose, draft, meta, tool) = match want {
+            Want::Request(request) => {
+                let purpose = Purpose::of(&request.draft);
+                (purpose, Some(request.draft), request.meta, request.tool)
+            }
+            Want::Subscribe(uri) => (Purpose::Subscribe(uri), None, None, None),
+            Want::Unsubscribe(uri) => (Purpose::Unsubscribe(uri), None, None, None),
+            Want::SetLevel(level) => (Purpose::SetLevel(level), None, None, None),
+        };
+        Call {
+            method,
+            info,
+            phase: Phase::Waiting(draft),
+            purpose,
+            options,
+            meta,
+            tool,
+            members: None,
+            timeout,
+            deadline: now + timeout,
+            cap,
+            started: now,
+            correlation: self.rng.next_u64(),
+            rounds: 0,
+        }
+    }
+
+    /// The deadline of a call that is not on the wire.
+    pub(super) fn expire_unsent(&mut self, now: Instant, id: CallId) {
+        if let Some(call) = self.calls.get(id) {
+            let after = call.patience(&self.config.timeouts);
+            self.fail(now, id, Failure::Timeout { after });
+        }
+    }
+
+    /// Ends a call: forgets it, disarms its timers, and says how it ended.
+    /// The only way out of the table, so that no call ends twice.
+    pub(super) fn finish(&mut self, now: Instant, id: CallId, outcome: Outcome) -> Option<Call> {
+        let call = self.calls.remove(id)?;
+        self.timers.disarm_at(Timer::Deadline(id), call.deadline);
+        match &call.phase {
+            Phase::Retrying { wire, at, .. } => {
+                self.timers.disarm_at(Timer::Resend(id), *at);
+                self.calls.forget_alias(*wire);
+            }
+            Phase::Pausing { at, .. } => self.timers.disarm_at(Timer::Resend(id), *at),
+            Phase::InFlight { wire, .. } => self.calls.forget_alias(*wire),
+            Phase::Asking(_) => self.event(Event::InputWithdrawn { call: id }),
+            Phase::Waiting(_) | Phase::Subscribing => {}
+        }
+        if !call.purpose.is_ours() {
+            self.observe_end(now, id, &call, &outcome);
+            self.output(Output::Done { call: id, outcome });
+        }
+        Some(call)
+    }
+
+    pub(super) fn fail(&mut self, now: Instant, id: CallId, failure: Failure) -> Option<Call> {
+        self.finish(now, id, Outcome::Failed(failure))
+    }
+
+    /// Moves a call's deadline.
+    pub(super) fn set_deadline(&mut self, id: CallId, deadline: Instant) {
+        if let Some(call) = self.calls.get_mut(id) {
+            let before = std::mem::replace(&mut call.deadline, deadline);
+            self.timers.disarm_at(Timer::Deadline(id), before);
+            self.timers.arm(Timer::Deadline(id), deadline);
+        }
+    }
+
+    fn observe_end(&mut self, now: Instant, id: CallId, call: &Call, outcome: &Outcome) {
+        let duration = now - call.started;
+        let (correlation, method) = (call.correlation, &call.method);
+        self.observe(|| match outcome {
+            Outcome::Failed(failure) => Telemetry::RequestException {
+                call: id.0,
+                correlation,
+                method: method.clone(),
+                duration,
+                reason: failure.reason(),
+            },
+            Outcome::Result(_) | Outcome::Refused(_) => Telemetry::RequestStop {
+                call: id.0,
+                correlation,
+                method: method.clone(),
+                duration,
+                refused: matches!(outcome, Outcome::Refused(_)),
+            },
+        });
+    }
+
+    /// Ends every call that was bound to the link that fell. Calls that wait
+    /// for a connection go on waiting; so do those that may be sent again, and
+    /// those whose next request is not sent yet.
+    pub(super) fn fail_bound_calls(&mut self, now: Instant, cause: &Cause) {
+        for id in self.calls.ids() {
+            let Some(call) = self.calls.get_mut(id) else {
+                continue;
+            };
+            let wire = match &call.phase {
+                Phase::Waiting(_) | Phase::Asking(_) | Phase::Pausing { .. } => continue,
+                Phase::InFlight { wire, .. } => Some(*wire),
+                Phase::Retrying { .. } | Phase::Subscribing => None,
+            };
+            if let Some(wire) = wire {
+                self.bury(now, wire);
+                if self.wait_again(id) {
+                    continue;
+                }
+            }
+            self.fail(now, id, Failure::ConnectionLost(cause.clone()));
+        }
+    }
+
+    /// Puts a call that was sent back among those that wait, if its caller
+    /// allowed that and its parameters were kept.
+    fn wait_again(&mut self, id: CallId) -> bool {
+        let Some(call) = self.calls.get(id) else {
+            return false;
+        };
+        call.options.replay && self.requeue(id)
+    }
+
+    /// Puts a call that was sent, or was to be sent again, among those that
+    /// wait for a connection.
+    pub(super) fn requeue(&mut self, id: CallId) -> bool {
+        let Some(call) = self.calls.get_mut(id) else {
+            return false;
+        };
+        let Some(draft) = call.redraft() else {
+            return false;
+        };
+        let before = std::mem::replace(&mut call.phase, Phase::Waiting(Some(draft)));
+        if let Phase::InFlight { wire, .. } = before {
+            self.calls.forget_alias(wire);
+        }
+        true
+    }
+
+    /// Ends every call, whatever it waits for.
+    pub(super) fn fail_all_calls(&mut self, now: Instant, failure: &Failure) {
+        for id in self.calls.ids() {
+            let wire = self.calls.get(id).and_then(Call::wire);
+            if let Some(wire) = wire {
+                self.bury(now, wire);
+            }
+            self.fail(now, id, failure.clone());
+        }
+    }
+
+    /// How long until the next attempt to connect.
+    pub(super) fn retry_in(&self, now: Instant) -> Option<Duration> {
+        self.timers.at(Timer::Redial).map(|at| at - now)
+    }
+
+    pub(super) fn lose_subscription(&mut self, uri: Box<str>, error: Option<ErrorObject>) {
+        self.intents.uris.remove(&uri);
+        self.event(Event::SubscriptionLost { uri, error });
+    }
+}

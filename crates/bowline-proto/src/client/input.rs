@@ -1,0 +1,86 @@
+//! What the driver tells the machine.
+
+use bytes::Bytes;
+
+use super::{Cause, Link};
+
+/// Something that happened outside: on the link, or on the clock.
+///
+/// Everything that comes from a link names it. What an old link still has to
+/// say is refused before the state table is even consulted.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// The dial succeeded: the link carries frames now.
+    Up {
+        /// The link that was dialled.
+        link: Link,
+    },
+    /// The dial failed: there is no link.
+    DialFailed {
+        /// The link that was dialled.
+        link: Link,
+        /// Why.
+        cause: Cause,
+    },
+    /// One frame arrived whole.
+    Frame {
+        /// Where from.
+        link: Link,
+        /// The frame, without its line end.
+        frame: Bytes,
+    },
+    /// A frame grew over the limit and was abandoned.
+    Oversize {
+        /// Where from.
+        link: Link,
+        /// How large it was when it was abandoned.
+        size: usize,
+        /// Its first bytes, from which the id can often still be read.
+        prefix: Bytes,
+    },
+    /// The link is gone.
+    Down {
+        /// Which one.
+        link: Link,
+        /// Why, as well as the transport knows.
+        cause: Cause,
+    },
+    /// The link did not take, or could not deliver, a frame of ours.
+    Refused {
+        /// Which link.
+        link: Link,
+        /// The frame's request id, as [`Output::Send`](super::Output::Send)
+        /// named it; none for notifications and answers.
+        id: Option<u64>,
+        /// What was wrong.
+        refusal: Refusal,
+    },
+    /// Time has passed. Give it whenever the deadline of
+    /// [`Output::Idle`](super::Output::Idle) is reached.
+    Tick,
+}
+
+/// Why a frame of ours was not taken or not delivered.
+#[derive(Clone, Debug)]
+pub enum Refusal {
+    /// The outbound queue is full. The frame is handed back, so that the
+    /// machine need not keep a copy of what it sends.
+    Busy(Bytes),
+    /// The link could not send it, but lives.
+    Failed(Cause),
+    /// HTTP: the exchange ended without an answer to this request.
+    Unanswered(Cause),
+    /// HTTP: the server answered with a status that is not success.
+    Status(HttpRefusal),
+}
+
+/// An HTTP answer that is not success.
+#[derive(Clone, Debug)]
+pub struct HttpRefusal {
+    /// The status code.
+    pub status: u16,
+    /// The start of the body, bounded by the transport.
+    pub body: Bytes,
+    /// What `Retry-After` asked for.
+    pub retry_after: Option<std::time::Duration>,
+}

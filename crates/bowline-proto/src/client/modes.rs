@@ -1,0 +1,132 @@
+//! Tool modes: which calls are bound to a session, and whether calls say so.
+
+use std::collections::BTreeMap;
+
+use memchr::memmem;
+
+use crate::model::{ListToolsResult, ResultObject, Tool, ToolMode, meta::key};
+
+/// When calls carry our session number in their `_meta`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionMeta {
+    /// Once the server has declared a mode for any tool. Other servers do not
+    /// know the key and are spared it.
+    WhenDeclared,
+    /// Whenever a stateful tool is listed or called. Tools are stateful unless
+    /// they say otherwise, so this means practically always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Whether calls need the session at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionMode {
+    /// No stateful tool is known.
+    Optional,
+    /// A stateful tool was listed or called.
+    Required,
+}
+
+/// What is known of the server's tools.
+#[derive(Debug)]
+pub(super) struct ToolModes {
+    modes: BTreeMap<Box<str>, ToolMode>,
+    /// The pages of a list that is not complete yet.
+    pages: Pages,
+    session: SessionMode,
+}
+
+#[derive(Debug, Default)]
+struct Pages {
+    modes: BTreeMap<Box<str>, ToolMode>,
+    stateful: bool,
+}
+
+impl ToolModes {
+    pub(super) fn new() -> Self {
+        Self {
+            modes: BTreeMap::new(),
+            pages: Pages::default(),
+            session: SessionMode::Optional,
+        }
+    }
+
+    pub(super) fn session(&self) -> SessionMode {
+        self.session
+    }
+
+    /// The mode of a tool; what nobody declared is stateful.
+    pub(super) fn of(&self, tool: &str) -> ToolMode {
+        self.modes.get(tool).copied().unwrap_or(ToolMode::Stateful)
+    }
+
+    /// A call of a stateful tool makes the connection session-aware.
+    pub(super) fn called(&mut self, mode: ToolMode) {
+        if mode == ToolMode::Stateful {
+            self.session = SessionMode::Required;
+        }
+    }
+
+    /// Whether calls carry the session number under this setting.
+    pub(super) fn announce(&self, setting: SessionMeta) -> bool {
+        match setting {
+            SessionMeta::Never => false,
+            SessionMeta::Always => self.session == SessionMode::Required,
+            SessionMeta::WhenDeclared => {
+                self.session == SessionMode::Required && !self.modes.is_empty()
+            }
+        }
+    }
+
+    /// Takes note of a page of `tools/list`. Modes are replaced only when the
+    /// last page is in, so that a list in pages never wipes what is known.
+    pub(super) fn listed(&mut self, result: &[u8], continues: bool) {
+        if !continues {
+            self.pages = Pages::default();
+        }
+        let Some(more) = self.pages.take(result) else {
+            return;
+        };
+        if !more {
+            let pages = std::mem::take(&mut self.pages);
+            self.modes = pages.modes;
+            self.session = if pages.stateful {
+                SessionMode::Required
+            } else {
+                SessionMode::Optional
+            };
+        }
+    }
+}
+
+impl Pages {
+    /// Adds a page; says whether more follow. A page that cannot be read is
+    /// left to the caller, who will see why.
+    fn take(&mut self, result: &[u8]) -> Option<bool> {
+        // Almost no server declares modes, and decoding a long list twice
+        // costs more than these two searches.
+        let undeclared = memmem::find(result, b"mode").is_none();
+        if undeclared && memmem::find(result, b"nextCursor").is_none() {
+            self.stateful |= memmem::find(result, b"\"name\"").is_some();
+            return Some(false);
+        }
+        let page = ListToolsResult::decode(result).ok()?;
+        for tool in &page.tools {
+            let mode = tool.mode();
+            self.stateful |= mode == ToolMode::Stateful;
+            if declares_mode(tool) {
+                self.modes.insert(tool.name.as_str().into(), mode);
+            }
+        }
+        Some(page.next_cursor.is_some())
+    }
+}
+
+fn declares_mode(tool: &Tool) -> bool {
+    let in_meta = tool
+        .meta
+        .as_ref()
+        .is_some_and(|meta| meta.members().contains_key(key::TOOL_MODE));
+    in_meta || tool.extra.contains_key("mode")
+}

@@ -1,0 +1,79 @@
+//! Whether we offered what the server asks for.
+
+use crate::{
+    jsonrpc::{ErrorObject, code, decode},
+    model::{
+        ClientCapabilities, CreateMessageParams, ElicitParams, InputKind, InputRequest, method,
+    },
+};
+
+/// Whether a question of an `input_required` result is one that we declared to
+/// answer.
+pub(super) fn offers(capabilities: &ClientCapabilities, question: &InputRequest) -> bool {
+    match &question.kind {
+        InputKind::Elicit(params) => capabilities.has(needed_for_elicitation(params)),
+        InputKind::CreateMessage(params) => capabilities.has(needed_for_sampling(params)),
+        InputKind::ListRoots(_) => capabilities.has("roots"),
+        InputKind::Unknown { .. } => false,
+    }
+}
+
+/// Whether a request of the server's is one that we declared to answer; else,
+/// what to answer instead.
+pub(super) fn answers(
+    capabilities: &ClientCapabilities,
+    name: &str,
+    params: Option<&[u8]>,
+) -> Result<(), ErrorObject> {
+    let params = params.unwrap_or(b"{}");
+    let bad = |error| ErrorObject::new(code::INVALID_PARAMS, format!("{error}"));
+    match name {
+        method::ELICITATION_CREATE if capabilities.has("elicitation") => {
+            let params: ElicitParams = decode(params).map_err(bad)?;
+            let needed = needed_for_elicitation(&params);
+            declared(capabilities, needed)
+        }
+        method::SAMPLING_CREATE_MESSAGE if capabilities.has("sampling") => {
+            let params: CreateMessageParams = decode(params).map_err(bad)?;
+            declared(capabilities, needed_for_sampling(&params))
+        }
+        // Methods of extensions, and of tasks that we started.
+        other if capabilities.experimental.is_some() && !is_client_method(other) => Ok(()),
+        other => Err(ErrorObject::new(
+            code::METHOD_NOT_FOUND,
+            format!("this client does not offer {other}"),
+        )),
+    }
+}
+
+fn declared(capabilities: &ClientCapabilities, needed: &'static str) -> Result<(), ErrorObject> {
+    if capabilities.has(needed) {
+        return Ok(());
+    }
+    let message = format!("this client did not declare {needed}");
+    Err(ErrorObject::new(code::INVALID_PARAMS, message))
+}
+
+fn needed_for_elicitation(params: &ElicitParams) -> &'static str {
+    if params.is_url() {
+        "elicitation.url"
+    } else {
+        "elicitation.form"
+    }
+}
+
+fn needed_for_sampling(params: &CreateMessageParams) -> &'static str {
+    if params.tools.is_some() || params.tool_choice.is_some() {
+        "sampling.tools"
+    } else {
+        "sampling"
+    }
+}
+
+/// Whether the protocol gives this method to clients to answer, or to servers.
+fn is_client_method(name: &str) -> bool {
+    matches!(
+        name,
+        method::ELICITATION_CREATE | method::SAMPLING_CREATE_MESSAGE | method::ROOTS_LIST
+    ) || method::info(name).is_some()
+}

@@ -1,0 +1,516 @@
+//! From a dial to a session: probe the era, negotiate the revision.
+//!
+//! The question "do you speak the stateless era?" is put first, with
+//! `server/discover`. Everything that is not a clear yes leads to the
+//! handshake; what is evidence and what is failure depends on the transport.
+
+use bytes::Bytes;
+
+use super::{
+    Cause, CauseKind, HttpRefusal, Link, Output, Refusal, Server, Violation, Wiring,
+    core::Core,
+    dress::Dress,
+    ready::Ready,
+    state::{Fallen, Redial, State, fall},
+    stateless::standing_meta,
+    timer::Timer,
+};
+use crate::{
+    Instant,
+    jsonrpc::{Draft, Envelope, ErrorObject, RequestId, code, decode, response_raw, scan},
+    model::{
+        Adapt, DiscoverResult, InitializeParams, InitializeResult, UnsupportedVersionData, method,
+    },
+    revision::{Era, Revision, accept_handshake, choose_stateless},
+};
+
+/// A session that is on its way.
+#[derive(Debug)]
+pub(super) struct Opening {
+    link: Link,
+    phase: Phase,
+    /// How often the era was asked for on this link.
+    probes: u32,
+    /// The id of a probe that was not answered in time.
+    late_probe: Option<u64>,
+    /// Its answer, which came late but came. It counts only if the handshake
+    /// is refused.
+    late_answer: Option<Box<DiscoverResult>>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// The link is not up yet.
+    Dialing,
+    /// `server/discover` was asked.
+    Probing { id: u64 },
+    /// `initialize` was asked.
+    Initializing { id: u64 },
+}
+
+impl Opening {
+    /// Asks for a link. The time to open counts from here, so that a link that
+    /// never comes up cannot hang the connection.
+    pub(super) fn dial(core: &mut Core, now: Instant) -> State {
+        let link = core.next_link();
+        core.timers
+            .arm(Timer::Opening, now + core.config.timeouts.opening);
+        let (attempt, wiring) = (core.attempt, core.wiring);
+        core.output(Output::Dial {
+            link,
+            attempt,
+            wiring,
+        });
+        State::Opening(Box::new(Self {
+            link,
+            phase: Phase::Dialing,
+            probes: 0,
+            late_probe: None,
+            late_answer: None,
+        }))
+    }
+
+    pub(super) fn link(&self) -> Link {
+        self.link
+    }
+
+    /// Whether frames may be read: the link is up.
+    pub(super) fn is_up(&self) -> bool {
+        !matches!(self.phase, Phase::Dialing)
+    }
+
+    pub(super) fn up(self: Box<Self>, core: &mut Core, now: Instant) -> State {
+        match self.phase {
+            Phase::Dialing => self.begin(core, now),
+            // A second `Up` says nothing new.
+            Phase::Probing { .. } | Phase::Initializing { .. } => State::Opening(self),
+        }
+    }
+
+    pub(super) fn frame(
+        mut self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        frame: &Bytes,
+    ) -> State {
+        if frame.len() > core.config.max_frame {
+            return self.oversize(core, now, frame.len());
+        }
+        match scan(frame) {
+            Ok(Envelope::Response { id, result, .. }) => self.answer(core, now, &id, result),
+            Ok(Envelope::Error { id, error }) => match decode::<ErrorObject>(error) {
+                Ok(error) => self.error(core, now, id.as_ref(), error),
+                Err(_) => self.garbage(core, frame.len()),
+            },
+            Ok(Envelope::Request { id, method, .. }) if method == method::PING => {
+                core.send(self.link, None, response_raw(&id, b"{}"));
+                State::Opening(self)
+            }
+            // Nothing else means anything before the session is open.
+            Ok(Envelope::Request { .. } | Envelope::Notification { .. }) => State::Opening(self),
+            Err(error) => {
+                let ours = error.id.as_ref().and_then(RequestId::as_u64);
+                if error.is_response && ours.is_some() && ours == self.asked() {
+                    self.late_probe = None;
+                    let why = error.to_string();
+                    return self.fail(core, now, CauseKind::Violation(why));
+                }
+                self.garbage(core, frame.len())
+            }
+        }
+    }
+
+    pub(super) fn oversize(&self, core: &mut Core, now: Instant, size: usize) -> State {
+        core.violation(Violation::Oversize, size);
+        let limit = core.config.max_frame;
+        self.fail(core, now, CauseKind::Oversize { size, limit })
+    }
+
+    pub(super) fn dial_failed(&self, core: &mut Core, now: Instant, cause: Cause) -> State {
+        fall(
+            core,
+            now,
+            Fallen {
+                hang_up: None,
+                cause,
+                redial: Redial::AfterBackoff,
+            },
+        )
+    }
+
+    /// The link died. If it was the probe that it did not survive, the server
+    /// is of the handshake era, and the next attempt spares it the question.
+    pub(super) fn down(&self, core: &mut Core, now: Instant, cause: Cause) -> State {
+        let redial = match self.phase {
+            Phase::Probing { .. } if self.may_handshake(core) && core.belief.is_none() => {
+                core.belief = Some(Era::Handshake);
+                Redial::AtOnce
+            }
+            Phase::Dialing | Phase::Probing { .. } | Phase::Initializing { .. } => {
+                core.belief = None;
+                Redial::AfterBackoff
+            }
+        };
+        fall(
+            core,
+            now,
+            Fallen {
+                hang_up: None,
+                cause,
+                redial,
+            },
+        )
+    }
+
+    pub(super) fn timed_out(&self, core: &mut Core, now: Instant) -> State {
+        core.belief = None;
+        let after = core.config.timeouts.opening;
+        self.fail(core, now, CauseKind::OpeningTimeout(after))
+    }
+
+    /// No answer to the probe in time: try the handshake behind it.
+    pub(super) fn probe_timed_out(mut self: Box<Self>, core: &mut Core, now: Instant) -> State {
+        let Phase::Probing { id } = self.phase else {
+            return State::Opening(self);
+        };
+        if !self.may_handshake(core) {
+            return State::Opening(self);
+        }
+        self.late_probe = Some(id);
+        core.bury(now, id);
+        self.initialize(core, now)
+    }
+
+    pub(super) fn refused(
+        self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        id: Option<u64>,
+        refusal: Refusal,
+    ) -> State {
+        if id.is_none() || id != self.asked() {
+            return State::Opening(self);
+        }
+        match refusal {
+            Refusal::Busy(_) => {
+                self.fail(core, now, CauseKind::Io("the transport is busy".to_owned()))
+            }
+            Refusal::Failed(cause) | Refusal::Unanswered(cause) => {
+                let hang_up = Some(self.link);
+                fall(
+                    core,
+                    now,
+                    Fallen {
+                        hang_up,
+                        cause,
+                        redial: Redial::AfterBackoff,
+                    },
+                )
+            }
+            Refusal::Status(status) => self.status(core, now, &status),
+        }
+    }
+}
+
+/// Asking.
+impl Opening {
+    fn begin(self: Box<Self>, core: &mut Core, now: Instant) -> State {
+        let probe = self.may_be_stateless(core)
+            && core.wiring == Wiring::Usual
+            && (core.belief != Some(Era::Handshake) || !self.may_handshake(core));
+        if probe {
+            self.probe(core, now)
+        } else {
+            self.initialize(core, now)
+        }
+    }
+
+    fn probe(mut self: Box<Self>, core: &mut Core, now: Instant) -> State {
+        let Some(revision) = stateless_revision(core) else {
+            return self.unsupported(core, now, Vec::new());
+        };
+        let id = core.next_id();
+        let mut draft = Draft::empty(method::DISCOVER);
+        let standing = standing_meta(core, revision.rules());
+        let dress = Dress {
+            standing: &standing,
+            ..Dress::default()
+        };
+        dress.put_on(&mut draft, &mut core.scratch);
+        core.send(self.link, Some(id), draft.into_request(id).frame);
+        core.timers
+            .arm(Timer::Probe, now + core.config.timeouts.probe);
+        self.probes += 1;
+        self.phase = Phase::Probing { id };
+        State::Opening(self)
+    }
+
+    fn initialize(mut self: Box<Self>, core: &mut Core, now: Instant) -> State {
+        core.timers.disarm(Timer::Probe);
+        let Some(newest) = handshake_revisions(core).next() else {
+            return self.unsupported(core, now, Vec::new());
+        };
+        let mut capabilities = core.config.capabilities.clone();
+        let mut identity = core.config.identity.clone();
+        capabilities.adapt(&newest.rules().dialect);
+        identity.adapt(&newest.rules().dialect);
+        let params = InitializeParams::new(newest.as_str(), capabilities, identity);
+        match Draft::new(method::INITIALIZE, &params) {
+            Ok(draft) => {
+                let id = core.next_id();
+                core.send(self.link, Some(id), draft.into_request(id).frame);
+                self.phase = Phase::Initializing { id };
+                State::Opening(self)
+            }
+            Err(error) => self.fail(core, now, CauseKind::Violation(error.to_string())),
+        }
+    }
+
+    /// The id of the question that is open.
+    fn asked(&self) -> Option<u64> {
+        match self.phase {
+            Phase::Dialing => None,
+            Phase::Probing { id } | Phase::Initializing { id } => Some(id),
+        }
+    }
+
+    fn may_handshake(&self, core: &Core) -> bool {
+        handshake_revisions(core).next().is_some()
+    }
+
+    fn may_be_stateless(&self, core: &Core) -> bool {
+        stateless_revision(core).is_some()
+    }
+}
+
+/// Hearing.
+impl Opening {
+    fn answer(
+        mut self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        id: &RequestId,
+        result: &[u8],
+    ) -> State {
+        let id = id.as_u64();
+        if id.is_some() && id == self.late_probe {
+            self.late_probe = None;
+            self.late_answer = decode(result).ok().map(Box::new);
+            return State::Opening(self);
+        }
+        if id.is_none() || id != self.asked() {
+            core.unexpected_answer(now, id);
+            return State::Opening(self);
+        }
+        match self.phase {
+            Phase::Probing { .. } => match decode::<DiscoverResult>(result) {
+                Ok(discovered) => self.discovered(core, now, discovered),
+                // It answers anything with something: no evidence of the era.
+                Err(_) => self.no_evidence(core, now),
+            },
+            Phase::Initializing { .. } => match decode::<InitializeResult>(result) {
+                Ok(result) => self.initialized(core, now, result),
+                Err(error) => self.fail(core, now, CauseKind::Violation(error.to_string())),
+            },
+            Phase::Dialing => State::Opening(self),
+        }
+    }
+
+    fn discovered(self: Box<Self>, core: &mut Core, now: Instant, result: DiscoverResult) -> State {
+        let chosen = stateless_among(core, &result.supported_versions);
+        match chosen {
+            Some(revision) => {
+                let server = Server::discovered(revision, result);
+                Ready::enter(core, now, self.link, server)
+            }
+            None => self.fall_back(core, now, result.supported_versions),
+        }
+    }
+
+    fn initialized(&self, core: &mut Core, now: Instant, result: InitializeResult) -> State {
+        match accept_handshake(&result.protocol_version, &core.config.revisions) {
+            Some(revision) => {
+                let server = Server::initialized(revision, result);
+                Ready::enter(core, now, self.link, server)
+            }
+            None => self.unsupported(core, now, vec![result.protocol_version]),
+        }
+    }
+
+    fn error(
+        self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        id: Option<&RequestId>,
+        error: ErrorObject,
+    ) -> State {
+        // An error without an id can only mean the one question that is open.
+        let ours = id.is_none_or(|id| id.as_u64().is_some() && id.as_u64() == self.asked());
+        if !ours || self.asked().is_none() {
+            return State::Opening(self);
+        }
+        match self.phase {
+            Phase::Initializing { .. } => self.handshake_refused(core, now, error),
+            Phase::Probing { .. } | Phase::Dialing => self.probe_refused(core, now, &error),
+        }
+    }
+
+    fn probe_refused(self: Box<Self>, core: &mut Core, now: Instant, error: &ErrorObject) -> State {
+        match error.code {
+            code::UNSUPPORTED_PROTOCOL_VERSION => {
+                let offered = offered_versions(error);
+                self.fall_back(core, now, offered)
+            }
+            // Only the stateless era has these codes, and neither can be mended
+            // by asking again.
+            code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => {
+                self.fail(core, now, CauseKind::Refused(error.clone()))
+            }
+            _ => self.no_evidence(core, now),
+        }
+    }
+
+    fn handshake_refused(
+        mut self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        error: ErrorObject,
+    ) -> State {
+        if let Some(late) = self.late_answer.take() {
+            return self.discovered(core, now, *late);
+        }
+        let names_stateless = stateless_among(core, &offered_versions(&error)).is_some();
+        if names_stateless && self.probes < 2 && core.wiring == Wiring::Usual {
+            return self.probe(core, now);
+        }
+        self.fail(core, now, CauseKind::Refused(error))
+    }
+
+    /// An HTTP status that is not success: evidence of the era, or failure.
+    fn status(self: Box<Self>, core: &mut Core, now: Instant, refusal: &HttpRefusal) -> State {
+        let kind = CauseKind::Status {
+            status: refusal.status,
+            retry_after: refusal.retry_after,
+        };
+        let is_evidence = matches!(refusal.status, 400..=499)
+            && !matches!(refusal.status, 401 | 403 | 407 | 408 | 429);
+        if !is_evidence {
+            return self.fail(core, now, kind);
+        }
+        match (&self.phase, error_in(&refusal.body)) {
+            (Phase::Initializing { .. }, Some(error)) => self.handshake_refused(core, now, error),
+            (Phase::Initializing { .. }, None) if matches!(refusal.status, 400 | 404 | 405) => {
+                self.two_endpoint(core, now, kind)
+            }
+            (Phase::Initializing { .. }, None) => self.fail(core, now, kind),
+            (Phase::Probing { .. } | Phase::Dialing, Some(error)) => {
+                self.probe_refused(core, now, &error)
+            }
+            (Phase::Probing { .. } | Phase::Dialing, None) => self.no_evidence(core, now),
+        }
+    }
+
+    /// Perhaps a server of the first revision, which has two endpoints.
+    fn two_endpoint(&self, core: &mut Core, now: Instant, kind: CauseKind) -> State {
+        if !core.config.two_endpoint_fallback || core.wiring == Wiring::TwoEndpoint {
+            core.wiring = Wiring::Usual;
+            return self.fail(core, now, kind);
+        }
+        core.wiring = Wiring::TwoEndpoint;
+        let hang_up = Some(self.link);
+        fall(
+            core,
+            now,
+            Fallen {
+                hang_up,
+                cause: kind.into(),
+                redial: Redial::AtOnce,
+            },
+        )
+    }
+
+    /// The server did not prove to be of the stateless era.
+    fn no_evidence(self: Box<Self>, core: &mut Core, now: Instant) -> State {
+        if self.may_handshake(core) {
+            self.initialize(core, now)
+        } else {
+            self.unsupported(core, now, Vec::new())
+        }
+    }
+
+    /// The server is of the stateless era but does not speak our revision of
+    /// it. It may speak an older one, by handshake.
+    fn fall_back(self: Box<Self>, core: &mut Core, now: Instant, offered: Vec<String>) -> State {
+        let revisions = &core.config.revisions;
+        let common = offered
+            .iter()
+            .any(|version| accept_handshake(version, revisions).is_some());
+        if common {
+            self.initialize(core, now)
+        } else {
+            self.unsupported(core, now, offered)
+        }
+    }
+
+    fn unsupported(&self, core: &mut Core, now: Instant, offered: Vec<String>) -> State {
+        self.fail(core, now, CauseKind::UnsupportedVersion { offered })
+    }
+
+    fn garbage(self: Box<Self>, core: &mut Core, size: usize) -> State {
+        core.violation(Violation::Garbage, size);
+        State::Opening(self)
+    }
+
+    /// Gives this link up. What was believed of the server was no help.
+    fn fail(&self, core: &mut Core, now: Instant, kind: CauseKind) -> State {
+        core.belief = None;
+        let hang_up = Some(self.link);
+        let cause = kind.into();
+        fall(
+            core,
+            now,
+            Fallen {
+                hang_up,
+                cause,
+                redial: Redial::AfterBackoff,
+            },
+        )
+    }
+}
+
+/// The JSON-RPC error in an HTTP body, if there is one.
+pub(super) fn error_in(body: &[u8]) -> Option<ErrorObject> {
+    match scan(body) {
+        Ok(Envelope::Error { error, .. }) => decode(error).ok(),
+        _ => None,
+    }
+}
+
+fn offered_versions(error: &ErrorObject) -> Vec<String> {
+    let data = error
+        .data
+        .as_ref()
+        .and_then(|data| data.decode::<UnsupportedVersionData>().ok());
+    data.map(|data| data.supported).unwrap_or_default()
+}
+
+/// The handshake revisions we may speak, newest first.
+fn handshake_revisions(core: &Core) -> impl Iterator<Item = Revision> {
+    let mut allowed: Vec<_> = core.config.revisions.clone();
+    allowed.retain(|revision| revision.rules().era == Era::Handshake);
+    allowed.sort_unstable();
+    allowed.into_iter().rev()
+}
+
+/// The newest stateless revision that both sides may speak.
+fn stateless_among(core: &Core, versions: &[String]) -> Option<Revision> {
+    choose_stateless(versions).filter(|revision| core.config.revisions.contains(revision))
+}
+
+/// The newest stateless revision we may speak.
+fn stateless_revision(core: &Core) -> Option<Revision> {
+    let allowed = core.config.revisions.iter().copied();
+    allowed
+        .filter(|revision| revision.rules().era == Era::Stateless)
+        .max()
+}

@@ -1,0 +1,215 @@
+//! How a call ends: exactly one of these, exactly once.
+
+use std::{fmt, time::Duration};
+
+use bytes::Bytes;
+
+use super::{Cause, CauseKind, StateName};
+use crate::{
+    error::{ErrorKind, Reason},
+    jsonrpc::ErrorObject,
+};
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The server's result, verbatim: a slice of the frame that brought it,
+    /// to be decoded by whoever asked.
+    Result(Bytes),
+    /// The server refused.
+    Refused(ErrorObject),
+    /// There is no answer, and there will be none.
+    Failed(Failure),
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The server did not answer in time.
+    Timeout {
+        /// The time it had.
+        after: Duration,
+    },
+    /// The caller gave the call up.
+    Cancelled,
+    /// The connection fell while the call was under way. It may have had its
+    /// effect.
+    ConnectionLost(Cause),
+    /// The connection was stopped.
+    Shutdown,
+    /// The connection is not open, and the call was not to wait.
+    NotReady {
+        /// The state it is in.
+        state: StateName,
+        /// When the next attempt is due.
+        retry_in: Option<Duration>,
+    },
+    /// The outbound queue stayed full.
+    Busy {
+        /// How often the frame was offered.
+        sends: u32,
+    },
+    /// The transport could not deliver the request.
+    Undelivered(Cause),
+    /// The request is over the frame limit and was not sent.
+    RequestTooLarge {
+        /// Its size.
+        size: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The answer was over the frame limit.
+    AnswerTooLarge {
+        /// How large it was when it was abandoned.
+        size: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The answer was not one.
+    InvalidAnswer {
+        /// What was wrong with it.
+        why: String,
+    },
+    /// The server did not advertise what the call needs; nothing was sent.
+    NotSupported {
+        /// The capability, as a path such as `resources.subscribe`.
+        capability: &'static str,
+    },
+    /// The negotiated revision has no such method; nothing was sent.
+    NoSuchMethod {
+        /// The method.
+        method: String,
+        /// The revision, as it is written on the wire.
+        revision: &'static str,
+    },
+    /// The server serves stateless calls only, and this one is stateful.
+    ModeMismatch,
+    /// The server asked for input more often than allowed.
+    TooManyRounds {
+        /// How many rounds were allowed.
+        rounds: u32,
+    },
+    /// The server asked for something that we did not offer.
+    InputNotOffered {
+        /// What it asked for.
+        method: String,
+    },
+    /// The host gave no answer to the server's questions.
+    InputAbandoned,
+    /// The server does not honour this subscription.
+    NotHonoured,
+}
+
+impl Failure {
+    /// The coarse kind of this failure.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Timeout { .. } => ErrorKind::Timeout,
+            Self::Cancelled | Self::InputAbandoned => ErrorKind::Cancelled,
+            Self::ConnectionLost(_)
+            | Self::Busy { .. }
+            | Self::Undelivered(_)
+            | Self::RequestTooLarge { .. } => ErrorKind::Transport,
+            Self::Shutdown => ErrorKind::Shutdown,
+            Self::NotReady { .. } => ErrorKind::State,
+            Self::AnswerTooLarge { .. }
+            | Self::InvalidAnswer { .. }
+            | Self::TooManyRounds { .. }
+            | Self::InputNotOffered { .. } => ErrorKind::Protocol,
+            Self::NotSupported { .. }
+            | Self::NoSuchMethod { .. }
+            | Self::ModeMismatch
+            | Self::NotHonoured => ErrorKind::Capability,
+        }
+    }
+
+    /// The fine reason of this failure.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::Timeout { .. } => Reason::Timeout,
+            Self::Cancelled | Self::InputAbandoned => Reason::Cancelled,
+            Self::ConnectionLost(_) | Self::NotReady { .. } => Reason::ConnectionClosed,
+            Self::Shutdown => Reason::Shutdown,
+            Self::Busy { .. } => Reason::Backpressure,
+            Self::Undelivered(_) => Reason::TransportError,
+            Self::RequestTooLarge { .. } | Self::AnswerTooLarge { .. } => Reason::OversizedFrame,
+            Self::InvalidAnswer { .. }
+            | Self::TooManyRounds { .. }
+            | Self::InputNotOffered { .. } => Reason::InvalidResponse,
+            Self::NotSupported { .. } | Self::NotHonoured => Reason::CapabilityNotSupported,
+            Self::NoSuchMethod { .. } => Reason::MethodNotFound,
+            Self::ModeMismatch => Reason::CapabilityMismatch,
+        }
+    }
+
+    /// Whether the same call may succeed later, the connection permitting.
+    /// Says nothing about whether repeating it is harmless.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Timeout { .. } | Self::ConnectionLost(_) | Self::Busy { .. } => true,
+            Self::NotReady { state, .. } => *state != StateName::Closing,
+            Self::Undelivered(cause) => match cause.kind() {
+                CauseKind::Status { status, .. } => matches!(status, 408 | 429 | 500..=599),
+                _ => true,
+            },
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Timeout { after } => write!(f, "no answer within {after:?}"),
+            Self::Cancelled => f.write_str("the call was cancelled"),
+            Self::ConnectionLost(cause) => write!(f, "the connection was lost: {cause}"),
+            Self::Shutdown => f.write_str("the connection was stopped"),
+            Self::NotReady {
+                state,
+                retry_in: Some(wait),
+            } => {
+                write!(
+                    f,
+                    "the connection is not open ({state}); next attempt in {wait:?}"
+                )
+            }
+            Self::NotReady { state, .. } => write!(f, "the connection is not open ({state})"),
+            Self::Busy { sends } => write!(f, "the transport is busy after {sends} attempts"),
+            Self::Undelivered(cause) => write!(f, "the request was not delivered: {cause}"),
+            Self::RequestTooLarge { size, limit } => {
+                write!(f, "the request has {size} bytes; the limit is {limit}")
+            }
+            Self::AnswerTooLarge { size, limit } => {
+                write!(
+                    f,
+                    "the answer has at least {size} bytes; the limit is {limit}"
+                )
+            }
+            Self::InvalidAnswer { why } => write!(f, "the answer is not valid: {why}"),
+            Self::NotSupported { capability } => {
+                write!(f, "the server does not offer {capability}")
+            }
+            Self::NoSuchMethod { method, revision } => {
+                write!(f, "protocol revision {revision} has no method {method}")
+            }
+            Self::ModeMismatch => f.write_str("the server takes stateless calls only"),
+            Self::TooManyRounds { rounds } => {
+                write!(f, "the server asked for input more than {rounds} times")
+            }
+            Self::InputNotOffered { method } => {
+                write!(
+                    f,
+                    "the server asked for {method}, which this client does not offer"
+                )
+            }
+            Self::InputAbandoned => f.write_str("the server's questions were not answered"),
+            Self::NotHonoured => f.write_str("the server does not honour this subscription"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

@@ -1,0 +1,564 @@
+//! An open session: calls go out, answers come in.
+
+use bytes::Bytes;
+
+use super::{
+    CallId, CallOptions, Cancel, Cause, CauseKind, Event, Failure, HttpRefusal, Link, OnInput,
+    Outcome, Output, PeerRequest, Progress, Refusal, Server, Telemetry, Wire,
+    calls::{Phase, Purpose},
+    core::Core,
+    dress::Dress,
+    handshake::Handshake,
+    modes::{SessionMode, ToolModes},
+    request::Want,
+    state::{Fallen, Redial, State, fall},
+    stateless::Stateless,
+    timer::Timer,
+};
+use crate::{
+    Instant,
+    jsonrpc::{Draft, ErrorObject, RawJson, error_response, response_raw},
+    model::{
+        CancelledParams, InputResponses, ToolMode,
+        method::{self, Side},
+    },
+    revision::{Era, Rules},
+};
+
+/// An open session on a link.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) link: Link,
+    pub(super) rules: &'static Rules,
+    pub(super) server: Server,
+    pub(super) modes: ToolModes,
+    pub(super) era: Session,
+}
+
+/// What the two eras do differently once a session is open.
+#[derive(Debug)]
+pub(super) enum Session {
+    Handshake(Handshake),
+    Stateless(Stateless),
+}
+
+impl Ready {
+    /// Opens for business: wishes are restored, then those who waited go out
+    /// in the order in which they came.
+    pub(super) fn enter(core: &mut Core, now: Instant, link: Link, server: Server) -> State {
+        core.sessions += 1;
+        core.attempt = 0;
+        core.timers.disarm(Timer::Opening);
+        core.timers.disarm(Timer::Probe);
+        let rules = server.revision.rules();
+        core.belief = Some(rules.era);
+        core.output(Output::Settled {
+            link,
+            revision: server.revision,
+        });
+        let era = match rules.era {
+            Era::Handshake => Session::Handshake(Handshake::default()),
+            Era::Stateless => Session::Stateless(Stateless::new(core, rules)),
+        };
+        let mut ready = Self {
+            link,
+            rules,
+            server,
+            modes: ToolModes::new(),
+            era,
+        };
+        ready.announce(core);
+        core.event(Event::Ready {
+            session: core.sessions,
+        });
+        ready.restore(core, now);
+        for id in core.calls.ids() {
+            let waits = core.calls.get(id).map(|call| &call.phase);
+            if matches!(waits, Some(Phase::Waiting(_))) {
+                ready.launch(core, now, id);
+            }
+        }
+        State::Ready(Box::new(ready))
+    }
+
+    pub(super) fn link(&self) -> Link {
+        self.link
+    }
+
+    pub(super) fn peer_requests(&self) -> usize {
+        match &self.era {
+            Session::Handshake(session) => session.serving.len(),
+            Session::Stateless(_) => 0,
+        }
+    }
+
+    pub(super) fn session_mode(&self) -> SessionMode {
+        self.modes.session()
+    }
+
+    pub(super) fn call(
+        &mut self,
+        core: &mut Core,
+        now: Instant,
+        id: CallId,
+        want: Want,
+        options: CallOptions,
+    ) {
+        let call = core.call(now, want, options);
+        core.accept(id, call);
+        self.launch(core, now, id);
+    }
+
+    pub(super) fn notify(&self, core: &mut Core, draft: Draft) {
+        if self.rules.allows(draft.method(), Side::Client) {
+            core.send(self.link, None, draft.into_notification());
+        } else {
+            core.observe(|| Telemetry::NotificationDropped {
+                method: draft.method_name(),
+            });
+        }
+    }
+
+    pub(super) fn down(mut self: Box<Self>, core: &mut Core, now: Instant, cause: Cause) -> State {
+        self.withdraw_peer_requests(core);
+        fall(
+            core,
+            now,
+            Fallen {
+                hang_up: None,
+                cause,
+                redial: Redial::AfterBackoff,
+            },
+        )
+    }
+
+    /// Ends the session from our side.
+    pub(super) fn abandon(
+        mut self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        kind: CauseKind,
+        redial: Redial,
+    ) -> State {
+        self.withdraw_peer_requests(core);
+        let hang_up = Some(self.link);
+        fall(
+            core,
+            now,
+            Fallen {
+                hang_up,
+                cause: kind.into(),
+                redial,
+            },
+        )
+    }
+
+    pub(super) fn withdraw_peer_requests(&mut self, core: &mut Core) {
+        if let Session::Handshake(session) = &mut self.era {
+            session.serving.withdraw_all(core);
+        }
+    }
+
+    /// Gives the server the host's answer to its request, if it still wants it.
+    pub(super) fn respond(
+        &mut self,
+        core: &mut Core,
+        request: PeerRequest,
+        answer: Result<RawJson, ErrorObject>,
+    ) {
+        let Session::Handshake(session) = &mut self.era else {
+            return;
+        };
+        if let Some(id) = session.serving.close(request) {
+            let frame = match answer {
+                Ok(result) => response_raw(&id, result.get().as_bytes()),
+                Err(error) => error_response(Some(&id), &error),
+            };
+            core.send(self.link, None, frame);
+        }
+    }
+}
+
+/// Sending.
+impl Ready {
+    /// Puts a waiting call on the wire, or says why that cannot be.
+    pub(super) fn launch(&mut self, core: &mut Core, now: Instant, id: CallId) {
+        let Some(call) = core.calls.get_mut(id) else {
+            return;
+        };
+        let Phase::Waiting(draft) = &mut call.phase else {
+            return;
+        };
+        let draft = match draft.take() {
+            Some(draft) => Some(draft),
+            None => self.draft_wish(core, now, id),
+        };
+        let Some(draft) = draft else {
+            return;
+        };
+        match self.check(core, id) {
+            Ok(()) => self.transmit(core, now, id, draft),
+            Err(failure) => {
+                core.fail(now, id, failure);
+            }
+        }
+    }
+
+    /// Whether the call may go out at all: the revision has the method, the
+    /// server advertised it, and its mode fits.
+    fn check(&mut self, core: &Core, id: CallId) -> Result<(), Failure> {
+        let Some(call) = core.calls.get(id) else {
+            return Ok(());
+        };
+        // Methods that the protocol does not know are the caller's business.
+        let Some(info) = call.info else {
+            return Ok(());
+        };
+        if !self.rules.allows(info.name, Side::Client) {
+            return Err(Failure::NoSuchMethod {
+                method: info.name.to_owned(),
+                revision: self.rules.revision.as_str(),
+            });
+        }
+        if call.options.guard
+            && let Some(capability) = info.capability
+            && !self.server.offers(capability)
+        {
+            return Err(Failure::NotSupported { capability });
+        }
+        if info.name == method::TOOLS_CALL {
+            let listed = || self.modes.of(call.tool.as_deref().unwrap_or_default());
+            let mode = call.options.mode.unwrap_or_else(listed);
+            if mode == ToolMode::Stateful && self.server.stateless_only() {
+                return Err(Failure::ModeMismatch);
+            }
+            self.modes.called(mode);
+        }
+        Ok(())
+    }
+
+    /// Dresses the draft and sends it under an id that was never used.
+    pub(super) fn transmit(&mut self, core: &mut Core, now: Instant, id: CallId, mut draft: Draft) {
+        let wire = if core.last_id() == id.0 {
+            id.0
+        } else {
+            core.next_id()
+        };
+        let session = (self.rules.era == Era::Handshake
+            && self.modes.announce(core.config.session_meta))
+        .then_some(core.sessions);
+        let Some(call) = core.calls.get_mut(id) else {
+            return;
+        };
+        let wants_progress = call.options.progress != Progress::Unwanted;
+        let dress = Dress {
+            standing: self.era.standing_meta(),
+            progress: wants_progress.then_some(wire),
+            session,
+            own: call.meta.as_deref(),
+        };
+        dress.put_on(&mut draft, &mut core.scratch);
+        let (size, limit) = (draft.len(), core.config.max_frame);
+        if size > limit {
+            core.fail(now, id, Failure::RequestTooLarge { size, limit });
+            return;
+        }
+        let encoded = draft.into_request(wire);
+        if call.members.is_none() && self.keeps_members(core, id) {
+            // Kept once: later rounds add to what was first asked.
+            if let Some(call) = core.calls.get_mut(id) {
+                call.members = Some(encoded.members);
+            }
+        }
+        if let Some(call) = core.calls.get_mut(id) {
+            call.phase = Phase::InFlight { wire, sends: 1 };
+        }
+        core.calls.alias(wire, id);
+        core.send(self.link, Some(wire), encoded.frame);
+    }
+
+    /// Whether the parameters may be needed again: for a further round, after
+    /// a reconnection, or because the server forgot our session.
+    fn keeps_members(&self, core: &Core, id: CallId) -> bool {
+        let Some(call) = core.calls.get(id) else {
+            return false;
+        };
+        let may_be_asked = self.rules.era == Era::Stateless
+            && call.options.on_input == OnInput::Ask
+            && call.info.is_some_and(|info| info.input_rounds);
+        may_be_asked || call.options.replay || core.config.wire == Wire::Http
+    }
+
+    /// Tells the server that the answer to `wire` is not wanted any more.
+    pub(super) fn withdraw(&self, core: &mut Core, now: Instant, wire: u64, reason: &str) {
+        core.bury(now, wire);
+        let by_disconnect = core.config.wire == Wire::Http && self.rules.disconnect_cancels;
+        if !by_disconnect {
+            let params = CancelledParams {
+                request_id: Some(wire.into()),
+                reason: Some(reason.to_owned()),
+                ..CancelledParams::default()
+            };
+            if let Ok(draft) = Draft::new(method::CANCELLED, &params) {
+                core.send(self.link, None, draft.into_notification());
+            }
+        }
+        if core.config.wire == Wire::Http {
+            core.output(Output::Abort {
+                link: self.link,
+                id: wire,
+            });
+        }
+        core.observe(|| Telemetry::CancelSent { id: wire });
+    }
+}
+
+/// Deadlines, cancellation, and links that are busy.
+impl Ready {
+    pub(super) fn deadline(&mut self, core: &mut Core, now: Instant, id: CallId) {
+        let Some(call) = core.calls.get(id) else {
+            return;
+        };
+        let (wire, subscribing) = (call.wire(), matches!(call.phase, Phase::Subscribing));
+        if let Some(wire) = wire {
+            self.withdraw(core, now, wire, "timeout");
+        }
+        core.expire_unsent(now, id);
+        if subscribing {
+            self.watch_changed(core, now);
+        }
+    }
+
+    pub(super) fn cancel(&mut self, core: &mut Core, now: Instant, id: CallId, cancel: &Cancel) {
+        let Some(call) = core.calls.get(id) else {
+            return;
+        };
+        let (wire, subscribing) = (call.wire(), matches!(call.phase, Phase::Subscribing));
+        if let Some(wire) = wire {
+            self.withdraw(core, now, wire, cancel.reason());
+        }
+        core.fail(now, id, cancel.failure());
+        if subscribing {
+            self.watch_changed(core, now);
+        }
+    }
+
+    pub(super) fn refused(
+        mut self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        wire: Option<u64>,
+        refusal: Refusal,
+    ) -> State {
+        if let Refusal::Status(status) = &refusal
+            && status.status == 404
+            && self.rules.era == Era::Handshake
+        {
+            return self.session_gone(core, now, wire);
+        }
+        let Some(wire) = wire else {
+            // A notification or an answer: sent once, and that is that.
+            return State::Ready(self);
+        };
+        match core.calls.awaiting(wire) {
+            Some(id) => self.call_refused(core, now, id, refusal),
+            None => self.listening_refused(core, now, wire, &refusal),
+        }
+        State::Ready(self)
+    }
+
+    /// The server does not know our session any more. It did not look at this
+    /// request, so that the request is safe to send again in the next one.
+    fn session_gone(
+        mut self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        wire: Option<u64>,
+    ) -> State {
+        if let Some(id) = wire.and_then(|wire| core.calls.awaiting(wire)) {
+            core.requeue(id);
+        }
+        self.withdraw_peer_requests(core);
+        let hang_up = Some(self.link);
+        let cause = CauseKind::SessionGone.into();
+        fall(
+            core,
+            now,
+            Fallen {
+                hang_up,
+                cause,
+                redial: Redial::AtOnce,
+            },
+        )
+    }
+
+    fn call_refused(&mut self, core: &mut Core, now: Instant, id: CallId, refusal: Refusal) {
+        match refusal {
+            Refusal::Busy(frame) => Self::busy(core, now, id, frame),
+            Refusal::Failed(cause) => {
+                core.fail(now, id, Failure::Undelivered(cause));
+            }
+            Refusal::Unanswered(cause) => {
+                if let Some(wire) = core.calls.get(id).and_then(super::calls::Call::wire) {
+                    core.bury(now, wire);
+                }
+                core.fail(now, id, Failure::ConnectionLost(cause));
+            }
+            Refusal::Status(status) => {
+                let outcome = status_outcome(&status);
+                core.finish(now, id, outcome);
+            }
+        }
+    }
+
+    /// The link's queue is full: offer the frame again a little later, three
+    /// times in all.
+    fn busy(core: &mut Core, now: Instant, id: CallId, frame: Bytes) {
+        let (delay, share) = (core.config.busy.delay, core.config.busy.jitter);
+        let delay = core.rng.jitter(delay, share);
+        let Some(call) = core.calls.get_mut(id) else {
+            return;
+        };
+        let Phase::InFlight { wire, sends } = call.phase else {
+            return;
+        };
+        if sends >= core.config.busy.sends {
+            core.observe(|| Telemetry::RetryExhausted { call: id.0 });
+            core.fail(now, id, Failure::Busy { sends });
+            return;
+        }
+        let at = now + delay;
+        call.phase = Phase::Retrying {
+            wire,
+            frame,
+            sends,
+            at,
+        };
+        core.timers.arm(Timer::Resend(id), at);
+        core.observe(|| Telemetry::RetryScheduled {
+            call: id.0,
+            sends,
+            delay,
+        });
+    }
+
+    /// The wait of a busy or paused call is over.
+    pub(super) fn resend(&mut self, core: &mut Core, now: Instant, id: CallId) {
+        let Some(call) = core.calls.get_mut(id) else {
+            return;
+        };
+        match &mut call.phase {
+            Phase::Retrying {
+                wire, frame, sends, ..
+            } => {
+                let (wire, frame, sends) = (*wire, frame.clone(), *sends + 1);
+                call.phase = Phase::InFlight { wire, sends };
+                core.send(self.link, Some(wire), frame);
+            }
+            Phase::Pausing { state, .. } => {
+                let state = state.take();
+                self.next_round(core, now, id, state.as_deref(), None);
+            }
+            Phase::Waiting(_) | Phase::InFlight { .. } | Phase::Asking(_) | Phase::Subscribing => {}
+        }
+    }
+}
+
+impl Session {
+    /// The members of `_meta` that every request carries.
+    fn standing_meta(&self) -> &[u8] {
+        match self {
+            Self::Handshake(_) => &[],
+            Self::Stateless(session) => session.standing_meta(),
+        }
+    }
+}
+
+/// What a status that is not success means for the call that met it.
+fn status_outcome(refusal: &HttpRefusal) -> Outcome {
+    if let Some(error) = super::opening::error_in(&refusal.body) {
+        return Outcome::Refused(error);
+    }
+    let HttpRefusal {
+        status,
+        retry_after,
+        ..
+    } = *refusal;
+    Outcome::Failed(Failure::Undelivered(
+        CauseKind::Status {
+            status,
+            retry_after,
+        }
+        .into(),
+    ))
+}
+
+/// Restoring and wishing, which the eras do in their own ways.
+impl Ready {
+    fn announce(&mut self, core: &mut Core) {
+        if self.rules.era == Era::Handshake {
+            let frame = Draft::empty(method::INITIALIZED).into_notification();
+            core.send(self.link, None, frame);
+        }
+    }
+
+    /// Asks again for what the host wants for good.
+    fn restore(&mut self, core: &mut Core, now: Instant) {
+        if self.rules.era == Era::Stateless {
+            self.watch_changed(core, now);
+            return;
+        }
+        let mut wishes = Vec::new();
+        if let Some(level) = core.intents.log_level.clone() {
+            wishes.push((Want::SetLevel(level), Purpose::RestoreLevel));
+        }
+        for uri in &core.intents.uris {
+            let purpose = Purpose::RestoreSubscription(uri.clone());
+            wishes.push((Want::Subscribe(uri.clone()), purpose));
+        }
+        for (want, purpose) in wishes {
+            let id = CallId(core.next_id());
+            let draft = Handshake::draft(&want);
+            let mut call = core.call(now, want, CallOptions::default());
+            call.purpose = purpose;
+            call.phase = Phase::Waiting(draft);
+            core.accept(id, call);
+            self.launch(core, now, id);
+        }
+    }
+
+    /// The request that fulfils a wish in this era, if it takes one.
+    fn draft_wish(&mut self, core: &mut Core, now: Instant, id: CallId) -> Option<Draft> {
+        let purpose = core.calls.get(id)?.purpose.clone();
+        match &mut self.era {
+            Session::Handshake(_) => Handshake::draft_for(&purpose),
+            Session::Stateless(_) => {
+                self.wish_stateless(core, now, id, purpose);
+                None
+            }
+        }
+    }
+
+    /// The host's wishes about lists, or about resources, have changed.
+    pub(super) fn watch_changed(&mut self, core: &mut Core, now: Instant) {
+        let link = self.link;
+        if let Session::Stateless(session) = &mut self.era {
+            let dropped = session
+                .listening
+                .refresh(core, now, link, &session.standing);
+            for wire in dropped {
+                self.withdraw(core, now, wire, "subscription changed");
+            }
+        }
+    }
+
+    pub(super) fn input(
+        &mut self,
+        core: &mut Core,
+        now: Instant,
+        id: CallId,
+        responses: Option<InputResponses>,
+    ) {
+        self.answer_questions(core, now, id, responses);
+    }
+}

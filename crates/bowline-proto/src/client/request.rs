@@ -1,0 +1,178 @@
+//! What a caller asks for, and how it wants to be treated.
+
+use std::{borrow::Cow, time::Duration};
+
+use serde::Serialize;
+
+use crate::{
+    jsonrpc::{Draft, EncodeError},
+    model::{self, LogLevel, Meta, ToolMode, method},
+};
+
+/// A request, serialised already, whose id is not known yet.
+///
+/// ```
+/// use bowline_proto::{client::Request, model::ListToolsParams};
+///
+/// let request = Request::new(ListToolsParams::default()).unwrap();
+/// assert_eq!(request.method(), "tools/list");
+/// ```
+#[derive(Debug)]
+pub struct Request {
+    pub(super) draft: Draft,
+    pub(super) meta: Option<Box<Meta>>,
+    pub(super) tool: Option<Box<str>>,
+}
+
+impl Request {
+    /// A request of the model.
+    ///
+    /// # Errors
+    ///
+    /// Where the parameters refuse to be serialised.
+    pub fn new<P: model::Request + Serialize>(mut params: P) -> Result<Self, EncodeError> {
+        let meta = params.take_meta().map(Box::new);
+        Ok(Self {
+            draft: Draft::new(P::METHOD, &params)?,
+            meta,
+            tool: None,
+        })
+    }
+
+    /// A request that the model may not know.
+    ///
+    /// # Errors
+    ///
+    /// Where the parameters refuse to be serialised, or are not an object.
+    pub fn raw<P: Serialize + ?Sized>(
+        method: impl Into<Cow<'static, str>>,
+        params: &P,
+    ) -> Result<Self, EncodeError> {
+        Ok(Self {
+            draft: Draft::new(method, params)?,
+            meta: None,
+            tool: None,
+        })
+    }
+
+    /// A request of another method with no parameters.
+    pub fn bare(method: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            draft: Draft::empty(method),
+            meta: None,
+            tool: None,
+        }
+    }
+
+    /// The same request with `meta` in its `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Meta) -> Self {
+        self.meta = Some(Box::new(meta));
+        self
+    }
+
+    /// The same request, known to call this tool. The tool's mode decides
+    /// whether the call is bound to the session.
+    #[must_use]
+    pub fn for_tool(mut self, name: &str) -> Self {
+        self.tool = Some(name.into());
+        self
+    }
+
+    /// The method.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        self.draft.method()
+    }
+}
+
+/// What a call is to achieve. How a wish about subscriptions or the log level
+/// is put on the wire depends on the era, which is not known before the
+/// session is open.
+#[derive(Debug)]
+pub(super) enum Want {
+    Request(Request),
+    Subscribe(Box<str>),
+    Unsubscribe(Box<str>),
+    SetLevel(LogLevel),
+}
+
+impl Want {
+    /// The method that stands for this wish in errors and telemetry.
+    pub(super) fn method(&self) -> Cow<'static, str> {
+        match self {
+            Self::Request(request) => request.draft.method_name(),
+            Self::Subscribe(_) => method::RESOURCES_SUBSCRIBE.into(),
+            Self::Unsubscribe(_) => method::RESOURCES_UNSUBSCRIBE.into(),
+            Self::SetLevel(_) => method::LOGGING_SET_LEVEL.into(),
+        }
+    }
+}
+
+/// How a call wants to be treated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallOptions {
+    /// How long the answer may take; by the request's class unless given.
+    pub timeout: Option<Duration>,
+    /// What to do while the connection is not open.
+    pub policy: CallPolicy,
+    /// What to do with progress.
+    pub progress: Progress,
+    /// Whether the call may be sent again if the connection falls while it is
+    /// under way. Only for calls that are harmless to repeat.
+    pub replay: bool,
+    /// What to do when the server needs input to go on.
+    pub on_input: OnInput,
+    /// The tool's mode, where the caller knows better than the tool list.
+    pub mode: Option<ToolMode>,
+    /// Whether to refuse calls that the server did not advertise, without
+    /// touching the wire.
+    pub guard: bool,
+}
+
+impl Default for CallOptions {
+    fn default() -> Self {
+        Self {
+            timeout: None,
+            policy: CallPolicy::FailFast,
+            progress: Progress::Unwanted,
+            replay: false,
+            on_input: OnInput::Ask,
+            mode: None,
+            guard: true,
+        }
+    }
+}
+
+/// What to do with a call while the connection is not open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallPolicy {
+    /// Fail at once, saying which state the connection is in.
+    FailFast,
+    /// Wait for the connection, within the call's deadline.
+    WaitReady,
+}
+
+/// What to do with progress of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Do not ask for it.
+    Unwanted,
+    /// Hand it up.
+    Report,
+    /// Hand it up, and let each piece start the deadline anew, up to this much
+    /// time in all.
+    ExtendsDeadline {
+        /// The most that the whole call may take.
+        at_most: Duration,
+    },
+}
+
+/// What to do when the server needs input to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnInput {
+    /// Ask the host and go on with its answers.
+    Ask,
+    /// Give the questions to the caller as the result.
+    HandBack,
+}

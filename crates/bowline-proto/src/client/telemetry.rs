@@ -1,0 +1,154 @@
+//! What an observer may want to know, as data.
+//!
+//! The names and fields are stable. Payloads never appear: no parameters, no
+//! results, no environment.
+
+use std::{borrow::Cow, time::Duration};
+
+use super::StateName;
+use crate::error::Reason;
+
+/// One observation. [`Telemetry::name`] is its stable name.
+///
+/// There is no event for a missing transition: the state table is an
+/// exhaustive match, so there is no such thing.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Telemetry {
+    /// A call was accepted.
+    RequestStart {
+        /// The call's number.
+        call: u64,
+        /// A number to correlate it by across systems.
+        correlation: u64,
+        /// Its method.
+        method: Cow<'static, str>,
+    },
+    /// A call ended with an answer.
+    RequestStop {
+        /// The call's number.
+        call: u64,
+        /// Its correlation number.
+        correlation: u64,
+        /// Its method.
+        method: Cow<'static, str>,
+        /// How long it took.
+        duration: Duration,
+        /// Whether the answer was an error of the peer's.
+        refused: bool,
+    },
+    /// A call ended without an answer.
+    RequestException {
+        /// The call's number.
+        call: u64,
+        /// Its correlation number.
+        correlation: u64,
+        /// Its method.
+        method: Cow<'static, str>,
+        /// How long it took.
+        duration: Duration,
+        /// Why.
+        reason: Reason,
+    },
+    /// The connection changed its state.
+    Transition {
+        /// From.
+        from: StateName,
+        /// To.
+        to: StateName,
+    },
+    /// A notification arrived.
+    NotificationReceived {
+        /// Its method.
+        method: Box<str>,
+    },
+    /// The peer broke the protocol.
+    Violation {
+        /// How.
+        what: Violation,
+        /// The size of the frame concerned.
+        size: usize,
+    },
+    /// An answer to nothing that we know of.
+    UnknownResponse,
+    /// An answer to something that we gave up.
+    LateResponse,
+    /// Something from a link that is no longer ours.
+    StaleLink,
+    /// The link was busy; the frame will be offered again.
+    RetryScheduled {
+        /// The call's number.
+        call: u64,
+        /// How often it was offered so far.
+        sends: u32,
+        /// The wait before the next offer.
+        delay: Duration,
+    },
+    /// The link stayed busy.
+    RetryExhausted {
+        /// The call's number.
+        call: u64,
+    },
+    /// The server was told that a request is no longer wanted.
+    CancelSent {
+        /// The request's id.
+        id: u64,
+    },
+    /// Expired tombstones were removed.
+    TombstonesSwept {
+        /// How many.
+        count: usize,
+    },
+    /// A notification of ours was dropped: there is no session to send it in.
+    NotificationDropped {
+        /// Its method.
+        method: Cow<'static, str>,
+    },
+}
+
+/// How a peer can break the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Violation {
+    /// A frame that is not JSON-RPC.
+    Garbage,
+    /// A frame over the limit.
+    Oversize,
+    /// A batch where the revision has none.
+    Batch,
+    /// A request in a direction in which the revision has none.
+    ServerRequest,
+    /// A second opening.
+    SecondInitialize,
+    /// The same id twice at once.
+    DuplicateId,
+    /// More requests at once than allowed.
+    TooManyRequests,
+    /// An answer of the wrong kind.
+    InvalidResponse,
+    /// A notification whose parameters do not fit.
+    BadNotification,
+}
+
+impl Telemetry {
+    /// The stable name of this observation.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::RequestStart { .. } => "request.start",
+            Self::RequestStop { .. } => "request.stop",
+            Self::RequestException { .. } => "request.exception",
+            Self::Transition { .. } => "connection.transition",
+            Self::NotificationReceived { .. } => "notification.received",
+            Self::Violation { .. } => "protocol.violation",
+            Self::UnknownResponse => "response.unknown",
+            Self::LateResponse => "response.late",
+            Self::StaleLink => "link.stale",
+            Self::RetryScheduled { .. } => "retry.scheduled",
+            Self::RetryExhausted { .. } => "retry.exhausted",
+            Self::CancelSent { .. } => "cancel.sent",
+            Self::TombstonesSwept { .. } => "tombstones.swept",
+            Self::NotificationDropped { .. } => "notification.dropped",
+        }
+    }
+}

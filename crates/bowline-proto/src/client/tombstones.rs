@@ -1,0 +1,64 @@
+//! Ids of requests that were given up, so that a late answer is recognised.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::Instant;
+
+/// What is known of an id that is not live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grave {
+    /// We gave this request up and its answer is merely late.
+    Tombstoned,
+    /// We know nothing of it.
+    Unknown,
+}
+
+/// The ids given up recently. Bounded in time and in number.
+#[derive(Debug)]
+pub(super) struct Tombstones {
+    expiry: BTreeMap<u64, Instant>,
+    ttl: Duration,
+    most: usize,
+}
+
+impl Tombstones {
+    pub(super) fn new(ttl: Duration, most: usize) -> Self {
+        Self {
+            expiry: BTreeMap::new(),
+            ttl,
+            most,
+        }
+    }
+
+    pub(super) fn insert(&mut self, now: Instant, id: u64) {
+        self.expiry.insert(id, now + self.ttl);
+        if self.expiry.len() > self.most {
+            // The smallest id is the oldest request: the least likely to be
+            // answered still.
+            self.expiry.pop_first();
+        }
+    }
+
+    /// Expiry is checked here too, not only by the sweep.
+    pub(super) fn look_up(&self, now: Instant, id: u64) -> Grave {
+        match self.expiry.get(&id) {
+            Some(expiry) if now < *expiry => Grave::Tombstoned,
+            Some(_) | None => Grave::Unknown,
+        }
+    }
+
+    /// Forgets what has expired; says how many.
+    pub(super) fn sweep(&mut self, now: Instant) -> usize {
+        let before = self.expiry.len();
+        self.expiry.retain(|_, expiry| now < *expiry);
+        before - self.expiry.len()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.expiry.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.expiry.is_empty()
+    }
+}
