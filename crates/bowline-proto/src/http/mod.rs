@@ -1,1 +1,13 @@
 //! What HTTP adds to the protocol: headers, event streams, sessions. Rules only, no sockets.
+//!
+//! Each piece answers one question and knows nothing of the others, so that a
+//! server can put them in its order of admission and a client in its order of
+//! reading:
+//!
+//! | question | piece |
+//! |---|---|
+//! | Do the headers say what the body says? | [`header`] |
+
+pub mod header;
+
+pub use header::Headers;

@@ -1,1 +1,4 @@
 //! Tests of `bowline_proto::http`.
+
+mod header;
+mod schema;

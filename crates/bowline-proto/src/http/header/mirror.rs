@@ -1,0 +1,305 @@
+//! `Mcp-Method` and `Mcp-Name`: what the body says, said again in headers.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserializer,
+    de::{IgnoredAny, MapAccess, Visitor},
+};
+
+use super::{
+    Field, HeaderError, HeaderMismatch, Headers, MismatchReason, decode_value, encode_value,
+    field::{check_plain, single},
+    name,
+    scalar::{KeyLookup, Scalar},
+    value::is_plain,
+};
+
+/// The headers that a message's body asks for.
+///
+/// ```
+/// use bowline_proto::http::header::Mirror;
+///
+/// let mirror = Mirror::of("tools/call", Some(br#"{"name": "echo"}"#)).unwrap();
+/// let sent: Vec<_> = mirror
+///     .fields()
+///     .unwrap()
+///     .into_iter()
+///     .map(|field| (field.name().to_owned(), field.value().to_owned()))
+///     .collect();
+/// assert_eq!(sent[0], ("mcp-method".into(), "tools/call".into()));
+/// assert_eq!(sent[1], ("mcp-name".into(), "echo".into()));
+/// mirror.check_request(&sent).expect("a server accepts what a client sends");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mirror<'a> {
+    method: &'a str,
+    /// `None`: the method has no `Mcp-Name`. `Some(None)`: it has one, but the
+    /// body lacks the member, for which the params' own check will refuse it.
+    name: Option<Option<Cow<'a, str>>>,
+}
+
+impl<'a> Mirror<'a> {
+    /// Reads what is to be mirrored from a message's method and params.
+    ///
+    /// # Errors
+    ///
+    /// Where the params hold the mirrored member twice.
+    pub fn of(method: &'a str, params: Option<&'a [u8]>) -> Result<Self, HeaderMismatch> {
+        let name = match named_member(method) {
+            None => None,
+            Some(member) => Some(match params.map_or(Member::Absent, |p| find(p, member)) {
+                Member::Once(Scalar::Text(text)) => Some(text),
+                Member::Absent | Member::Once(_) => None,
+                Member::Repeated => {
+                    return Err(HeaderMismatch::new(
+                        name::MCP_NAME,
+                        MismatchReason::Ambiguous,
+                    ));
+                }
+            }),
+        };
+        Ok(Self { method, name })
+    }
+
+    /// The headers to send.
+    ///
+    /// # Errors
+    ///
+    /// Where the method is not printable ASCII: `Mcp-Method` has no encoding.
+    pub fn fields(&self) -> Result<Vec<Field<'_>>, HeaderError> {
+        if !is_plain(self.method.as_bytes()) {
+            return Err(HeaderError::IllegalByte);
+        }
+        let mut fields = vec![Field::new(name::MCP_METHOD, Cow::Borrowed(self.method))];
+        if let Some(Some(text)) = &self.name {
+            fields.push(Field::new(name::MCP_NAME, encode_value(text)));
+        }
+        Ok(fields)
+    }
+
+    /// Compares the headers of a request with its body.
+    ///
+    /// # Errors
+    ///
+    /// Where a header is missing, repeated, unreadable or different.
+    pub fn check_request<H: Headers + ?Sized>(&self, headers: &H) -> Result<(), HeaderMismatch> {
+        self.check(headers, true)
+    }
+
+    /// Compares the headers of a notification with its body.
+    ///
+    /// The specification does not say that notifications carry them, so here
+    /// they may be missing; if they are present, they must be right.
+    ///
+    /// # Errors
+    ///
+    /// Where a header is repeated, unreadable or different.
+    pub fn check_notification<H: Headers + ?Sized>(
+        &self,
+        headers: &H,
+    ) -> Result<(), HeaderMismatch> {
+        self.check(headers, false)
+    }
+
+    fn check<H: Headers + ?Sized>(
+        &self,
+        headers: &H,
+        required: bool,
+    ) -> Result<(), HeaderMismatch> {
+        check_plain(headers, name::MCP_METHOD, self.method, required)?;
+        let Some(expected) = &self.name else {
+            return Ok(());
+        };
+        let received = single(headers, name::MCP_NAME)?;
+        let reason = match (received.map(decode_value), expected) {
+            (Some(Err(error)), _) => MismatchReason::Malformed(error),
+            (Some(Ok(_)), None) => MismatchReason::Unexpected,
+            (Some(Ok(value)), Some(text)) if value != *text => MismatchReason::Different,
+            (None, Some(_)) if required => MismatchReason::Missing,
+            (Some(Ok(_)), Some(_)) | (None, _) => return Ok(()),
+        };
+        Err(HeaderMismatch::new(name::MCP_NAME, reason))
+    }
+}
+
+/// The member of `params` that `Mcp-Name` mirrors, for methods that have one.
+#[must_use]
+pub fn named_member(method: &str) -> Option<&'static str> {
+    match method {
+        "tools/call" | "prompts/get" => Some("name"),
+        "resources/read" => Some("uri"),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => Some("taskId"),
+        _ => None,
+    }
+}
+
+enum Member<'de> {
+    Absent,
+    Once(Scalar<'de>),
+    Repeated,
+}
+
+/// One pass over the params; what is not an object has no members.
+fn find<'de>(params: &'de [u8], member: &str) -> Member<'de> {
+    serde_json::Deserializer::from_slice(params)
+        .deserialize_map(MemberVisitor { member })
+        .unwrap_or(Member::Absent)
+}
+
+struct MemberVisitor<'m> {
+    member: &'m str,
+}
+
+impl<'de> Visitor<'de> for MemberVisitor<'_> {
+    type Value = Member<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Member<'de>, A::Error> {
+        let mut found = Member::Absent;
+        while let Some(wanted) = map.next_key_seed(KeyLookup(|key: &str| key == self.member))? {
+            found = match found {
+                found if !wanted => {
+                    map.next_value::<IgnoredAny>()?;
+                    found
+                }
+                Member::Absent => Member::Once(map.next_value()?),
+                Member::Once(_) | Member::Repeated => {
+                    map.next_value::<IgnoredAny>()?;
+                    Member::Repeated
+                }
+            };
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(
+        params: &[u8],
+        headers: &[(&str, &str)],
+        expected: Result<(), (&str, MismatchReason)>,
+    ) {
+        let outcome =
+            Mirror::of("tools/call", Some(params)).and_then(|mirror| mirror.check_request(headers));
+        assert_eq!(
+            outcome,
+            expected.map_err(|(header, reason)| HeaderMismatch::new(header, reason))
+        );
+    }
+
+    const ECHO: &[u8] = br#"{"_meta": {"name": "no"}, "name": "echo", "arguments": {"name": "x"}}"#;
+    const METHOD: (&str, &str) = ("Mcp-Method", "tools/call");
+
+    #[test]
+    fn names_match_in_any_case_and_values_in_one() {
+        check(
+            ECHO,
+            &[("MCP-METHOD", "tools/call"), ("mcp-name", " echo ")],
+            Ok(()),
+        );
+        let wrong = Err(("mcp-method", MismatchReason::Different));
+        check(
+            ECHO,
+            &[("mcp-method", "TOOLS/CALL"), ("mcp-name", "echo")],
+            wrong,
+        );
+        let wrong = Err(("mcp-name", MismatchReason::Different));
+        check(ECHO, &[METHOD, ("mcp-name", "Echo")], wrong);
+    }
+
+    #[test]
+    fn missing_and_repeated_headers_are_refused() {
+        let missing = Err(("mcp-method", MismatchReason::Missing));
+        check(ECHO, &[("mcp-name", "echo")], missing);
+        check(ECHO, &[METHOD], Err(("mcp-name", MismatchReason::Missing)));
+        let repeated = Err(("mcp-name", MismatchReason::Repeated));
+        check(
+            ECHO,
+            &[METHOD, ("mcp-name", "echo"), ("Mcp-Name", "echo")],
+            repeated,
+        );
+    }
+
+    #[test]
+    fn the_name_is_decoded_before_it_is_compared() {
+        check(ECHO, &[METHOD, ("mcp-name", "=?base64?ZWNobw==?=")], Ok(()));
+        let bad = Err((
+            "mcp-name",
+            MismatchReason::Malformed(HeaderError::BadBase64),
+        ));
+        check(ECHO, &[METHOD, ("mcp-name", "=?base64?ZWNobw?=")], bad);
+    }
+
+    #[test]
+    fn a_body_that_names_two_tools_is_refused() {
+        let ambiguous = Err(("mcp-name", MismatchReason::Ambiguous));
+        let headers = [METHOD, ("mcp-name", "safe")];
+        check(br#"{"name": "safe", "name": "rm"}"#, &headers, ambiguous);
+        check(
+            br#"{"name": "safe", "n\u0061me": "rm"}"#,
+            &headers,
+            ambiguous,
+        );
+    }
+
+    #[test]
+    fn a_body_without_the_member_leaves_the_refusal_to_the_params() {
+        for params in [&b"{}"[..], br#"{"name": 7}"#, b"[]", b"nonsense", b""] {
+            check(params, &[METHOD], Ok(()));
+            let unexpected = Err(("mcp-name", MismatchReason::Unexpected));
+            check(params, &[METHOD, ("mcp-name", "echo")], unexpected);
+        }
+    }
+
+    #[test]
+    fn each_method_mirrors_its_own_member() {
+        let named = |method, params| match Mirror::of(method, Some(params)).unwrap().name {
+            Some(Some(name)) => name.into_owned(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(named("prompts/get", br#"{"name": "p", "uri": "u"}"#), "p");
+        assert_eq!(
+            named("resources/read", br#"{"name": "p", "uri": "u"}"#),
+            "u"
+        );
+        for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+            assert_eq!(named(method, br#"{"taskId": "t", "name": "n"}"#), "t");
+        }
+        for method in [
+            "tools/list",
+            "completion/complete",
+            "tasks/result",
+            "initialize",
+        ] {
+            assert_eq!(named_member(method), None);
+        }
+    }
+
+    #[test]
+    fn a_method_that_would_break_out_of_its_header_is_not_sent() {
+        for method in ["a\r\nb: c", "ping\n", " ping", "pïng", "nul\0"] {
+            let mirror = Mirror::of(method, None).unwrap();
+            assert_eq!(mirror.fields(), Err(HeaderError::IllegalByte), "{method:?}");
+        }
+    }
+
+    #[test]
+    fn notifications_may_lack_the_headers_but_not_falsify_them() {
+        let mirror = Mirror::of("notifications/cancelled", Some(b"{}")).unwrap();
+        let none: [(&str, &str); 0] = [];
+        assert_eq!(mirror.check_notification(&none), Ok(()));
+        assert!(
+            mirror
+                .check_notification(&[("mcp-method", "other")])
+                .is_err()
+        );
+    }
+}

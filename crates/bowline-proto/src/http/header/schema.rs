@@ -1,0 +1,349 @@
+//! `x-mcp-header`: which arguments a tool wants mirrored, read from its schema.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
+
+use memchr::memmem;
+use serde_json::{Map, Value};
+
+use super::name::MCP_PARAM_PREFIX;
+
+const ANNOTATION: &str = "x-mcp-header";
+
+/// Keywords whose value is data, in which `x-mcp-header` is a key like any other.
+const DATA: [&str; 4] = ["const", "default", "enum", "examples"];
+
+/// Keywords whose value maps names to schemas: the names are not keywords.
+const NAMED: [&str; 5] = [
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "patternProperties",
+    PROPERTIES,
+];
+
+const PROPERTIES: &str = "properties";
+
+/// The arguments of one tool that travel in headers, too.
+///
+/// A tool whose annotations are at fault must not be offered over HTTP: the
+/// client drops that tool, keeps the others, and says why.
+///
+/// ```
+/// use bowline_proto::http::header::ParamHeaders;
+///
+/// let params = ParamHeaders::from_schema(
+///     r#"{"type": "object", "properties": {
+///         "region": {"type": "string", "x-mcp-header": "Region"},
+///         "query": {"type": "string"}
+///     }}"#,
+/// )
+/// .unwrap();
+/// let fields = params.fields(Some(br#"{"region": "us-west-1", "query": "q"}"#)).unwrap();
+/// assert_eq!(fields.len(), 1);
+/// assert_eq!((fields[0].name(), fields[0].value()), ("mcp-param-region", "us-west-1"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParamHeaders {
+    pub(super) headers: Vec<ParamHeader>,
+    /// The annotated properties and the way to each; as large as the schema at most.
+    pub(super) root: Branch,
+}
+
+impl ParamHeaders {
+    /// Collects the annotations of a tool's `inputSchema`.
+    ///
+    /// A schema in which the annotation does not occur costs one search of its
+    /// text and is not parsed.
+    ///
+    /// # Errors
+    ///
+    /// Where an annotation is at fault, or an annotated schema is not JSON.
+    pub fn from_schema(schema: &str) -> Result<Self, HeaderSchemaError> {
+        // A key may be written with escapes, so their presence forbids the short cut.
+        let occurs = |needle: &str| memmem::find(schema.as_bytes(), needle.as_bytes()).is_some();
+        if !occurs(ANNOTATION) && !occurs("\\u") {
+            return Ok(Self::default());
+        }
+        let schema: Value = serde_json::from_str(schema).map_err(|_| HeaderSchemaError {
+            fault: HeaderSchemaFault::NotJson,
+            at: String::new(),
+        })?;
+        let mut walk = Walk::default();
+        let root = walk.root(&schema).map_err(|fault| walk.error(fault))?;
+        Ok(Self {
+            headers: walk.headers,
+            root,
+        })
+    }
+
+    /// The headers, in the order of the property names on the way to them.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &ParamHeader> {
+        self.headers.iter()
+    }
+
+    /// Whether the tool mirrors nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.headers.is_empty()
+    }
+
+    /// The keys that lead from the arguments to the value of `header`.
+    #[must_use]
+    pub fn path(&self, header: &str) -> Option<Vec<&str>> {
+        let index = self
+            .headers
+            .iter()
+            .position(|known| *known.name == *header)?;
+        let mut path = Vec::new();
+        self.root.path(index, &mut path).then_some(path)
+    }
+}
+
+/// One mirrored argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamHeader {
+    pub(super) name: Box<str>,
+    kind: ParamKind,
+}
+
+impl ParamHeader {
+    /// The whole name of the header, in lower case: `mcp-param-region`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The type that the schema declares.
+    #[must_use]
+    pub fn kind(&self) -> ParamKind {
+        self.kind
+    }
+}
+
+/// The types of argument that a header can carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    /// Any text, encoded where need be.
+    String,
+    /// An integer that every JSON reader holds exactly.
+    Integer,
+    /// `true` or `false`.
+    Boolean,
+}
+
+/// Why a tool cannot be offered over HTTP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderSchemaError {
+    /// What is wrong.
+    pub fault: HeaderSchemaFault,
+    /// Where in the schema, as a JSON pointer, shortened if it is very long.
+    pub at: String,
+}
+
+impl fmt::Display for HeaderSchemaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The pointer comes from the server: quoted, it cannot forge log lines.
+        write!(
+            f,
+            "{ANNOTATION} in the input schema at {:?}: {}",
+            self.at, self.fault
+        )
+    }
+}
+
+impl std::error::Error for HeaderSchemaError {}
+
+/// The ways in which an annotation can be at fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HeaderSchemaFault {
+    /// The schema is not JSON, or nested beyond reason.
+    NotJson,
+    /// The annotation's value is not a string.
+    NotText,
+    /// The name is empty, or has characters that a header name may not have.
+    BadName,
+    /// Another property has the same name, perhaps in another case.
+    Duplicate,
+    /// The property is not declared as exactly one of string, integer, boolean.
+    BadType,
+    /// The property is not reached through `properties` alone.
+    Misplaced,
+}
+
+impl fmt::Display for HeaderSchemaFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotJson => "the schema is not readable JSON",
+            Self::NotText => "the name is not a string",
+            Self::BadName => "the name is not an HTTP token",
+            Self::Duplicate => "another property has this name",
+            Self::BadType => "the type must be string, integer or boolean",
+            Self::Misplaced => "only plain properties may have it",
+        })
+    }
+}
+
+/// The keys at one level of the arguments that lead to mirrored values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Branch(pub(super) BTreeMap<Box<str>, Node>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Node {
+    /// The index of the header that mirrors this value.
+    Leaf(usize),
+    Branch(Branch),
+}
+
+impl Branch {
+    fn path<'s>(&'s self, wanted: usize, path: &mut Vec<&'s str>) -> bool {
+        self.0.iter().any(|(key, node)| {
+            path.push(key);
+            let found = match node {
+                Node::Leaf(index) => *index == wanted,
+                Node::Branch(branch) => branch.path(wanted, path),
+            };
+            if !found {
+                path.pop();
+            }
+            found
+        })
+    }
+}
+
+/// The state of one walk. Its depth is bounded by the JSON reader's own limit.
+#[derive(Default)]
+struct Walk<'s> {
+    headers: Vec<ParamHeader>,
+    names: BTreeSet<Box<str>>,
+    /// Where the walk stands; left as it is on a fault, to say where that was.
+    trail: Vec<&'s str>,
+}
+
+impl<'s> Walk<'s> {
+    fn root(&mut self, schema: &'s Value) -> Result<Branch, HeaderSchemaFault> {
+        match schema {
+            Value::Object(schema) if schema.contains_key(ANNOTATION) => {
+                Err(HeaderSchemaFault::Misplaced)
+            }
+            Value::Object(schema) => self.chain(schema),
+            _ => Ok(Branch::default()),
+        }
+    }
+
+    /// A schema that is reached through `properties` alone, without annotation.
+    fn chain(&mut self, schema: &'s Map<String, Value>) -> Result<Branch, HeaderSchemaFault> {
+        let mut branch = Branch::default();
+        for (keyword, value) in schema {
+            self.trail.push(keyword);
+            match value {
+                Value::Object(properties) if keyword == PROPERTIES => {
+                    for (key, property) in properties {
+                        self.trail.push(key);
+                        if let Some(node) = self.property(property)? {
+                            branch.0.insert(key.as_str().into(), node);
+                        }
+                        self.trail.pop();
+                    }
+                }
+                _ => self.forbid_under(keyword, value)?,
+            }
+            self.trail.pop();
+        }
+        Ok(branch)
+    }
+
+    fn property(&mut self, schema: &'s Value) -> Result<Option<Node>, HeaderSchemaFault> {
+        let Value::Object(schema) = schema else {
+            return Ok(None);
+        };
+        let Some(annotation) = schema.get(ANNOTATION) else {
+            let branch = self.chain(schema)?;
+            return Ok((!branch.0.is_empty()).then_some(Node::Branch(branch)));
+        };
+        let header = self.header(annotation, schema.get("type"))?;
+        // A scalar has no properties: whatever is annotated below never has a value.
+        for (keyword, value) in schema {
+            self.trail.push(keyword);
+            self.forbid_under(keyword, value)?;
+            self.trail.pop();
+        }
+        self.headers.push(header);
+        Ok(Some(Node::Leaf(self.headers.len() - 1)))
+    }
+
+    fn header(
+        &mut self,
+        annotation: &Value,
+        declared: Option<&Value>,
+    ) -> Result<ParamHeader, HeaderSchemaFault> {
+        let Value::String(name) = annotation else {
+            return Err(HeaderSchemaFault::NotText);
+        };
+        if name.is_empty() || !name.bytes().all(is_token) {
+            return Err(HeaderSchemaFault::BadName);
+        }
+        let kind = match declared.and_then(Value::as_str) {
+            Some("string") => ParamKind::String,
+            Some("integer") => ParamKind::Integer,
+            Some("boolean") => ParamKind::Boolean,
+            _ => return Err(HeaderSchemaFault::BadType),
+        };
+        let name: Box<str> = format!("{MCP_PARAM_PREFIX}{}", name.to_ascii_lowercase()).into();
+        if !self.names.insert(name.clone()) {
+            return Err(HeaderSchemaFault::Duplicate);
+        }
+        Ok(ParamHeader { name, kind })
+    }
+
+    /// Insists that no schema under this keyword is annotated.
+    fn forbid_under(&mut self, keyword: &str, value: &'s Value) -> Result<(), HeaderSchemaFault> {
+        match value {
+            _ if DATA.contains(&keyword) => Ok(()),
+            Value::Object(schemas) if NAMED.contains(&keyword) => {
+                for (key, schema) in schemas {
+                    self.trail.push(key);
+                    self.forbid(schema)?;
+                    self.trail.pop();
+                }
+                Ok(())
+            }
+            value => self.forbid(value),
+        }
+    }
+
+    fn forbid(&mut self, schema: &'s Value) -> Result<(), HeaderSchemaFault> {
+        match schema {
+            Value::Object(schema) if schema.contains_key(ANNOTATION) => {
+                Err(HeaderSchemaFault::Misplaced)
+            }
+            Value::Object(schema) => schema.iter().try_for_each(|(keyword, value)| {
+                self.trail.push(keyword);
+                self.forbid_under(keyword, value)?;
+                self.trail.pop();
+                Ok(())
+            }),
+            Value::Array(schemas) => schemas.iter().try_for_each(|schema| self.forbid(schema)),
+            _ => Ok(()),
+        }
+    }
+
+    fn error(&self, fault: HeaderSchemaFault) -> HeaderSchemaError {
+        const LONGEST: usize = 256;
+        let letters = |key: &&'s str| ['/'].into_iter().chain(key.chars());
+        let mut pointer = self.trail.iter().flat_map(letters);
+        let mut at: String = pointer.by_ref().take(LONGEST).collect();
+        if pointer.next().is_some() {
+            at.push('…');
+        }
+        HeaderSchemaError { fault, at }
+    }
+}
+
+/// The characters of a token, RFC 9110 section 5.6.2.
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
