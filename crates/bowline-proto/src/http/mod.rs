@@ -7,7 +7,10 @@
 //! | question | piece |
 //! |---|---|
 //! | Do the headers say what the body says? | [`header`] |
+//! | What is in the stream? | [`sse`] |
 
+mod authority;
 pub mod header;
+pub mod sse;
 
 pub use header::Headers;

@@ -1,0 +1,117 @@
+//! `host:port` and `scheme://host:port`, read strictly.
+
+/// A host and perhaps a port, as they stand in a URL or a `Host` header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Authority<'a> {
+    /// A name, an IPv4 address, or an IPv6 address in brackets; in any case.
+    pub(super) host: &'a str,
+    pub(super) port: Option<u16>,
+}
+
+impl<'a> Authority<'a> {
+    /// User names, escapes and everything unusual are refused: what two
+    /// readers may read differently is how an allow-list is got round.
+    pub(super) fn parse(text: &'a str) -> Option<Self> {
+        let (host, port) = match text.strip_prefix('[') {
+            Some(rest) => {
+                let end = rest.find(']')?;
+                let (address, port) = rest.split_at(end);
+                address.parse::<std::net::Ipv6Addr>().ok()?;
+                (&text[..end + 2], &port[1..])
+            }
+            None => text.split_at(text.find(':').unwrap_or(text.len())),
+        };
+        let port = match port.strip_prefix(':') {
+            None if port.is_empty() => None,
+            None => return None,
+            Some(digits) => Some(parse_port(digits)?),
+        };
+        let named = !host.is_empty() && (host.starts_with('[') || host.bytes().all(is_name));
+        named.then_some(Self { host, port })
+    }
+
+    pub(super) fn same_host(&self, other: &str) -> bool {
+        self.host.eq_ignore_ascii_case(other)
+    }
+}
+
+/// A web origin: `http` or `https`, a host, a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WebOrigin<'a> {
+    pub(super) secure: bool,
+    pub(super) authority: Authority<'a>,
+}
+
+impl<'a> WebOrigin<'a> {
+    /// Splits an absolute URL into its origin and the rest, which is empty or
+    /// begins with `/`, `?` or `#`.
+    pub(super) fn split(url: &'a str) -> Option<(Self, &'a str)> {
+        let (scheme, rest) = url.split_once("://")?;
+        let secure = match scheme {
+            scheme if scheme.eq_ignore_ascii_case("https") => true,
+            scheme if scheme.eq_ignore_ascii_case("http") => false,
+            _ => return None,
+        };
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, rest) = rest.split_at(end);
+        let authority = Authority::parse(authority)?;
+        Some((Self { secure, authority }, rest))
+    }
+
+    pub(super) fn same(&self, other: &WebOrigin<'_>) -> bool {
+        self.secure == other.secure
+            && self.port() == other.port()
+            && self.authority.same_host(other.authority.host)
+    }
+
+    fn port(&self) -> u16 {
+        let default = if self.secure { 443 } else { 80 };
+        self.authority.port.unwrap_or(default)
+    }
+}
+
+fn parse_port(digits: &str) -> Option<u16> {
+    let decimal = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    decimal.then(|| digits.parse().ok()).flatten()
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn authorities_are_read_strictly() {
+        let read = |text| Authority::parse(text).map(|a| (a.host, a.port));
+        assert_eq!(read("localhost"), Some(("localhost", None)));
+        assert_eq!(read("Example.COM:8080"), Some(("Example.COM", Some(8080))));
+        assert_eq!(read("[::1]"), Some(("[::1]", None)));
+        assert_eq!(read("[::1]:3000"), Some(("[::1]", Some(3000))));
+        for bad in [
+            "", ":80", "a:", "a:b", "a:+1", "a:65536", "a:1:2", "u@a", "u:p@a", "a b", "a/b", "é",
+            "[::1", "::1", "[::1]x", "[g]", "[]", "[::1]:", "a%41", "a\\b",
+        ] {
+            assert_eq!(read(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn origins_compare_by_scheme_host_and_effective_port() {
+        let same = |a, b| {
+            WebOrigin::split(a)
+                .unwrap()
+                .0
+                .same(&WebOrigin::split(b).unwrap().0)
+        };
+        assert!(same("http://a.example", "HTTP://A.example:80/path"));
+        assert!(same("https://a.example:443", "https://a.example"));
+        assert!(!same("http://a.example", "https://a.example"));
+        assert!(!same("http://a.example", "http://a.example:8080"));
+        assert!(!same("http://a.example", "http://b.example"));
+        assert!(WebOrigin::split("ftp://a.example").is_none());
+        assert!(WebOrigin::split("//a.example").is_none());
+    }
+}

@@ -1,0 +1,242 @@
+//! Events, written so that they can only be read as what they are.
+
+use std::{fmt, io::Write, time::Duration};
+
+use memchr::memchr2;
+
+/// What to send over a quiet stream, so that nobody on the way closes it.
+pub const KEEP_ALIVE: &[u8] = b":\n\n";
+
+/// The head of an event, and the way to write its data.
+///
+/// Only texts without line breaks become ids and names, and data that has line
+/// breaks is written as several lines: no content can forge a field or an event.
+///
+/// ```
+/// use bowline_proto::http::sse::EventWriter;
+/// use std::time::Duration;
+///
+/// let mut stream = Vec::new();
+/// EventWriter::new().id("7").unwrap().retry(Duration::from_millis(500)).write(b"", &mut stream);
+/// EventWriter::new().write(br#"{"jsonrpc":"2.0"}"#, &mut stream);
+/// assert_eq!(stream, b"id: 7\nretry: 500\ndata: \n\ndata: {\"jsonrpc\":\"2.0\"}\n\n");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventWriter<'a> {
+    id: Option<&'a str>,
+    name: Option<&'a str>,
+    retry: Option<Duration>,
+}
+
+impl<'a> EventWriter<'a> {
+    /// An event without id and name.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Gives the event an id.
+    ///
+    /// # Errors
+    ///
+    /// Where the id has a line break or a NUL.
+    pub fn id(mut self, id: &'a str) -> Result<Self, FieldError> {
+        self.id = Some(one_line(id)?);
+        Ok(self)
+    }
+
+    /// Gives the event a name other than `message`.
+    ///
+    /// # Errors
+    ///
+    /// Where the name has a line break or a NUL.
+    pub fn name(mut self, name: &'a str) -> Result<Self, FieldError> {
+        self.name = Some(one_line(name)?);
+        Ok(self)
+    }
+
+    /// Tells the client how long to wait before it connects anew.
+    #[must_use]
+    pub fn retry(mut self, wait: Duration) -> Self {
+        self.retry = Some(wait);
+        self
+    }
+
+    /// Appends the event with this data to `out`.
+    ///
+    /// Every kind of line break in the data arrives as a line feed.
+    pub fn write(&self, data: &[u8], out: &mut Vec<u8>) {
+        out.reserve(data.len() + 64);
+        self.write_head(out);
+        write_lines(data, out);
+        out.push(b'\n');
+    }
+
+    /// Appends the event with the data that `encode` appends, which spares a
+    /// message that is encoded for this event alone the detour over a buffer.
+    ///
+    /// # Errors
+    ///
+    /// Where `encode` fails; then `out` is as it was.
+    pub fn write_with<E>(
+        &self,
+        out: &mut Vec<u8>,
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let start = out.len();
+        self.write_head(out);
+        out.extend_from_slice(DATA);
+        let data = out.len();
+        encode(out).inspect_err(|_| out.truncate(start))?;
+        if memchr2(b'\r', b'\n', &out[data..]).is_some() {
+            let lines = out.split_off(data);
+            out.truncate(data - DATA.len());
+            write_lines(&lines, out);
+            out.push(b'\n');
+        } else {
+            out.extend_from_slice(b"\n\n");
+        }
+        Ok(())
+    }
+
+    fn write_head(&self, out: &mut Vec<u8>) {
+        for (field, text) in [("event", self.name), ("id", self.id)] {
+            if let Some(text) = text {
+                write_field(field, format_args!("{text}"), out);
+            }
+        }
+        if let Some(retry) = self.retry {
+            write_field("retry", format_args!("{}", retry.as_millis()), out);
+        }
+    }
+}
+
+/// Appends a comment, which readers skip.
+pub fn write_comment(text: &str, out: &mut Vec<u8>) {
+    for line in lines(text.as_bytes()) {
+        out.extend_from_slice(b": ");
+        out.extend_from_slice(line);
+        out.push(b'\n');
+    }
+    out.push(b'\n');
+}
+
+/// A text that would break out of its field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldError;
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an event's id or name may have neither line breaks nor NULs")
+    }
+}
+
+impl std::error::Error for FieldError {}
+
+const DATA: &[u8] = b"data: ";
+
+fn one_line(text: &str) -> Result<&str, FieldError> {
+    match memchr::memchr3(b'\r', b'\n', b'\0', text.as_bytes()) {
+        None => Ok(text),
+        Some(_) => Err(FieldError),
+    }
+}
+
+fn write_field(field: &str, value: fmt::Arguments<'_>, out: &mut Vec<u8>) {
+    // A vector takes everything that is written to it.
+    let _always_ok = writeln!(out, "{field}: {value}");
+}
+
+fn write_lines(data: &[u8], out: &mut Vec<u8>) {
+    for line in lines(data) {
+        out.extend_from_slice(DATA);
+        out.extend_from_slice(line);
+        out.push(b'\n');
+    }
+}
+
+/// The lines between line breaks of all kinds; at least one, perhaps empty.
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let Some(end) = memchr2(b'\r', b'\n', text) else {
+            rest = None;
+            return Some(text);
+        };
+        let next = if text[end..].starts_with(b"\r\n") {
+            end + 2
+        } else {
+            end + 1
+        };
+        rest = Some(&text[next..]);
+        Some(&text[..end])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(writer: EventWriter<'_>, data: &str) -> String {
+        let (mut direct, mut with) = (Vec::new(), b"before".to_vec());
+        writer.write(data.as_bytes(), &mut direct);
+        let encode = |out: &mut Vec<u8>| out.write_all(data.as_bytes());
+        writer.write_with(&mut with, encode).unwrap();
+        assert_eq!(
+            with.strip_prefix(b"before"),
+            Some(&*direct),
+            "the two ways agree"
+        );
+        String::from_utf8(direct).unwrap()
+    }
+
+    #[test]
+    fn fields_come_before_data() {
+        let writer = EventWriter::new()
+            .name("endpoint")
+            .and_then(|w| w.id("a b"))
+            .unwrap();
+        let text = written(writer.retry(Duration::from_secs(2)), "/messages");
+        assert_eq!(
+            text,
+            "event: endpoint\nid: a b\nretry: 2000\ndata: /messages\n\n"
+        );
+    }
+
+    #[test]
+    fn every_line_break_starts_a_line_of_data() {
+        let text = written(EventWriter::new(), "a\nb\r\nc\rid: forged\n\nd");
+        assert_eq!(
+            text,
+            "data: a\ndata: b\ndata: c\ndata: id: forged\ndata: \ndata: d\n\n"
+        );
+        assert_eq!(written(EventWriter::new(), ""), "data: \n\n");
+        assert_eq!(written(EventWriter::new(), "\n"), "data: \ndata: \n\n");
+    }
+
+    #[test]
+    fn line_breaks_in_ids_and_names_are_refused() {
+        for bad in ["a\nb", "a\rb", "\r\n", "nul\0"] {
+            assert_eq!(EventWriter::new().id(bad), Err(FieldError), "{bad:?}");
+            assert_eq!(EventWriter::new().name(bad), Err(FieldError), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_failed_encoding_leaves_no_trace() {
+        let mut out = b"before".to_vec();
+        let outcome = EventWriter::new().write_with(&mut out, |out| {
+            out.extend_from_slice(b"half");
+            Err("no")
+        });
+        assert_eq!((outcome, &*out), (Err("no"), &b"before"[..]));
+    }
+
+    #[test]
+    fn comments_stay_comments() {
+        let mut out = Vec::new();
+        write_comment("hello\ndata: forged", &mut out);
+        assert_eq!(out, b": hello\n: data: forged\n\n");
+    }
+}
