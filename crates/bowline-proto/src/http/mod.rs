@@ -6,11 +6,19 @@
 //!
 //! | question | piece |
 //! |---|---|
+//! | Whose session is it? | [`read_session`], [`ClientSession`] |
 //! | Do the headers say what the body says? | [`header`] |
 //! | What is in the stream? | [`sse`] |
+//! | Where did the stream stop? | [`resume`] |
 
 mod authority;
 pub mod header;
+pub mod resume;
+mod session;
 pub mod sse;
 
 pub use header::Headers;
+pub use session::{
+    ClientSession, MAX_SESSION_ID, SessionId, SessionIdError, SessionRefusal, SessionUse,
+    read_session,
+};

@@ -1,5 +1,6 @@
 //! Tests of `bowline_proto::http`.
 
 mod header;
+mod resume;
 mod schema;
 mod sse;

@@ -1,0 +1,304 @@
+//! A client's side of resumption: whether, when and where to go on.
+
+use std::{fmt, time::Duration};
+
+use crate::{Instant, http::sse::Event};
+
+/// What a client remembers about one event stream that may break.
+///
+/// ```
+/// use bowline_proto::{
+///     Instant,
+///     http::{resume::{Resumption, ResumptionPolicy, StreamEnd}, sse::Decoder},
+/// };
+/// use std::time::Duration;
+///
+/// let mut stream = Resumption::new(ResumptionPolicy::default());
+/// let mut chunk: &[u8] = b"id: 7\nretry: 500\ndata:\n\n";
+/// let priming = Decoder::default().push(&mut chunk).unwrap().unwrap();
+/// stream.saw(&priming);
+///
+/// let now = Instant::ORIGIN;
+/// let StreamEnd::Resume { at, last_event_id } = stream.broke(now) else { panic!() };
+/// assert_eq!(at, now + Duration::from_millis(500));
+/// assert_eq!(last_event_id, "7");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resumption {
+    policy: ResumptionPolicy,
+    last_event_id: Option<Box<str>>,
+    retry: Option<Duration>,
+    fruitless: u32,
+}
+
+impl Resumption {
+    /// A stream of which nothing has been seen.
+    #[must_use]
+    pub fn new(policy: ResumptionPolicy) -> Self {
+        Self {
+            policy,
+            last_event_id: None,
+            retry: None,
+            fruitless: 0,
+        }
+    }
+
+    /// Takes note of an event of this stream, with or without a message.
+    ///
+    /// Any event shows that the server still has the stream, so the count of
+    /// fruitless attempts begins anew. A server may let a client come back any
+    /// number of times; the request's own deadline is what ends that.
+    pub fn saw(&mut self, event: &Event) {
+        if let Some(id) = &event.id {
+            // An empty id says: forget it. One that no header can carry back
+            // unchanged cannot be resumed from, and an older one would
+            // repeat messages.
+            self.last_event_id = is_sendable(id).then(|| id.clone());
+        }
+        if let Some(retry) = event.retry {
+            self.retry = Some(retry);
+        }
+        self.fruitless = 0;
+    }
+
+    /// The stream ended, or never came up, before the answer was there.
+    pub fn broke(&mut self, now: Instant) -> StreamEnd {
+        self.after(now, Duration::ZERO)
+    }
+
+    /// The server answered the GET with a bad status.
+    ///
+    /// `retry_after` is its [`Retry-After`](crate::http::retry_after), if any.
+    /// A refusal is final, unless it is of the passing kind.
+    pub fn refused(
+        &mut self,
+        now: Instant,
+        status: u16,
+        retry_after: Option<Duration>,
+    ) -> StreamEnd {
+        match status {
+            408 | 429 | 500..=599 => self.after(now, retry_after.unwrap_or_default()),
+            _ => StreamEnd::Lost(LostStream::Refused(status)),
+        }
+    }
+
+    /// The place to resume after, if the server gave one.
+    #[must_use]
+    pub fn last_event_id(&self) -> Option<&str> {
+        self.last_event_id.as_deref()
+    }
+
+    fn after(&mut self, now: Instant, at_least: Duration) -> StreamEnd {
+        let Some(last_event_id) = self.last_event_id.as_deref() else {
+            return StreamEnd::Lost(LostStream::NoEventId);
+        };
+        if self.fruitless >= self.policy.attempts {
+            return StreamEnd::Lost(LostStream::TooManyAttempts);
+        }
+        let delay = self.policy.delay(self.retry, self.fruitless).max(at_least);
+        self.fruitless += 1;
+        StreamEnd::Resume {
+            at: now + delay,
+            last_event_id: last_event_id.to_owned(),
+        }
+    }
+}
+
+/// How patient a client is with broken streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResumptionPolicy {
+    /// The wait before the first attempt, if the server names none: 1 s.
+    pub delay: Duration,
+    /// The shortest wait, whatever the server asks for: 100 ms. A server that
+    /// closes every stream at once must not make its clients spin.
+    pub min_delay: Duration,
+    /// What waits grow to, doubling with each fruitless attempt: 30 s. A
+    /// longer wait that the server asks for is kept.
+    pub max_delay: Duration,
+    /// How many attempts in a row may bring no event: 5.
+    pub attempts: u32,
+}
+
+impl ResumptionPolicy {
+    /// The first wait is what the server asked for; it must not be shorter.
+    fn delay(&self, retry: Option<Duration>, fruitless: u32) -> Duration {
+        let first = retry.unwrap_or(self.delay).max(self.min_delay);
+        let factor = 1u32.checked_shl(fruitless).unwrap_or(u32::MAX);
+        first.saturating_mul(factor).min(self.max_delay).max(first)
+    }
+}
+
+impl Default for ResumptionPolicy {
+    fn default() -> Self {
+        Self {
+            delay: Duration::from_secs(1),
+            min_delay: Duration::from_millis(100),
+            max_delay: Duration::from_secs(30),
+            attempts: 5,
+        }
+    }
+}
+
+/// What to do when a stream has ended too early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StreamEnd {
+    /// Send a GET with this `Last-Event-ID`, not before this moment.
+    Resume {
+        /// When.
+        at: Instant,
+        /// The header's value.
+        last_event_id: String,
+    },
+    /// The request that the stream was to answer is lost.
+    Lost(LostStream),
+}
+
+/// Why a stream cannot be taken up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LostStream {
+    /// The server gave no event id, or took it back: it keeps nothing.
+    NoEventId,
+    /// Attempt after attempt brought no event.
+    TooManyAttempts,
+    /// The server does not let the stream be taken up, and said so by this status.
+    Refused(u16),
+}
+
+impl fmt::Display for LostStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoEventId => f.write_str("the stream broke and has no event id to resume from"),
+            Self::TooManyAttempts => f.write_str("the stream broke and could not be resumed"),
+            Self::Refused(status) => {
+                write!(
+                    f,
+                    "the server refused to resume the stream: HTTP status {status}"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for LostStream {}
+
+/// Whether a header carries the id back as it is.
+fn is_sendable(id: &str) -> bool {
+    let edge = |byte: Option<&u8>| byte.is_none_or(|byte| matches!(byte, b' ' | b'\t'));
+    let control = |byte: u8| (byte < b' ' && byte != b'\t') || byte == 0x7f;
+    let id = id.as_bytes();
+    !edge(id.first()) && !edge(id.last()) && !id.iter().copied().any(control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(id: Option<&str>, retry: Option<u64>) -> Event {
+        Event {
+            id: id.map(Into::into),
+            retry: retry.map(Duration::from_millis),
+            ..Event::default()
+        }
+    }
+
+    fn wait(end: &StreamEnd, now: Instant) -> Duration {
+        match end {
+            StreamEnd::Resume { at, .. } => *at - now,
+            StreamEnd::Lost(lost) => panic!("{lost}"),
+        }
+    }
+
+    #[test]
+    fn without_an_event_id_nothing_is_resumed() {
+        let lost = StreamEnd::Lost(LostStream::NoEventId);
+        let mut stream = Resumption::new(ResumptionPolicy::default());
+        assert_eq!(stream.broke(Instant::ORIGIN), lost);
+        stream.saw(&event(None, Some(10)));
+        assert_eq!(stream.broke(Instant::ORIGIN), lost);
+        for taken_back in ["", " 1", "1\u{1}", "\u{7f}"] {
+            stream.saw(&event(Some("1"), None));
+            stream.saw(&event(Some(taken_back), None));
+            assert_eq!(stream.broke(Instant::ORIGIN), lost, "{taken_back:?}");
+        }
+    }
+
+    #[test]
+    fn the_servers_wait_is_kept_and_grows_when_nothing_comes() {
+        let mut stream = Resumption::new(ResumptionPolicy::default());
+        let now = Instant::ORIGIN + Duration::from_secs(9);
+        stream.saw(&event(Some("1"), Some(500)));
+        let waits: Vec<_> = (0..5)
+            .map(|_| wait(&stream.broke(now), now).as_millis())
+            .collect();
+        assert_eq!(waits, [500, 1000, 2000, 4000, 8000]);
+        assert_eq!(
+            stream.broke(now),
+            StreamEnd::Lost(LostStream::TooManyAttempts)
+        );
+        stream.saw(&event(Some("2"), None));
+        assert_eq!(
+            wait(&stream.broke(now), now).as_millis(),
+            500,
+            "an event is progress"
+        );
+    }
+
+    #[test]
+    fn a_wait_beyond_our_own_limit_is_still_kept() {
+        let mut stream = Resumption::new(ResumptionPolicy::default());
+        let now = Instant::ORIGIN;
+        stream.saw(&event(Some("1"), Some(60_000)));
+        assert_eq!(wait(&stream.broke(now), now).as_millis(), 60_000);
+        assert_eq!(wait(&stream.broke(now), now).as_millis(), 60_000);
+    }
+
+    #[test]
+    fn a_server_cannot_make_its_clients_spin() {
+        let mut stream = Resumption::new(ResumptionPolicy::default());
+        for _ in 0..20 {
+            stream.saw(&event(Some("1"), Some(0)));
+            let wait = wait(&stream.broke(Instant::ORIGIN), Instant::ORIGIN);
+            assert_eq!(wait, Duration::from_millis(100));
+        }
+    }
+
+    #[test]
+    fn later_events_without_an_id_keep_the_earlier_id() {
+        let mut stream = Resumption::new(ResumptionPolicy::default());
+        stream.saw(&event(Some("1"), None));
+        stream.saw(&event(None, None));
+        assert_eq!(stream.last_event_id(), Some("1"));
+    }
+
+    #[test]
+    fn refusals_are_final_unless_they_pass() {
+        let now = Instant::ORIGIN;
+        let mut stream = Resumption::new(ResumptionPolicy::default());
+        stream.saw(&event(Some("1"), None));
+        for status in [400, 401, 404, 405, 406] {
+            let lost = StreamEnd::Lost(LostStream::Refused(status));
+            assert_eq!(stream.refused(now, status, None), lost);
+        }
+        let end = stream.refused(now, 503, Some(Duration::from_secs(7)));
+        assert_eq!(wait(&end, now), Duration::from_secs(7));
+        assert_eq!(
+            wait(&stream.refused(now, 500, None), now),
+            Duration::from_secs(2)
+        );
+    }
+
+    #[test]
+    fn endless_patience_does_not_overflow() {
+        let mut stream = Resumption::new(ResumptionPolicy {
+            attempts: u32::MAX,
+            ..ResumptionPolicy::default()
+        });
+        stream.saw(&event(Some("1"), None));
+        for _ in 0..100 {
+            assert!(
+                wait(&stream.broke(Instant::ORIGIN), Instant::ORIGIN) <= Duration::from_secs(30)
+            );
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Event ids: a place in one stream of one session.
+
+use std::fmt;
+
+use super::replay::StreamId;
+
+/// The id of an event, by which a client names the place to resume after.
+///
+/// It is unique within the session because it names the stream. It also names
+/// the session's incarnation, so that an id from before a restart is seen to be
+/// foreign instead of pointing into the wrong stream. To clients it is opaque.
+///
+/// ```
+/// use bowline_proto::http::resume::{EventId, Replay, ReplayLimits};
+/// use bytes::Bytes;
+///
+/// let mut replay = Replay::new(0xfeed, ReplayLimits::default());
+/// let stream = replay.open().unwrap();
+/// let id = replay.record(stream, Bytes::from_static(b"{}")).unwrap();
+/// assert_eq!(id.to_string(), "feed-1-1");
+/// assert_eq!(EventId::parse(b"feed-1-1"), Some(id));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId {
+    pub(super) incarnation: u64,
+    pub(super) stream: u64,
+    pub(super) sequence: u64,
+}
+
+impl EventId {
+    /// Reads a `Last-Event-ID` header. What we have not written ourselves,
+    /// letter for letter, is `None`.
+    #[must_use]
+    pub fn parse(raw: &[u8]) -> Option<Self> {
+        let mut parts = str::from_utf8(raw).ok()?.split('-');
+        let mut part = || canonical_hex(parts.next()?);
+        let (incarnation, stream, sequence) = (part()?, part()?, part()?);
+        parts.next().is_none().then_some(Self {
+            incarnation,
+            stream,
+            sequence,
+        })
+    }
+
+    /// The stream that the event belongs to.
+    #[must_use]
+    pub fn stream(self) -> StreamId {
+        StreamId(self.stream)
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:x}-{:x}-{:x}",
+            self.incarnation, self.stream, self.sequence
+        )
+    }
+}
+
+/// One number has one spelling, so that equal ids are equal texts.
+fn canonical_hex(text: &str) -> Option<u64> {
+    let lower_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let canonical = text == "0" || !text.starts_with('0');
+    let plain = canonical && text.bytes().all(lower_hex);
+    plain.then(|| u64::from_str_radix(text, 16).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_spelling_is_read() {
+        let id = EventId {
+            incarnation: u64::MAX,
+            stream: 0,
+            sequence: 16,
+        };
+        assert_eq!(id.to_string(), "ffffffffffffffff-0-10");
+        assert_eq!(EventId::parse(id.to_string().as_bytes()), Some(id));
+        for bad in [
+            "",
+            "-",
+            "--",
+            "1-2",
+            "1-2-3-4",
+            "1-2-3-",
+            "01-2-3",
+            "A-2-3",
+            "+1-2-3",
+            " 1-2-3",
+            "1-2-10000000000000000",
+            "1-2-x",
+            "1--3",
+            "00-2-3",
+        ] {
+            assert_eq!(EventId::parse(bad.as_bytes()), None, "{bad}");
+        }
+        assert_eq!(EventId::parse(b"\xff-1-1"), None);
+    }
+}
