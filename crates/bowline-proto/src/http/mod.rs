@@ -6,19 +6,30 @@
 //!
 //! | question | piece |
 //! |---|---|
+//! | May this page or host talk to us? | [`OriginPolicy`] |
+//! | Can the two sides exchange bodies? | [`Accept`], [`is_json`], [`is_event_stream`] |
 //! | Whose session is it? | [`read_session`], [`ClientSession`] |
 //! | Do the headers say what the body says? | [`header`] |
 //! | What is in the stream? | [`sse`] |
 //! | Where did the stream stop? | [`resume`] |
+//! | Which status does an error have, and what does a status mean? | [`status_of`], [`read_status`] |
 
 mod authority;
 pub mod header;
+mod media;
+mod origin;
 pub mod resume;
+mod retry_after;
 mod session;
 pub mod sse;
+mod status;
 
 pub use header::Headers;
+pub use media::{Accept, is_event_stream, is_json};
+pub use origin::{OriginPolicy, OriginRefusal, PolicyError};
+pub use retry_after::{MAX_RETRY_AFTER, retry_after};
 pub use session::{
     ClientSession, MAX_SESSION_ID, SessionId, SessionIdError, SessionRefusal, SessionUse,
     read_session,
 };
+pub use status::{StatusKind, StatusVerdict, read_status, status_of};

@@ -1,0 +1,238 @@
+//! `Content-Type` and `Accept`, as far as the protocol's two media types go.
+
+use super::{
+    Headers,
+    header::{
+        name::{self, APPLICATION_JSON, TEXT_EVENT_STREAM},
+        trim_ows,
+    },
+};
+
+/// Whether a `Content-Type` announces JSON in UTF-8. If not, the answer is 415.
+///
+/// ```
+/// use bowline_proto::http::is_json;
+///
+/// assert!(is_json(b"Application/JSON; charset=UTF-8"));
+/// assert!(!is_json(b"text/plain"));
+/// ```
+#[must_use]
+pub fn is_json(content_type: &[u8]) -> bool {
+    let mut parts = split(content_type, b';');
+    let essence = parts.next().unwrap_or_default();
+    essence.eq_ignore_ascii_case(APPLICATION_JSON.as_bytes())
+        && parts.filter_map(parameter).all(|(key, value)| {
+            !key.eq_ignore_ascii_case(b"charset")
+                || value.eq_ignore_ascii_case(b"utf-8")
+                || value.eq_ignore_ascii_case(b"utf8")
+        })
+}
+
+/// Whether a `Content-Type` announces an event stream.
+#[must_use]
+pub fn is_event_stream(content_type: &[u8]) -> bool {
+    let essence = split(content_type, b';').next().unwrap_or_default();
+    essence.eq_ignore_ascii_case(TEXT_EVENT_STREAM.as_bytes())
+}
+
+/// Which of the two media types a client reads.
+///
+/// A POST needs both, a GET needs the event stream; otherwise the answer is
+/// 406. A client that sends no `Accept` at all has not said that it reads
+/// event streams, and is taken at its word.
+///
+/// ```
+/// use bowline_proto::http::Accept;
+///
+/// let accept = Accept::read(&[("Accept", "text/event-stream, application/json;q=0.5")]);
+/// assert!(accept.both());
+/// assert!(Accept::read(&[("Accept", "*/*")]).both());
+/// assert!(!Accept::read(&[("Accept", "*/*, text/event-stream;q=0")]).both());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accept {
+    /// The client reads `application/json`.
+    pub json: bool,
+    /// The client reads `text/event-stream`.
+    pub event_stream: bool,
+}
+
+impl Accept {
+    /// Reads every `Accept` header of a request.
+    #[must_use]
+    pub fn read<H: Headers + ?Sized>(headers: &H) -> Self {
+        let (mut json, mut event_stream) = (Best::default(), Best::default());
+        for value in headers.values(name::ACCEPT) {
+            for range in split(value, b',') {
+                json.weigh(range, APPLICATION_JSON);
+                event_stream.weigh(range, TEXT_EVENT_STREAM);
+            }
+        }
+        Self {
+            json: json.accepted,
+            event_stream: event_stream.accepted,
+        }
+    }
+
+    /// Whether the client reads both, as a POST needs.
+    #[must_use]
+    pub fn both(self) -> bool {
+        self.json && self.event_stream
+    }
+}
+
+/// The most specific range seen so far; `text/html;q=0` beats `*/*`.
+#[derive(Default)]
+struct Best {
+    specificity: u8,
+    accepted: bool,
+}
+
+impl Best {
+    fn weigh(&mut self, range: &[u8], media_type: &str) {
+        let mut parts = split(range, b';');
+        let essence = parts.next().unwrap_or_default();
+        let family = media_type.split('/').next().unwrap_or_default();
+        let specificity = match essence {
+            essence if essence.eq_ignore_ascii_case(media_type.as_bytes()) => 3,
+            [prefix @ .., b'/', b'*'] if prefix.eq_ignore_ascii_case(family.as_bytes()) => 2,
+            b"*/*" => 1,
+            _ => return,
+        };
+        let refused = parts
+            .filter_map(parameter)
+            .any(|(key, value)| key.eq_ignore_ascii_case(b"q") && is_zero(value));
+        if specificity > self.specificity {
+            self.specificity = specificity;
+            self.accepted = !refused;
+        } else if specificity == self.specificity {
+            self.accepted |= !refused;
+        }
+    }
+}
+
+/// `0`, `0.`, `0.0` … `0.000`
+fn is_zero(quality: &[u8]) -> bool {
+    match quality {
+        b"0" => true,
+        [b'0', b'.', digits @ ..] => digits.iter().all(|&digit| digit == b'0'),
+        _ => false,
+    }
+}
+
+fn parameter(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let equals = memchr::memchr(b'=', text)?;
+    let value = trim_ows(&text[equals + 1..]);
+    let value = value
+        .strip_prefix(b"\"")
+        .and_then(|value| value.strip_suffix(b"\""))
+        .unwrap_or(value);
+    Some((trim_ows(&text[..equals]), value))
+}
+
+/// Splits a list at a separator that does not stand in a quoted string.
+fn split(mut list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    let mut done = false;
+    std::iter::from_fn(move || {
+        if done {
+            return None;
+        }
+        let end = unquoted(list, separator);
+        let part = &list[..end.unwrap_or(list.len())];
+        match end {
+            Some(end) => list = &list[end + 1..],
+            None => done = true,
+        }
+        Some(trim_ows(part))
+    })
+}
+
+fn unquoted(list: &[u8], separator: u8) -> Option<usize> {
+    let (mut quoted, mut escaped) = (false, false);
+    list.iter().position(|&byte| {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            _ => return byte == separator && !quoted,
+        }
+        false
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accept(value: &str) -> (bool, bool) {
+        let accept = Accept::read(&[("accept", value)]);
+        (accept.json, accept.event_stream)
+    }
+
+    #[test]
+    fn content_types_are_read_without_regard_to_case_or_parameters() {
+        for good in [
+            "application/json",
+            " Application/Json ",
+            "application/json;charset=\"utf-8\"",
+            "application/json; a=b;",
+        ] {
+            assert!(is_json(good.as_bytes()), "{good}");
+        }
+        for bad in [
+            "",
+            "application/jsonx",
+            "application/json-rpc",
+            "text/json",
+            "application/json; charset=latin1",
+            "*/*",
+        ] {
+            assert!(!is_json(bad.as_bytes()), "{bad}");
+        }
+        assert!(is_event_stream(b"text/event-stream;charset=utf-8"));
+        assert!(!is_event_stream(b"text/event-streams"));
+    }
+
+    #[test]
+    fn both_types_in_either_order_and_over_several_headers() {
+        assert_eq!(accept("application/json, text/event-stream"), (true, true));
+        assert_eq!(accept("text/event-stream,APPLICATION/JSON"), (true, true));
+        assert_eq!(accept("application/json"), (true, false));
+        assert_eq!(accept("text/event-stream"), (false, true));
+        assert_eq!(accept("text/html"), (false, false));
+        let split = [
+            ("Accept", "application/json"),
+            ("accept", "text/event-stream"),
+        ];
+        assert!(Accept::read(&split).both());
+        let none: [(&str, &str); 0] = [];
+        assert_eq!(Accept::read(&none), Accept::default());
+    }
+
+    #[test]
+    fn wildcards_and_refusals() {
+        assert_eq!(accept("*/*"), (true, true));
+        assert_eq!(accept("application/*"), (true, false));
+        assert_eq!(accept("text/*;q=0.1"), (false, true));
+        assert_eq!(accept("*/*;q=0"), (false, false));
+        assert_eq!(accept("*/*, application/json;q=0"), (false, true));
+        assert_eq!(accept("application/json;q=0, */*"), (false, true));
+        assert_eq!(
+            accept("text/*;q=0.000, text/event-stream, application/json;Q=0.001"),
+            (true, true)
+        );
+    }
+
+    #[test]
+    fn quoted_strings_hide_separators() {
+        assert_eq!(
+            accept(r#"application/json;x="a,\",b;q=0", text/event-stream"#),
+            (true, true)
+        );
+        assert_eq!(
+            accept(r#"application/json;x="unclosed, text/event-stream"#),
+            (true, false)
+        );
+        assert_eq!(accept(",, ;, application/json,"), (true, false));
+    }
+}

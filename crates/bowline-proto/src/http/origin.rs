@@ -1,0 +1,385 @@
+//! Which hosts and web pages may talk to a server: the guard against DNS rebinding.
+
+use std::fmt;
+
+use super::{
+    Headers,
+    authority::{Authority, WebOrigin},
+    header::{name, single, trim_ows},
+};
+
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// The allow-list for `Host` and `Origin`.
+///
+/// A page on the internet can point its own domain name at 127.0.0.1 and so
+/// reach a local server from a browser. The browser then tells the truth in
+/// `Host` and `Origin`, and this list refuses both.
+///
+/// ```
+/// use bowline_proto::http::OriginPolicy;
+///
+/// let policy = OriginPolicy::loopback().allow_origin("https://app.example.com").unwrap();
+/// assert!(policy.check(&[("Host", "localhost:3000")]).is_ok());
+/// assert!(policy.check(&[("Host", "[::1]:3000"), ("Origin", "https://app.example.com")]).is_ok());
+/// assert!(policy.check(&[("Host", "evil.example.com")]).is_err());
+/// assert!(policy.check(&[("Host", "localhost"), ("Origin", "http://evil.example.com")]).is_err());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OriginPolicy {
+    hosts: Vec<HostRule>,
+    any_host: bool,
+    origins: Vec<Box<str>>,
+    loopback_origins: bool,
+    null_origin: bool,
+}
+
+impl OriginPolicy {
+    /// Allows no host and no web page; the start of a list of one's own.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Allows `localhost`, `127.0.0.1` and `[::1]` on any port, as host and as
+    /// web page: what a server bound to the loopback interface needs.
+    #[must_use]
+    pub fn loopback() -> Self {
+        let rule = |host: &str| HostRule {
+            host: host.into(),
+            port: None,
+        };
+        Self {
+            hosts: LOOPBACK.into_iter().map(rule).collect(),
+            loopback_origins: true,
+            ..Self::default()
+        }
+    }
+
+    /// Allows a host: `example.com` on any port, `example.com:8443` on that one.
+    ///
+    /// # Errors
+    ///
+    /// Where the text is not a host.
+    pub fn allow_host(mut self, host: &str) -> Result<Self, PolicyError> {
+        let Authority { host, port } = Authority::parse(host).ok_or(PolicyError)?;
+        self.hosts.push(HostRule {
+            host: host.into(),
+            port,
+        });
+        Ok(self)
+    }
+
+    /// Allows every host, for servers behind a proxy that checks it.
+    #[must_use]
+    pub fn allow_any_host(mut self) -> Self {
+        self.any_host = true;
+        self
+    }
+
+    /// Allows the scripts of a web page: `https://app.example.com`. Origins
+    /// with a scheme of their own, such as `vscode-webview://…`, are compared
+    /// as text.
+    ///
+    /// # Errors
+    ///
+    /// Where the text is not an origin.
+    pub fn allow_origin(mut self, origin: &str) -> Result<Self, PolicyError> {
+        if !is_origin(origin) {
+            return Err(PolicyError);
+        }
+        self.origins.push(origin.into());
+        Ok(self)
+    }
+
+    /// Allows the origin `null`: sandboxed frames and files, thus anyone who
+    /// gets the user to open one.
+    #[must_use]
+    pub fn allow_null_origin(mut self) -> Self {
+        self.null_origin = true;
+        self
+    }
+
+    /// Judges a request by its headers, whatever its method.
+    ///
+    /// A request without `Origin` does not come from a web page's script and
+    /// passes, if its host does.
+    ///
+    /// # Errors
+    ///
+    /// With the reason for the 403.
+    pub fn check<H: Headers + ?Sized>(&self, headers: &H) -> Result<(), OriginRefusal> {
+        let host = single(headers, name::HOST).map_err(|_| OriginRefusal::BadHost)?;
+        self.check_host(host)?;
+        let origin = single(headers, name::ORIGIN).map_err(|_| OriginRefusal::BadOrigin)?;
+        origin.map_or(Ok(()), |origin| self.check_origin(origin))
+    }
+
+    fn check_host(&self, host: Option<&[u8]>) -> Result<(), OriginRefusal> {
+        if self.any_host {
+            return Ok(());
+        }
+        let host = host.ok_or(OriginRefusal::MissingHost)?;
+        let host = str::from_utf8(trim_ows(host))
+            .ok()
+            .and_then(Authority::parse);
+        let host = host.ok_or(OriginRefusal::BadHost)?;
+        let allowed = self.hosts.iter().any(|rule| rule.allows(host));
+        allowed.then_some(()).ok_or(OriginRefusal::HostNotAllowed)
+    }
+
+    fn check_origin(&self, origin: &[u8]) -> Result<(), OriginRefusal> {
+        let origin = str::from_utf8(trim_ows(origin)).map_err(|_| OriginRefusal::BadOrigin)?;
+        if origin == "null" {
+            let allowed = self.null_origin.then_some(());
+            return allowed.ok_or(OriginRefusal::OriginNotAllowed);
+        }
+        if !is_origin(origin) {
+            return Err(OriginRefusal::BadOrigin);
+        }
+        let loopback = self.loopback_origins && is_loopback(origin);
+        let allowed = loopback || self.origins.iter().any(|known| same_origin(known, origin));
+        allowed.then_some(()).ok_or(OriginRefusal::OriginNotAllowed)
+    }
+}
+
+/// The text given for an allow-list is not a host or an origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolicyError;
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("neither a host like example.com:8443 nor an origin like https://example.com")
+    }
+}
+
+impl std::error::Error for PolicyError {}
+
+/// Why a request is refused before it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OriginRefusal {
+    /// There is no `Host`.
+    MissingHost,
+    /// `Host` is not a host, or there are two.
+    BadHost,
+    /// The host is not on the list.
+    HostNotAllowed,
+    /// `Origin` is not an origin, or there are two.
+    BadOrigin,
+    /// The origin is not on the list.
+    OriginNotAllowed,
+}
+
+impl OriginRefusal {
+    /// The HTTP status that goes with it.
+    pub const STATUS: u16 = 403;
+}
+
+impl fmt::Display for OriginRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::MissingHost => "the Host header is missing",
+            Self::BadHost => "the Host header is not one host",
+            Self::HostNotAllowed => "the host is not allowed",
+            Self::BadOrigin => "the Origin header is not one origin",
+            Self::OriginNotAllowed => "the origin is not allowed",
+        })
+    }
+}
+
+impl std::error::Error for OriginRefusal {}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct HostRule {
+    host: Box<str>,
+    port: Option<u16>,
+}
+
+impl HostRule {
+    fn allows(&self, host: Authority<'_>) -> bool {
+        host.same_host(&self.host) && (self.port.is_none() || self.port == host.port)
+    }
+}
+
+fn web_origin(text: &str) -> Option<WebOrigin<'_>> {
+    WebOrigin::split(text).and_then(|(origin, rest)| rest.is_empty().then_some(origin))
+}
+
+/// `scheme://` and something after it, without white space or path.
+fn is_origin(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return false;
+    };
+    if scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https") {
+        return web_origin(text).is_some();
+    }
+    let in_scheme = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(in_scheme)
+        && !rest.is_empty()
+        && rest
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && byte != b'/')
+}
+
+fn same_origin(known: &str, received: &str) -> bool {
+    match (web_origin(known), web_origin(received)) {
+        (Some(known), Some(received)) => known.same(&received),
+        _ => known.eq_ignore_ascii_case(received),
+    }
+}
+
+fn is_loopback(origin: &str) -> bool {
+    web_origin(origin).is_some_and(|web| LOOPBACK.iter().any(|host| web.authority.same_host(host)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(policy: &OriginPolicy, host: &str) -> Result<(), OriginRefusal> {
+        policy.check(&[("host", host)])
+    }
+
+    fn origin(policy: &OriginPolicy, origin: &str) -> Result<(), OriginRefusal> {
+        policy.check(&[("host", "localhost:3000"), ("origin", origin)])
+    }
+
+    #[test]
+    fn loopback_hosts_pass_on_any_port_and_in_any_case() {
+        let policy = OriginPolicy::loopback();
+        for good in [
+            "localhost",
+            "LocalHost:8080",
+            "127.0.0.1",
+            "127.0.0.1:1",
+            "[::1]:9",
+            " localhost ",
+        ] {
+            assert_eq!(host(&policy, good), Ok(()), "{good}");
+        }
+        for bad in [
+            "evil.example.com",
+            "localhost.evil.com",
+            "127.0.0.1.nip.io",
+            "[::2]",
+            "10.0.0.1",
+        ] {
+            assert_eq!(
+                host(&policy, bad),
+                Err(OriginRefusal::HostNotAllowed),
+                "{bad}"
+            );
+        }
+        for bad in [
+            "",
+            "a@localhost",
+            "localhost/x",
+            "localhost:x",
+            "localhost,evil",
+        ] {
+            assert_eq!(host(&policy, bad), Err(OriginRefusal::BadHost), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_missing_or_repeated_host_is_refused() {
+        let policy = OriginPolicy::loopback();
+        let none: [(&str, &str); 0] = [];
+        assert_eq!(policy.check(&none), Err(OriginRefusal::MissingHost));
+        let twice = [("Host", "localhost"), ("host", "evil.example.com")];
+        assert_eq!(policy.check(&twice), Err(OriginRefusal::BadHost));
+        assert_eq!(policy.clone().allow_any_host().check(&none), Ok(()));
+    }
+
+    #[test]
+    fn a_named_port_is_binding() {
+        let policy = OriginPolicy::none()
+            .allow_host("mcp.example.com:8443")
+            .unwrap();
+        assert_eq!(host(&policy, "MCP.example.com:8443"), Ok(()));
+        for bad in ["mcp.example.com", "mcp.example.com:8444", "localhost:8443"] {
+            assert_eq!(
+                host(&policy, bad),
+                Err(OriginRefusal::HostNotAllowed),
+                "{bad}"
+            );
+        }
+        assert_eq!(
+            OriginPolicy::none().allow_host("https://x"),
+            Err(PolicyError)
+        );
+    }
+
+    #[test]
+    fn loopback_pages_pass_and_others_do_not() {
+        let policy = OriginPolicy::loopback();
+        for good in [
+            "http://localhost",
+            "http://localhost:5173",
+            "https://127.0.0.1",
+            "HTTP://[::1]:80",
+        ] {
+            assert_eq!(origin(&policy, good), Ok(()), "{good}");
+        }
+        for bad in [
+            "http://evil.example.com",
+            "https://localhost.evil.com",
+            "null",
+            "file://x",
+            "vscode-webview://abc",
+        ] {
+            assert_eq!(
+                origin(&policy, bad),
+                Err(OriginRefusal::OriginNotAllowed),
+                "{bad}"
+            );
+        }
+        for bad in [
+            "",
+            "localhost",
+            "http://",
+            "http://localhost/",
+            "http://u@localhost",
+            "http://a b",
+        ] {
+            assert_eq!(origin(&policy, bad), Err(OriginRefusal::BadOrigin), "{bad}");
+        }
+    }
+
+    #[test]
+    fn listed_origins_pass_exactly() {
+        let policy = OriginPolicy::loopback()
+            .allow_origin("https://app.example.com")
+            .and_then(|policy| policy.allow_origin("vscode-webview://abc"))
+            .unwrap()
+            .allow_null_origin();
+        for good in [
+            "https://APP.example.com:443",
+            "vscode-webview://abc",
+            "null",
+        ] {
+            assert_eq!(origin(&policy, good), Ok(()), "{good}");
+        }
+        for bad in [
+            "http://app.example.com",
+            "https://app.example.com:444",
+            "https://x.app.example.com",
+            "vscode-webview://abcd",
+        ] {
+            assert_eq!(
+                origin(&policy, bad),
+                Err(OriginRefusal::OriginNotAllowed),
+                "{bad}"
+            );
+        }
+        for bad in ["*", "null", "https://a/path", "https://", "1x://a", ""] {
+            assert_eq!(
+                OriginPolicy::none().allow_origin(bad),
+                Err(PolicyError),
+                "{bad}"
+            );
+        }
+    }
+}

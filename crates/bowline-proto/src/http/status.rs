@@ -1,0 +1,266 @@
+//! HTTP status codes: which one an error answers with, and what one means.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, Visitor},
+};
+
+use super::header::HeaderMismatch;
+use crate::jsonrpc::{ErrorObject, code};
+
+/// The HTTP status of a JSON-RPC error, on revisions where the two are linked.
+///
+/// `meta_missing` says that the request lacks a required member of `_meta`:
+/// then, and only then, bad parameters are a 400. Every other refusal of
+/// parameters, and every failure inside the server, is an answer like any
+/// other and travels with a 200.
+///
+/// ```
+/// use bowline_proto::{http::status_of, jsonrpc::code};
+///
+/// assert_eq!(status_of(code::METHOD_NOT_FOUND, false), 404);
+/// assert_eq!(status_of(code::INVALID_PARAMS, true), 400);
+/// assert_eq!(status_of(code::INVALID_PARAMS, false), 200);
+/// ```
+#[must_use]
+pub fn status_of(error_code: i64, meta_missing: bool) -> u16 {
+    match error_code {
+        code::METHOD_NOT_FOUND => 404,
+        code::HEADER_MISMATCH => HeaderMismatch::STATUS,
+        code::PARSE_ERROR
+        | code::INVALID_REQUEST
+        | code::MISSING_CLIENT_CAPABILITY
+        | code::UNSUPPORTED_PROTOCOL_VERSION => 400,
+        code::INVALID_PARAMS if meta_missing => 400,
+        _ => 200,
+    }
+}
+
+/// What the answer to a POST, GET or DELETE amounts to.
+///
+/// `body` may be empty, or the first part of a long one; it is read only to
+/// see whether the server sent a JSON-RPC error along with a bad status.
+///
+/// ```
+/// use bowline_proto::http::{StatusKind, read_status};
+///
+/// let body = br#"{"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}}"#;
+/// let verdict = read_status(404, body);
+/// assert_eq!(verdict.kind, StatusKind::NotFound);
+/// assert_eq!(verdict.error.unwrap().code, -32601);
+/// ```
+#[must_use]
+pub fn read_status(status: u16, body: &[u8]) -> StatusVerdict {
+    let kind = match status {
+        202 | 204 => StatusKind::Accepted,
+        200..=299 => StatusKind::Answered,
+        401 => StatusKind::Unauthorized,
+        403 => StatusKind::Forbidden,
+        404 => StatusKind::NotFound,
+        405 => StatusKind::MethodNotAllowed,
+        429 | 503 => StatusKind::Busy,
+        500..=599 => StatusKind::ServerFailure,
+        _ => StatusKind::Refused,
+    };
+    let good = matches!(kind, StatusKind::Accepted | StatusKind::Answered);
+    let error = if good { None } else { error_in(body) };
+    StatusVerdict {
+        status,
+        kind,
+        error,
+    }
+}
+
+/// A status, read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusVerdict {
+    /// The status as received.
+    pub status: u16,
+    /// What it means to us.
+    pub kind: StatusKind,
+    /// The JSON-RPC error in the body of a bad status, if there was one. It is
+    /// this, and not the status alone, that tells a server of one era from one
+    /// of another.
+    pub error: Option<ErrorObject>,
+}
+
+impl StatusVerdict {
+    /// Whether the session that the request named is over, so that the client
+    /// must open a new one, without naming the old.
+    #[must_use]
+    pub fn ends_session(&self, request_named_session: bool) -> bool {
+        request_named_session && self.kind == StatusKind::NotFound
+    }
+
+    /// Whether the server may well accept the same request later. That says
+    /// nothing about whether it acted on this one.
+    #[must_use]
+    pub fn is_temporary(&self) -> bool {
+        self.kind == StatusKind::Busy || matches!(self.status, 408 | 502 | 504)
+    }
+}
+
+impl fmt::Display for StatusVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HTTP status {}", self.status)?;
+        self.error
+            .as_ref()
+            .map_or(Ok(()), |error| write!(f, ": {error}"))
+    }
+}
+
+/// The kinds of status that lead to different next steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StatusKind {
+    /// The body is the answer.
+    Answered,
+    /// There is no answer, and none is due.
+    Accepted,
+    /// The client must authorise itself, or do it again.
+    Unauthorized,
+    /// The client is who it says, and may not.
+    Forbidden,
+    /// No such session, method or place.
+    NotFound,
+    /// The place does not serve this HTTP method: no stream to GET, no session
+    /// to DELETE.
+    MethodNotAllowed,
+    /// Later, perhaps; see [`retry_after`](super::retry_after).
+    Busy,
+    /// The server, or a proxy before it, failed.
+    ServerFailure,
+    /// The request is at fault, or the place is none of ours.
+    Refused,
+}
+
+/// Reads no more than it must: `result`s and oddities are no errors.
+fn error_in(body: &[u8]) -> Option<ErrorObject> {
+    let envelope: Envelope = serde_json::from_slice(body).ok()?;
+    envelope.error
+}
+
+struct Envelope {
+    error: Option<ErrorObject>,
+}
+
+impl<'de> Deserialize<'de> for Envelope {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EnvelopeVisitor)
+    }
+}
+
+struct EnvelopeVisitor;
+
+impl<'de> Visitor<'de> for EnvelopeVisitor {
+    type Value = Envelope;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON-RPC response")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope, A::Error> {
+        let mut error = None;
+        while let Some(key) = map.next_key::<String>()? {
+            // Some servers forget `jsonrpc` here; an error with code and
+            // message is evidence enough.
+            if key == "error" {
+                error = Some(map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(Envelope { error })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_of_the_error_table() {
+        for (error_code, status) in [
+            (code::PARSE_ERROR, 400),
+            (code::INVALID_REQUEST, 400),
+            (code::METHOD_NOT_FOUND, 404),
+            (code::INVALID_PARAMS, 200),
+            (code::INTERNAL_ERROR, 200),
+            (code::HEADER_MISMATCH, 400),
+            (code::MISSING_CLIENT_CAPABILITY, 400),
+            (code::UNSUPPORTED_PROTOCOL_VERSION, 400),
+            (-32002, 200),
+            (7, 200),
+        ] {
+            assert_eq!(status_of(error_code, false), status, "{error_code}");
+        }
+    }
+
+    #[test]
+    fn missing_meta_is_bad_params_with_a_400_and_nothing_else_changes() {
+        assert_eq!(status_of(code::INVALID_PARAMS, true), 400);
+        assert_eq!(status_of(code::INTERNAL_ERROR, true), 200);
+        assert_eq!(status_of(code::METHOD_NOT_FOUND, true), 404);
+    }
+
+    #[test]
+    fn every_kind_of_status() {
+        for (status, kind) in [
+            (200, StatusKind::Answered),
+            (202, StatusKind::Accepted),
+            (204, StatusKind::Accepted),
+            (301, StatusKind::Refused),
+            (400, StatusKind::Refused),
+            (401, StatusKind::Unauthorized),
+            (403, StatusKind::Forbidden),
+            (404, StatusKind::NotFound),
+            (405, StatusKind::MethodNotAllowed),
+            (406, StatusKind::Refused),
+            (410, StatusKind::Refused),
+            (429, StatusKind::Busy),
+            (500, StatusKind::ServerFailure),
+            (502, StatusKind::ServerFailure),
+            (503, StatusKind::Busy),
+            (0, StatusKind::Refused),
+            (999, StatusKind::Refused),
+        ] {
+            assert_eq!(read_status(status, b"").kind, kind, "{status}");
+        }
+        assert!(read_status(503, b"").is_temporary() && read_status(502, b"").is_temporary());
+        assert!(!read_status(500, b"").is_temporary() && !read_status(400, b"").is_temporary());
+    }
+
+    #[test]
+    fn an_error_body_is_found_and_nothing_else_is_taken_for_one() {
+        let body = br#"{"error": {"message": "m", "code": -32022, "data": {"supported": []}}, "id": null}"#;
+        assert_eq!(
+            read_status(400, body).error.map(|error| error.code),
+            Some(-32022)
+        );
+        assert_eq!(
+            read_status(200, body).error,
+            None,
+            "a good status has its own reader"
+        );
+        for other in [
+            &br#"{"error": "invalid_token"}"#[..],
+            br#"{"result": {}}"#,
+            br#"[{"error": {"code": 1, "message": "m"}}]"#,
+            b"<html>",
+            b"",
+            b"\xff",
+            br#"{"error": {"code": 1, "message": "m"}"#,
+        ] {
+            assert_eq!(read_status(400, other).error, None);
+        }
+    }
+
+    #[test]
+    fn only_a_named_session_ends() {
+        assert!(read_status(404, b"").ends_session(true));
+        assert!(!read_status(404, b"").ends_session(false));
+        assert!(!read_status(400, b"").ends_session(true));
+    }
+}
