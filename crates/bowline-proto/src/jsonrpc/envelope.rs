@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{
     RequestId, ScanError, ScanErrorKind,
-    members::{Members, Quoted},
+    members::{Key, Members, Quoted},
     scan_error::Fault,
     skip,
 };
@@ -77,8 +77,6 @@ pub fn scan(frame: &[u8]) -> Result<Envelope<'_>, ScanError> {
         .map_err(|fault| fault.explain(frame))
 }
 
-const KEYS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
-
 /// The members of a message as far as they have been seen.
 #[derive(Default)]
 struct Parts<'a> {
@@ -128,48 +126,50 @@ impl<'a> Parts<'a> {
     fn member(&mut self, key: Quoted<'a>, members: &mut Members<'a>) -> Result<(), Fault> {
         let at = members.at();
         let refuse = |kind| Err(Fault::new(kind, at));
-        let Some(key) = key.which(&KEYS) else {
+        let Some(key) = Key::read(key) else {
             return members.value::<true>(1).map(drop);
         };
         if self.has(key) {
-            return refuse(ScanErrorKind::DuplicateKey(key));
+            return refuse(ScanErrorKind::DuplicateKey(key.name()));
         }
         let first = members.peek();
-        if key == "result" && first == b'{' {
+        if key == Key::Result && first == b'{' {
             return self.result_object(members);
         }
         let value = members.value::<true>(1)?;
         match key {
-            "jsonrpc" => match Quoted::from_value(value) {
+            Key::Jsonrpc => match Quoted::from_value(value) {
                 Some(version) if version.is("2.0") => self.version = true,
                 _ => return refuse(ScanErrorKind::BadVersion),
             },
-            "id" => match read_id(value) {
+            Key::Id => match read_id(value) {
                 Some(id) => self.id = Id::Given(id),
                 None if value == b"null" => self.id = Id::Null,
                 None => return refuse(ScanErrorKind::BadId),
             },
-            "method" => match Quoted::from_value(value).and_then(|method| method.decode()) {
+            Key::Method => match Quoted::from_value(value).and_then(|method| method.decode()) {
                 Some(method) => self.method = Some(method),
                 None => return refuse(ScanErrorKind::BadMethod),
             },
-            "params" if !matches!(first, b'{' | b'[') => return refuse(ScanErrorKind::BadParams),
-            "params" => self.params = Some(value),
-            "error" if first != b'{' => return refuse(ScanErrorKind::BadError),
-            "error" => self.error = Some(value),
-            _ => self.result = Some(value),
+            Key::Params if !matches!(first, b'{' | b'[') => {
+                return refuse(ScanErrorKind::BadParams);
+            }
+            Key::Params => self.params = Some(value),
+            Key::Error if first != b'{' => return refuse(ScanErrorKind::BadError),
+            Key::Error => self.error = Some(value),
+            Key::Result => self.result = Some(value),
         }
         Ok(())
     }
 
-    fn has(&self, key: &str) -> bool {
+    fn has(&self, key: Key) -> bool {
         match key {
-            "jsonrpc" => self.version,
-            "id" => !matches!(self.id, Id::Absent),
-            "method" => self.method.is_some(),
-            "params" => self.params.is_some(),
-            "result" => self.result.is_some(),
-            _ => self.error.is_some(),
+            Key::Jsonrpc => self.version,
+            Key::Id => !matches!(self.id, Id::Absent),
+            Key::Method => self.method.is_some(),
+            Key::Params => self.params.is_some(),
+            Key::Result => self.result.is_some(),
+            Key::Error => self.error.is_some(),
         }
     }
 

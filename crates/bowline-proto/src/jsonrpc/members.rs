@@ -38,11 +38,8 @@ impl<'a> Members<'a> {
         }
         self.started = true;
         self.expect(token, b'"')?;
-        let (end, escaped) = skip::string(self.bytes, self.at)?;
-        let key = Quoted {
-            body: &self.bytes[self.at..end],
-            escaped,
-        };
+        let end = skip::string(self.bytes, self.at)?;
+        let key = Quoted(&self.bytes[self.at..end]);
         self.at = end + 1;
         let token = self.token()?;
         self.expect(token, b':')?;
@@ -98,43 +95,80 @@ impl<'a> Members<'a> {
 
 /// A string between its quotes, escapes and all.
 #[derive(Clone, Copy)]
-pub(super) struct Quoted<'a> {
-    body: &'a [u8],
-    escaped: bool,
-}
+pub(super) struct Quoted<'a>(&'a [u8]);
 
 impl<'a> Quoted<'a> {
     /// Takes the quotes off a value; none where it is not a string.
     pub(super) fn from_value(value: &'a [u8]) -> Option<Self> {
-        let body = value.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        let escaped = memchr::memchr(b'\\', body).is_some();
-        Some(Self { body, escaped })
+        value.strip_prefix(b"\"")?.strip_suffix(b"\"").map(Self)
     }
 
     /// Whether the string reads `text`, which has nothing that must be escaped.
     pub(super) fn is(&self, text: &str) -> bool {
-        if self.escaped {
-            spells(self.body, text.as_bytes())
-        } else {
-            self.body == text.as_bytes()
-        }
-    }
-
-    /// Which of `names` the string reads.
-    pub(super) fn which(&self, names: &[&'static str]) -> Option<&'static str> {
-        names.iter().copied().find(|name| self.is(name))
+        self.0 == text.as_bytes() || (self.has_escapes() && spells(self.0, text.as_bytes()))
     }
 
     /// The text, borrowed where it has no escapes; none where it is not valid.
     pub(super) fn decode(&self) -> Option<Cow<'a, str>> {
-        if self.escaped {
-            let quoted = [b"\"", self.body, b"\""].concat();
+        if self.has_escapes() {
+            let quoted = [b"\"", self.0, b"\""].concat();
             return serde_json::from_slice(&quoted).ok().map(Cow::Owned);
         }
-        if self.body.iter().any(|&byte| byte < b' ') {
+        if self.0.iter().any(|&byte| byte < b' ') {
             return None;
         }
-        std::str::from_utf8(self.body).ok().map(Cow::Borrowed)
+        std::str::from_utf8(self.0).ok().map(Cow::Borrowed)
+    }
+
+    fn has_escapes(&self) -> bool {
+        self.0.contains(&b'\\')
+    }
+}
+
+/// The members of a message that mean something to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    Jsonrpc,
+    Id,
+    Method,
+    Params,
+    Result,
+    Error,
+}
+
+impl Key {
+    const ALL: [Self; 6] = [
+        Self::Jsonrpc,
+        Self::Id,
+        Self::Method,
+        Self::Params,
+        Self::Result,
+        Self::Error,
+    ];
+
+    /// The key that the string spells.
+    pub(super) fn read(key: Quoted<'_>) -> Option<Self> {
+        match key.0 {
+            b"jsonrpc" => Some(Self::Jsonrpc),
+            b"id" => Some(Self::Id),
+            b"method" => Some(Self::Method),
+            b"params" => Some(Self::Params),
+            b"result" => Some(Self::Result),
+            b"error" => Some(Self::Error),
+            _ if key.has_escapes() => Self::ALL.into_iter().find(|known| key.is(known.name())),
+            _ => None,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Jsonrpc => "jsonrpc",
+            Self::Id => "id",
+            Self::Method => "method",
+            Self::Params => "params",
+            Self::Result => "result",
+            Self::Error => "error",
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 //! [`response`] and [`error_response`] for what we answer.
 
 mod batch;
+mod block;
 pub mod code;
 mod decode;
 mod encode;

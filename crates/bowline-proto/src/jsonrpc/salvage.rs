@@ -1,6 +1,11 @@
 //! What can be said of a message that cannot be read.
 
-use super::{RequestId, envelope::read_id, members::Members, skip};
+use super::{
+    RequestId,
+    envelope::read_id,
+    members::{Key, Members},
+    skip,
+};
 
 /// What could be saved from a broken frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,17 +41,17 @@ pub fn salvage(prefix: &[u8]) -> Salvage {
     let mut members = Members::open(prefix, start);
     let mut seen = Seen::default();
     while let Ok(Some(key)) = members.next_key() {
-        let key = key.which(&["id", "method", "params", "result", "error"]);
+        let key = Key::read(key);
         let value = members.value::<false>(1);
         match key {
-            Some("id") => {
+            Some(Key::Id) => {
                 let id = value.ok().and_then(read_id);
                 seen.id = if seen.ids == 0 { id } else { None };
                 seen.ids += 1;
             }
-            Some("method" | "params") => seen.question = true,
-            Some(_) => seen.answer = true,
-            None => {}
+            Some(Key::Method | Key::Params) => seen.question = true,
+            Some(Key::Result | Key::Error) => seen.answer = true,
+            Some(Key::Jsonrpc) | None => {}
         }
         if value.is_err() {
             break;

@@ -4,15 +4,18 @@
 //! backslashes and brackets. Whatever else may be wrong inside a value comes to
 //! light when its slice is decoded; much of what arrives never is.
 
-use memchr::memchr2;
+use memchr::memchr;
 
-use super::scan_error::{Fault, ScanErrorKind};
+use super::{
+    block::{self, Block},
+    scan_error::{Fault, ScanErrorKind},
+};
 
 /// How many objects and arrays may be open at once, the message included.
 ///
 /// The decoder allows 127 levels in a slice, and the message is one more, so
 /// nothing that it would take is refused here.
-pub(super) const DEPTH_LIMIT: u32 = 128;
+const DEPTH_LIMIT: u32 = 128;
 
 /// The index of the first byte from `at` on that is not whitespace.
 pub(super) fn whitespace(bytes: &[u8], mut at: usize) -> usize {
@@ -22,16 +25,13 @@ pub(super) fn whitespace(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The index of the quote that closes a string, and whether an escape stands
-/// before it. `at` is behind the opening quote.
-pub(super) fn string(bytes: &[u8], mut at: usize) -> Result<(usize, bool), Fault> {
-    let mut escaped = false;
-    while let Some(found) = quote_or_backslash(bytes, at) {
-        if bytes[found] == b'"' {
-            return Ok((found, escaped));
+/// The index of the quote that closes a string; `at` is behind the opening one.
+pub(super) fn string(bytes: &[u8], mut at: usize) -> Result<usize, Fault> {
+    while let Some(found) = quote(bytes, at) {
+        if !is_escaped(bytes, found) {
+            return Ok(found);
         }
-        escaped = true;
-        at = found + 2;
+        at = found + 1;
     }
     Err(Fault::new(ScanErrorKind::UnexpectedEnd, bytes.len()))
 }
@@ -47,7 +47,7 @@ pub(super) fn value<const BOUNDED: bool>(
     open: u32,
 ) -> Result<usize, Fault> {
     match bytes.get(at) {
-        Some(b'"') => string(bytes, at + 1).map(|(end, _)| end + 1),
+        Some(b'"') => string(bytes, at + 1).map(|end| end + 1),
         Some(b'{' | b'[') => container::<BOUNDED>(bytes, at, open),
         Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => scalar(bytes, at),
         Some(_) => Err(Fault::new(ScanErrorKind::NotJson, at)),
@@ -65,152 +65,214 @@ fn scalar(bytes: &[u8], at: usize) -> Result<usize, Fault> {
     }
 }
 
-/// Iterative, so that no input can exhaust the stack; the kinds of the open
-/// brackets are bits of one integer.
+/// Iterative, so that no input can exhaust the stack.
 fn container<const BOUNDED: bool>(bytes: &[u8], mut at: usize, open: u32) -> Result<usize, Fault> {
-    let (mut depth, mut kinds) = (0_u32, 0_u128);
-    while let Some(&byte) = bytes.get(at) {
-        at += 1;
-        match CLASSES[usize::from(byte)] {
-            Class::Plain => {}
-            Class::Quote => at = string(bytes, at)?.0 + 1,
-            Class::Open => {
-                depth += 1;
-                if open + depth <= DEPTH_LIMIT {
-                    kinds = (kinds << 1) | kind(byte);
-                } else if BOUNDED {
-                    return Err(Fault::new(ScanErrorKind::TooDeep, at - 1));
-                }
-            }
-            Class::Close => {
-                if BOUNDED || open + depth <= DEPTH_LIMIT {
-                    if kinds & 1 != kind(byte) {
-                        return Err(Fault::new(ScanErrorKind::Mismatched, at - 1));
-                    }
-                    kinds >>= 1;
-                }
-                depth -= 1;
-                if depth == 0 {
-                    return Ok(at);
-                }
+    let mut nesting = Nesting::new(open);
+    let mut in_string = false;
+    while at < bytes.len() {
+        let block = Block::load(&bytes[at..]);
+        let mut quotes = block.quotes();
+        if quotes == 0 && in_string {
+            // Long text: nothing but its end matters, and searching for that
+            // alone is several times as fast.
+            at = match memchr(b'"', &bytes[(at + block::SIZE).min(bytes.len())..]) {
+                Some(found) => at + block::SIZE + found,
+                None => break,
+            };
+            continue;
+        }
+        if quotes != 0 {
+            let backslashes = block.backslashes();
+            let odd = is_escaped(bytes, at);
+            if backslashes != 0 || odd {
+                quotes &= !block::escaped(backslashes, odd);
             }
         }
+        let strings = block::inside(quotes) ^ if in_string { u64::MAX } else { 0 };
+        in_string = strings >> (block::SIZE - 1) == 1;
+        let mut brackets = block.brackets() & !strings;
+        while brackets != 0 {
+            let place = at + brackets.trailing_zeros() as usize;
+            if nesting.bracket::<BOUNDED>(bytes[place], place)? {
+                return Ok(place + 1);
+            }
+            brackets &= brackets - 1;
+        }
+        at += block::SIZE;
     }
     Err(Fault::new(ScanErrorKind::UnexpectedEnd, bytes.len()))
 }
 
-/// The bit in which `{` and `}` differ from `[` and `]`.
-fn kind(bracket: u8) -> u128 {
-    u128::from((bracket >> 5) & 1)
+/// The brackets that are open in a value.
+struct Nesting {
+    /// How many are open around the value.
+    around: u32,
+    depth: u32,
+    /// Which kind they are, the innermost in the lowest bit.
+    kinds: u128,
 }
 
-#[derive(Clone, Copy)]
-enum Class {
-    Plain,
-    Quote,
-    Open,
-    Close,
+impl Nesting {
+    fn new(around: u32) -> Self {
+        Self {
+            around,
+            depth: 0,
+            kinds: 0,
+        }
+    }
+
+    /// Takes the byte at `at`, and says whether it ends the value.
+    #[inline]
+    fn bracket<const BOUNDED: bool>(&mut self, byte: u8, at: usize) -> Result<bool, Fault> {
+        // The bit in which `{` and `}` differ from `[` and `]`.
+        let kind = u128::from((byte >> 5) & 1);
+        match byte {
+            b'{' | b'[' => {
+                self.depth += 1;
+                if self.around + self.depth <= DEPTH_LIMIT {
+                    self.kinds = (self.kinds << 1) | kind;
+                } else if BOUNDED {
+                    return Err(Fault::new(ScanErrorKind::TooDeep, at));
+                }
+            }
+            b'}' | b']' => {
+                if BOUNDED || self.around + self.depth <= DEPTH_LIMIT {
+                    if self.kinds & 1 != kind {
+                        return Err(Fault::new(ScanErrorKind::Mismatched, at));
+                    }
+                    self.kinds >>= 1;
+                }
+                self.depth -= 1;
+                return Ok(self.depth == 0);
+            }
+            _ => {}
+        }
+        Ok(false)
+    }
 }
 
-static CLASSES: [Class; 256] = {
-    let mut classes = [Class::Plain; 256];
-    classes[b'"' as usize] = Class::Quote;
-    classes[b'{' as usize] = Class::Open;
-    classes[b'[' as usize] = Class::Open;
-    classes[b'}' as usize] = Class::Close;
-    classes[b']' as usize] = Class::Close;
-    classes
-};
+/// Whether an odd number of backslashes stands right before `at`.
+fn is_escaped(bytes: &[u8], at: usize) -> bool {
+    let before = bytes[..at].iter().rev();
+    before.take_while(|&&byte| byte == b'\\').count() % 2 == 1
+}
 
 /// How many words of eight bytes are searched before the vectorised search is
 /// worth its call.
 const WORDS: usize = 4;
 
-/// The index of the first `"` or `\` from `at` on.
-fn quote_or_backslash(bytes: &[u8], at: usize) -> Option<usize> {
+/// The index of the first quote from `at` on.
+fn quote(bytes: &[u8], at: usize) -> Option<usize> {
+    const ONES: u64 = u64::from_le_bytes([0x01; 8]);
+    const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
+    const QUOTES: u64 = u64::from_le_bytes([b'"'; 8]);
     let mut rest = bytes.get(at..)?;
     for _ in 0..WORDS {
-        let Some((word, tail)) = rest.split_first_chunk::<8>() else {
-            let found = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
-            return Some(bytes.len() - rest.len() + found);
+        let Some((word, tail)) = rest.split_first_chunk() else {
+            break;
         };
-        let word = u64::from_le_bytes(*word);
-        let hits = equal(word, b'"') | equal(word, b'\\');
+        // The top bit of the lowest byte that is a quote is set, and bits above
+        // it mean nothing: the subtraction may have borrowed through them.
+        let difference = u64::from_le_bytes(*word) ^ QUOTES;
+        let hits = difference.wrapping_sub(ONES) & !difference & TOPS;
         if hits != 0 {
-            let found = hits.trailing_zeros() as usize / 8;
-            return Some(bytes.len() - rest.len() + found);
+            return Some(bytes.len() - rest.len() + hits.trailing_zeros() as usize / 8);
         }
         rest = tail;
     }
-    memchr2(b'"', b'\\', rest).map(|found| bytes.len() - rest.len() + found)
-}
-
-/// Sets the top bit of the lowest byte of `word` that equals `byte`. Bits above
-/// that one mean nothing: the subtraction may have borrowed through them.
-fn equal(word: u64, byte: u8) -> u64 {
-    const ONES: u64 = u64::from_le_bytes([0x01; 8]);
-    const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
-    let difference = word ^ (ONES * byte as u64);
-    difference.wrapping_sub(ONES) & !difference & TOPS
+    memchr(b'"', rest).map(|found| bytes.len() - rest.len() + found)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const END: ScanErrorKind = ScanErrorKind::UnexpectedEnd;
+
+    fn fault<T>(kind: ScanErrorKind, offset: usize) -> Result<T, Fault> {
+        Err(Fault::new(kind, offset))
+    }
+
     #[test]
     fn finds_a_quote_at_every_distance() {
         for length in 0..200 {
-            let mut text = vec![b'#'; length];
-            text.extend_from_slice(b"\"!!\"");
-            assert_eq!(string(&text, 0), Ok((length, false)), "length {length}");
+            let text = ["#".repeat(length).as_str(), r#""!!""#].concat();
+            assert_eq!(string(text.as_bytes(), 0), Ok(length), "length {length}");
         }
     }
 
     #[test]
     fn finds_an_escape_at_every_distance() {
         for length in 0..200 {
-            let mut text = vec![b'#'; length];
-            text.extend_from_slice(br#"\"tail" "#);
-            assert_eq!(string(&text, 0), Ok((length + 6, true)), "length {length}");
+            let text = ["#".repeat(length).as_str(), r#"\\\"tail\\" "#].concat();
+            assert_eq!(
+                string(text.as_bytes(), 0),
+                Ok(length + 10),
+                "length {length}"
+            );
         }
     }
 
     #[test]
-    fn bytes_near_the_sought_ones_are_not_taken_for_them() {
-        let near: Vec<u8> = (0..=255).filter(|b| !matches!(b, b'"' | b'\\')).collect();
+    fn bytes_near_a_quote_are_not_taken_for_one() {
+        let near: Vec<u8> = (0..=255)
+            .filter(|&byte| byte != b'"' && byte != b'\\')
+            .collect();
         for start in 0..near.len() {
-            let mut text = near[start..].to_vec();
-            text.push(b'"');
-            assert_eq!(string(&text, 0), Ok((text.len() - 1, false)));
+            let text = [&near[start..], b"\""].concat();
+            assert_eq!(string(&text, 0), Ok(text.len() - 1));
         }
     }
 
     #[test]
     fn an_open_string_is_an_early_end() {
         for text in ["", "abc", r"abc\", r#"abc\""#, r"\"] {
-            let fault = Fault::new(ScanErrorKind::UnexpectedEnd, text.len());
-            assert_eq!(string(text.as_bytes(), 0), Err(fault), "{text}");
+            assert_eq!(string(text.as_bytes(), 0), fault(END, text.len()), "{text}");
+        }
+    }
+
+    #[test]
+    fn strings_of_every_length_hide_their_brackets() {
+        for length in 0..400 {
+            for text in [r#"]}""#, r#"\"]""#, r#"\\\"]\\""#, r#"]\n\\""#] {
+                let text = format!(r#"[{{"{}{text}:1}},["#, "#".repeat(length));
+                assert_eq!(
+                    value::<true>(text.as_bytes(), 0, 0),
+                    fault(END, text.len()),
+                    "{text}"
+                );
+                let text = format!("{text}]] ]");
+                assert_eq!(
+                    value::<true>(text.as_bytes(), 0, 0),
+                    Ok(text.len() - 2),
+                    "{text}"
+                );
+            }
         }
     }
 
     #[test]
     fn nesting_counts_what_is_around_the_value() {
         let deep = |levels: usize| [vec![b'['; levels], vec![b']'; levels]].concat();
+        let too_deep = |offset| fault(ScanErrorKind::TooDeep, offset);
         assert_eq!(value::<true>(&deep(128), 0, 0), Ok(256));
-        let fault = |offset| Err(Fault::new(ScanErrorKind::TooDeep, offset));
-        assert_eq!(value::<true>(&deep(129), 0, 0), fault(128));
+        assert_eq!(value::<true>(&deep(129), 0, 0), too_deep(128));
         assert_eq!(value::<true>(&deep(127), 0, 1), Ok(254));
-        assert_eq!(value::<true>(&deep(128), 0, 1), fault(127));
+        assert_eq!(value::<true>(&deep(128), 0, 1), too_deep(127));
         assert_eq!(value::<false>(&deep(5000), 0, 1), Ok(10_000));
     }
 
     #[test]
     fn brackets_match_by_kind() {
-        let fault = Err(Fault::new(ScanErrorKind::Mismatched, 2));
-        assert_eq!(value::<true>(b"[{]}", 0, 0), fault);
-        assert_eq!(value::<true>(b"{[}]", 0, 0), fault);
-        assert_eq!(value::<false>(b"{[}]", 0, 0), fault, "in any case");
+        let mismatched = fault(ScanErrorKind::Mismatched, 2);
+        assert_eq!(value::<true>(b"[{]}", 0, 0), mismatched);
+        assert_eq!(value::<true>(b"{[}]", 0, 0), mismatched);
+        assert_eq!(value::<false>(b"{[}]", 0, 0), mismatched, "in any case");
         assert_eq!(value::<true>(br#"{"]":["}"]} "#, 0, 0), Ok(11));
+        assert_eq!(
+            value::<true>(b"[Yy_\x7f] ", 0, 0),
+            Ok(6),
+            "none of them a bracket"
+        );
     }
 }

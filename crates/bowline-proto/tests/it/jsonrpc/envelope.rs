@@ -445,6 +445,31 @@ fn check(frame: &[u8], envelope: &Envelope<'_>) {
     }
 }
 
+#[track_caller]
+fn assert_cut(frame: &str, end: usize) {
+    let error = scan(&frame.as_bytes()[..end]).expect_err("it is cut");
+    assert_eq!(
+        (error.kind, error.offset),
+        (ScanErrorKind::UnexpectedEnd, end),
+        "{frame}"
+    );
+}
+
+#[test]
+fn a_message_cut_anywhere_is_not_taken() {
+    let text = r#"line\n\"quoted\" \\ "#.repeat(9);
+    for frame in [
+        format!(r#"{{"jsonrpc":"2.0","id":12,"result":{{"a":["{text}",{{"b":-1.5e3}}]}}}}"#),
+        format!(r#"{{"params":{{"a":"{text}"}},"method":"tools\/call","jsonrpc":"2.0","id":"x"}}"#),
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no"}}"#.to_owned(),
+    ] {
+        check(frame.as_bytes(), &scan(frame.as_bytes()).unwrap());
+        for end in 0..frame.len() {
+            assert_cut(&frame, end);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -462,12 +487,11 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_message_is_never_taken(frame in good_message()) {
-        let complete = frame.trim_end().len();
-        for end in 0..complete {
-            let error = scan(&frame.as_bytes()[..end]).expect_err("it is cut");
-            prop_assert_eq!(error.kind, ScanErrorKind::UnexpectedEnd);
-            prop_assert_eq!(error.offset, end);
+    fn a_cut_message_is_never_taken(
+        frame in good_message(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 8),
+    ) {
+        for cut in cuts {
+            assert_cut(&frame, cut.index(frame.trim_end().len()));
         }
     }
 

@@ -1,5 +1,6 @@
 //! Tests of `bowline_proto::jsonrpc`.
 
+mod allocations;
 mod batch;
 mod decode;
 mod encode;
