@@ -55,13 +55,17 @@ pub(super) fn value<const BOUNDED: bool>(
     }
 }
 
-/// A number or a name ends where a delimiter begins. One that touches the end
-/// of the input is not complete: every value here stands inside a bracket.
+/// A number or a name goes on while its letters do, and must end at a delimiter.
+/// One that touches the end of the input is not complete: every value here
+/// stands inside a bracket.
 fn scalar(bytes: &[u8], at: usize) -> Result<usize, Fault> {
-    let delimiter = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t');
-    match bytes[at..].iter().position(delimiter) {
-        Some(length) => Ok(at + length),
-        None => Err(Fault::new(ScanErrorKind::UnexpectedEnd, bytes.len())),
+    let letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
+    let length = bytes[at..].iter().take_while(|byte| letter(byte)).count();
+    let end = at + length;
+    match bytes.get(end) {
+        Some(b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t') => Ok(end),
+        Some(_) => Err(Fault::new(ScanErrorKind::NotJson, end)),
+        None => Err(Fault::new(ScanErrorKind::UnexpectedEnd, end)),
     }
 }
 
@@ -229,6 +233,24 @@ mod tests {
         for text in ["", "abc", r"abc\", r#"abc\""#, r"\"] {
             assert_eq!(string(text.as_bytes(), 0), fault(END, text.len()), "{text}");
         }
+    }
+
+    #[test]
+    fn scalars_end_at_delimiters() {
+        for text in ["-1.5e+3,", "true]", "null}", "7 ", "7\n"] {
+            assert_eq!(
+                value::<true>(text.as_bytes(), 0, 1),
+                Ok(text.len() - 1),
+                "{text}"
+            );
+        }
+        for text in ["t\"}", "7[", "7:", "7\\"] {
+            assert_eq!(
+                value::<true>(text.as_bytes(), 0, 1),
+                fault(ScanErrorKind::NotJson, 1)
+            );
+        }
+        assert_eq!(value::<true>(b"77", 0, 1), fault(END, 2));
     }
 
     #[test]

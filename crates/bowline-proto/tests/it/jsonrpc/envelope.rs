@@ -174,6 +174,11 @@ fn each_fault_has_its_name() {
         (r#"{"jsonrpc":"2.0","method","m"}"#, Kind::NotJson),
         (r#"{jsonrpc:"2.0"}"#, Kind::NotJson),
         (r#"{"jsonrpc":"2.0","x":}"#, Kind::NotJson),
+        // A quote within a name once let the scan and the salvage disagree.
+        (
+            r#"{"jsonrpc":"2.0","id":1,"result":{"a":t"},"\u0069d":2,"b":"}}"#,
+            Kind::NotJson,
+        ),
         (
             r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"\ud800"}}"#,
             Kind::NotJson,
