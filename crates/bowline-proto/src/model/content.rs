@@ -131,6 +131,9 @@ impl Adapt for ContentBlock {
             Self::ResourceLink(link) if !dialect.resource_links => {
                 *self = link.left_out().into();
             }
+            _ => {}
+        }
+        match self {
             Self::Text(block) => block.adapt(dialect),
             Self::Image(block) => block.adapt(dialect),
             Self::Audio(block) => block.adapt(dialect),
@@ -150,8 +153,10 @@ impl AudioContent {
             self.data.len(),
         );
         TextContent {
+            text: note,
             annotations: self.annotations.take(),
-            ..TextContent::new(note)
+            meta: self.meta.take(),
+            extra: std::mem::take(&mut self.extra),
         }
     }
 }
@@ -168,8 +173,10 @@ impl ResourceLink {
         }
         note.push(']');
         TextContent {
+            text: note,
             annotations: self.annotations.take(),
-            ..TextContent::new(note)
+            meta: self.meta.take(),
+            extra: std::mem::take(&mut self.extra),
         }
     }
 }

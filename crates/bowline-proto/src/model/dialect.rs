@@ -18,6 +18,8 @@ pub struct Dialect {
     pub implementation_details: bool,
     /// `_meta` on tools, resources, prompts, roots and content.
     pub meta_on_types: bool,
+    /// `_meta` that says who sends a message, and which subscription it is of.
+    pub sender_in_meta: bool,
     /// `lastModified` among annotations.
     pub last_modified: bool,
     /// Hints about what a tool does.
@@ -91,6 +93,7 @@ impl Dialect {
         icons: false,
         implementation_details: false,
         meta_on_types: false,
+        sender_in_meta: false,
         last_modified: false,
         tool_annotations: false,
         output_schema: false,

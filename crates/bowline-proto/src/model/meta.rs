@@ -60,6 +60,16 @@ pub mod key {
     /// Whether a tool keeps state between calls, in Bowline's own words.
     pub const TOOL_MODE: &str = "dev.bowline/mode";
 
+    /// Keys by which a stateless message describes itself.
+    pub(super) const OF_SENDER: &[&str] = &[
+        PROTOCOL_VERSION,
+        CLIENT_INFO,
+        CLIENT_CAPABILITIES,
+        LOG_LEVEL,
+        SERVER_INFO,
+        SUBSCRIPTION_ID,
+    ];
+
     /// Keys that need no allocation when read.
     pub(super) const KNOWN: &[&str] = &[
         PROGRESS_TOKEN,
@@ -194,7 +204,18 @@ impl From<Extra> for Meta {
 }
 
 impl Adapt for Meta {
-    fn adapt(&mut self, _: &Dialect) {}
+    /// Takes off what would make a peer take the message for one of another
+    /// era. All other keys are the sender's business.
+    fn adapt(&mut self, dialect: &Dialect) {
+        if !dialect.sender_in_meta {
+            for key in key::OF_SENDER {
+                self.members.remove(key);
+            }
+        }
+        if !dialect.core_tasks {
+            self.members.remove(key::RELATED_TASK);
+        }
+    }
 }
 
 impl Serialize for Meta {

@@ -91,7 +91,7 @@ impl CreateMessageResult {
 
 object! {
     /// One turn of a conversation with a model.
-    pub struct SamplingMessage {
+    pub struct SamplingMessage adjusted by SamplingMessage::adjust {
         /// Whose turn.
         role: Role = required "role",
         /// What is said.
@@ -102,6 +102,12 @@ object! {
 }
 
 impl SamplingMessage {
+    fn adjust(&mut self, dialect: &Dialect) {
+        if !dialect.sampling_tools {
+            self.content.merge();
+        }
+    }
+
     fn split(self) -> Vec<Self> {
         match self.content {
             SamplingContent::Many(blocks) if !blocks.is_empty() => blocks
@@ -355,6 +361,9 @@ impl Adapt for SamplingBlock {
             Self::ToolUse(_) | Self::ToolResult(_) if !dialect.sampling_tools => {
                 *self = Self::text(self.rendering());
             }
+            _ => {}
+        }
+        match self {
             Self::Text(block) => block.adapt(dialect),
             Self::Image(block) => block.adapt(dialect),
             Self::Audio(block) => block.adapt(dialect),

@@ -17,6 +17,7 @@ pub(super) const RULES: Rules = Rules {
     revision: Revision::V2026_07_28,
     era: Era::Stateless,
     dialect: Dialect {
+        sender_in_meta: true,
         structured_content: StructuredContent::Any,
         elicitation: ElicitationDialect {
             url_id: false,
