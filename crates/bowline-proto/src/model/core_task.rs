@@ -1,4 +1,4 @@
-//! Tasks as the core protocol of 2025-11-25 has them.
+//! Tasks as a part of the core protocol, which they were for one revision.
 //!
 //! The tasks of [`task`](super::task) are another thing: the shapes differ, and
 //! so does what a failure is.

@@ -95,10 +95,18 @@ impl<T> Members<T> {
 
     /// Takes a member out, under however many entries it stands.
     pub fn remove(&mut self, key: &str) -> Option<T> {
+        if !self.contains_key(key) {
+            return None;
+        }
         let mut removed = None;
-        while let Some(at) = self.entries.iter().rposition(|(name, _)| name == key) {
-            let (_, value) = self.entries.remove(at);
-            removed = removed.or(Some(value));
+        let entries = std::mem::take(&mut self.entries);
+        self.entries.reserve_exact(entries.len());
+        for (name, value) in entries {
+            if name == key {
+                removed = Some(value);
+            } else {
+                self.entries.push((name, value));
+            }
         }
         removed
     }

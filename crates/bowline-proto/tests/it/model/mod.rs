@@ -6,5 +6,8 @@ mod fixtures;
 mod host_contract;
 mod input;
 mod lists;
+mod members;
 mod meta;
+mod methods;
+mod object;
 mod round_trip;
