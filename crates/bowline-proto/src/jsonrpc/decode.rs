@@ -24,6 +24,17 @@ pub fn decode<'de, T: Deserialize<'de>>(json: &'de [u8]) -> Result<T, DecodeErro
     serde_json::from_slice(json).map_err(|error| locate::<T>(json, &error))
 }
 
+/// Decodes the params of a message; where there are none, an empty object.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn decode_params<'de, T: Deserialize<'de>>(
+    params: Option<&'de [u8]>,
+) -> Result<T, DecodeError> {
+    decode(params.unwrap_or(b"{}"))
+}
+
 /// Where JSON does not fit its type, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
@@ -32,6 +43,16 @@ pub struct DecodeError {
     pub path: String,
     /// What is wrong there.
     pub message: String,
+}
+
+impl DecodeError {
+    /// A fault at a path.
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            message: message.into(),
+        }
+    }
 }
 
 impl fmt::Display for DecodeError {

@@ -22,7 +22,7 @@ mod scan_error;
 mod skip;
 
 pub use batch::{Messages, split};
-pub use decode::{DecodeError, decode};
+pub use decode::{DecodeError, decode, decode_params};
 pub use encode::{Draft, EncodeError, Encoded, error_response, response, response_raw};
 pub use envelope::{Envelope, scan};
 pub use error::ErrorObject;

@@ -26,7 +26,6 @@ mod common;
 mod completion;
 mod content;
 mod core_task;
-mod decode;
 mod dialect;
 mod discover;
 mod elicit_schema;
@@ -54,6 +53,7 @@ mod tagged;
 pub mod task;
 mod tool;
 
+pub use crate::jsonrpc::{DecodeError, decode, decode_params};
 pub use capability::{
     ClientCapabilities, ClientTaskRequests, ClientTasksCapability, ElicitationCapability,
     ElicitationTasks, PromptsCapability, ResourcesCapability, RootsCapability, SamplingCapability,
@@ -73,7 +73,7 @@ pub use core_task::{
     CoreTaskStatusParams, CreateCoreTaskResult, GetCoreTaskParams, GetCoreTaskResult,
     ListCoreTasksParams, ListCoreTasksResult, RelatedTask, TaskMetadata, TaskStatus,
 };
-pub use decode::{DecodeError, decode, decode_params};
+
 pub use dialect::{Adapt, Dialect, ElicitationDialect, StructuredContent};
 pub use discover::{DiscoverParams, DiscoverResult};
 pub use elicit_schema::{
