@@ -80,6 +80,8 @@ pub fn scan(frame: &[u8]) -> Result<Envelope<'_>, ScanError> {
 /// The members of a message as far as they have been seen.
 #[derive(Default)]
 struct Parts<'a> {
+    /// The keys seen so far, a bit each.
+    seen: u8,
     version: bool,
     id: Id,
     method: Option<Cow<'a, str>>,
@@ -129,9 +131,10 @@ impl<'a> Parts<'a> {
         let Some(key) = Key::read(key) else {
             return members.value::<true>(1).map(drop);
         };
-        if self.has(key) {
+        if self.seen & key.bit() != 0 {
             return refuse(ScanErrorKind::DuplicateKey(key.name()));
         }
+        self.seen |= key.bit();
         let first = members.peek();
         if key == Key::Result && first == b'{' {
             return self.result_object(members);
@@ -151,6 +154,9 @@ impl<'a> Parts<'a> {
                 Some(method) => self.method = Some(method),
                 None => return refuse(ScanErrorKind::BadMethod),
             },
+            // Peers that write out what they do not have mean that it is not
+            // there.
+            Key::Params if value == b"null" => {}
             Key::Params if !matches!(first, b'{' | b'[') => {
                 return refuse(ScanErrorKind::BadParams);
             }
@@ -160,17 +166,6 @@ impl<'a> Parts<'a> {
             Key::Result => self.result = Some(value),
         }
         Ok(())
-    }
-
-    fn has(&self, key: Key) -> bool {
-        match key {
-            Key::Jsonrpc => self.version,
-            Key::Id => !matches!(self.id, Id::Absent),
-            Key::Method => self.method.is_some(),
-            Key::Params => self.params.is_some(),
-            Key::Result => self.result.is_some(),
-            Key::Error => self.error.is_some(),
-        }
     }
 
     /// The pass over the result looks at its keys on the way.

@@ -160,6 +160,11 @@ impl Key {
         }
     }
 
+    /// A bit of its own.
+    pub(super) fn bit(self) -> u8 {
+        1 << self as u8
+    }
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Jsonrpc => "jsonrpc",

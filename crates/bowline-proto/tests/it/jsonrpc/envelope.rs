@@ -155,6 +155,17 @@ fn ids_are_64_bit_integers_or_strings() {
 }
 
 #[test]
+fn params_that_are_null_are_none() {
+    assert_eq!(
+        scan(br#"{"jsonrpc":"2.0","method":"m","params":null}"#).unwrap(),
+        Envelope::Notification {
+            method: "m".into(),
+            params: None
+        },
+    );
+}
+
+#[test]
 fn each_fault_has_its_name() {
     use ScanErrorKind as Kind;
     let cases = [
@@ -228,8 +239,8 @@ fn each_fault_has_its_name() {
         ),
         (r#"{"jsonrpc":"2.0","method":"\q"}"#, Kind::BadMethod),
         (
-            r#"{"jsonrpc":"2.0","method":"m","params":null}"#,
-            Kind::BadParams,
+            r#"{"jsonrpc":"2.0","method":"m","params":null,"params":{}}"#,
+            Kind::DuplicateKey("params"),
         ),
         (
             r#"{"jsonrpc":"2.0","method":"m","params":"[]"}"#,
