@@ -1,3 +1,5 @@
+//! What reading and writing a message costs in memory.
+
 use bowline_proto::jsonrpc::{Draft, LineFramer, scan};
 use serde_json::json;
 

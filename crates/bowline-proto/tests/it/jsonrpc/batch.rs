@@ -1,3 +1,5 @@
+//! Taking batches apart.
+
 use bowline_proto::jsonrpc::{Messages, ScanErrorKind, split};
 use proptest::prelude::*;
 use serde_json::Value;

@@ -1,3 +1,5 @@
+//! Typed values, and where a fault is said to be.
+
 use std::{borrow::Cow, collections::BTreeMap};
 
 use bowline_proto::jsonrpc::{DecodeError, ErrorObject, decode};

@@ -1,3 +1,5 @@
+//! What goes out, byte by byte.
+
 use std::collections::BTreeMap;
 
 use bowline_proto::jsonrpc::{

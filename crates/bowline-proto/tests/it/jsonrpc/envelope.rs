@@ -1,3 +1,5 @@
+//! The scan: what it finds, what it refuses, and that it agrees with a full decode.
+
 use std::borrow::Cow;
 
 use bowline_proto::jsonrpc::{Envelope, RequestId, ScanError, ScanErrorKind, scan};

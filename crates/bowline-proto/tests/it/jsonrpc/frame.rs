@@ -1,3 +1,5 @@
+//! Lines out of a byte stream, however it is cut.
+
 use bowline_proto::jsonrpc::{LineFramer, Oversize};
 use bytes::Bytes;
 use proptest::prelude::*;

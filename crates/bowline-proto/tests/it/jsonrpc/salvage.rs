@@ -1,3 +1,5 @@
+//! The id of a message that cannot be read.
+
 use bowline_proto::jsonrpc::{Envelope, RequestId, Salvage, salvage, scan};
 use proptest::prelude::*;
 
