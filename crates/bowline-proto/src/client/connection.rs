@@ -1,12 +1,12 @@
 //! The connection machine, as its driver sees it.
 
 use super::{
-    CallId, CallOptions, Config, Input, Link, Output, PeerRequest, Request, Server, SessionMode,
-    StateName, Telemetry, Watch,
+    CallId, CallOptions, Config, Event, Input, Link, Output, PeerRequest, Request, Server,
+    SessionMode, StateName, Telemetry, Watch,
     core::Core,
     outcome::Failure,
     request::Want,
-    state::{Closing, Happening, State},
+    state::{Happening, State},
 };
 use crate::{
     Instant,
@@ -212,11 +212,14 @@ impl Connection {
     fn step(&mut self, now: Instant, happening: Happening) {
         // The placeholder is never seen: `step` takes the state and gives one.
         let state = std::mem::replace(&mut self.state, State::Starting);
-        let before = state.name();
+        let (before, had_ended) = (state.name(), state.has_ended());
         self.state = state.step(&mut self.core, now, happening);
         let after = self.state.name();
         if before != after {
             self.core.changed(before, after);
+        }
+        if !had_ended && self.state.has_ended() {
+            self.core.event(Event::Ended);
         }
     }
 }
@@ -257,7 +260,7 @@ impl Connection {
     /// Whether it is over: stopped, confirmed, and nothing will follow.
     #[must_use]
     pub fn has_ended(&self) -> bool {
-        matches!(self.state, State::Closing(Closing::Ended))
+        self.state.has_ended()
     }
 
     /// Whether calls need the session, as far as is known.

@@ -109,6 +109,10 @@ impl State {
         }
     }
 
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self, Self::Closing(Closing::Ended))
+    }
+
     /// The table: every state, everything that can happen, and no wildcard.
     // tidy: long table, one arm for each row of the transition table
     pub(super) fn step(self, core: &mut Core, now: Instant, happening: Happening) -> Self {
@@ -353,7 +357,6 @@ pub(super) fn end(core: &mut Core, now: Instant) -> State {
 
 fn ended(core: &mut Core) -> State {
     core.timers.disarm_all();
-    core.event(HostEvent::Ended);
     State::Closing(Closing::Ended)
 }
 
