@@ -1,3 +1,10 @@
 //! Tests of `bowline_proto::client`.
 
+mod look;
 mod rig;
+mod rows_any;
+mod rows_backoff;
+mod rows_closing;
+mod rows_opening;
+mod rows_ready;
+mod rows_starting;

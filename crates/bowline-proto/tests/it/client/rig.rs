@@ -6,7 +6,7 @@ use bowline_proto::{
     Instant,
     client::{
         CallId, CallOptions, Cause, CauseKind, Config, Connection, Event, Input, Link, Outcome,
-        Output, Refusal, Request, StateName, Telemetry, Violation, Wire,
+        Output, Refusal, Request, StateName, Telemetry, Violation, Wire, Wiring,
     },
 };
 use bytes::Bytes;
@@ -33,6 +33,9 @@ pub(crate) struct Rig {
     pub(crate) now: Instant,
     pub(crate) link: Option<Link>,
     pub(crate) dials: Vec<Link>,
+    /// The failed attempts that each dial counted, and its transport.
+    pub(crate) attempts: Vec<u32>,
+    pub(crate) wirings: Vec<Wiring>,
     pub(crate) hangups: Vec<Link>,
     pub(crate) aborts: Vec<u64>,
     pub(crate) sent: Vec<Sent>,
@@ -57,6 +60,8 @@ impl Rig {
             now: Instant::ORIGIN,
             link: None,
             dials: Vec::new(),
+            attempts: Vec::new(),
+            wirings: Vec::new(),
             hangups: Vec::new(),
             aborts: Vec::new(),
             sent: Vec::new(),
@@ -267,9 +272,15 @@ impl Rig {
     pub(crate) fn drain(&mut self) {
         loop {
             match self.connection.poll_output() {
-                Output::Dial { link, .. } => {
+                Output::Dial {
+                    link,
+                    attempt,
+                    wiring,
+                } => {
                     self.link = Some(link);
                     self.dials.push(link);
+                    self.attempts.push(attempt);
+                    self.wirings.push(wiring);
                 }
                 Output::Hangup { link } => self.hangups.push(link),
                 Output::Abort { id, .. } => self.aborts.push(id),

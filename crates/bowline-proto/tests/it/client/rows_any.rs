@@ -1,0 +1,211 @@
+//! The rows A1 to A6 of the transition table: what can be asked in any state.
+//!
+//! Waiting for a session with a timeout (A3) and registering handlers (A4) are
+//! the driver's; the machine's part of them are the events tested here.
+
+use bowline_proto::{
+    client::{Cancel, Event, Failure, Input, Refusal, StateName},
+    jsonrpc::Draft,
+};
+use serde_json::json;
+
+use super::{
+    look::{raw, waiting},
+    rig::Rig,
+};
+
+/// One connection in each state.
+fn each_state() -> [(StateName, Rig); 5] {
+    let mut backoff = Rig::ready();
+    backoff.down();
+    let mut closing = Rig::ready();
+    closing.stop();
+    [
+        (StateName::Starting, Rig::new()),
+        (StateName::Opening, Rig::dialling()),
+        (StateName::Ready, Rig::ready()),
+        (StateName::Backoff, backoff),
+        (StateName::Closing, closing),
+    ]
+}
+
+#[test]
+fn a1_the_state_can_be_asked_for_in_every_state() {
+    for (name, rig) in each_state() {
+        assert_eq!(rig.connection.state(), name);
+        assert_eq!(name.to_string(), format!("{name:?}").to_lowercase());
+    }
+}
+
+#[test]
+fn a1_every_change_of_state_is_an_event() {
+    let mut rig = Rig::new().started();
+    rig.open_by_handshake("2025-11-25");
+    rig.down();
+    rig.stop();
+    let states: Vec<_> = rig
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::State(state) => Some(*state),
+            _ => None,
+        })
+        .collect();
+    let expected = [
+        StateName::Opening,
+        StateName::Ready,
+        StateName::Backoff,
+        StateName::Closing,
+    ];
+    assert_eq!(states, expected);
+}
+
+#[test]
+fn a2_the_server_is_known_while_its_session_is_open_and_only_then() {
+    for (name, rig) in each_state() {
+        match rig.connection.server() {
+            Ok(server) => {
+                assert_eq!(name, StateName::Ready);
+                assert_eq!(server.info.as_ref().unwrap().name, "fake");
+            }
+            Err(failure) => assert!(
+                matches!(failure, Failure::NotReady { state, .. } if state == name),
+                "{failure:?}"
+            ),
+        }
+    }
+}
+
+#[test]
+fn a3_those_who_wait_are_told_of_a_session_even_after_several_backoffs() {
+    let mut rig = Rig::dialling();
+    rig.dial_failed();
+    rig.redial();
+    rig.up();
+    rig.pass_ms(10_000);
+    rig.redial();
+    let told = |event: &Event| matches!(event, Event::Ready { .. } | Event::Ended);
+    assert!(!rig.has_event(told));
+    rig.open_by_handshake("2025-11-25");
+    assert!(rig.has_event(|event| matches!(event, Event::Ready { session: 1 })));
+}
+
+#[test]
+fn a3_those_who_wait_are_told_of_the_end() {
+    for (_, mut rig) in each_state() {
+        rig.stop();
+        rig.pass_ms(100);
+        assert!(matches!(rig.events.last(), Some(Event::Ended)));
+    }
+}
+
+#[test]
+fn a5_a_notification_is_sent_once_in_ready_and_dropped_and_counted_elsewhere() {
+    for (name, mut rig) in each_state() {
+        rig.forget();
+        let draft = Draft::empty("notifications/roots/list_changed");
+        rig.act(|connection, now| connection.notify(now, draft));
+        let sent = usize::from(name == StateName::Ready);
+        assert_eq!(rig.sent.len(), sent, "{name}");
+        assert_eq!(rig.observed("notification.dropped"), 1 - sent, "{name}");
+    }
+}
+
+#[test]
+fn a5_a_notification_that_cannot_be_sent_is_not_sent_again() {
+    let mut rig = Rig::ready();
+    let draft = Draft::empty("notifications/roots/list_changed");
+    rig.act(|connection, now| connection.notify(now, draft));
+    let (link, frame) = (rig.current(), rig.last_sent().frame.clone());
+    rig.handle(Input::Refused {
+        link,
+        id: None,
+        refusal: Refusal::Busy(frame),
+    });
+    rig.pass_ms(1_000);
+    assert_eq!(rig.sent.len(), 1);
+    assert_eq!(rig.state(), StateName::Ready);
+}
+
+#[test]
+fn a5_a_notification_that_the_revision_lacks_is_not_sent() {
+    let mut rig = Rig::stateless();
+    let draft = Draft::empty("notifications/roots/list_changed");
+    rig.act(|connection, now| connection.notify(now, draft));
+    assert!(rig.sent.is_empty());
+    assert_eq!(rig.observed("notification.dropped"), 1);
+}
+
+#[test]
+fn a6_cancelling_a_call_on_the_wire_tells_the_server_buries_the_id_and_answers() {
+    let mut rig = Rig::ready();
+    let call = rig.call("tools/list");
+    let id = rig.last_request();
+    for _ in 0..10 {
+        rig.cancel(call, Cancel::Asked(None));
+    }
+    assert_eq!(*rig.failure(call), Failure::Cancelled);
+    assert_eq!(rig.cancelled(), [id], "ten times is once");
+    assert_eq!(rig.connection.census().tombstones, 1);
+    rig.assert_no_calls();
+}
+
+#[test]
+fn a6_cancelling_a_call_that_is_being_retried_tells_nobody_but_the_caller() {
+    let mut rig = Rig::ready();
+    let call = rig.call("tools/list");
+    rig.busy();
+    rig.cancel(call, Cancel::Asked(None));
+    assert_eq!(*rig.failure(call), Failure::Cancelled);
+    assert!(rig.cancelled().is_empty());
+    assert_eq!(rig.connection.census().tombstones, 0);
+}
+
+#[test]
+fn a6_cancelling_a_call_that_waits_for_the_connection_answers_it() {
+    for (name, mut rig) in each_state() {
+        if matches!(name, StateName::Ready | StateName::Closing) {
+            continue;
+        }
+        let call = rig.call_with("tools/list", json!({}), waiting());
+        rig.cancel(call, Cancel::Dropped);
+        assert_eq!(*rig.failure(call), Failure::Cancelled, "{name}");
+        rig.assert_no_calls();
+    }
+}
+
+#[test]
+fn a6_cancelling_a_call_that_has_ended_does_nothing() {
+    let mut rig = Rig::ready();
+    let call = rig.call("tools/list");
+    rig.answer(json!({"tools": []}));
+    let sent = rig.sent.len();
+    rig.cancel(call, Cancel::Asked(None));
+    assert_eq!(rig.result(call), json!({"tools": []}));
+    assert_eq!(rig.sent.len(), sent);
+}
+
+#[test]
+fn answers_and_input_for_nobody_do_nothing_in_any_state() {
+    let mut served = Rig::ready_with(|config| {
+        config.capabilities.sampling = Some(Default::default());
+    });
+    let params = json!({"messages": [], "maxTokens": 1});
+    served.asked(json!(1), "sampling/createMessage", params);
+    let request = served.events.iter().find_map(|event| match event {
+        Event::Request { request, .. } => Some(*request),
+        _ => None,
+    });
+    let request = request.unwrap();
+    let stranger = served.call("tools/list");
+    for (name, mut rig) in each_state() {
+        rig.forget();
+        rig.act(|connection, now| {
+            connection.respond(now, request, Ok(raw(&json!({}))));
+            connection.provide_input(now, stranger, None);
+            connection.cancel(now, stranger, Cancel::Dropped);
+        });
+        assert_eq!(rig.state(), name);
+        assert!(rig.sent.is_empty() && rig.done.is_empty() && rig.events.is_empty());
+    }
+}
