@@ -87,12 +87,7 @@ impl Opening {
         }
     }
 
-    pub(super) fn frame(
-        mut self: Box<Self>,
-        core: &mut Core,
-        now: Instant,
-        frame: &Bytes,
-    ) -> State {
+    pub(super) fn frame(self: Box<Self>, core: &mut Core, now: Instant, frame: &Bytes) -> State {
         if frame.len() > core.config.max_frame {
             return self.oversize(core, now, frame.len());
         }
@@ -110,12 +105,18 @@ impl Opening {
             Ok(Envelope::Request { .. } | Envelope::Notification { .. }) => State::Opening(self),
             Err(error) => {
                 let ours = error.id.as_ref().and_then(RequestId::as_u64);
-                if error.is_response && ours.is_some() && ours == self.asked() {
-                    self.late_probe = None;
-                    let why = error.to_string();
-                    return self.fail(core, now, CauseKind::Violation(why));
+                if !error.is_response || ours.is_none() || ours != self.asked() {
+                    return self.garbage(core, frame.len());
                 }
-                self.garbage(core, frame.len())
+                core.violation(Violation::Garbage, frame.len());
+                match self.phase {
+                    // It answers, if badly: no evidence of the era.
+                    Phase::Probing { .. } => self.no_evidence(core, now),
+                    Phase::Initializing { .. } | Phase::Dialing => {
+                        let why = error.to_string();
+                        self.fail(core, now, CauseKind::Violation(why))
+                    }
+                }
             }
         }
     }
