@@ -339,15 +339,19 @@ impl Opening {
     }
 
     fn error(
-        self: Box<Self>,
+        mut self: Box<Self>,
         core: &mut Core,
         now: Instant,
         id: Option<&RequestId>,
         error: ErrorObject,
     ) -> State {
-        // An error without an id can only mean the one question that is open.
-        let ours = id.is_none_or(|id| id.as_u64().is_some() && id.as_u64() == self.asked());
-        if !ours || self.asked().is_none() {
+        // An error without an id means the question that has been open longest.
+        let means = |asked: u64| id.is_none_or(|id| id.as_u64() == Some(asked));
+        if self.late_probe.take_if(|probe| means(*probe)).is_some() {
+            return State::Opening(self);
+        }
+        let ours = self.asked().is_some_and(means);
+        if !ours {
             return State::Opening(self);
         }
         match self.phase {
