@@ -364,6 +364,11 @@ impl Opening {
         match error.code {
             code::UNSUPPORTED_PROTOCOL_VERSION => {
                 let offered = offered_versions(error);
+                // It lists what it was asked in: once more, lest one slip of
+                // the server's costs us the newer era.
+                if self.probes < 2 && stateless_among(core, &offered).is_some() {
+                    return self.probe(core, now);
+                }
                 self.fall_back(core, now, offered)
             }
             // Only the stateless era has these codes, and neither can be mended
