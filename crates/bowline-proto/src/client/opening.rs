@@ -7,7 +7,7 @@
 use bytes::Bytes;
 
 use super::{
-    Cause, CauseKind, HttpRefusal, Link, Output, Refusal, Server, Violation, Wiring,
+    Cause, CauseKind, HttpRefusal, Link, Output, Refusal, Server, Violation, Wire, Wiring,
     core::Core,
     dress::Dress,
     ready::Ready,
@@ -139,11 +139,16 @@ impl Opening {
         )
     }
 
-    /// The link died. If it was the probe that it did not survive, the server
-    /// is of the handshake era, and the next attempt spares it the question.
+    /// The link died. If it is a process that did not survive the probe, the
+    /// server is of the handshake era, and the next attempt spares it the
+    /// question. Over HTTP a lost link says nothing about the server.
     pub(super) fn down(&self, core: &mut Core, now: Instant, cause: Cause) -> State {
         let redial = match self.phase {
-            Phase::Probing { .. } if self.may_handshake(core) && core.belief.is_none() => {
+            Phase::Probing { .. }
+                if core.config.wire == Wire::Stream
+                    && self.may_handshake(core)
+                    && core.belief.is_none() =>
+            {
                 core.belief = Some(Era::Handshake);
                 Redial::AtOnce
             }
