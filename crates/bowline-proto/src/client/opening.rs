@@ -128,7 +128,7 @@ impl Opening {
     }
 
     pub(super) fn dial_failed(&self, core: &mut Core, now: Instant, cause: Cause) -> State {
-        fall(
+        give_up(
             core,
             now,
             Fallen {
@@ -157,7 +157,7 @@ impl Opening {
                 Redial::AfterBackoff
             }
         };
-        fall(
+        give_up(
             core,
             now,
             Fallen {
@@ -203,7 +203,7 @@ impl Opening {
             }
             Refusal::Failed(cause) | Refusal::Unanswered(cause) => {
                 let hang_up = Some(self.link);
-                fall(
+                give_up(
                     core,
                     now,
                     Fallen {
@@ -428,7 +428,6 @@ impl Opening {
     /// Perhaps a server of the first revision, which has two endpoints.
     fn two_endpoint(&self, core: &mut Core, now: Instant, kind: CauseKind) -> State {
         if !core.config.two_endpoint_fallback || core.wiring == Wiring::TwoEndpoint {
-            core.wiring = Wiring::Usual;
             return self.fail(core, now, kind);
         }
         core.wiring = Wiring::TwoEndpoint;
@@ -481,7 +480,7 @@ impl Opening {
         core.belief = None;
         let hang_up = Some(self.link);
         let cause = kind.into();
-        fall(
+        give_up(
             core,
             now,
             Fallen {
@@ -491,6 +490,13 @@ impl Opening {
             },
         )
     }
+}
+
+/// Falls without a session. The transport with two endpoints is a guess that
+/// was wrong, or was right of a server that is gone: the next attempt asks anew.
+fn give_up(core: &mut Core, now: Instant, fallen: Fallen) -> State {
+    core.wiring = Wiring::Usual;
+    fall(core, now, fallen)
 }
 
 /// The JSON-RPC error in an HTTP body, if there is one.
