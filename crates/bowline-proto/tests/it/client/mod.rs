@@ -1,6 +1,8 @@
 //! Tests of `bowline_proto::client`.
 
 mod look;
+mod opening;
+mod opening_http;
 mod rig;
 mod rows_any;
 mod rows_backoff;
@@ -8,3 +10,4 @@ mod rows_closing;
 mod rows_opening;
 mod rows_ready;
 mod rows_starting;
+mod scenarios;
