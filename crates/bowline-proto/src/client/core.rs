@@ -212,11 +212,11 @@ impl Core {
         let method = want.method();
         let info = method::info(&method);
         let class = info.map_or(RequestClass::Other, |info| info.class);
-        let timeout = options.timeout.unwrap_or(self.config.timeouts.of(class));
-        let cap = match options.progress {
-            Progress::ExtendsDeadline { at_most } => Some(now + at_most),
-            Progress::Unwanted | Progress::Report => None,
-        };
+        let mut timeout = options.timeout.unwrap_or(self.config.timeouts.of(class));
+        if let Progress::ExtendsDeadline { at_most } = options.progress {
+            timeout = timeout.min(at_most);
+        }
+        let cap = options.progress.cap(now);
         let (purpose, draft, meta, tool) = match want {
             Want::Request(request) => {
                 let purpose = Purpose::of(&request.draft);

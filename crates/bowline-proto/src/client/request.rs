@@ -5,6 +5,7 @@ use std::{borrow::Cow, time::Duration};
 use serde::Serialize;
 
 use crate::{
+    Instant,
     jsonrpc::{Draft, EncodeError},
     model::{self, LogLevel, Meta, ToolMode, method},
 };
@@ -163,9 +164,21 @@ pub enum Progress {
     /// Hand it up, and let each piece start the deadline anew, up to this much
     /// time in all.
     ExtendsDeadline {
-        /// The most that the whole call may take.
+        /// The most that the server may take. Time in which it waits for the
+        /// host's input does not count: each round starts anew.
         at_most: Duration,
     },
+}
+
+impl Progress {
+    /// The moment that progress cannot push the deadline beyond, of a request
+    /// that is sent now.
+    pub(super) fn cap(self, now: Instant) -> Option<Instant> {
+        match self {
+            Self::ExtendsDeadline { at_most } => Some(now + at_most),
+            Self::Unwanted | Self::Report => None,
+        }
+    }
 }
 
 /// What to do when the server needs input to go on.

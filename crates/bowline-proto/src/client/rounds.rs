@@ -162,6 +162,7 @@ impl Core {
             .map_or(Ok(()), |answers| draft.push("inputResponses", answers))
             .and_then(|()| state.map_or(Ok(()), |state| draft.push("requestState", state)));
         let deadline = now + call.timeout;
+        call.cap = call.options.progress.cap(now);
         call.phase = Phase::Waiting(Some(draft));
         if let Err(error) = pushed {
             let why = error.to_string();
