@@ -46,6 +46,9 @@ pub(super) struct Call {
     pub(super) correlation: u64,
     /// How many rounds of input the server has asked for.
     pub(super) rounds: u32,
+    /// Whether it was moved to a new session already, because the server did
+    /// not know the old one.
+    pub(super) moved: bool,
 }
 
 /// Where a call stands.

@@ -241,6 +241,7 @@ impl Core {
             started: now,
             correlation: self.rng.next_u64(),
             rounds: 0,
+            moved: false,
         }
     }
 
@@ -354,6 +355,20 @@ impl Core {
             self.calls.forget_alias(wire);
         }
         true
+    }
+
+    /// Takes a call that the server did not look at along into the next
+    /// session: once, lest a server that never does keep us busy for ever. Our
+    /// own are asked for anew there anyway.
+    pub(super) fn move_on(&mut self, id: CallId) -> bool {
+        let Some(call) = self.calls.get_mut(id) else {
+            return false;
+        };
+        if call.purpose.is_ours() {
+            return false;
+        }
+        call.moved = true;
+        self.requeue(id)
     }
 
     /// Ends every call, whatever it waits for.

@@ -350,17 +350,22 @@ impl Ready {
         wire: Option<u64>,
         refusal: Refusal,
     ) -> State {
+        let call = wire.and_then(|wire| core.calls.awaiting(wire));
+        let moved = call
+            .and_then(|id| core.calls.get(id))
+            .map(|call| call.moved);
         if let Refusal::Status(status) = &refusal
             && status.status == 404
             && self.rules.era == Era::Handshake
+            && moved != Some(true)
         {
-            return self.session_gone(core, now, wire);
+            return self.session_gone(core, now, call);
         }
         let Some(wire) = wire else {
             // A notification or an answer: sent once, and that is that.
             return State::Ready(self);
         };
-        match core.calls.awaiting(wire) {
+        match call {
             Some(id) => self.call_refused(core, now, id, refusal),
             None => self.listening_refused(core, now, wire, &refusal),
         }
@@ -369,15 +374,19 @@ impl Ready {
 
     /// The server does not know our session any more. It did not look at this
     /// request, so that the request is safe to send again in the next one.
+    ///
+    /// There is no wait before that, unless nobody waits for it: a server that
+    /// knows no session at all would be dialled in a loop.
     fn session_gone(
         mut self: Box<Self>,
         core: &mut Core,
         now: Instant,
-        wire: Option<u64>,
+        call: Option<CallId>,
     ) -> State {
-        if let Some(id) = wire.and_then(|wire| core.calls.awaiting(wire)) {
-            core.requeue(id);
-        }
+        let redial = match call.is_some_and(|id| core.move_on(id)) {
+            true => Redial::AtOnce,
+            false => Redial::AfterBackoff,
+        };
         self.withdraw_peer_requests(core);
         let hang_up = Some(self.link);
         let cause = CauseKind::SessionGone.into();
@@ -387,7 +396,7 @@ impl Ready {
             Fallen {
                 hang_up,
                 cause,
-                redial: Redial::AtOnce,
+                redial,
             },
         )
     }
