@@ -2,12 +2,13 @@
 
 use std::{borrow::Cow, time::Duration};
 
+use memchr::memmem;
 use serde::Serialize;
 
 use crate::{
     Instant,
     jsonrpc::{Draft, EncodeError},
-    model::{self, LogLevel, Meta, ToolMode, method},
+    model::{self, Extra, LogLevel, Meta, ToolMode, method},
 };
 
 /// A request, serialised already, whose id is not known yet.
@@ -40,18 +41,32 @@ impl Request {
         })
     }
 
-    /// A request that the model may not know.
+    /// A request that the model may not know. A `_meta` among its parameters
+    /// is put together with what the connection has to say there.
     ///
     /// # Errors
     ///
-    /// Where the parameters refuse to be serialised, or are not an object.
+    /// Where the parameters refuse to be serialised, or are not an object, or
+    /// their `_meta` is not one.
     pub fn raw<P: Serialize + ?Sized>(
         method: impl Into<Cow<'static, str>>,
         params: &P,
     ) -> Result<Self, EncodeError> {
+        let mut draft = Draft::new(method, params)?;
+        let mut meta = None;
+        // Deeper down the word means something else, but that takes a closer
+        // look than nearly all requests need.
+        if memmem::find(draft.members(), b"\"_meta\"").is_some() {
+            let object = [b"{", draft.members(), b"}"].concat();
+            let mut members: Extra = serde_json::from_slice(&object)?;
+            if let Some(own) = members.remove("_meta") {
+                meta = Some(Box::new(own.decode::<Meta>()?));
+                draft = Draft::new(draft.method_name(), &members)?;
+            }
+        }
         Ok(Self {
-            draft: Draft::new(method, params)?,
-            meta: None,
+            draft,
+            meta,
             tool: None,
         })
     }
