@@ -34,6 +34,25 @@ impl Rig {
         self.open_by_handshake("2025-11-25");
     }
 
+    /// A session with a server that offers nothing.
+    pub(crate) fn bare() -> Self {
+        let mut rig = Self::dialling();
+        rig.up();
+        rig.answer_error(-32601, "no such method");
+        rig.accept(json!({}));
+        rig.forget();
+        rig
+    }
+
+    /// Accepts the handshake, with these capabilities of the server's.
+    pub(crate) fn accept(&mut self, capabilities: Value) {
+        self.answer(json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": capabilities,
+            "serverInfo": {"name": "fake", "version": "1"},
+        }));
+    }
+
     pub(crate) fn cancel(&mut self, call: CallId, cancel: Cancel) {
         self.act(|connection, now| connection.cancel(now, call, cancel));
     }

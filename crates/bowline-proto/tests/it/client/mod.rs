@@ -1,8 +1,12 @@
 //! Tests of `bowline_proto::client`.
 
+mod calls;
+mod calls_http;
+mod cancelling;
 mod look;
 mod opening;
 mod opening_http;
+mod requests;
 mod rig;
 mod rows_any;
 mod rows_backoff;

@@ -1,0 +1,234 @@
+//! Calls over HTTP, where each request has a fate of its own.
+
+use bowline_proto::{
+    ErrorKind,
+    client::{
+        CallOptions, Cause, CauseKind, Failure, HttpRefusal, Input, Refusal, StateName, Violation,
+    },
+};
+use bytes::Bytes;
+use serde_json::json;
+
+use super::{
+    look::millis,
+    rig::{Rig, over_http},
+};
+
+fn handshake() -> Rig {
+    Rig::ready_with(over_http)
+}
+
+fn stateless() -> Rig {
+    Rig::stateless_with(over_http)
+}
+
+fn oversize(rig: &mut Rig, prefix: String) {
+    let link = rig.current();
+    rig.handle(Input::Oversize {
+        link,
+        size: 17_000_000,
+        prefix: Bytes::from(prefix),
+    });
+}
+
+fn answer_prefix(id: u64) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"#)
+}
+
+#[test]
+fn over_a_stream_the_call_whose_answer_is_too_large_is_told_so_and_the_others_lose_the_link() {
+    let mut rig = Rig::ready();
+    let other = rig.call("prompts/list");
+    let guilty = rig.call("tools/list");
+    let prefix = answer_prefix(rig.last_request());
+    oversize(&mut rig, prefix);
+    let too_large = Failure::AnswerTooLarge {
+        size: 17_000_000,
+        limit: 16_777_216,
+    };
+    assert_eq!(*rig.failure(guilty), too_large);
+    assert!(matches!(rig.failure(other), Failure::ConnectionLost(cause)
+        if matches!(cause.kind(), CauseKind::Oversize { .. })));
+    assert_eq!(rig.state(), StateName::Backoff);
+}
+
+#[test]
+fn over_http_only_the_call_whose_answer_is_too_large_ends() {
+    for mut rig in [handshake(), stateless()] {
+        let other = rig.call("prompts/list");
+        let guilty = rig.call("tools/list");
+        let prefix = answer_prefix(rig.last_request());
+        oversize(&mut rig, prefix);
+        assert!(matches!(
+            rig.failure(guilty),
+            Failure::AnswerTooLarge { .. }
+        ));
+        assert!(!rig.has_ended(other));
+        assert_eq!(rig.state(), StateName::Ready);
+        assert!(rig.saw_violation(Violation::Oversize));
+    }
+}
+
+#[test]
+fn an_oversize_request_of_the_servers_does_not_end_our_call_of_the_same_id() {
+    let mut rig = handshake();
+    let call = rig.call("tools/list");
+    let id = rig.last_request();
+    oversize(
+        &mut rig,
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"sampling/createMessage","params":{{"#),
+    );
+    assert!(!rig.has_ended(call));
+}
+
+#[test]
+fn an_oversize_frame_whose_id_cannot_be_read_ends_nobody_over_http() {
+    let mut rig = handshake();
+    let call = rig.call("tools/list");
+    oversize(&mut rig, r#"{"result":{"content":["#.to_owned());
+    assert!(!rig.has_ended(call));
+    assert_eq!(rig.state(), StateName::Ready);
+}
+
+#[test]
+fn a_session_that_the_server_forgot_is_replaced_at_once_and_the_call_sent_again() {
+    let mut rig = handshake();
+    let params = json!({"name": "again"});
+    let call = rig.call_with("tools/call", params.clone(), CallOptions::default());
+    let first = rig.last_request();
+    rig.status(first, 404, "");
+    assert_eq!(*rig.fell().0, CauseKind::SessionGone);
+    assert_eq!(rig.fell().1, Some(std::time::Duration::ZERO));
+    assert!(!rig.has_ended(call));
+    rig.redial();
+    rig.sent.clear();
+    rig.open_by_handshake("2025-11-25");
+    let sent = rig.sent_as("tools/call");
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].json["params"], params);
+    assert!(sent[0].id.unwrap() > first);
+    rig.answer(json!({"content": []}));
+    assert_eq!(rig.result(call), json!({"content": []}));
+    rig.assert_no_calls();
+}
+
+#[test]
+fn other_calls_of_a_session_that_the_server_forgot_are_lost() {
+    let mut rig = handshake();
+    let other = rig.call("tools/list");
+    rig.call("prompts/list");
+    rig.status(rig.last_request(), 404, "");
+    assert!(matches!(rig.failure(other), Failure::ConnectionLost(cause)
+        if *cause.kind() == CauseKind::SessionGone));
+}
+
+#[test]
+fn a_call_that_is_not_found_in_the_new_session_either_fails_and_the_session_stays() {
+    let mut rig = handshake();
+    let call = rig.call("tools/list");
+    rig.status(rig.last_request(), 404, "");
+    rig.redial();
+    rig.open_by_handshake("2025-11-25");
+    rig.status(rig.last_request(), 404, "");
+    assert!(matches!(rig.failure(call), Failure::Undelivered(cause)
+        if matches!(cause.kind(), CauseKind::Status { status: 404, .. })));
+    assert_eq!(rig.state(), StateName::Ready);
+}
+
+#[test]
+fn a_notification_that_is_not_found_cannot_make_the_connection_spin() {
+    let mut rig = handshake();
+    let link = rig.current();
+    let refusal = HttpRefusal {
+        status: 404,
+        body: Bytes::new(),
+        retry_after: None,
+    };
+    rig.handle(Input::Refused {
+        link,
+        id: None,
+        refusal: Refusal::Status(refusal),
+    });
+    assert_eq!(*rig.fell().0, CauseKind::SessionGone);
+    rig.assert_first_backoff();
+}
+
+#[test]
+fn a_404_in_the_stateless_era_is_about_the_request_alone() {
+    let mut rig = stateless();
+    let call = rig.call("tools/list");
+    let error = json!({"code": -32601, "message": "no such method"});
+    let body = json!({"jsonrpc": "2.0", "id": rig.last_request(), "error": error});
+    rig.status(rig.last_request(), 404, body.to_string());
+    assert_eq!(rig.refusal(call).code, -32601);
+    assert_eq!(rig.state(), StateName::Ready);
+}
+
+#[test]
+fn a_status_with_a_jsonrpc_error_is_the_servers_refusal() {
+    for mut rig in [handshake(), stateless()] {
+        let call = rig.call("tools/list");
+        let body = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"bad"}}"#;
+        rig.status(rig.last_request(), 400, body);
+        assert_eq!(rig.refusal(call).code, -32602);
+        rig.assert_no_calls();
+    }
+}
+
+#[test]
+fn a_status_without_one_means_that_the_request_was_not_delivered() {
+    let cases = [
+        (400, false),
+        (401, false),
+        (403, false),
+        (408, true),
+        (429, true),
+        (500, true),
+        (503, true),
+    ];
+    for (status, retryable) in cases {
+        for mut rig in [handshake(), stateless()] {
+            let call = rig.call("tools/list");
+            let refusal = HttpRefusal {
+                status,
+                body: Bytes::from_static(b"<html>"),
+                retry_after: Some(millis(7_000)),
+            };
+            rig.refuse(rig.last_request(), Refusal::Status(refusal));
+            let failure = rig.failure(call);
+            let kind = CauseKind::Status {
+                status,
+                retry_after: Some(millis(7_000)),
+            };
+            assert_eq!(*failure, Failure::Undelivered(Cause::new(kind)));
+            assert_eq!(failure.is_retryable(), retryable, "{status}");
+            assert_eq!(failure.kind(), ErrorKind::Transport);
+            assert_eq!(rig.state(), StateName::Ready);
+        }
+    }
+}
+
+#[test]
+fn an_exchange_that_ends_without_an_answer_loses_its_own_call_only() {
+    for mut rig in [handshake(), stateless()] {
+        let other = rig.call("prompts/list");
+        let call = rig.call("tools/list");
+        let cause: Cause = CauseKind::Io("stream closed".to_owned()).into();
+        rig.refuse(rig.last_request(), Refusal::Unanswered(cause.clone()));
+        assert_eq!(*rig.failure(call), Failure::ConnectionLost(cause));
+        assert!(!rig.has_ended(other));
+        assert_eq!(rig.connection.census().tombstones, 1);
+        assert_eq!(rig.state(), StateName::Ready);
+    }
+}
+
+#[test]
+fn the_fate_of_a_request_that_was_answered_already_changes_nothing() {
+    let mut rig = handshake();
+    let call = rig.call("tools/list");
+    rig.answer(json!({"tools": []}));
+    let cause = CauseKind::Io("stream closed".to_owned()).into();
+    rig.refuse(rig.last_request(), Refusal::Unanswered(cause));
+    rig.status(rig.last_request(), 500, "");
+    assert_eq!(rig.result(call), json!({"tools": []}));
+}
