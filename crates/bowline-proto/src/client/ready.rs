@@ -239,7 +239,10 @@ impl Ready {
 
     /// Dresses the draft and sends it under an id that was never used.
     pub(super) fn transmit(&mut self, core: &mut Core, now: Instant, id: CallId, mut draft: Draft) {
-        let wire = if core.last_id() == id.0 {
+        // A call's number is the id of its first request, where no other came
+        // between.
+        let is_first = core.calls.get(id).is_some_and(|call| call.rounds == 0);
+        let wire = if is_first && core.last_id() == id.0 {
             id.0
         } else {
             core.next_id()
