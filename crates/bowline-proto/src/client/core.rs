@@ -341,9 +341,8 @@ impl Core {
         call.options.replay && self.requeue(id)
     }
 
-    /// Puts a call that was sent, or was to be sent again, among those that
-    /// wait for a connection.
-    pub(super) fn requeue(&mut self, id: CallId) -> bool {
+    /// Puts a call that was sent among those that wait for a connection.
+    fn requeue(&mut self, id: CallId) -> bool {
         let Some(call) = self.calls.get_mut(id) else {
             return false;
         };

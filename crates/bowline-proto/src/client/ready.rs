@@ -467,9 +467,10 @@ impl Ready {
                 call.phase = Phase::InFlight { wire, sends };
                 core.send(self.link, Some(wire), frame);
             }
-            Phase::Pausing { state, .. } => {
-                let state = state.take();
-                self.next_round(core, now, id, state.as_deref(), None);
+            Phase::Pausing { .. } => {
+                if core.end_pause(now, id) {
+                    self.launch(core, now, id);
+                }
             }
             Phase::Waiting(_) | Phase::InFlight { .. } | Phase::Asking(_) | Phase::Subscribing => {}
         }

@@ -82,7 +82,9 @@ impl Ready {
             set_phase(core, id, Phase::Pausing { state, at });
         } else {
             let answers = with_roots(core, &roots, InputResponses::default());
-            self.next_round(core, now, id, state.as_deref(), Some(&answers));
+            if core.draft_round(now, id, state.as_deref(), Some(&answers)) {
+                self.launch(core, now, id);
+            }
         }
     }
 
@@ -95,20 +97,6 @@ impl Ready {
         responses: Option<InputResponses>,
     ) {
         if core.park_input(now, id, responses) {
-            self.launch(core, now, id);
-        }
-    }
-
-    /// Sends the request again, with this round's answers only.
-    pub(super) fn next_round(
-        &mut self,
-        core: &mut Core,
-        now: Instant,
-        id: CallId,
-        state: Option<&str>,
-        answers: Option<&InputResponses>,
-    ) {
-        if core.draft_round(now, id, state, answers) {
             self.launch(core, now, id);
         }
     }
@@ -145,6 +133,20 @@ impl Core {
         self.draft_round(now, id, state.as_deref(), Some(&answers))
     }
 
+    /// The pause that the server asked for is over: prepares the next request.
+    /// Says whether there is one to send.
+    pub(super) fn end_pause(&mut self, now: Instant, id: CallId) -> bool {
+        let Some(call) = self.calls.get_mut(id) else {
+            return false;
+        };
+        let Phase::Pausing { state, .. } = &mut call.phase else {
+            return false;
+        };
+        let state = state.take();
+        self.draft_round(now, id, state.as_deref(), None)
+    }
+
+    /// The request again, with this round's answers only.
     fn draft_round(
         &mut self,
         now: Instant,

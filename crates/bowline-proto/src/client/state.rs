@@ -221,7 +221,7 @@ impl State {
                 state @ (Self::Starting | Self::Opening(_) | Self::Backoff),
                 H::Timer(Timer::Resend(id)),
             ) => {
-                core.requeue(id);
+                core.end_pause(now, id);
                 state
             }
             (
