@@ -75,7 +75,7 @@ impl Ready {
             });
         } else if roots.is_empty() {
             let pause = FIRST_PAUSE
-                .saturating_mul(1 << round.min(10))
+                .saturating_mul(1 << (round - 1).min(10))
                 .min(LONGEST_PAUSE);
             let at = now + vary(pause, 0.2, core.rng.unit());
             core.timers.arm(Timer::Resend(id), at);
