@@ -253,9 +253,24 @@ impl Core {
         }
     }
 
+    /// Ends a call within its session. A subscription that was to be restored
+    /// and was not is lost.
+    pub(super) fn finish(&mut self, now: Instant, id: CallId, outcome: Outcome) -> Option<Call> {
+        let answer = match &outcome {
+            Outcome::Result(_) => None,
+            Outcome::Refused(error) => Some(Some(error.clone())),
+            Outcome::Failed(_) => Some(None),
+        };
+        let call = self.conclude(now, id, outcome)?;
+        if let (Purpose::RestoreSubscription(uri), Some(error)) = (&call.purpose, answer) {
+            self.lose_subscription(uri.clone(), error);
+        }
+        Some(call)
+    }
+
     /// Ends a call: forgets it, disarms its timers, and says how it ended.
     /// The only way out of the table, so that no call ends twice.
-    pub(super) fn finish(&mut self, now: Instant, id: CallId, outcome: Outcome) -> Option<Call> {
+    fn conclude(&mut self, now: Instant, id: CallId, outcome: Outcome) -> Option<Call> {
         let call = self.calls.remove(id)?;
         self.timers.disarm_at(Timer::Deadline(id), call.deadline);
         match &call.phase {
@@ -328,7 +343,8 @@ impl Core {
                     continue;
                 }
             }
-            self.fail(now, id, Failure::ConnectionLost(cause.clone()));
+            let lost = Failure::ConnectionLost(cause.clone());
+            self.conclude(now, id, Outcome::Failed(lost));
         }
     }
 
@@ -377,7 +393,7 @@ impl Core {
             if let Some(wire) = wire {
                 self.bury(now, wire);
             }
-            self.fail(now, id, failure.clone());
+            self.conclude(now, id, Outcome::Failed(failure.clone()));
         }
     }
 

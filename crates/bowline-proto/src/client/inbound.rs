@@ -5,7 +5,7 @@ use memchr::memmem;
 
 use super::{
     CallId, CauseKind, Event, Failure, OnInput, Outcome, Progress, Telemetry, Violation, Wire,
-    calls::{Call, Purpose},
+    calls::Purpose,
     core::Core,
     offers::answers,
     ready::{Ready, Session},
@@ -242,18 +242,7 @@ impl Ready {
             }
             return;
         };
-        let error = if let Outcome::Refused(error) = &outcome {
-            Some(error.clone())
-        } else {
-            None
-        };
-        if let Some(Call {
-            purpose: Purpose::RestoreSubscription(uri),
-            ..
-        }) = core.finish(now, call, outcome)
-        {
-            core.lose_subscription(uri, error);
-        }
+        core.finish(now, call, outcome);
     }
 
     /// The end of a stream of changes, if `wire` is one.
