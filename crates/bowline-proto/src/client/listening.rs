@@ -42,6 +42,15 @@ struct Filter {
 }
 
 impl Listening {
+    /// No stream yet. In a session that replaces another, what was wanted
+    /// before has not been heard of for a while.
+    pub(super) fn new(replaces: bool) -> Self {
+        Self {
+            gap: replaces,
+            ..Self::default()
+        }
+    }
+
     /// Whether changes of this resource arrive already.
     pub(super) fn honours(&self, uri: &str) -> bool {
         self.current

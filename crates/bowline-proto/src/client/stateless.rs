@@ -30,7 +30,7 @@ impl Stateless {
     pub(super) fn new(core: &Core, rules: &'static Rules) -> Self {
         Self {
             standing: standing_meta(core, rules),
-            listening: Listening::default(),
+            listening: Listening::new(core.sessions > 1),
         }
     }
 
