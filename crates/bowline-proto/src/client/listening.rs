@@ -162,12 +162,14 @@ impl Listening {
         {
             return;
         }
-        self.gap = true;
+        self.gap |= self.current.is_none();
+        let wanted = self.wanted(core);
+        let current = self.current.as_ref().map(|stream| &stream.filter);
         if self.unsupported {
             for uri in std::mem::take(&mut core.intents.uris) {
                 core.lose_subscription(uri, error.cloned());
             }
-        } else if self.current.is_none() && self.next.is_none() && !self.wanted(core).is_empty() {
+        } else if self.next.is_none() && !wanted.is_empty() && current != Some(&wanted) {
             self.schedule(core, now);
         }
     }
@@ -176,7 +178,7 @@ impl Listening {
     /// Gives a stream to withdraw.
     pub(super) fn overdue(&mut self) -> Option<u64> {
         let stream = self.next.take()?;
-        self.gap = true;
+        self.gap |= self.current.is_none();
         Some(stream.wire)
     }
 
