@@ -351,7 +351,7 @@ impl Ready {
         }
     }
 
-    /// Whether a change comes from a stream that we closed.
+    /// Whether a change comes from a stream that we closed, or never had.
     fn is_stale_change(&self, params: Option<&[u8]>) -> bool {
         let (Session::Stateless(session), Some(params)) = (&self.era, params) else {
             return false;
@@ -366,8 +366,8 @@ impl Ready {
         let id = params
             .meta
             .and_then(|meta| meta.subscription_id().ok().flatten());
-        let wire = id.and_then(|id| id.as_u64());
-        wire.is_some_and(|wire| !session.listening.knows(wire))
+        let is_ours = |wire| session.listening.knows(wire);
+        id.is_some_and(|id| !id.as_u64().is_some_and(is_ours))
     }
 
     pub(super) fn relisten(&mut self, core: &mut Core, now: Instant) {
