@@ -41,6 +41,7 @@ pub(super) struct ToolModes {
 struct Pages {
     modes: BTreeMap<Box<str>, ToolMode>,
     stateful: bool,
+    from_the_first: bool,
 }
 
 impl ToolModes {
@@ -80,22 +81,29 @@ impl ToolModes {
     }
 
     /// Takes note of a page of `tools/list`. Modes are replaced only when the
-    /// last page is in, so that a list in pages never wipes what is known.
+    /// last page is in, so that a list in pages never wipes what is known; and
+    /// only if the first was, for a page by itself is not the whole list.
     pub(super) fn listed(&mut self, result: &[u8], continues: bool) {
         if !continues {
-            self.pages = Pages::default();
+            self.pages = Pages {
+                from_the_first: true,
+                ..Pages::default()
+            };
         }
         let Some(more) = self.pages.take(result) else {
             return;
         };
-        if !more {
-            let pages = std::mem::take(&mut self.pages);
-            self.modes = pages.modes;
-            self.session = if pages.stateful {
-                SessionMode::Required
-            } else {
-                SessionMode::Optional
-            };
+        if more {
+            return;
+        }
+        let pages = std::mem::take(&mut self.pages);
+        if pages.from_the_first {
+            self.modes = BTreeMap::new();
+            self.session = SessionMode::Optional;
+        }
+        self.modes.extend(pages.modes);
+        if pages.stateful {
+            self.session = SessionMode::Required;
         }
     }
 }
