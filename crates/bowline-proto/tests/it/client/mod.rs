@@ -3,7 +3,9 @@
 mod calls;
 mod calls_http;
 mod cancelling;
+mod listening;
 mod look;
+mod modes;
 mod opening;
 mod opening_http;
 mod requests;
@@ -16,4 +18,5 @@ mod rows_opening;
 mod rows_ready;
 mod rows_starting;
 mod scenarios;
+mod serving;
 mod subscriptions;
