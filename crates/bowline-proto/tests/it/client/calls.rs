@@ -12,8 +12,8 @@ use super::{
 };
 
 fn progress(rig: &mut Rig, token: Value, progress: u32) {
-    let params = json!({"progressToken": token, "progress": progress});
-    rig.notified("notifications/progress", params);
+    let params = [("progressToken", token), ("progress", progress.into())];
+    rig.notified("notifications/progress", Value::from_iter(params));
 }
 
 fn extending(at_most: u64) -> CallOptions {

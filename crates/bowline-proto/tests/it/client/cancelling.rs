@@ -9,7 +9,9 @@ use super::{
 };
 
 /// The ways in which a call is given up.
-const WAYS: [(&str, fn(&mut Rig, CallId)); 3] = [
+type GiveUp = fn(&mut Rig, CallId);
+
+const WAYS: [(&str, GiveUp); 3] = [
     ("asked", |rig, call| {
         rig.cancel(call, Cancel::Asked(Some("enough".into())));
     }),

@@ -7,6 +7,7 @@ use bowline_proto::{
 use serde_json::{Value, json};
 
 use super::{
+    look::millis,
     rig::{Rig, discovery, over_http},
     subscriptions::{lost, resubscribed, set_level, subscribe, unsubscribe},
 };
@@ -32,7 +33,7 @@ fn listening_with(adjust: impl FnOnce(&mut Config), uris: &[&str]) -> (Rig, u64)
 /// The ids of the streams that were asked for.
 fn streams(rig: &Rig) -> Vec<u64> {
     let sent = rig.sent_as("subscriptions/listen").into_iter();
-    sent.map(|sent| sent.id.unwrap()).collect()
+    sent.filter_map(|sent| sent.id).collect()
 }
 
 /// What the last stream asks for.
@@ -44,7 +45,8 @@ fn wanted(rig: &Rig) -> Value {
 }
 
 fn acknowledge(rig: &mut Rig, stream: u64, honoured: Value) {
-    let params = json!({"_meta": {SUBSCRIPTION: stream}, "notifications": honoured});
+    let meta = json!({SUBSCRIPTION: stream});
+    let params = Value::from_iter([("_meta", meta), ("notifications", honoured)]);
     rig.notified("notifications/subscriptions/acknowledged", params);
 }
 
@@ -57,13 +59,16 @@ fn acknowledge_all(rig: &mut Rig) {
 }
 
 fn changed(rig: &mut Rig, stream: Value) {
-    let params = json!({"_meta": {SUBSCRIPTION: stream}, "uri": "file:///a"});
+    let meta = Value::from_iter([(SUBSCRIPTION, stream)]);
+    let params = Value::from_iter([("_meta", meta), ("uri", "file:///a".into())]);
     rig.notified("notifications/resources/updated", params);
 }
 
 fn watch_tools(rig: &mut Rig) {
-    let mut watch = Watch::default();
-    watch.tools = true;
+    let watch = Watch {
+        tools: true,
+        ..Watch::default()
+    };
     rig.act(|connection, now| connection.watch(now, watch));
 }
 
@@ -104,9 +109,11 @@ fn the_stream_itself_has_no_deadline_once_it_is_acknowledged() {
 #[test]
 fn watching_lists_asks_for_a_stream() {
     let mut rig = Rig::stateless();
-    let mut watch = Watch::default();
-    watch.tools = true;
-    watch.resources = true;
+    let watch = Watch {
+        tools: true,
+        resources: true,
+        ..Watch::default()
+    };
     rig.act(|connection, now| connection.watch(now, watch));
     let filter = json!({"toolsListChanged": true, "resourcesListChanged": true});
     assert_eq!(wanted(&rig), filter);
@@ -279,8 +286,30 @@ fn a_subscription_that_is_given_up_before_the_acknowledgement_is_not_asked_for_a
     assert_eq!(streams(&rig).len(), 1);
 }
 
+#[test]
+fn a_subscription_that_is_not_acknowledged_in_time_ends_and_is_not_asked_for_any_more() {
+    for timeout in [500, 30_000, 60_000] {
+        let mut rig = Rig::stateless_with(|config| {
+            config.timeouts.resource = millis(timeout);
+        });
+        let call = subscribe(&mut rig, "file:///a");
+        rig.pass_ms(timeout - 1);
+        assert!(!rig.has_ended(call), "{timeout}");
+        rig.pass_ms(1);
+        let after = millis(timeout);
+        assert_eq!(*rig.failure(call), Failure::Timeout { after });
+        assert_eq!(rig.cancelled(), streams(&rig), "{timeout}");
+        let asked = streams(&rig).len();
+        rig.pass_ms(600_000);
+        assert_eq!(streams(&rig).len(), asked, "{timeout}");
+        rig.assert_no_calls();
+    }
+}
+
 /// The ways in which a server ends a stream.
-const ENDS: [(&str, fn(&mut Rig, u64)); 4] = [
+type End = fn(&mut Rig, u64);
+
+const ENDS: [(&str, End); 4] = [
     ("a result", |rig, stream| {
         let meta = json!({SUBSCRIPTION: stream});
         rig.answer_to(stream, json!({"resultType": "complete", "_meta": meta}));

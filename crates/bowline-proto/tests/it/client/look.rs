@@ -46,11 +46,12 @@ impl Rig {
 
     /// Accepts the handshake, with these capabilities of the server's.
     pub(crate) fn accept(&mut self, capabilities: Value) {
-        self.answer(json!({
-            "protocolVersion": "2025-11-25",
-            "capabilities": capabilities,
-            "serverInfo": {"name": "fake", "version": "1"},
-        }));
+        let result = [
+            ("protocolVersion", json!("2025-11-25")),
+            ("capabilities", capabilities),
+            ("serverInfo", json!({"name": "fake", "version": "1"})),
+        ];
+        self.answer(Value::from_iter(result));
     }
 
     pub(crate) fn cancel(&mut self, call: CallId, cancel: Cancel) {
@@ -73,12 +74,25 @@ impl Rig {
     }
 
     pub(crate) fn notified(&mut self, method: &str, params: Value) {
-        self.frame(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+        let version = Value::from("2.0");
+        let message = [
+            ("jsonrpc", version),
+            ("method", method.into()),
+            ("params", params),
+        ];
+        self.frame(&Value::from_iter(message));
     }
 
     /// A request of the server's.
     pub(crate) fn asked(&mut self, id: Value, method: &str, params: Value) {
-        self.frame(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        let version = Value::from("2.0");
+        let message = [
+            ("jsonrpc", version),
+            ("id", id),
+            ("method", method.into()),
+            ("params", params),
+        ];
+        self.frame(&Value::from_iter(message));
     }
 }
 

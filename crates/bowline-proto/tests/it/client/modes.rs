@@ -23,11 +23,9 @@ fn tool(name: &str, mode: Option<&str>) -> Value {
 fn list(rig: &mut Rig, cursor: Option<&str>, tools: Value, next: Option<&str>) {
     let params = cursor.map_or(json!({}), |cursor| json!({"cursor": cursor}));
     rig.call_with("tools/list", params, CallOptions::default());
-    let mut result = json!({"tools": tools});
-    if let Some(next) = next {
-        result["nextCursor"] = json!(next);
-    }
-    rig.answer(result);
+    let next = next.map(|next| ("nextCursor", Value::from(next)));
+    let result = [("tools", tools)].into_iter().chain(next);
+    rig.answer(Value::from_iter(result));
 }
 
 fn call_tool(rig: &mut Rig, name: &str) -> CallId {
@@ -36,7 +34,9 @@ fn call_tool(rig: &mut Rig, name: &str) -> CallId {
 
 fn call_tool_as(rig: &mut Rig, name: &str, mode: Option<ToolMode>) -> CallId {
     let params = json!({"name": name});
-    let request = Request::raw("tools/call", &params).unwrap().for_tool(name);
+    let request = Request::raw("tools/call", &params)
+        .expect("JSON encodes")
+        .for_tool(name);
     let options = CallOptions {
         mode,
         ..CallOptions::default()

@@ -44,13 +44,14 @@ fn accepted(version: &str) -> Value {
 }
 
 fn unsupported(supported: Value) -> Value {
-    let data = json!({"supported": supported, "requested": "2026-07-28"});
-    json!({"code": -32022, "message": "no", "data": data})
+    let data = [("supported", supported), ("requested", "2026-07-28".into())];
+    json!({"code": -32022, "message": "no", "data": Value::from_iter(data)})
 }
 
 fn refuse_with(rig: &mut Rig, error: Value) {
-    let id = rig.last_request();
-    rig.frame(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
+    let (version, id) = (Value::from("2.0"), rig.last_request().into());
+    let answer = [("jsonrpc", version), ("id", id), ("error", error)];
+    rig.frame(&Value::from_iter(answer));
 }
 
 #[track_caller]

@@ -1,7 +1,7 @@
 //! Finding the era and agreeing on a revision, over HTTP.
 
 use bowline_proto::{
-    client::{CauseKind, Config, Refusal, StateName, Wiring},
+    client::{CauseKind, Config, Input, Output, Refusal, StateName, Wiring},
     revision::{Era, Revision},
 };
 use serde_json::{Value, json};
@@ -42,8 +42,12 @@ fn answer_status(rig: &mut Rig, status: u16, body: &str) {
 }
 
 fn error_body(code: i64, data: Value) -> String {
-    let error = json!({"code": code, "message": "no", "data": data});
-    json!({"jsonrpc": "2.0", "id": 1, "error": error}).to_string()
+    let error = [
+        ("code", code.into()),
+        ("message", "no".into()),
+        ("data", data),
+    ];
+    json!({"jsonrpc": "2.0", "id": 1, "error": Value::from_iter(error)}).to_string()
 }
 
 #[track_caller]
@@ -277,4 +281,29 @@ fn a_stateless_server_that_refuses_the_handshake_by_status_is_probed_on_the_same
     assert_eq!(rig.methods_sent(), ["initialize", "server/discover"]);
     rig.answer(discovery());
     assert_eq!(rig.state(), StateName::Ready);
+}
+
+/// Transports mark their messages with the revision.
+#[test]
+fn the_transport_is_told_the_revision_before_the_first_message_that_is_sent_in_it() {
+    let mut rig = initializing();
+    let (link, id) = (rig.current(), rig.last_request());
+    let info = json!({"name": "fake", "version": "1"});
+    let result = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": info});
+    let frame = json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
+    let frame = frame.into();
+    rig.connection.handle(rig.now, Input::Frame { link, frame });
+    let mut outputs = std::iter::from_fn(|| match rig.connection.poll_output() {
+        Output::Idle(_) => None,
+        output => Some(output),
+    });
+    let first =
+        outputs.find(|output| matches!(output, Output::Settled { .. } | Output::Send { .. }));
+    assert!(matches!(
+        first,
+        Some(Output::Settled {
+            revision: Revision::V2025_06_18,
+            ..
+        })
+    ));
 }

@@ -300,3 +300,13 @@ fn every_call_is_observed_from_its_start_to_its_end() {
     assert_eq!(rig.observed("request.exception"), 1);
     assert!(!rig.has_event(|event| matches!(event, Event::Fell { .. })));
 }
+
+#[test]
+fn nothing_is_observed_where_nobody_wants_to_know() {
+    let mut rig = Rig::ready_with(|config| config.telemetry = false);
+    rig.call("tools/list");
+    rig.answer(json!({}));
+    rig.bytes("junk");
+    rig.down();
+    assert!(rig.telemetry.is_empty());
+}

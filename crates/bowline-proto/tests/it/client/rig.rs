@@ -192,7 +192,9 @@ impl Rig {
     }
 
     pub(crate) fn answer_to(&mut self, id: u64, result: Value) {
-        self.frame(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+        let version = Value::from("2.0");
+        let answer = [("jsonrpc", version), ("id", id.into()), ("result", result)];
+        self.frame(&Value::from_iter(answer));
     }
 
     pub(crate) fn answer_error(&mut self, code: i64, message: &str) {
@@ -230,7 +232,10 @@ impl Rig {
         params: Value,
         options: CallOptions,
     ) -> CallId {
-        let request = Request::raw(method, &params).expect("an object");
+        let Value::Object(params) = params else {
+            panic!("parameters are an object");
+        };
+        let request = Request::raw(method, &params).expect("JSON encodes");
         let id = self.connection.call(self.now, request, options);
         self.drain();
         id

@@ -1,6 +1,6 @@
 //! The rows S1 to S5 of the transition table: before anything was dialled.
 
-use bowline_proto::client::{CauseKind, Event, Failure, Input, StateName};
+use bowline_proto::client::{CauseKind, Connection, Event, Failure, Input, StateName};
 use bytes::Bytes;
 
 use super::rig::{Rig, exited};
@@ -14,7 +14,7 @@ fn s1_start_dials_one_link_and_waits_for_it() {
     assert!(rig.sent.is_empty(), "nothing is sent before the link is up");
     assert_eq!(rig.connection.receiving(), None);
 
-    rig.act(|connection, now| connection.start(now));
+    rig.act(Connection::start);
     assert_eq!(rig.dials.len(), 1, "a second start does nothing");
 }
 

@@ -43,8 +43,8 @@ fn withdrawn(rig: &Rig) -> Vec<PeerRequest> {
     requests.collect()
 }
 
-fn respond(rig: &mut Rig, request: PeerRequest, answer: Value) {
-    rig.act(|connection, now| connection.respond(now, request, Ok(raw(&answer))));
+fn respond(rig: &mut Rig, request: PeerRequest, answer: &Value) {
+    rig.act(|connection, now| connection.respond(now, request, Ok(raw(answer))));
 }
 
 /// A session in which one form was handed up, under the server's id 7.
@@ -74,7 +74,7 @@ fn the_hosts_answer_goes_back_under_the_servers_id() {
         let mut rig = Rig::ready_with(able);
         rig.asked(id.clone(), "elicitation/create", form());
         let request = handed_up(&rig)[0].0;
-        respond(&mut rig, request, json!({"action": "cancel"}));
+        respond(&mut rig, request, &json!({"action": "cancel"}));
         let expected = json!({"jsonrpc": "2.0", "id": id, "result": {"action": "cancel"}});
         assert_eq!(*rig.answered(), expected);
         assert_eq!(rig.connection.census().peer_requests, 0);
@@ -93,8 +93,8 @@ fn the_hosts_refusal_goes_back_as_an_error() {
 #[test]
 fn a_second_answer_to_the_same_request_is_not_sent() {
     let (mut rig, request) = serving();
-    respond(&mut rig, request, json!({"action": "accept"}));
-    respond(&mut rig, request, json!({"action": "decline"}));
+    respond(&mut rig, request, &json!({"action": "accept"}));
+    respond(&mut rig, request, &json!({"action": "decline"}));
     assert_eq!(rig.sent.len(), 1);
 }
 
@@ -104,9 +104,9 @@ fn requests_may_be_answered_in_any_order() {
     rig.asked(json!(1), "elicitation/create", form());
     rig.asked(json!(2), "sampling/createMessage", sample());
     let requests: Vec<_> = handed_up(&rig).iter().map(|(it, _)| *it).collect();
-    respond(&mut rig, requests[1], json!({"for": 2}));
+    respond(&mut rig, requests[1], &json!({"for": 2}));
     assert_eq!(rig.answered()["id"], 2);
-    respond(&mut rig, requests[0], json!({"for": 1}));
+    respond(&mut rig, requests[0], &json!({"for": 1}));
     assert_eq!(rig.answered()["id"], 1);
 }
 
@@ -169,7 +169,7 @@ fn an_id_that_is_in_use_is_refused_and_the_first_request_stays_open() {
     assert_eq!(rig.answered()["error"]["code"], -32600);
     assert!(rig.saw_violation(Violation::DuplicateId));
     assert_eq!(handed_up(&rig).len(), 1);
-    respond(&mut rig, request, json!({"action": "cancel"}));
+    respond(&mut rig, request, &json!({"action": "cancel"}));
     assert_eq!(rig.answered()["result"], json!({"action": "cancel"}));
 }
 
@@ -183,7 +183,7 @@ fn ids_of_different_types_are_different_ids() {
 #[test]
 fn an_id_may_be_used_again_once_it_was_answered() {
     let (mut rig, request) = serving();
-    respond(&mut rig, request, json!({}));
+    respond(&mut rig, request, &json!({}));
     rig.asked(json!(7), "elicitation/create", form());
     assert_eq!(handed_up(&rig).len(), 2);
 }
@@ -210,7 +210,7 @@ fn a_request_that_the_server_cancels_is_withdrawn_and_its_answer_not_sent() {
     let (mut rig, request) = serving();
     rig.notified("notifications/cancelled", json!({"requestId": 7}));
     assert_eq!(withdrawn(&rig), [request]);
-    respond(&mut rig, request, json!({"action": "accept"}));
+    respond(&mut rig, request, &json!({"action": "accept"}));
     assert!(rig.sent.is_empty());
     assert_eq!(rig.connection.census().peer_requests, 0);
 }
@@ -233,14 +233,14 @@ fn a_lost_link_withdraws_all_requests_and_their_answers_go_nowhere() {
     let (mut rig, request) = serving();
     rig.down();
     assert_eq!(withdrawn(&rig), [request]);
-    respond(&mut rig, request, json!({"action": "accept"}));
+    respond(&mut rig, request, &json!({"action": "accept"}));
     assert!(rig.sent.is_empty());
 
     rig.redial();
     rig.open_by_handshake("2025-11-25");
     rig.asked(json!(7), "elicitation/create", form());
     rig.sent.clear();
-    respond(&mut rig, request, json!({"action": "accept"}));
+    respond(&mut rig, request, &json!({"action": "accept"}));
     assert!(rig.sent.is_empty(), "the new request of that id is another");
 }
 

@@ -1,7 +1,7 @@
 //! Subscriptions and the log level in the handshake era.
 
 use bowline_proto::{
-    client::{CallId, CallOptions, CauseKind, Event, Failure, HttpRefusal, Refusal},
+    client::{CallId, CallOptions, CauseKind, Event, Failure, HttpRefusal, Refusal, Watch},
     model::LogLevel,
 };
 use bytes::Bytes;
@@ -77,7 +77,7 @@ fn restored(rig: &mut Rig) -> Vec<(u64, Value)> {
     rig.forget();
     rig.open_by_handshake("2025-11-25");
     let sent = rig.sent_as("resources/subscribe").into_iter();
-    sent.map(|sent| (sent.id.unwrap(), sent.json["params"]["uri"].clone()))
+    sent.filter_map(|sent| Some((sent.id?, sent.json["params"]["uri"].clone())))
         .collect()
 }
 
@@ -90,6 +90,27 @@ fn a_subscription_is_a_request() {
     assert!(!rig.has_ended(call));
     rig.answer(json!({}));
     assert_eq!(rig.result(call), json!({}));
+}
+
+#[test]
+fn a_wish_that_waits_for_the_session_is_put_in_the_words_of_its_era() {
+    let wish = |rig: &mut Rig| {
+        let now = rig.now;
+        let call = rig.connection.subscribe(now, "file:///a", waiting());
+        rig.drain();
+        call
+    };
+    let mut rig = Rig::dialling();
+    let call = wish(&mut rig);
+    rig.open_by_handshake("2025-11-25");
+    assert_eq!(rig.last_sent().method(), "resources/subscribe");
+    assert!(!rig.has_ended(call));
+
+    let mut rig = Rig::dialling();
+    let call = wish(&mut rig);
+    rig.open_by_discovery();
+    assert_eq!(rig.last_sent().method(), "subscriptions/listen");
+    assert!(!rig.has_ended(call));
 }
 
 #[test]
@@ -287,8 +308,10 @@ fn a_server_without_logging_is_not_bothered_with_a_level() {
 fn watching_lists_takes_no_message_because_servers_announce_changes_unasked() {
     let mut rig = Rig::ready();
     rig.act(|connection, now| {
-        let mut watch = bowline_proto::client::Watch::default();
-        watch.tools = true;
+        let watch = Watch {
+            tools: true,
+            ..Watch::default()
+        };
         connection.watch(now, watch);
     });
     assert!(rig.sent.is_empty());
