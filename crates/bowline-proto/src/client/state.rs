@@ -357,6 +357,8 @@ pub(super) fn end(core: &mut Core, now: Instant) -> State {
 
 fn ended(core: &mut Core) -> State {
     core.timers.disarm_all();
+    // There is no sweep any more, and no link that could answer late.
+    core.tombstones.clear();
     State::Closing(Closing::Ended)
 }
 

@@ -54,6 +54,11 @@ impl Tombstones {
         before - self.expiry.len()
     }
 
+    /// Forgets everything: nothing can be late any more.
+    pub(super) fn clear(&mut self) {
+        self.expiry.clear();
+    }
+
     pub(super) fn len(&self) -> usize {
         self.expiry.len()
     }
