@@ -88,6 +88,10 @@ impl Opening {
     }
 
     pub(super) fn frame(self: Box<Self>, core: &mut Core, now: Instant, frame: &Bytes) -> State {
+        if !self.is_up() {
+            // Not a link yet: there is nothing to answer over.
+            return State::Opening(self);
+        }
         if frame.len() > core.config.max_frame {
             return self.oversize(core, now, frame.len());
         }
