@@ -60,7 +60,10 @@ impl Ready {
                     return;
                 }
                 if session.listening.honours(&uri) {
+                    // It may have been on its way out.
+                    core.intents.uris.insert(uri);
                     core.finish(now, id, done());
+                    self.watch_changed(core, now);
                     return;
                 }
                 if let Some(call) = core.calls.get_mut(id) {
