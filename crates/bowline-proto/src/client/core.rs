@@ -362,10 +362,18 @@ impl Core {
         let Some(call) = self.calls.get_mut(id) else {
             return false;
         };
-        let Some(draft) = call.redraft() else {
-            return false;
+        let draft = match call.purpose {
+            Purpose::User | Purpose::ListTools { .. } => match call.redraft() {
+                Some(draft) => Some(draft),
+                None => return false,
+            },
+            // How a wish is put on the wire depends on the era, and the next
+            // session may be of the other one.
+            Purpose::Subscribe(_) | Purpose::Unsubscribe(_) | Purpose::SetLevel(_) => None,
+            // The next session restores what is to be restored on its own.
+            Purpose::RestoreSubscription(_) | Purpose::RestoreLevel => return false,
         };
-        let before = std::mem::replace(&mut call.phase, Phase::Waiting(Some(draft)));
+        let before = std::mem::replace(&mut call.phase, Phase::Waiting(draft));
         if let Phase::InFlight { wire, .. } = before {
             self.calls.forget_alias(wire);
         }
