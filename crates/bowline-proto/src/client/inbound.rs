@@ -4,11 +4,13 @@ use bytes::Bytes;
 use memchr::memmem;
 
 use super::{
-    CallId, CauseKind, Event, Failure, OnInput, Outcome, Progress, Telemetry, Violation, Wire,
+    CallId, CauseKind, Event, Failure, OnInput, Outcome, Progress, Refusal, Telemetry, Violation,
+    Wire,
     calls::Purpose,
     core::Core,
     offers::answers,
-    ready::{Ready, Session},
+    opening::error_in,
+    ready::{Ready, Session, status_outcome},
     serving::NotOpened,
     state::{Redial, State},
 };
@@ -388,13 +390,26 @@ impl Ready {
         core: &mut Core,
         now: Instant,
         wire: u64,
-        refusal: &super::Refusal,
+        refusal: &Refusal,
     ) {
-        let error = match refusal {
-            super::Refusal::Status(status) => super::opening::error_in(&status.body),
-            _ => None,
+        if let Refusal::Status(status) = refusal
+            && let Some(error) = error_in(&status.body)
+        {
+            self.stream_ended(core, now, Some(wire), Some(&error));
+            return;
+        }
+        let outcome = match refusal {
+            Refusal::Busy(_) => None,
+            Refusal::Failed(cause) => Some(Outcome::Failed(Failure::Undelivered(cause.clone()))),
+            Refusal::Unanswered(cause) => {
+                Some(Outcome::Failed(Failure::ConnectionLost(cause.clone())))
+            }
+            Refusal::Status(status) => Some(status_outcome(status)),
         };
-        self.stream_ended(core, now, Some(wire), error.as_ref());
+        if let Session::Stateless(session) = &mut self.era {
+            let listening = &mut session.listening;
+            listening.undelivered(core, now, wire, outcome.as_ref());
+        }
     }
 }
 

@@ -174,6 +174,35 @@ impl Listening {
         }
     }
 
+    /// The request for a stream was not taken or not delivered, which says
+    /// nothing about what the server would honour. Those who wait for it end
+    /// with `outcome`, or wait for the next attempt.
+    pub(super) fn undelivered(
+        &mut self,
+        core: &mut Core,
+        now: Instant,
+        wire: u64,
+        outcome: Option<&Outcome>,
+    ) {
+        if self.next.take_if(|next| next.wire == wire).is_some() {
+            if let Some(outcome) = outcome {
+                for (call, _) in std::mem::take(&mut self.waiting) {
+                    core.finish(now, call, outcome.clone());
+                }
+            }
+        } else if self
+            .current
+            .take_if(|current| current.wire == wire)
+            .is_none()
+        {
+            return;
+        }
+        self.gap = true;
+        if self.next.is_none() && !self.wanted(core).is_empty() {
+            self.schedule(core, now);
+        }
+    }
+
     /// The acknowledgement is overdue, or it is time for another attempt.
     /// Gives a stream to withdraw.
     pub(super) fn overdue(&mut self) -> Option<u64> {

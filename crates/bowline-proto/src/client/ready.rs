@@ -488,7 +488,7 @@ impl Session {
 }
 
 /// What a status that is not success means for the call that met it.
-fn status_outcome(refusal: &HttpRefusal) -> Outcome {
+pub(super) fn status_outcome(refusal: &HttpRefusal) -> Outcome {
     if let Some(error) = super::opening::error_in(&refusal.body) {
         return Outcome::Refused(error);
     }
