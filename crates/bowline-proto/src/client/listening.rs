@@ -197,7 +197,7 @@ impl Listening {
         {
             return;
         }
-        self.gap = true;
+        self.gap |= self.current.is_none();
         if self.next.is_none() && !self.wanted(core).is_empty() {
             self.schedule(core, now);
         }
