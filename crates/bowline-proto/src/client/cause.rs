@@ -71,7 +71,7 @@ pub enum CauseKind {
     Refused(ErrorObject),
     /// The peer broke the protocol in a way that cannot be tolerated.
     Violation(String),
-    /// The peer spoke another era than assumed; the next attempt knows better.
+    /// The peer came back speaking another era than before.
     WrongEra,
 }
 
@@ -161,7 +161,9 @@ impl fmt::Display for CauseKind {
             }
             Self::Refused(error) => write!(f, "the server refused the session: {error}"),
             Self::Violation(why) => write!(f, "the server broke the protocol: {why}"),
-            Self::WrongEra => f.write_str("the server speaks another era of the protocol"),
+            Self::WrongEra => {
+                f.write_str("the server came back speaking another era of the protocol")
+            }
         }
     }
 }

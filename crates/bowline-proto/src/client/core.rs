@@ -35,8 +35,11 @@ pub(super) struct Core {
     pub(super) belief: Option<Era>,
     /// Which transport the next dial is for.
     pub(super) wiring: Wiring,
-    /// Failed attempts since the last success.
-    pub(super) attempt: u32,
+    /// Attempts that failed since the last success.
+    pub(super) failures: u32,
+    /// Waits since the last success. The loss of a session is no failed attempt,
+    /// but there is a wait behind it.
+    pub(super) waits: u32,
     /// How many sessions there have been.
     pub(super) sessions: u64,
     /// Where `_meta` is put together, so that doing so allocates nothing.
@@ -59,7 +62,8 @@ impl Core {
             calls: Calls::default(),
             tombstones,
             wiring: Wiring::Usual,
-            attempt: 0,
+            failures: 0,
+            waits: 0,
             sessions: 0,
             scratch: Vec::new(),
             outputs: VecDeque::new(),

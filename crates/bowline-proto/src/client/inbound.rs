@@ -21,9 +21,10 @@ use crate::{
         response, response_raw, salvage, scan, split,
     },
     model::{
-        CancelledParams, InitializedParams, ListRootsResult, ProgressParams,
+        Adapt, CancelledParams, InitializedParams, ListRootsResult, ProgressParams,
         SubscriptionsAcknowledgedParams, meta, method,
     },
+    revision::Era,
 };
 
 /// What to do after a message.
@@ -31,6 +32,17 @@ enum Next {
     GoOn,
     /// Strict settings, and a violation that they do not tolerate.
     Leave(&'static str),
+}
+
+impl Next {
+    /// A violation that only strict settings do not tolerate.
+    fn tolerate(core: &Core, what: &'static str) -> Self {
+        if core.config.strict {
+            Self::Leave(what)
+        } else {
+            Self::GoOn
+        }
+    }
 }
 
 impl Ready {
@@ -423,58 +435,70 @@ impl Ready {
         params: Option<Bytes>,
     ) -> Next {
         let size = params.as_ref().map_or(0, Bytes::len);
-        let Session::Handshake(session) = &mut self.era else {
+        if self.rules.era == Era::Stateless {
             // There is nothing to answer with: clients send no responses here.
             core.violation(Violation::ServerRequest, size);
-            return if core.config.strict {
-                Next::Leave("a request from the server")
-            } else {
-                Next::GoOn
-            };
-        };
-        let refusal = match name {
-            method::PING => {
-                core.send(self.link, None, response_raw(id, b"{}"));
-                return Next::GoOn;
-            }
+            return Next::tolerate(core, "a request from the server");
+        }
+        match name {
+            method::PING => core.send(self.link, None, response_raw(id, b"{}")),
             method::ROOTS_LIST if core.config.capabilities.roots.is_some() => {
-                let roots = ListRootsResult::new(core.config.roots.clone());
+                let mut roots = ListRootsResult::new(core.config.roots.clone());
+                roots.adapt(&self.rules.dialect);
                 if let Ok(frame) = response(id, &roots) {
                     core.send(self.link, None, frame);
                 }
-                return Next::GoOn;
             }
             method::INITIALIZE => {
                 core.violation(Violation::SecondInitialize, size);
-                if core.config.strict {
-                    return Next::Leave("a second initialize");
-                }
-                ErrorObject::new(code::INVALID_REQUEST, "only clients send initialize")
+                let refusal =
+                    ErrorObject::new(code::INVALID_REQUEST, "only clients send initialize");
+                core.send(self.link, None, error_response(Some(id), &refusal));
+                return Next::tolerate(core, "a second initialize");
             }
-            _ => match answers(&core.config.capabilities, name, params.as_deref()) {
-                Ok(()) => match session.serving.open(core, id.clone()) {
-                    Ok(request) => {
-                        let method = name.into();
-                        core.event(Event::Request {
-                            request,
-                            method,
-                            params,
-                        });
-                        return Next::GoOn;
-                    }
-                    Err(NotOpened::Duplicate) => {
-                        core.violation(Violation::DuplicateId, size);
-                        ErrorObject::new(code::INVALID_REQUEST, "this id is in use")
-                    }
-                    Err(NotOpened::TooMany) => {
-                        core.violation(Violation::TooManyRequests, size);
-                        ErrorObject::new(code::INTERNAL_ERROR, "too many requests at once")
-                    }
-                },
-                Err(refusal) => refusal,
-            },
-        };
-        core.send(self.link, None, error_response(Some(id), &refusal));
+            _ => {
+                if let Err(refusal) = self.hand_up(core, id, name, params) {
+                    core.send(self.link, None, error_response(Some(id), &refusal));
+                }
+            }
+        }
         Next::GoOn
+    }
+
+    /// Hands a request to the host, if we declared to answer such.
+    fn hand_up(
+        &mut self,
+        core: &mut Core,
+        id: &RequestId,
+        name: &str,
+        params: Option<Bytes>,
+    ) -> Result<(), ErrorObject> {
+        answers(&core.config.capabilities, name, params.as_deref())?;
+        let Session::Handshake(session) = &mut self.era else {
+            return Ok(());
+        };
+        let size = params.as_ref().map_or(0, Bytes::len);
+        match session.serving.open(core, id.clone()) {
+            Ok(request) => {
+                let method = name.into();
+                core.event(Event::Request {
+                    request,
+                    method,
+                    params,
+                });
+                Ok(())
+            }
+            Err(NotOpened::Duplicate) => {
+                core.violation(Violation::DuplicateId, size);
+                Err(ErrorObject::new(code::INVALID_REQUEST, "this id is in use"))
+            }
+            Err(NotOpened::TooMany) => {
+                core.violation(Violation::TooManyRequests, size);
+                Err(ErrorObject::new(
+                    code::INTERNAL_ERROR,
+                    "too many requests at once",
+                ))
+            }
+        }
     }
 }

@@ -55,7 +55,7 @@ impl Opening {
         let link = core.next_link();
         core.timers
             .arm(Timer::Opening, now + core.config.timeouts.opening);
-        let (attempt, wiring) = (core.attempt, core.wiring);
+        let (attempt, wiring) = (core.failures, core.wiring);
         core.output(Output::Dial {
             link,
             attempt,
@@ -99,7 +99,10 @@ impl Opening {
             Ok(Envelope::Response { id, result, .. }) => self.answer(core, now, &id, result),
             Ok(Envelope::Error { id, error }) => match decode::<ErrorObject>(error) {
                 Ok(error) => self.error(core, now, id.as_ref(), error),
-                Err(_) => self.garbage(core, frame.len()),
+                Err(fault) => {
+                    let id = id.as_ref().and_then(RequestId::as_u64);
+                    self.unreadable(core, now, id, fault.to_string(), frame.len())
+                }
             },
             Ok(Envelope::Request { id, method, .. }) if method == method::PING => {
                 core.send(self.link, None, response_raw(&id, b"{}"));
@@ -108,19 +111,9 @@ impl Opening {
             // Nothing else means anything before the session is open.
             Ok(Envelope::Request { .. } | Envelope::Notification { .. }) => State::Opening(self),
             Err(error) => {
-                let ours = error.id.as_ref().and_then(RequestId::as_u64);
-                if !error.is_response || ours.is_none() || ours != self.asked() {
-                    return self.garbage(core, frame.len());
-                }
-                core.violation(Violation::Garbage, frame.len());
-                match self.phase {
-                    // It answers, if badly: no evidence of the era.
-                    Phase::Probing { .. } => self.no_evidence(core, now),
-                    Phase::Initializing { .. } | Phase::Dialing => {
-                        let why = error.to_string();
-                        self.fail(core, now, CauseKind::Violation(why))
-                    }
-                }
+                let id = error.id.as_ref().filter(|_| error.is_response);
+                let id = id.and_then(RequestId::as_u64);
+                self.unreadable(core, now, id, error.to_string(), frame.len())
             }
         }
     }
@@ -474,9 +467,24 @@ impl Opening {
         self.fail(core, now, CauseKind::UnsupportedVersion { offered })
     }
 
-    fn garbage(self: Box<Self>, core: &mut Core, size: usize) -> State {
+    /// Something that cannot be read, perhaps meant as the answer to `id`.
+    fn unreadable(
+        self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        id: Option<u64>,
+        why: String,
+        size: usize,
+    ) -> State {
         core.violation(Violation::Garbage, size);
-        State::Opening(self)
+        match self.phase {
+            _ if id.is_none() || id != self.asked() => State::Opening(self),
+            // It answers, if badly: no evidence of the era.
+            Phase::Probing { .. } => self.no_evidence(core, now),
+            Phase::Initializing { .. } | Phase::Dialing => {
+                self.fail(core, now, CauseKind::Violation(why))
+            }
+        }
     }
 
     /// Gives this link up. What was believed of the server was no help.
@@ -499,6 +507,9 @@ impl Opening {
 /// Falls without a session. The transport with two endpoints is a guess that
 /// was wrong, or was right of a server that is gone: the next attempt asks anew.
 fn give_up(core: &mut Core, now: Instant, fallen: Fallen) -> State {
+    if fallen.redial == Redial::AfterBackoff {
+        core.failures = core.failures.saturating_add(1);
+    }
     core.wiring = Wiring::Usual;
     fall(core, now, fallen)
 }

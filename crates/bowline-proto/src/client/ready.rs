@@ -47,7 +47,8 @@ impl Ready {
     /// in the order in which they came.
     pub(super) fn enter(core: &mut Core, now: Instant, link: Link, server: Server) -> State {
         core.sessions += 1;
-        core.attempt = 0;
+        core.failures = 0;
+        core.waits = 0;
         core.timers.disarm(Timer::Opening);
         core.timers.disarm(Timer::Probe);
         let rules = server.revision.rules();
@@ -210,6 +211,10 @@ impl Ready {
         let Some(call) = core.calls.get(id) else {
             return Ok(());
         };
+        if call.rounds > 0 && self.rules.era == Era::Handshake {
+            // The server came back in the era that cannot go on with a call.
+            return Err(Failure::ConnectionLost(CauseKind::WrongEra.into()));
+        }
         // Methods that the protocol does not know are the caller's business.
         let Some(info) = call.info else {
             return Ok(());

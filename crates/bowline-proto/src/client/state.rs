@@ -381,15 +381,15 @@ pub(super) fn fall(core: &mut Core, now: Instant, fallen: Fallen) -> State {
         Redial::AtOnce => Duration::ZERO,
         Redial::AfterBackoff => {
             let unit = core.rng.unit();
-            let delay = core.config.backoff.delay(core.attempt, unit);
-            core.attempt = core.attempt.saturating_add(1);
+            let delay = core.config.backoff.delay(core.waits, unit);
+            core.waits = core.waits.saturating_add(1);
             delay
         }
     };
     if core
         .config
         .max_attempts
-        .is_some_and(|most| core.attempt >= most)
+        .is_some_and(|most| core.failures >= most)
     {
         core.event(HostEvent::Fell {
             cause: cause.clone(),

@@ -24,7 +24,11 @@ fn b1_when_the_backoff_is_over_a_new_link_is_dialled() {
     rig.pass(retry_in.unwrap());
     assert_eq!(rig.state(), StateName::Opening);
     assert_ne!(rig.current(), old);
-    assert_eq!(*rig.attempts.last().unwrap(), 1);
+    assert_eq!(
+        *rig.attempts.last().unwrap(),
+        0,
+        "the loss of a session is no failed attempt"
+    );
 }
 
 #[test]

@@ -89,10 +89,12 @@ impl Server {
         let bearable = match self.manner {
             Manner::PingsFirst => true,
             Manner::SlowStart => self.speaks != Speaks::Stateless || !self.http,
-            Manner::SilentProbe
-            | Manner::NamelessProbe
-            | Manner::NonsenseProbe
-            | Manner::DiesOnProbe => self.speaks == Speaks::Handshake,
+            Manner::SilentProbe | Manner::NamelessProbe | Manner::NonsenseProbe => {
+                self.speaks == Speaks::Handshake
+            }
+            // Over HTTP a lost link is no evidence, so that such a server is
+            // never understood.
+            Manner::DiesOnProbe => self.speaks == Speaks::Handshake && !self.http,
             _ => false,
         };
         if !bearable {
