@@ -1,0 +1,132 @@
+//! Answering the client's requests, once each.
+
+use bytes::Bytes;
+
+use super::{
+    Connection, Event, Incoming, Telemetry, Withdrawal, errors,
+    requests::{Open, Purpose},
+};
+use crate::{
+    Instant,
+    error::Reason,
+    jsonrpc::{ErrorObject, RawJson, RequestId, error_response, response_raw},
+};
+
+/// An answer to a request of the client's.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// A result, as [`encode_result`](super::encode_result) makes it: it is sent
+    /// as it is.
+    Result(RawJson),
+    /// A whole answer, as [`encode_response`](super::encode_response) makes it
+    /// for the id of this request: it is sent as it is.
+    Response(Bytes),
+    /// A refusal.
+    Error(ErrorObject),
+}
+
+impl From<Result<RawJson, ErrorObject>> for Reply {
+    fn from(answer: Result<RawJson, ErrorObject>) -> Self {
+        match answer {
+            Ok(result) => Self::Result(result),
+            Err(error) => Self::Error(error),
+        }
+    }
+}
+
+impl From<RawJson> for Reply {
+    fn from(result: RawJson) -> Self {
+        Self::Result(result)
+    }
+}
+
+impl From<ErrorObject> for Reply {
+    fn from(error: ErrorObject) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl Connection {
+    /// Answers a request. Does nothing if it was answered or called off.
+    ///
+    /// A result over the frame limit becomes an error: the client could not read
+    /// it, and would lose the link by trying.
+    pub fn respond(&mut self, now: Instant, request: Incoming, reply: impl Into<Reply>) {
+        let Some(open) = self.requests.close(request) else {
+            return;
+        };
+        self.withdraw_calls_of(now, request);
+        let (frame, refused) = self.encode_reply(&open.id, reply.into());
+        self.core.send(Some(request), frame);
+        self.core.observe(|| Telemetry::RequestStop {
+            request: request.0,
+            method: open.method.clone(),
+            duration: now - open.started,
+            refused,
+        });
+        if !refused {
+            self.grant(open);
+        }
+        self.settle(now);
+    }
+
+    /// Ends a request without an answer.
+    pub(super) fn withdraw(&mut self, now: Instant, request: Incoming, reason: Withdrawal) {
+        if let Some(open) = self.requests.close(request) {
+            self.withdraw_calls_of(now, request);
+            self.withdrawn(now, request, open, reason);
+        }
+    }
+
+    pub(super) fn withdrawn(
+        &mut self,
+        now: Instant,
+        request: Incoming,
+        open: Open,
+        reason: Withdrawal,
+    ) {
+        let why = match reason {
+            Withdrawal::ByClient(_) => Reason::Cancelled,
+            Withdrawal::LinkClosed => Reason::ConnectionClosed,
+            Withdrawal::Shutdown => Reason::Shutdown,
+        };
+        self.core.observe(|| Telemetry::RequestException {
+            request: request.0,
+            method: open.method,
+            duration: now - open.started,
+            reason: why,
+        });
+        self.core.event(Event::Cancelled { request, reason });
+    }
+
+    fn encode_reply(&self, id: &RequestId, reply: Reply) -> (Bytes, bool) {
+        let (frame, refused) = match reply {
+            Reply::Result(result) => (response_raw(id, result.get().as_bytes()), false),
+            Reply::Response(frame) => (frame, false),
+            Reply::Error(error) => (error_response(Some(id), &error), true),
+        };
+        let (size, limit) = (frame.len(), self.core.config.max_frame);
+        if size <= limit {
+            return (frame, refused);
+        }
+        let error = errors::internal(&format!(
+            "The answer has {size} bytes; the limit is {limit}"
+        ));
+        (error_response(Some(id), &error), true)
+    }
+
+    /// The host granted a request that changes what the client hears of.
+    fn grant(&mut self, open: Open) {
+        let Some(session) = &mut self.session else {
+            return;
+        };
+        let changed = match open.purpose {
+            Purpose::Plain => false,
+            Purpose::Watch(uri) => session.watched.insert(uri),
+            Purpose::Unwatch(uri) => session.watched.remove(&uri),
+        };
+        if changed {
+            self.core.event(Event::WatchChanged);
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Asking the client, where the revision lets servers ask.
+
+use std::{borrow::Cow, time::Duration};
+
+use super::{
+    CallId, Connection, Failure, Incoming, Outcome, Output, Telemetry, Violation, calls::Call,
+    needed_capability, session::Session,
+};
+use crate::{
+    Instant,
+    jsonrpc::{Draft, EncodeError, RequestId},
+    model::{
+        Adapt, CancelledParams, Dialect, InputKind, InputRequest, ListRootsParams, Side, method,
+    },
+    revision::Era,
+};
+
+/// What to ask of the client.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Question {
+    /// Whether it is there.
+    Ping,
+    /// What results ask for in the stateless era, asked here directly.
+    Input(Box<InputRequest>),
+}
+
+impl<T: Into<InputRequest>> From<T> for Question {
+    fn from(question: T) -> Self {
+        Self::Input(Box::new(question.into()))
+    }
+}
+
+/// How a call wants to be treated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallOptions {
+    /// How long the answer may take; by what is asked unless given.
+    pub timeout: Option<Duration>,
+    /// The request on whose behalf it is made. When that ends, so does the call.
+    pub parent: Option<Incoming>,
+}
+
+impl Connection {
+    /// Asks the client something, in the session of the handshake era. Ends with
+    /// one [`Output::Done`], which may be waiting already when this returns.
+    pub fn call(
+        &mut self,
+        now: Instant,
+        question: impl Into<Question>,
+        options: &CallOptions,
+    ) -> CallId {
+        let id = self.calls.next_id();
+        if let Err(failure) = self.begin_call(now, id, question.into(), options) {
+            let outcome = Outcome::Failed(failure);
+            let call = CallId(id);
+            self.core.output(Output::Done { call, outcome });
+        }
+        CallId(id)
+    }
+
+    /// Gives a call up. Does nothing if it has ended.
+    pub fn cancel(&mut self, now: Instant, call: CallId) {
+        self.give_up(now, call.0, Failure::Cancelled, "no longer needed");
+    }
+
+    fn begin_call(
+        &mut self,
+        now: Instant,
+        id: u64,
+        question: Question,
+        options: &CallOptions,
+    ) -> Result<(), Failure> {
+        if self.core.is_closed() {
+            return Err(Failure::Closed);
+        }
+        let asks_someone = question.asks_someone();
+        let draft = self.draft(question, options.parent)?;
+        if self.calls.len() >= self.core.config.max_calls {
+            return Err(Failure::TooMany);
+        }
+        let (size, limit) = (draft.len(), self.core.config.max_frame);
+        if size > limit {
+            let why = format!("it has {size} bytes; the limit is {limit}");
+            return Err(Failure::Unsendable { why });
+        }
+        let method = draft.method_name();
+        let timeout = options
+            .timeout
+            .unwrap_or(self.core.config.call_timeout(asks_someone));
+        self.core.observe(|| Telemetry::CallStart {
+            call: id,
+            method: method.clone(),
+        });
+        let call = Call {
+            method,
+            parent: options.parent,
+            started: now,
+            timeout,
+        };
+        self.calls.open(id, call);
+        let frame = draft.into_request(id).frame;
+        self.core.send(options.parent, frame);
+        Ok(())
+    }
+
+    /// Checks that the client may be asked this, and encodes it.
+    fn draft(&self, question: Question, parent: Option<Incoming>) -> Result<Draft, Failure> {
+        if let Some(parent) = parent {
+            let open = self.requests.get(parent).ok_or(Failure::Cancelled)?;
+            if open.context.era() == Era::Stateless {
+                return Err(Failure::NotInThisEra);
+            }
+        }
+        let session = self.session.as_ref();
+        let session = session.filter(|session| session.rules.server_requests);
+        let session = session.ok_or(Failure::NotInThisEra)?;
+        let Question::Input(question) = question else {
+            return Ok(Draft::empty(method::PING));
+        };
+        if !session.initialized {
+            return Err(Failure::NotInitialized);
+        }
+        check(&question, session)?;
+        encode(*question, &session.rules.dialect).map_err(|error| Failure::Unsendable {
+            why: error.to_string(),
+        })
+    }
+}
+
+/// How calls end.
+impl Connection {
+    /// The client answered something.
+    pub(super) fn answered(
+        &mut self,
+        now: Instant,
+        id: Option<&RequestId>,
+        outcome: Outcome,
+        size: usize,
+    ) {
+        if self.session.is_none() {
+            self.core.violation(Violation::ClientResponse, size);
+            return;
+        }
+        let id = id.and_then(RequestId::as_u64);
+        if matches!(outcome, Outcome::Failed(_)) {
+            self.core.violation(Violation::InvalidResponse, size);
+        }
+        if id.is_some_and(|id| self.finish_call(now, id, outcome)) {
+            return;
+        }
+        let late = id.is_some_and(|id| self.calls.was_used(id));
+        self.core.observe(|| {
+            if late {
+                Telemetry::LateResponse
+            } else {
+                Telemetry::UnknownResponse
+            }
+        });
+    }
+
+    pub(super) fn call_timed_out(&mut self, now: Instant, id: u64) {
+        if let Some(after) = self.calls.timeout(id) {
+            self.give_up(now, id, Failure::Timeout { after }, "timeout");
+        }
+    }
+
+    /// The request ended on whose behalf calls were made.
+    pub(super) fn withdraw_calls_of(&mut self, now: Instant, parent: Incoming) {
+        for id in self.calls.children(parent) {
+            self.give_up(now, id, Failure::Cancelled, "no longer needed");
+        }
+    }
+
+    /// Ends a call, and says whether it was open. The only way out of the table,
+    /// so that no call ends twice.
+    pub(super) fn finish_call(&mut self, now: Instant, id: u64, outcome: Outcome) -> bool {
+        let Some(call) = self.calls.close(id) else {
+            return false;
+        };
+        let duration = now - call.started;
+        self.core.observe(|| match &outcome {
+            Outcome::Failed(failure) => Telemetry::CallException {
+                call: id,
+                method: call.method,
+                duration,
+                reason: failure.reason(),
+            },
+            Outcome::Result(_) | Outcome::Refused(_) => Telemetry::CallStop {
+                call: id,
+                method: call.method,
+                duration,
+                refused: matches!(outcome, Outcome::Refused(_)),
+            },
+        });
+        let call = CallId(id);
+        self.core.output(Output::Done { call, outcome });
+        true
+    }
+
+    fn give_up(&mut self, now: Instant, id: u64, failure: Failure, reason: &str) {
+        let parent = self.calls.parent(id);
+        if !self.finish_call(now, id, Outcome::Failed(failure)) {
+            return;
+        }
+        let Some(session) = &self.session else {
+            return;
+        };
+        let params = CancelledParams {
+            request_id: Some(id.into()),
+            reason: Some(reason.to_owned()),
+            ..CancelledParams::default()
+        };
+        self.core.notify(parent, &session.rules.dialect, params);
+        self.core.observe(|| Telemetry::CancelSent { call: id });
+    }
+}
+
+impl Question {
+    /// Whether a person or a model has to answer, which takes its time.
+    fn asks_someone(&self) -> bool {
+        match self {
+            Self::Ping => false,
+            Self::Input(question) => matches!(
+                question.kind,
+                InputKind::Elicit(_) | InputKind::CreateMessage(_)
+            ),
+        }
+    }
+}
+
+/// Whether the revision has the question, and the client declared to answer it.
+fn check(question: &InputRequest, session: &Session) -> Result<(), Failure> {
+    if !session.rules.allows(question.method(), Side::Server) {
+        let why = "this protocol version has no such question";
+        return Err(Failure::NotInThisRevision { why });
+    }
+    let declared = &session.client.capabilities;
+    if let Some(capability) = needed_capability(question)
+        && !declared.has(capability)
+    {
+        return Err(Failure::CapabilityMissing { capability });
+    }
+    if let InputKind::Elicit(params) = &question.kind
+        && let Some(why) = params.unsupported(&session.rules.dialect)
+    {
+        return Err(Failure::NotInThisRevision { why });
+    }
+    Ok(())
+}
+
+fn encode(mut question: InputRequest, dialect: &Dialect) -> Result<Draft, EncodeError> {
+    question.adapt(dialect);
+    match &question.kind {
+        InputKind::Elicit(params) => Draft::new(method::ELICITATION_CREATE, params),
+        InputKind::CreateMessage(params) => Draft::new(method::SAMPLING_CREATE_MESSAGE, params),
+        InputKind::ListRoots(params) => {
+            Draft::new::<Option<ListRootsParams>>(method::ROOTS_LIST, params)
+        }
+        InputKind::Unknown { method, params } => Draft::new(Cow::Owned(method.to_string()), params),
+    }
+}

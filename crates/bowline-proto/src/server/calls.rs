@@ -1,0 +1,101 @@
+//! Our calls to the client, while they are open.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use super::Incoming;
+use crate::Instant;
+
+/// Calls that the client has yet to answer. Their ids come from one counter and
+/// are never used twice.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    open: BTreeMap<u64, Call>,
+    deadlines: BTreeSet<(Instant, u64)>,
+    last: u64,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) method: Cow<'static, str>,
+    pub(super) parent: Option<Incoming>,
+    pub(super) started: Instant,
+    pub(super) timeout: Duration,
+}
+
+impl Call {
+    fn deadline(&self) -> Instant {
+        self.started + self.timeout
+    }
+}
+
+impl Calls {
+    pub(super) fn next_id(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// Whether the id was ever given out.
+    pub(super) fn was_used(&self, id: u64) -> bool {
+        (1..=self.last).contains(&id)
+    }
+
+    pub(super) fn open(&mut self, id: u64, call: Call) {
+        self.deadlines.insert((call.deadline(), id));
+        self.open.insert(id, call);
+    }
+
+    pub(super) fn close(&mut self, id: u64) -> Option<Call> {
+        let call = self.open.remove(&id)?;
+        self.deadlines.remove(&(call.deadline(), id));
+        Some(call)
+    }
+
+    /// How long a call may take, if it is open.
+    pub(super) fn timeout(&self, id: u64) -> Option<Duration> {
+        self.open.get(&id).map(|call| call.timeout)
+    }
+
+    /// On whose behalf a call is made.
+    pub(super) fn parent(&self, id: u64) -> Option<Incoming> {
+        self.open.get(&id)?.parent
+    }
+
+    pub(super) fn ids(&self) -> Vec<u64> {
+        self.open.keys().copied().collect()
+    }
+
+    /// The calls that were made on behalf of a request.
+    pub(super) fn children(&self, parent: Incoming) -> Vec<u64> {
+        let mut children = Vec::new();
+        for (id, call) in &self.open {
+            if call.parent == Some(parent) {
+                children.push(*id);
+            }
+        }
+        children
+    }
+
+    /// A call whose time is up.
+    pub(super) fn overdue(&self, now: Instant) -> Option<u64> {
+        let (at, id) = self.deadlines.first()?;
+        (*at <= now).then_some(*id)
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        self.deadlines.first().map(|(at, _)| *at)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// How many deadlines are armed: as many as there are calls.
+    pub(super) fn deadlines(&self) -> usize {
+        self.deadlines.len()
+    }
+}

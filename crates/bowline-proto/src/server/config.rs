@@ -1,0 +1,129 @@
+//! What a server is and how much it takes, with defaults that hold.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    model::{CacheScope, Implementation, LogLevel, ServerCapabilities},
+    revision::{Era, Revision},
+};
+
+/// The settings of one connection, or of all that a server has.
+///
+/// ```
+/// use bowline_proto::{model::ToolsCapability, server::Config};
+///
+/// let mut config = Config::new("travel", "1.0.0");
+/// config.capabilities.tools = Some(ToolsCapability::default());
+/// assert_eq!(config.max_frame, 16 * 1024 * 1024);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Who we say we are.
+    pub identity: Arc<Implementation>,
+    /// What we can do. Only what is declared here is handed up as an event; the
+    /// rest is refused on the wire. What a revision cannot say of it is left out
+    /// when it is announced.
+    pub capabilities: ServerCapabilities,
+    /// How to use the server, for the model.
+    pub instructions: Option<String>,
+    /// The revisions we are willing to speak.
+    pub revisions: Vec<Revision>,
+    /// How long a client may keep what `server/discover` told it.
+    pub discovery: CacheHint,
+    /// Methods that are not in the protocol, but to be handed up all the same.
+    pub extension_methods: Vec<Box<str>>,
+    /// From which severity on log messages are sent before a client of the
+    /// handshake era has said what it wants.
+    pub default_log_level: LogLevel,
+    /// The largest frame, in either direction: 16 MiB.
+    pub max_frame: usize,
+    /// How many requests of the client's may be open at once.
+    pub max_requests: usize,
+    /// How many streams of changes may be open at once.
+    pub max_listens: usize,
+    /// How many resources may be watched, by a session or by one stream.
+    pub max_subscriptions: usize,
+    /// How many calls of ours to the client may be open at once.
+    pub max_calls: usize,
+    /// How long our calls to the client may take.
+    pub timeouts: Timeouts,
+    /// Whether [`Output::Telemetry`](super::Output::Telemetry) is produced.
+    pub telemetry: bool,
+}
+
+/// How long something may be kept, and by whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CacheHint {
+    /// How long.
+    pub ttl: Duration,
+    /// Who may share it.
+    pub scope: CacheScope,
+}
+
+/// How long our calls to the client may take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// Calls that a person or a model answers: ten minutes.
+    pub input: Duration,
+    /// Calls that the client's program answers: half a minute.
+    pub other: Duration,
+}
+
+impl Config {
+    /// The defaults, for a server of this name and version that offers nothing
+    /// yet.
+    #[must_use]
+    pub fn new(name: &str, version: &str) -> Self {
+        Self {
+            identity: Arc::new(Implementation::new(name, version)),
+            capabilities: ServerCapabilities::default(),
+            instructions: None,
+            revisions: Revision::ALL.to_vec(),
+            discovery: CacheHint {
+                ttl: Duration::ZERO,
+                scope: CacheScope::Private,
+            },
+            extension_methods: Vec::new(),
+            default_log_level: LogLevel::Info,
+            max_frame: 16 * 1024 * 1024,
+            max_requests: 1024,
+            max_listens: 64,
+            max_subscriptions: 4096,
+            max_calls: 1024,
+            timeouts: Timeouts {
+                input: Duration::from_secs(600),
+                other: Duration::from_secs(30),
+            },
+            telemetry: true,
+        }
+    }
+
+    /// The version strings of all revisions we speak, the newest first.
+    #[must_use]
+    pub fn versions(&self) -> Vec<String> {
+        let mut revisions = self.revisions.clone();
+        revisions.sort_unstable();
+        revisions.dedup();
+        let newest_first = revisions.iter().rev();
+        newest_first.map(ToString::to_string).collect()
+    }
+
+    /// Whether we speak any revision of this era.
+    #[must_use]
+    pub fn speaks(&self, era: Era) -> bool {
+        self.revisions.iter().any(|revision| revision.era() == era)
+    }
+
+    pub(super) fn hands_up(&self, method: &str) -> bool {
+        let mut methods = self.extension_methods.iter();
+        methods.any(|known| &**known == method)
+    }
+
+    pub(super) fn call_timeout(&self, asks_someone: bool) -> Duration {
+        if asks_someone {
+            self.timeouts.input
+        } else {
+            self.timeouts.other
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The connection machine, as its driver sees it.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Client, Config, Input, Output,
+    calls::Calls,
+    core::{Core, Phase},
+    listens::Listens,
+    requests::Requests,
+    session::Session,
+};
+use crate::{Instant, revision::Revision};
+
+/// One client at the other end of one link: a pipe, a socket, memory.
+///
+/// # How to drive it
+///
+/// - **[`handle`](Self::handle)** says what happened on the link or the clock.
+/// - **Commands** ([`respond`](Self::respond), [`progress`](Self::progress),
+///   [`log`](Self::log), [`call`](Self::call), [`shutdown`](Self::shutdown), …)
+///   say what the host wants.
+/// - After either, drain **[`poll_output`](Self::poll_output)** until it says
+///   [`Output::Idle`], and do as it says. Its deadline is when to come back with
+///   [`Input::Tick`].
+/// - **[`receiving`](Self::receiving)** says whether the next frame may be
+///   delivered.
+///
+/// Time must not go backwards. Nothing else is required: any input and any
+/// command is accepted at any time, and what means nothing any more is ignored.
+///
+/// # What it promises
+///
+/// - Every request is answered at most once, and exactly once unless the client
+///   called it off or the link went away; then the host is told with
+///   [`Event::Cancelled`](super::Event::Cancelled) and nothing more is sent about
+///   it, whatever the host says.
+/// - Which era a request belongs to is decided request by request, by what it
+///   carries, so that one link may serve both. `initialize`, `server/discover`,
+///   `ping`, `logging/setLevel` and `subscriptions/listen` are answered here;
+///   `resources/subscribe` and its opposite are handed up like any other request,
+///   and take effect when the host grants them.
+/// - Nothing is sent that the client may not hear: no progress without a token or
+///   out of order, no log messages below its level, no changes that it does not
+///   watch, no call that it did not declare to answer.
+/// - Every call of ours ends with one [`Output::Done`].
+///
+/// Batches, where the revision has them, are taken apart; their answers are sent
+/// one by one, as they come.
+///
+/// ```
+/// use bowline_proto::{Instant, server::{Config, Connection, Input, Output}};
+///
+/// let mut connection = Connection::new(Config::new("travel", "1.0.0"));
+/// let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+/// connection.handle(Instant::ORIGIN, Input::Frame(ping.as_slice().into()));
+/// let Output::Send { frame, .. } = connection.poll_output() else {
+///     panic!("a ping is answered at once");
+/// };
+/// assert_eq!(frame, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+/// ```
+#[derive(Debug)]
+pub struct Connection {
+    pub(super) core: Core,
+    /// The session of the handshake era, once there is one.
+    pub(super) session: Option<Session>,
+    pub(super) requests: Requests,
+    pub(super) listens: Listens,
+    pub(super) calls: Calls,
+}
+
+/// How many things a connection holds on to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// The client's requests that are not answered.
+    pub requests: usize,
+    /// Their ids.
+    pub ids: usize,
+    /// Its streams of changes.
+    pub listens: usize,
+    /// The resources that it watches.
+    pub watched: usize,
+    /// Our calls that have not ended.
+    pub calls: usize,
+    /// Their deadlines.
+    pub timers: usize,
+    /// Outputs not polled yet.
+    pub outputs: usize,
+}
+
+impl Connection {
+    /// A connection whose link is there.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        Self {
+            core: Core::new(config),
+            session: None,
+            requests: Requests::default(),
+            listens: Listens::default(),
+            calls: Calls::default(),
+        }
+    }
+
+    /// Takes in what happened.
+    pub fn handle(&mut self, now: Instant, input: Input) {
+        if self.core.is_closed() {
+            return;
+        }
+        match input {
+            Input::Frame(frame) => self.frame(now, &frame),
+            Input::Oversize { size, prefix } => self.oversize(now, size, &prefix),
+            Input::Closed => self.link_closed(now),
+            Input::Tick => self.tick(now),
+        }
+    }
+
+    /// The next thing to do.
+    pub fn poll_output(&mut self) -> Output {
+        match self.core.pop_output() {
+            Some(output) => output,
+            None => Output::Idle(self.deadline()),
+        }
+    }
+
+    fn tick(&mut self, now: Instant) {
+        while let Some(call) = self.calls.overdue(now) {
+            self.call_timed_out(now, call);
+        }
+        if matches!(self.core.phase, Phase::Draining { until } if until <= now) {
+            self.grace_over(now);
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let drained = match self.core.phase {
+            Phase::Draining { until } => Some(until),
+            Phase::Open | Phase::Closed => None,
+        };
+        drained.into_iter().chain(self.calls.next_deadline()).min()
+    }
+}
+
+/// Looking.
+impl Connection {
+    /// Whether the next frame may be delivered. Once it is not, it never is.
+    #[must_use]
+    pub fn receiving(&self) -> bool {
+        !self.core.is_closed()
+    }
+
+    /// Whether the link is gone, or was hung up.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.core.is_closed()
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.core.config
+    }
+
+    /// The revision and the client of the session, if a handshake opened one.
+    #[must_use]
+    pub fn session(&self) -> Option<(Revision, &Client)> {
+        let session = self.session.as_ref()?;
+        Some((session.rules.revision, &session.client))
+    }
+
+    /// The resources that somebody watches, in either era.
+    #[must_use]
+    pub fn watched(&self) -> BTreeSet<&str> {
+        let by_session = self.session.iter().flat_map(|session| &session.watched);
+        let by_streams = self.listens.iter().flat_map(|(_, it)| &it.filter.uris);
+        by_session.chain(by_streams).map(|uri| &**uri).collect()
+    }
+
+    /// What the connection holds on to. At rest, all of it is zero.
+    #[must_use]
+    pub fn census(&self) -> Census {
+        Census {
+            requests: self.requests.len(),
+            ids: self.requests.ids(),
+            listens: self.listens.len(),
+            watched: self.watched().len(),
+            calls: self.calls.len(),
+            timers: self.calls.deadlines(),
+            outputs: self.core.outputs_pending(),
+        }
+    }
+}

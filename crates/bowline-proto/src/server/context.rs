@@ -1,0 +1,46 @@
+//! Who asks, and under what rules.
+
+use std::sync::Arc;
+
+use super::{Client, needed_capability};
+use crate::{
+    model::{Implementation, InputRequest, LogLevel, ProgressToken},
+    revision::{Era, Revision, Rules},
+};
+
+/// All that a request says besides what it asks.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RequestContext {
+    /// The rules of the revision that the request was made in.
+    pub rules: &'static Rules,
+    /// Who asks: by the handshake, or by this request alone.
+    pub client: Arc<Client>,
+    /// Who answers.
+    pub server: Arc<Implementation>,
+    /// The token under which the client wants to hear of progress.
+    pub progress_token: Option<ProgressToken>,
+    /// From which severity on the client wants log messages about this request,
+    /// where each request says that for itself.
+    pub log_level: Option<LogLevel>,
+}
+
+impl RequestContext {
+    /// The revision that the request was made in.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.rules.revision
+    }
+
+    /// The era that the request belongs to.
+    #[must_use]
+    pub fn era(&self) -> Era {
+        self.rules.era
+    }
+
+    /// The capability that the client lacks for a question, if it lacks one.
+    #[must_use]
+    pub fn lacks(&self, question: &InputRequest) -> Option<&'static str> {
+        needed_capability(question).filter(|needed| !self.client.capabilities.has(needed))
+    }
+}

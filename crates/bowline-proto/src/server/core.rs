@@ -1,0 +1,107 @@
+//! What every part of the machine needs: the settings, and a way to speak.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+use super::{Config, Event, Incoming, Output, Telemetry, Violation};
+use crate::{
+    Instant,
+    jsonrpc::{Draft, ErrorObject, RequestId, error_response},
+    model::{Dialect, Notification},
+};
+
+/// The settings, how far the connection's life has come, and what is to be said.
+#[derive(Debug)]
+pub(super) struct Core {
+    pub(super) config: Config,
+    pub(super) phase: Phase,
+    outputs: VecDeque<Output>,
+}
+
+/// How far the life of a connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Requests are taken.
+    Open,
+    /// No new requests; those under way may finish until then.
+    Draining { until: Instant },
+    /// It is over.
+    Closed,
+}
+
+impl Core {
+    pub(super) fn new(config: Config) -> Self {
+        Self {
+            config,
+            phase: Phase::Open,
+            outputs: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.phase == Phase::Closed
+    }
+
+    pub(super) fn output(&mut self, output: Output) {
+        self.outputs.push_back(output);
+    }
+
+    pub(super) fn pop_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    pub(super) fn outputs_pending(&self) -> usize {
+        self.outputs.len()
+    }
+
+    pub(super) fn event(&mut self, event: Event) {
+        self.outputs.push_back(Output::Event(event));
+    }
+
+    /// Observes, if anybody wants to know. The end is the last observation.
+    pub(super) fn observe(&mut self, telemetry: impl FnOnce() -> Telemetry) {
+        if self.config.telemetry && !self.is_closed() {
+            self.outputs.push_back(Output::Telemetry(telemetry()));
+        }
+    }
+
+    pub(super) fn violation(&mut self, what: Violation, size: usize) {
+        self.observe(|| Telemetry::Violation { what, size });
+    }
+
+    pub(super) fn send(&mut self, about: Option<Incoming>, frame: Bytes) {
+        self.outputs.push_back(Output::Send { about, frame });
+    }
+
+    /// Refuses a message without asking the host.
+    pub(super) fn refuse(&mut self, id: Option<&RequestId>, error: &ErrorObject) {
+        self.send(None, error_response(id, error));
+        self.observe(|| Telemetry::RequestRefused { code: error.code });
+    }
+
+    /// Sends a notification as the dialect has it; says whether it could.
+    pub(super) fn notify<N: Notification>(
+        &mut self,
+        about: Option<Incoming>,
+        dialect: &Dialect,
+        mut params: N,
+    ) -> bool {
+        params.adapt(dialect);
+        match Draft::new(N::METHOD, &params) {
+            Ok(draft) if draft.len() <= self.config.max_frame => {
+                self.send(about, draft.into_notification());
+                true
+            }
+            Ok(_) | Err(_) => self.dropped(N::METHOD),
+        }
+    }
+
+    /// Counts a notification of ours that nobody will hear.
+    pub(super) fn dropped(&mut self, method: &'static str) -> bool {
+        self.observe(|| Telemetry::NotificationDropped {
+            method: method.into(),
+        });
+        false
+    }
+}

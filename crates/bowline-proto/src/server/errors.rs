@@ -1,0 +1,206 @@
+//! The errors that a server answers with, each with the code and data that the
+//! revision has for it.
+//!
+//! Codes from -32000 to -32019 are never used, but for the one that older
+//! revisions give to missing resources.
+
+use serde::Serialize;
+
+use crate::{
+    jsonrpc::{ErrorObject, RawJson, RequestId, code},
+    model::{
+        ClientCapabilities, DecodeError, ElicitParams, MissingCapabilityData, ResourceNotFoundData,
+        UnsupportedVersionData, UrlElicitationRequiredData,
+    },
+    revision::{Era, Rules},
+};
+
+/// There is no such resource.
+#[must_use]
+pub fn resource_not_found(rules: &Rules, uri: &str) -> ErrorObject {
+    let message = format!("Resource not found: {uri}");
+    with_data(
+        ErrorObject::new(rules.resource_not_found, message),
+        &ResourceNotFoundData::new(uri),
+    )
+}
+
+/// The request needs something that the client did not declare.
+///
+/// The handshake era has no code for this: a server is expected to know what it
+/// may ask. There the request is called invalid, with the same data.
+#[must_use]
+pub fn missing_capability(rules: &Rules, required: ClientCapabilities) -> ErrorObject {
+    let code = match rules.era {
+        Era::Stateless => code::MISSING_CLIENT_CAPABILITY,
+        Era::Handshake => code::INVALID_REQUEST,
+    };
+    let error = ErrorObject::new(code, "The request needs a capability of the client");
+    with_data(error, &MissingCapabilityData::new(required))
+}
+
+/// We do not speak the version. `supported` may name those of either era.
+#[must_use]
+pub fn unsupported_version(supported: Vec<String>, requested: &str) -> ErrorObject {
+    let message = format!(
+        "Unsupported protocol version; supported: {}",
+        supported.join(", ")
+    );
+    with_data(
+        ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, message),
+        &UnsupportedVersionData::new(supported, requested),
+    )
+}
+
+/// The user must visit these pages first; nothing where the revision has no such
+/// error, and the question must be asked another way.
+#[must_use]
+pub fn url_elicitation_required(rules: &Rules, pages: Vec<ElicitParams>) -> Option<ErrorObject> {
+    let error = ErrorObject::new(
+        rules.url_elicitation_error?,
+        "The user must visit a page first",
+    );
+    Some(with_data(error, &UrlElicitationRequiredData::new(pages)))
+}
+
+/// There is no such tool.
+#[must_use]
+pub fn unknown_tool(name: &str) -> ErrorObject {
+    ErrorObject::new(code::INVALID_PARAMS, format!("Unknown tool: {name}"))
+}
+
+/// There is no such prompt.
+#[must_use]
+pub fn unknown_prompt(name: &str) -> ErrorObject {
+    ErrorObject::new(code::INVALID_PARAMS, format!("Unknown prompt: {name}"))
+}
+
+/// The cursor is none that we gave out.
+#[must_use]
+pub fn unknown_cursor() -> ErrorObject {
+    ErrorObject::new(code::INVALID_PARAMS, "Unknown cursor")
+}
+
+/// There is no such method here, or it stands behind a capability that was not
+/// declared.
+#[must_use]
+pub fn unknown_method(method: &str) -> ErrorObject {
+    ErrorObject::new(
+        code::METHOD_NOT_FOUND,
+        format!("Method not found: {method}"),
+    )
+}
+
+/// The parameters do not fit; says where.
+#[must_use]
+pub fn invalid_params(fault: &DecodeError) -> ErrorObject {
+    ErrorObject::new(code::INVALID_PARAMS, format!("Invalid params: {fault}"))
+}
+
+/// The message is not a request that can be answered here and now.
+#[must_use]
+pub fn invalid_request(why: &str) -> ErrorObject {
+    ErrorObject::new(code::INVALID_REQUEST, format!("Invalid request: {why}"))
+}
+
+/// We failed. The text goes to the client: no secrets, no stack traces.
+#[must_use]
+pub fn internal(what: &str) -> ErrorObject {
+    ErrorObject::new(code::INTERNAL_ERROR, what)
+}
+
+/// The HTTP status that an answer with this error has in the stateless era.
+///
+/// Most errors are in-band: the exchange succeeded, what was asked did not. An
+/// error about what a request must bring has its status from
+/// [`Rejection`](super::stateless::Rejection), which knows more than the code.
+#[must_use]
+pub fn http_status(error: &ErrorObject) -> u16 {
+    match error.code {
+        code::PARSE_ERROR
+        | code::INVALID_REQUEST
+        | code::HEADER_MISMATCH
+        | code::MISSING_CLIENT_CAPABILITY
+        | code::UNSUPPORTED_PROTOCOL_VERSION => 400,
+        code::METHOD_NOT_FOUND => 404,
+        _ => 200,
+    }
+}
+
+pub(super) fn shutting_down() -> ErrorObject {
+    internal("The server is shutting down")
+}
+
+pub(super) fn too_many(what: &str) -> ErrorObject {
+    internal(&format!("The server is busy: too many {what} at once"))
+}
+
+pub(super) fn duplicate_id(id: &RequestId) -> ErrorObject {
+    invalid_request(&format!("the id {id} is in use"))
+}
+
+pub(super) fn too_large(size: usize, limit: usize) -> ErrorObject {
+    invalid_request(&format!(
+        "the message has at least {size} bytes; the limit is {limit}"
+    ))
+}
+
+/// Data of ours always encodes; were it not to, the error is worth more than
+/// its data.
+fn with_data<T: Serialize>(error: ErrorObject, data: &T) -> ErrorObject {
+    match RawJson::encode(data) {
+        Ok(data) => error.with_data(data),
+        Err(_) => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::revision::Revision;
+
+    #[test]
+    fn missing_resources_have_the_code_of_their_revision() {
+        for revision in Revision::ALL {
+            let rules = revision.rules();
+            let error = resource_not_found(rules, "file:///none");
+            assert_eq!(error.code, rules.resource_not_found);
+            assert_eq!(error.data.unwrap().get(), r#"{"uri":"file:///none"}"#);
+        }
+    }
+
+    #[test]
+    fn missing_capabilities_are_an_object() {
+        let required = serde_json::from_str(r#"{"elicitation":{"url":{}}}"#).unwrap();
+        let error = missing_capability(Revision::LATEST.rules(), required);
+        assert_eq!(error.code, -32021);
+        assert_eq!(
+            error.data.unwrap().get(),
+            r#"{"requiredCapabilities":{"elicitation":{"url":{}}}}"#
+        );
+        let old = Revision::LATEST_HANDSHAKE.rules();
+        let error = missing_capability(old, ClientCapabilities::default());
+        assert_eq!(error.code, -32600, "no code of the other era");
+    }
+
+    #[test]
+    fn only_one_revision_sends_users_away_by_error() {
+        let codes: Vec<_> = Revision::ALL
+            .iter()
+            .filter_map(|revision| url_elicitation_required(revision.rules(), Vec::new()))
+            .map(|error| error.code)
+            .collect();
+        assert_eq!(codes, [-32042]);
+    }
+
+    #[test]
+    fn statuses_follow_the_code() {
+        let status = |code| http_status(&ErrorObject::new(code, ""));
+        assert_eq!(
+            [-32700, -32600, -32020, -32021, -32022].map(status),
+            [400; 5]
+        );
+        assert_eq!(status(-32601), 404);
+        assert_eq!([-32602, -32603, 7].map(status), [200; 3]);
+    }
+}

@@ -1,0 +1,255 @@
+//! What a request says about itself: the part of `_meta` that the machine reads.
+//!
+//! Parameters may be large and belong to somebody else, so they are walked over
+//! once and nothing of them is kept but slices.
+
+use std::fmt;
+
+use memchr::memmem;
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, DeserializeOwned, IgnoredAny, MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use super::errors;
+use crate::{
+    jsonrpc::{ErrorObject, code, decode},
+    model::{DecodeError, meta::key},
+};
+
+/// The members of a request's `_meta` that decide how it is treated.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Head<'a> {
+    members: [Option<&'a RawValue>; KEYS.len()],
+}
+
+const KEYS: [&str; 5] = [
+    key::PROTOCOL_VERSION,
+    key::CLIENT_CAPABILITIES,
+    key::CLIENT_INFO,
+    key::LOG_LEVEL,
+    key::PROGRESS_TOKEN,
+];
+
+impl<'a> Head<'a> {
+    /// Reads the head of a request's parameters.
+    pub(super) fn read(params: Option<&'a [u8]>) -> Result<Self, ErrorObject> {
+        let Some(params) = params else {
+            return Ok(Self::default());
+        };
+        if params.first() == Some(&b'[') {
+            let fault = DecodeError::new("", "the params are an array, not an object");
+            return Err(errors::invalid_params(&fault));
+        }
+        if !may_have_meta(params) {
+            return Ok(Self::default());
+        }
+        let mut reader = serde_json::Deserializer::from_slice(params);
+        match Params::deserialize(&mut reader).and_then(|params| reader.end().map(|()| params)) {
+            Ok(Params(head)) => Ok(head),
+            Err(fault) if fault.is_data() => {
+                let fault = DecodeError::new("_meta", fault.to_string());
+                Err(errors::invalid_params(&fault))
+            }
+            Err(fault) => Err(ErrorObject::new(
+                code::PARSE_ERROR,
+                format!("Parse error in the params: {fault}"),
+            )),
+        }
+    }
+
+    /// Whether the request speaks for itself, as those of the stateless era do.
+    /// One of the two members that they must have is enough: who has only one
+    /// should hear of the other.
+    pub(super) fn speaks_for_itself(&self) -> bool {
+        self.has(key::PROTOCOL_VERSION) || self.has(key::CLIENT_CAPABILITIES)
+    }
+
+    /// Whether the member is there.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.raw(key).is_some()
+    }
+
+    /// Decodes a member, if it is there.
+    pub(super) fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, ErrorObject> {
+        let Some(raw) = self.raw(key) else {
+            return Ok(None);
+        };
+        decode(raw.get().as_bytes()).map(Some).map_err(|fault| {
+            let fault = DecodeError::new(
+                format!("_meta[{key:?}]{}", dotted(&fault.path)),
+                fault.message,
+            );
+            errors::invalid_params(&fault)
+        })
+    }
+
+    fn raw(&self, key: &str) -> Option<&'a RawValue> {
+        let at = KEYS.iter().position(|known| *known == key)?;
+        self.members[at]
+    }
+}
+
+/// Most requests of the handshake era have no `_meta`, and need not be walked
+/// over. A key can also be spelled with escapes.
+fn may_have_meta(params: &[u8]) -> bool {
+    memmem::find(params, b"_meta").is_some() || memmem::find(params, b"\\u").is_some()
+}
+
+fn dotted(path: &str) -> String {
+    if path.is_empty() || path.starts_with('[') {
+        path.to_owned()
+    } else {
+        format!(".{path}")
+    }
+}
+
+/// Parameters, of which only `_meta` is read.
+struct Params<'a>(Head<'a>);
+
+impl<'de> Deserialize<'de> for Params<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ParamsVisitor).map(Self)
+    }
+}
+
+struct ParamsVisitor;
+
+impl<'de> Visitor<'de> for ParamsVisitor {
+    type Value = Head<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Head<'de>, A::Error> {
+        let mut head: Option<Head<'de>> = None;
+        while let Some(Key(is_meta)) = map.next_key::<Key<0>>()? {
+            if is_meta.is_none() {
+                map.next_value::<IgnoredAny>()?;
+            } else if head.is_some() {
+                return Err(de::Error::custom("it is there twice"));
+            } else {
+                let meta = map.next_value::<Option<MetaHead<'de>>>()?;
+                head = Some(meta.map(|MetaHead(head)| head).unwrap_or_default());
+            }
+        }
+        Ok(head.unwrap_or_default())
+    }
+}
+
+struct MetaHead<'a>(Head<'a>);
+
+impl<'de> Deserialize<'de> for MetaHead<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MetaVisitor).map(Self)
+    }
+}
+
+struct MetaVisitor;
+
+impl<'de> Visitor<'de> for MetaVisitor {
+    type Value = Head<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Head<'de>, A::Error> {
+        let mut head = Head::default();
+        while let Some(Key(slot)) = map.next_key::<Key<1>>()? {
+            let Some(slot) = slot else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            if head.members[slot].is_some() {
+                let key = KEYS[slot];
+                return Err(de::Error::custom(format_args!("{key} is there twice")));
+            }
+            head.members[slot] = Some(map.next_value()?);
+        }
+        Ok(head)
+    }
+}
+
+/// A key, as a slot: of `params` on level 0, of `_meta` on level 1.
+struct Key<const LEVEL: usize>(Option<usize>);
+
+impl<'de, const LEVEL: usize> Deserialize<'de> for Key<LEVEL> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeyVisitor<const LEVEL: usize>;
+
+        impl<const LEVEL: usize> Visitor<'_> for KeyVisitor<LEVEL> {
+            type Value = Key<LEVEL>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a member name")
+            }
+
+            fn visit_str<E: de::Error>(self, key: &str) -> Result<Key<LEVEL>, E> {
+                Ok(Key(match LEVEL {
+                    0 => (key == "_meta").then_some(0),
+                    _ => KEYS.iter().position(|known| *known == key),
+                }))
+            }
+        }
+
+        deserializer.deserialize_identifier(KeyVisitor::<LEVEL>)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jsonrpc::RequestId;
+
+    fn read(params: &str) -> Result<Head<'_>, i64> {
+        Head::read(Some(params.as_bytes())).map_err(|error| error.code)
+    }
+
+    #[test]
+    fn the_head_is_found_wherever_it_stands() {
+        let params = r#"{"name":"x","arguments":{"_meta":{"progressToken":1}},"_meta":{"progressToken":"t"}}"#;
+        let head = read(params).unwrap();
+        let token: Option<RequestId> = head.get(key::PROGRESS_TOKEN).unwrap();
+        assert_eq!(token, Some("t".into()));
+        assert!(!head.speaks_for_itself());
+    }
+
+    #[test]
+    fn escaped_names_are_names() {
+        let head = read(r#"{"\u005fmeta":{"progress\u0054oken":3}}"#).unwrap();
+        assert!(head.has(key::PROGRESS_TOKEN));
+    }
+
+    #[test]
+    fn either_required_member_marks_the_stateless_era() {
+        for params in [
+            r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"x"}}"#,
+            r#"{"_meta":{"io.modelcontextprotocol/clientCapabilities":{}}}"#,
+        ] {
+            assert!(read(params).unwrap().speaks_for_itself(), "{params}");
+        }
+        let info = r#"{"_meta":{"io.modelcontextprotocol/clientInfo":{}}}"#;
+        assert!(!read(info).unwrap().speaks_for_itself());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused_by_its_fault() {
+        assert_eq!(read("[1]").unwrap_err(), -32602);
+        assert_eq!(read(r#"{"_meta":7}"#).unwrap_err(), -32602);
+        assert_eq!(read(r#"{"_meta":{},"_meta":{}}"#).unwrap_err(), -32602);
+        let twice = r#"{"_meta":{"progressToken":1,"progressToken":2}}"#;
+        assert_eq!(read(twice).unwrap_err(), -32602);
+        assert_eq!(read(r#"{"_meta":{},"a":tru}"#).unwrap_err(), -32700);
+        assert!(!read(r#"{"_meta":null}"#).unwrap().speaks_for_itself());
+    }
+
+    #[test]
+    fn a_bad_member_is_named() {
+        let head = read(r#"{"_meta":{"progressToken":1.5}}"#).unwrap();
+        let error = head.get::<RequestId>(key::PROGRESS_TOKEN).unwrap_err();
+        assert!(error.message.contains("progressToken"), "{}", error.message);
+    }
+}

@@ -1,0 +1,105 @@
+//! The client's streams of changes, while they are open.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::RequestContext;
+use crate::{
+    Instant,
+    jsonrpc::RequestId,
+    model::{ServerCapabilities, SubscriptionFilter, task},
+};
+
+/// The open streams, by the id of the request that each of them is.
+#[derive(Debug, Default)]
+pub(super) struct Listens {
+    open: BTreeMap<RequestId, Listen>,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(super) struct Listen {
+    pub(super) context: RequestContext,
+    pub(super) filter: Filter,
+    pub(super) started: Instant,
+}
+
+/// What a stream brings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Filter {
+    pub(super) tools: bool,
+    pub(super) prompts: bool,
+    pub(super) resources: bool,
+    pub(super) uris: BTreeSet<Box<str>>,
+    pub(super) tasks: BTreeSet<Box<str>>,
+}
+
+impl Listens {
+    pub(super) fn open(&mut self, id: RequestId, listen: Listen) {
+        self.open.insert(id, listen);
+    }
+
+    pub(super) fn close(&mut self, id: &RequestId) -> Option<Listen> {
+        self.open.remove(id)
+    }
+
+    pub(super) fn close_first(&mut self) -> Option<(RequestId, Listen)> {
+        self.open.pop_first()
+    }
+
+    pub(super) fn contains(&self, id: &RequestId) -> bool {
+        self.open.contains_key(id)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&RequestId, &Listen)> {
+        self.open.iter()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+}
+
+impl Filter {
+    /// The part of what is wanted that the server declared to bring.
+    pub(super) fn honour(
+        wanted: &SubscriptionFilter,
+        context: &RequestContext,
+        declared: &ServerCapabilities,
+    ) -> Self {
+        let granted = |wanted: Option<bool>, path| wanted == Some(true) && declared.has(path);
+        let set = |wanted: &Option<Vec<String>>, may: bool| {
+            let wanted = wanted.iter().flatten().filter(|_| may);
+            wanted.map(|item| item.as_str().into()).collect()
+        };
+        let tasks = declared.has_extension(task::EXTENSION_ID)
+            && context
+                .client
+                .capabilities
+                .has_extension(task::EXTENSION_ID);
+        Self {
+            tools: granted(wanted.tools_list_changed, "tools.listChanged"),
+            prompts: granted(wanted.prompts_list_changed, "prompts.listChanged"),
+            resources: granted(wanted.resources_list_changed, "resources.listChanged"),
+            uris: set(
+                &wanted.resource_subscriptions,
+                declared.has("resources.subscribe"),
+            ),
+            tasks: set(&wanted.task_ids, tasks),
+        }
+    }
+
+    /// The same as it stands on the wire: what is not brought is not mentioned.
+    pub(super) fn to_wire(&self) -> SubscriptionFilter {
+        let list = |items: &BTreeSet<Box<str>>| {
+            (!items.is_empty()).then(|| items.iter().map(ToString::to_string).collect())
+        };
+        SubscriptionFilter {
+            tools_list_changed: self.tools.then_some(true),
+            prompts_list_changed: self.prompts.then_some(true),
+            resources_list_changed: self.resources.then_some(true),
+            resource_subscriptions: list(&self.uris),
+            task_ids: list(&self.tasks),
+            ..SubscriptionFilter::default()
+        }
+    }
+}

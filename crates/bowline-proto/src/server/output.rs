@@ -1,0 +1,95 @@
+//! What the machine asks of the driver, and what it tells the host.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+
+use super::{CallId, Incoming, Outcome, RequestContext, Telemetry};
+use crate::{Instant, jsonrpc::RequestId, revision::Revision};
+
+/// The next thing to do. Drain [`poll_output`](super::Connection::poll_output)
+/// until it says [`Output::Idle`].
+#[derive(Debug)]
+pub enum Output {
+    /// Send a frame, in this order.
+    Send {
+        /// The request of the client's that the frame belongs to: its answer,
+        /// its progress, its log messages, a call made on its behalf. Transports
+        /// with a stream for each request send it there.
+        about: Option<Incoming>,
+        /// The frame, without a line end and with none inside.
+        frame: Bytes,
+    },
+    /// A call of ours has ended. Each call ends once.
+    Done {
+        /// Which call.
+        call: CallId,
+        /// How.
+        outcome: Outcome,
+    },
+    /// Something for the host.
+    Event(Event),
+    /// Something for the observer.
+    Telemetry(Telemetry),
+    /// Close the link, once everything sent before is written.
+    Hangup,
+    /// Nothing more to do until the deadline, or until something happens.
+    Idle(Option<Instant>),
+}
+
+/// Something that the host may want to know or must answer.
+#[derive(Debug)]
+pub enum Event {
+    /// A session of the handshake era was opened.
+    Opened {
+        /// The revision that is spoken in it.
+        revision: Revision,
+    },
+    /// The client ended the handshake: it may be asked and told things now.
+    Initialized,
+    /// The client asks something. Answer with
+    /// [`respond`](super::Connection::respond).
+    Request {
+        /// The name to answer under.
+        request: Incoming,
+        /// The client's own id of it.
+        id: RequestId,
+        /// What it asks.
+        method: Cow<'static, str>,
+        /// With what parameters, verbatim.
+        params: Option<Bytes>,
+        /// Who asks, and under what rules.
+        context: Box<RequestContext>,
+    },
+    /// Nobody waits for this answer any more; nothing about it will be sent.
+    Cancelled {
+        /// Which request.
+        request: Incoming,
+        /// Why.
+        reason: Withdrawal,
+    },
+    /// A notification of the client's, in the order of arrival.
+    Notification {
+        /// Its method.
+        method: Cow<'static, str>,
+        /// Its parameters, verbatim.
+        params: Option<Bytes>,
+    },
+    /// The resources that somebody watches are others than before;
+    /// [`watched`](super::Connection::watched) lists them.
+    WatchChanged,
+    /// The connection has ended; nothing follows but the outcome of calls that
+    /// are made in spite of it.
+    Closed,
+}
+
+/// Why nobody waits for an answer any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Withdrawal {
+    /// The client called it off, perhaps saying why.
+    ByClient(Option<Box<str>>),
+    /// The link is gone.
+    LinkClosed,
+    /// The server was shut down, and the grace is over. The client was told.
+    Shutdown,
+}

@@ -1,0 +1,170 @@
+//! What a request of the stateless era must bring.
+//!
+//! Each request is judged by itself, so that a server needs no connection to do
+//! so: over HTTP, [`admit`] is all there is.
+
+use std::sync::Arc;
+
+use super::{Client, Config, RequestContext, errors, gate, head::Head};
+use crate::{
+    jsonrpc::{ErrorObject, ScanError, ScanErrorKind, code},
+    model::{ClientCapabilities, LogLevel, meta::key, task},
+    revision::{Era, Revision, Rules},
+};
+
+/// Why a request is not admitted: what to answer, and with which HTTP status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// The error to answer with.
+    pub error: ErrorObject,
+    /// The HTTP status of that answer.
+    pub status: u16,
+}
+
+/// Whether these parameters are those of a stateless request: their `_meta` says
+/// which version they are in, or what the client can do.
+///
+/// Parameters that cannot be read are not; whoever takes them in will say why.
+///
+/// ```
+/// use bowline_proto::server::stateless;
+///
+/// let modern = br#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#;
+/// assert!(stateless::speaks_for_itself(Some(modern)));
+/// assert!(!stateless::speaks_for_itself(Some(br#"{"protocolVersion":"2025-11-25"}"#)));
+/// ```
+#[must_use]
+pub fn speaks_for_itself(params: Option<&[u8]>) -> bool {
+    Head::read(params).is_ok_and(|head| head.speaks_for_itself())
+}
+
+/// Admits a request of the stateless era: it says all that it must, in a version
+/// that we speak, and asks for something that we have.
+///
+/// # Errors
+///
+/// Where it does not. A server that speaks no stateless revision has no methods
+/// in that era, which is what makes clients fall back to the handshake.
+///
+/// ```
+/// use bowline_proto::server::{Config, stateless};
+///
+/// let config = Config::new("travel", "1.0.0");
+/// let refused = stateless::admit(&config, "server/discover", None).unwrap_err();
+/// assert_eq!((refused.error.code, refused.status), (-32602, 400));
+/// ```
+pub fn admit(
+    config: &Config,
+    method: &str,
+    params: Option<&[u8]>,
+) -> Result<RequestContext, Rejection> {
+    let head = Head::read(params)?;
+    admit_head(config, method, &head)
+}
+
+pub(super) fn admit_head(
+    config: &Config,
+    method: &str,
+    head: &Head<'_>,
+) -> Result<RequestContext, Rejection> {
+    if !config.speaks(Era::Stateless) {
+        return Err(errors::unknown_method(method).into());
+    }
+    let rules = settle_rules(config, head)?;
+    gate::check(config, rules, method)?;
+    let capabilities: ClientCapabilities = head
+        .get(key::CLIENT_CAPABILITIES)?
+        .ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
+    if gate::is_about_tasks(method) && !capabilities.has_extension(task::EXTENSION_ID) {
+        return Err(errors::missing_capability(rules, with_tasks()).into());
+    }
+    let client = Client {
+        capabilities,
+        info: head.get(key::CLIENT_INFO)?,
+    };
+    Ok(RequestContext {
+        rules,
+        client: Arc::new(client),
+        server: Arc::clone(&config.identity),
+        progress_token: head.get(key::PROGRESS_TOKEN)?,
+        log_level: log_level(head)?,
+    })
+}
+
+impl From<ErrorObject> for Rejection {
+    fn from(error: ErrorObject) -> Self {
+        Self {
+            status: errors::http_status(&error),
+            error,
+        }
+    }
+}
+
+impl From<&ScanError> for Rejection {
+    /// What to answer to a frame that is not a message.
+    fn from(fault: &ScanError) -> Self {
+        let code = match fault.kind {
+            ScanErrorKind::UnexpectedEnd
+            | ScanErrorKind::NotJson
+            | ScanErrorKind::Mismatched
+            | ScanErrorKind::Trailing => code::PARSE_ERROR,
+            _ => code::INVALID_REQUEST,
+        };
+        let (kind, offset) = (fault.kind, fault.offset);
+        ErrorObject::new(code, format!("{kind} (at byte {offset})")).into()
+    }
+}
+
+/// The rules of the version that the request is in. Members that every request
+/// must have are missed before their values are looked at.
+fn settle_rules(config: &Config, head: &Head<'_>) -> Result<&'static Rules, Rejection> {
+    let Some(version) = head.get::<String>(key::PROTOCOL_VERSION)? else {
+        return Err(missing(key::PROTOCOL_VERSION));
+    };
+    let spoken = |revision: &Revision| {
+        revision.era() == Era::Stateless && config.revisions.contains(revision)
+    };
+    let revision = Revision::parse(&version).filter(spoken);
+    let known = revision.map_or(&[key::CLIENT_CAPABILITIES][..], |revision| {
+        revision.rules().required_request_meta
+    });
+    if let Some(key) = known.iter().find(|key| !head.has(key)) {
+        return Err(missing(key));
+    }
+    match revision {
+        Some(revision) => Ok(revision.rules()),
+        None => Err(errors::unsupported_version(config.versions(), &version).into()),
+    }
+}
+
+fn missing(key: &str) -> Rejection {
+    Rejection {
+        error: ErrorObject::new(
+            code::INVALID_PARAMS,
+            format!("Invalid params: _meta[{key:?}] is missing"),
+        ),
+        status: 400,
+    }
+}
+
+fn log_level(head: &Head<'_>) -> Result<Option<LogLevel>, Rejection> {
+    let level: Option<LogLevel> = head.get(key::LOG_LEVEL)?;
+    match level {
+        Some(level) if !LogLevel::ALL.contains(&level) => Err(unknown_level(&level).into()),
+        level => Ok(level),
+    }
+}
+
+pub(super) fn unknown_level(level: &LogLevel) -> ErrorObject {
+    let message = format!("Invalid params: unknown log level {:?}", level.as_str());
+    ErrorObject::new(code::INVALID_PARAMS, message)
+}
+
+/// What a client must declare to ask about tasks.
+fn with_tasks() -> ClientCapabilities {
+    let mut required = ClientCapabilities::default();
+    if let Ok(settings) = crate::jsonrpc::RawJson::from_text("{}".to_owned()) {
+        required.extensions = Some([(task::EXTENSION_ID, settings)].into_iter().collect());
+    }
+    required
+}
