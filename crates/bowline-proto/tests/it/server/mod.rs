@@ -1,1 +1,14 @@
 //! Tests of `bowline_proto::server`.
+
+mod admission;
+mod asking;
+mod cancellation;
+mod changes;
+mod encoding;
+mod frames;
+mod logging;
+mod opening;
+mod progress;
+mod requests;
+mod rig;
+mod shutdown;
