@@ -9,6 +9,7 @@ mod frames;
 mod logging;
 mod opening;
 mod progress;
+mod properties;
 mod requests;
 mod rig;
 mod shutdown;
