@@ -4,6 +4,7 @@ mod admission;
 mod asking;
 mod cancellation;
 mod changes;
+mod dialogue;
 mod encoding;
 mod frames;
 mod logging;

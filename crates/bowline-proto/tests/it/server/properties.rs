@@ -400,6 +400,8 @@ impl World {
         while let Some(deadline) = self.deadline.filter(|deadline| *deadline <= until) {
             self.now = self.now.max(deadline);
             self.handle(Input::Tick);
+            let later = self.deadline.is_none_or(|next| deadline < next);
+            assert!(later, "a deadline that was kept is gone");
         }
         self.now = until;
         self.handle(Input::Tick);
