@@ -451,10 +451,13 @@ impl Ready {
             }
             method::INITIALIZE => {
                 core.violation(Violation::SecondInitialize, size);
-                let refusal =
-                    ErrorObject::new(code::INVALID_REQUEST, "only clients send initialize");
-                core.send(self.link, None, error_response(Some(id), &refusal));
-                return Next::tolerate(core, "a second initialize");
+                let next = Next::tolerate(core, "a second initialize");
+                if let Next::GoOn = next {
+                    let refusal =
+                        ErrorObject::new(code::INVALID_REQUEST, "only clients send initialize");
+                    core.send(self.link, None, error_response(Some(id), &refusal));
+                }
+                return next;
             }
             _ => {
                 if let Err(refusal) = self.hand_up(core, id, name, params) {
