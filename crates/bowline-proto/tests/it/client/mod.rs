@@ -1,5 +1,6 @@
 //! Tests of `bowline_proto::client`.
 
+mod allocations;
 mod calls;
 mod calls_http;
 mod cancelling;
