@@ -103,10 +103,12 @@ impl Config {
     /// can still be on its way.
     #[must_use]
     pub fn tombstone_ttl(&self) -> Duration {
-        self.timeouts.longest_request()
-            + self.timeouts.opening
-            + self.backoff.max()
-            + Duration::from_secs(5)
+        // Saturating: "no timeout" is a setting that people use.
+        self.timeouts
+            .longest_request()
+            .saturating_add(self.timeouts.opening)
+            .saturating_add(self.backoff.max())
+            .saturating_add(Duration::from_secs(5))
     }
 }
 

@@ -134,8 +134,14 @@ impl Core {
     pub(super) fn bury(&mut self, now: Instant, wire: u64) {
         self.tombstones.insert(now, wire);
         if !self.timers.is_armed(Timer::Sweep) {
-            self.timers.arm(Timer::Sweep, now + self.config.sweep_every);
+            self.arm_sweep(now);
         }
+    }
+
+    /// Not at once, whatever the settings say: it would be due for ever.
+    fn arm_sweep(&mut self, now: Instant) {
+        let wait = self.config.sweep_every.max(Duration::from_millis(1));
+        self.timers.arm(Timer::Sweep, now + wait);
     }
 
     pub(super) fn sweep(&mut self, now: Instant) {
@@ -144,7 +150,7 @@ impl Core {
             self.observe(|| Telemetry::TombstonesSwept { count });
         }
         if !self.tombstones.is_empty() {
-            self.timers.arm(Timer::Sweep, now + self.config.sweep_every);
+            self.arm_sweep(now);
         }
     }
 

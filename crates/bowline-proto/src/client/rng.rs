@@ -36,8 +36,10 @@ impl Rng {
     }
 }
 
-/// `base × (1 + (u − 0.5) × 2 × share)`, never below zero.
+/// `base × (1 + (u − 0.5) × 2 × share)`, never below zero, and no longer than
+/// a duration can be.
 pub(super) fn vary(base: Duration, share: f64, unit: f64) -> Duration {
     let factor = 1.0 + (unit - 0.5) * 2.0 * share;
-    base.mul_f64(factor.max(0.0))
+    let seconds = base.as_secs_f64() * factor.max(0.0);
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
