@@ -10,6 +10,7 @@ mod modes;
 mod opening;
 mod opening_http;
 mod properties;
+mod properties_focus;
 mod requests;
 mod rig;
 mod rounds;

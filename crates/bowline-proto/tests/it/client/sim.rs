@@ -300,18 +300,7 @@ impl World {
             }
             Op::ProvideInput { nth, give } => self.provide(*nth, *give),
             Op::Respond { nth, ok } => self.respond(*nth, *ok),
-            Op::Server(does) => {
-                self.oracle.dishonoured |= matches!(
-                    does,
-                    ServerDoes::HonourLess { .. }
-                        | ServerDoes::EndStreams { .. }
-                        | ServerDoes::CancelRequest { .. }
-                );
-                if let Some(link) = self.oracle.link.as_ref().map(|live| live.link) {
-                    let emissions = self.server.act(link, *does, &mut self.chance);
-                    self.emit(link, emissions);
-                }
-            }
+            Op::Server(does) => self.provoke(*does),
             Op::Link(fault) => self.fault(*fault),
             Op::Pass { ms } => self.pass(Duration::from_millis((*ms).into())),
             Op::Wake => {
@@ -378,6 +367,19 @@ impl World {
         self.oracle
             .called(id, Ledger::new(self.now, wish, timeout, None));
         self.drain();
+    }
+
+    fn provoke(&mut self, does: ServerDoes) {
+        self.oracle.dishonoured |= matches!(
+            does,
+            ServerDoes::HonourLess { .. }
+                | ServerDoes::EndStreams { .. }
+                | ServerDoes::CancelRequest { .. }
+        );
+        if let Some(link) = self.oracle.link.as_ref().map(|live| live.link) {
+            let emissions = self.server.act(link, does, &mut self.chance);
+            self.emit(link, emissions);
+        }
     }
 
     fn cancel(&mut self, nth: u8, times: u8, cancel: &Cancel) {

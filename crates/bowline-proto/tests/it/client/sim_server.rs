@@ -219,30 +219,28 @@ impl Server {
                 self.speaks = speaks;
                 vec![Emission::close()]
             }
-            ServerDoes::Mute { on } => {
-                self.muted = on;
+            mood => {
+                self.turn_to(link, mood);
                 Vec::new()
             }
+        }
+    }
+
+    /// Changes its mood, silently.
+    fn turn_to(&mut self, link: Link, mood: ServerDoes) {
+        match mood {
+            ServerDoes::Mute { on } => self.muted = on,
+            ServerDoes::Forgetful { on } => self.forgetful = on && self.http,
+            ServerDoes::Open(manner) => self.manner = manner,
+            ServerDoes::HonourLess { on } => self.honours_less = on,
             ServerDoes::ForgetSession => {
                 let session = self.sessions.get_mut(&link);
                 if let Some(session) = session.filter(|session| self.http && !session.stateless) {
                     session.forgotten = true;
                     session.resources.clear();
                 }
-                Vec::new()
             }
-            ServerDoes::Forgetful { on } => {
-                self.forgetful = on && self.http;
-                Vec::new()
-            }
-            ServerDoes::Open(manner) => {
-                self.manner = manner;
-                Vec::new()
-            }
-            ServerDoes::HonourLess { on } => {
-                self.honours_less = on;
-                Vec::new()
-            }
+            _ => {}
         }
     }
 }
