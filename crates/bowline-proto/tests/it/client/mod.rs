@@ -6,6 +6,8 @@ mod calls_http;
 mod cancelling;
 mod listening;
 mod look;
+mod model;
+mod model_run;
 mod modes;
 mod opening;
 mod opening_http;

@@ -121,8 +121,9 @@ fn a_full_queue_is_tried_three_times() {
         let (mut seen, mut refused) = (0, vec![0; busy.len()]);
         // Refuse whatever is offered until each has had its share.
         for _ in 0..4 {
-            for sent in rig.sent[seen..].to_vec() {
-                seen += 1;
+            let offered = rig.sent[seen..].to_vec();
+            seen += offered.len();
+            for sent in offered {
                 let nonce = sent.json["params"]["nonce"].as_u64().expect("a nonce");
                 let nonce = usize::try_from(nonce).expect("a small one");
                 if refused[nonce] < busy[nonce] {
