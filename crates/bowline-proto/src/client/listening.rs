@@ -35,6 +35,13 @@ struct Stream {
     filter: Filter,
 }
 
+/// One of the two streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    Current,
+    Next,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Filter {
     watch: Watch,
@@ -152,25 +159,20 @@ impl Listening {
         wire: u64,
         error: Option<&ErrorObject>,
     ) {
-        if self.next.take_if(|next| next.wire == wire).is_some() {
-            self.unsupported = error.is_some_and(|error| error.code == code::METHOD_NOT_FOUND);
-            self.refuse_waiting(core, now, error);
-        } else if self
-            .current
-            .take_if(|current| current.wire == wire)
-            .is_none()
-        {
-            return;
+        match self.remove(wire) {
+            Some(Which::Next) => {
+                self.unsupported = error.is_some_and(|error| error.code == code::METHOD_NOT_FOUND);
+                self.refuse_waiting(core, now, error);
+            }
+            Some(Which::Current) => {}
+            None => return,
         }
-        self.gap |= self.current.is_none();
-        let wanted = self.wanted(core);
-        let current = self.current.as_ref().map(|stream| &stream.filter);
         if self.unsupported {
             for uri in std::mem::take(&mut core.intents.uris) {
                 core.lose_subscription(uri, error.cloned());
             }
-        } else if self.next.is_none() && !wanted.is_empty() && current != Some(&wanted) {
-            self.schedule(core, now);
+        } else {
+            self.schedule_if_wanted(core, now);
         }
     }
 
@@ -184,21 +186,36 @@ impl Listening {
         wire: u64,
         outcome: Option<&Outcome>,
     ) {
-        if self.next.take_if(|next| next.wire == wire).is_some() {
-            if let Some(outcome) = outcome {
+        match (self.remove(wire), outcome) {
+            (Some(Which::Next), Some(outcome)) => {
                 for (call, _) in std::mem::take(&mut self.waiting) {
                     core.finish(now, call, outcome.clone());
                 }
             }
-        } else if self
-            .current
-            .take_if(|current| current.wire == wire)
-            .is_none()
-        {
-            return;
+            (Some(_), _) => {}
+            (None, _) => return,
         }
+        self.schedule_if_wanted(core, now);
+    }
+
+    /// Forgets a stream; says which of the two it was.
+    fn remove(&mut self, wire: u64) -> Option<Which> {
+        let is_it = |stream: &mut Stream| stream.wire == wire;
+        let which = if self.next.take_if(is_it).is_some() {
+            Which::Next
+        } else {
+            self.current.take_if(is_it)?;
+            Which::Current
+        };
         self.gap |= self.current.is_none();
-        if self.next.is_none() && !self.wanted(core).is_empty() {
+        Some(which)
+    }
+
+    /// Asks again after a while, unless what there is will do.
+    fn schedule_if_wanted(&mut self, core: &mut Core, now: Instant) {
+        let wanted = self.wanted(core);
+        let current = self.current.as_ref().map(|stream| &stream.filter);
+        if self.next.is_none() && !wanted.is_empty() && current != Some(&wanted) {
             self.schedule(core, now);
         }
     }

@@ -198,18 +198,7 @@ impl Opening {
             Refusal::Busy(_) => {
                 self.fail(core, now, CauseKind::Io("the transport is busy".to_owned()))
             }
-            Refusal::Failed(cause) | Refusal::Unanswered(cause) => {
-                let hang_up = Some(self.link);
-                give_up(
-                    core,
-                    now,
-                    Fallen {
-                        hang_up,
-                        cause,
-                        redial: Redial::AfterBackoff,
-                    },
-                )
-            }
+            Refusal::Failed(cause) | Refusal::Unanswered(cause) => self.fail_by(core, now, cause),
             Refusal::Status(status) => self.status(core, now, &status),
         }
     }
@@ -487,18 +476,23 @@ impl Opening {
         }
     }
 
-    /// Gives this link up. What was believed of the server was no help.
+    /// Gives this link up.
     fn fail(&self, core: &mut Core, now: Instant, kind: CauseKind) -> State {
+        self.fail_by(core, now, kind.into())
+    }
+
+    /// Gives this link up. What was believed of the server was no help.
+    fn fail_by(&self, core: &mut Core, now: Instant, cause: Cause) -> State {
         core.belief = None;
         let hang_up = Some(self.link);
-        let cause = kind.into();
+        let redial = Redial::AfterBackoff;
         give_up(
             core,
             now,
             Fallen {
                 hang_up,
                 cause,
-                redial: Redial::AfterBackoff,
+                redial,
             },
         )
     }

@@ -155,7 +155,7 @@ impl Both {
                 }
             }
             // The rest comes from a link, of which there must have been one.
-            link if self.rig.link.is_some() => self.from_link(link),
+            link if self.rig.link.is_some() => self.link_event(link),
             _ => {}
         }
         self.compare();
@@ -179,7 +179,7 @@ impl Both {
         self.calls.push((id, None));
     }
 
-    fn from_link(&mut self, ev: &Ev) {
+    fn link_event(&mut self, ev: &Ev) {
         match ev {
             Ev::Up => {
                 self.model.up();
