@@ -155,7 +155,7 @@ impl Both {
                 }
             }
             // The rest comes from a link, of which there must have been one.
-            link if self.rig.link.is_some() => self.link_event(link),
+            link if self.rig.link.is_some() => self.heard(link),
             _ => {}
         }
         self.compare();
@@ -179,7 +179,7 @@ impl Both {
         self.calls.push((id, None));
     }
 
-    fn link_event(&mut self, ev: &Ev) {
+    fn heard(&mut self, ev: &Ev) {
         match ev {
             Ev::Up => {
                 self.model.up();
