@@ -177,14 +177,21 @@ fn the_same_seed_makes_the_same_world() {
 #[test]
 fn the_worlds_are_varied() {
     let tally = std::cell::RefCell::new(BTreeMap::new());
+    let steps = std::cell::Cell::new(0);
     check(&plans(80), |plan| {
         let mut world = World::live(plan);
         finish(&mut world);
+        steps.set(steps.get() + world.steps);
         for (how, count) in &world.oracle.tally {
             *tally.borrow_mut().entry(*how).or_insert(0) += count;
         }
     });
     let tally = tally.into_inner();
+    assert!(
+        steps.get() >= 30 * u64::from(CASES),
+        "{} steps only",
+        steps.get()
+    );
     let ends = [
         "result",
         "refused",

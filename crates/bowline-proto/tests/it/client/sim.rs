@@ -49,6 +49,8 @@ pub(crate) struct World {
     /// Which calls the host is being asked about.
     asked: BTreeSet<CallId>,
     peer_requests: BTreeSet<PeerRequest>,
+    /// The state that the host was told of last.
+    told: StateName,
     deadline: Option<Instant>,
     nonce: u64,
     /// How many inputs, commands and wake-ups there were.
@@ -99,6 +101,7 @@ impl World {
             ghosts: Vec::new(),
             asked: BTreeSet::new(),
             peer_requests: BTreeSet::new(),
+            told: StateName::Starting,
             deadline: None,
             nonce: 0,
             steps: 0,
@@ -162,6 +165,11 @@ impl World {
                 output => self.obey(output),
             }
         }
+        assert_eq!(
+            self.told,
+            self.machine.state(),
+            "the host was told otherwise"
+        );
         self.oracle.at_rest(self.now, &self.machine, self.deadline);
     }
 
@@ -193,7 +201,8 @@ impl World {
                 self.oracle.done(self.now, call, &outcome);
             }
             Output::Event(event) => self.event(event),
-            Output::Telemetry(_) | Output::Idle(_) => {}
+            Output::Telemetry(telemetry) => self.oracle.observed(&telemetry),
+            Output::Idle(_) => {}
         }
     }
 
@@ -220,7 +229,8 @@ impl World {
                 self.oracle.beliefs.lost(&uri, error.is_some());
             }
             Event::Ended => self.oracle.ended = true,
-            Event::State(_) | Event::Fell { .. } | Event::Notification { .. } => {}
+            Event::State(state) => self.told = state,
+            Event::Fell { .. } | Event::Notification { .. } => {}
         }
     }
 
@@ -461,6 +471,7 @@ impl World {
         self.ghosts.clear();
         let seed = self.chance.next();
         self.machine = Connection::new(config(self.setup), seed);
+        self.told = StateName::Starting;
         self.act(Connection::start);
     }
 

@@ -7,7 +7,7 @@ use std::{
 
 use bowline_proto::{
     Instant,
-    client::{CallId, Connection, Failure, Link, Outcome, StateName},
+    client::{CallId, Connection, Failure, Link, Outcome, StateName, Telemetry},
     revision::Era,
 };
 use bytes::Bytes;
@@ -38,6 +38,8 @@ pub(crate) struct Oracle {
     pub(crate) stopped: bool,
     pub(crate) ended: bool,
     nonces: BTreeMap<u64, CallId>,
+    /// Calls that an observer saw begin, and not end.
+    observed: BTreeMap<u64, u64>,
     sent: BTreeMap<u64, SentRequest>,
     last_link: Option<Link>,
     last_id: u64,
@@ -342,6 +344,32 @@ impl Oracle {
         self.beliefs.end(&ledger.wish, outcome);
     }
 
+    /// An observer sees every call that was taken in begin and end, once each.
+    pub(crate) fn observed(&mut self, telemetry: &Telemetry) {
+        match telemetry {
+            Telemetry::RequestStart {
+                call, correlation, ..
+            } => {
+                let before = self.observed.insert(*call, *correlation);
+                assert_eq!(before, None, "a call began twice");
+            }
+            Telemetry::RequestStop {
+                call, correlation, ..
+            } => {
+                let began = self.observed.remove(call);
+                assert_eq!(began, Some(*correlation), "a call ended that never began");
+            }
+            Telemetry::RequestException {
+                call, correlation, ..
+            } => {
+                // A call that was not taken in ends without a beginning.
+                let began = self.observed.remove(call);
+                assert!(began.is_none_or(|began| began == *correlation));
+            }
+            _ => {}
+        }
+    }
+
     /// Nothing is left to say: what must hold then.
     pub(crate) fn at_rest(&self, now: Instant, machine: &Connection, deadline: Option<Instant>) {
         let open = self.calls.values().filter(|ledger| !ledger.done);
@@ -386,6 +414,7 @@ impl Oracle {
         for (id, ledger) in &self.calls {
             assert!(ledger.done, "{id:?} ({:?}) never ended", ledger.wish);
         }
+        assert!(self.observed.is_empty(), "an observer still waits");
     }
 
     pub(crate) fn unsettled(&self) -> BTreeSet<String> {
