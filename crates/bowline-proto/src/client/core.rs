@@ -383,6 +383,8 @@ impl Core {
             // The next session restores what is to be restored on its own.
             Purpose::RestoreSubscription(_) | Purpose::RestoreLevel => return false,
         };
+        // Without the answers that were given, it begins anew.
+        call.rounds = 0;
         let before = std::mem::replace(&mut call.phase, Phase::Waiting(draft));
         if let Phase::InFlight { wire, .. } = before {
             self.calls.forget_alias(wire);

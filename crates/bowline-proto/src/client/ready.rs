@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Instant,
-    jsonrpc::{Draft, ErrorObject, RawJson, error_response, response_raw},
+    jsonrpc::{Draft, Envelope, ErrorObject, RawJson, error_response, response_raw, scan},
     model::{
         CancelledParams, InputResponses, ToolMode,
         method::{self, Side},
@@ -370,7 +370,12 @@ impl Ready {
             return self.session_gone(core, now, call);
         }
         let Some(wire) = wire else {
-            // A notification or an answer: sent once, and that is that.
+            if let (Refusal::Busy(frame), Session::Handshake(session)) = (refusal, &mut self.era)
+                && is_answer(&frame)
+            {
+                session.serving.put_off(core, now, frame);
+            }
+            // A notification is sent once, and that is that.
             return State::Ready(self);
         };
         match call {
@@ -459,6 +464,13 @@ impl Ready {
         });
     }
 
+    /// The wait of answers that the link was too busy for is over.
+    pub(super) fn offer_answers(&mut self, core: &mut Core) {
+        if let Session::Handshake(session) = &mut self.era {
+            session.serving.offer_again(core, self.link);
+        }
+    }
+
     /// The wait of a busy or paused call is over.
     pub(super) fn resend(&mut self, core: &mut Core, now: Instant, id: CallId) {
         let Some(call) = core.calls.get_mut(id) else {
@@ -480,6 +492,14 @@ impl Ready {
             Phase::Waiting(_) | Phase::InFlight { .. } | Phase::Asking(_) | Phase::Subscribing => {}
         }
     }
+}
+
+/// Whether a frame of ours answers the server.
+fn is_answer(frame: &[u8]) -> bool {
+    matches!(
+        scan(frame),
+        Ok(Envelope::Response { .. } | Envelope::Error { .. })
+    )
 }
 
 impl Session {

@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::{Event, PeerRequest, core::Core};
-use crate::jsonrpc::RequestId;
+use bytes::Bytes;
+
+use super::{Event, Link, PeerRequest, core::Core, timer::Timer};
+use crate::{Instant, jsonrpc::RequestId};
 
 /// The open requests of the server's. Its ids are its own business: they may
 /// collide with ours and mean nothing outside this table.
 #[derive(Debug, Default)]
 pub(super) struct Serving {
     open: BTreeMap<u64, RequestId>,
+    /// Answers that the link was too busy to take. The server waits for them.
+    unsent: Vec<Bytes>,
 }
 
 /// Why a request of the server's cannot be opened.
@@ -41,6 +45,27 @@ impl Serving {
     /// The id to answer under, if the request is still open.
     pub(super) fn close(&mut self, request: PeerRequest) -> Option<RequestId> {
         self.open.remove(&request.0)
+    }
+
+    /// Keeps an answer that the link did not take, and asks to be woken.
+    pub(super) fn put_off(&mut self, core: &mut Core, now: Instant, answer: Bytes) {
+        // Never more than can be open: a server that goes on asking without
+        // reading has itself to blame.
+        if self.unsent.len() < core.config.max_server_requests {
+            self.unsent.push(answer);
+        }
+        let (delay, share) = (core.config.busy.delay, core.config.busy.jitter);
+        // An answer has no deadline of its own that would end the tries, so
+        // they are rarer than those of a request.
+        let delay = core.rng.jitter(delay.saturating_mul(10), share);
+        core.timers.arm(Timer::Answers, now + delay);
+    }
+
+    /// Offers the answers again that the link did not take.
+    pub(super) fn offer_again(&mut self, core: &mut Core, link: Link) {
+        for answer in std::mem::take(&mut self.unsent) {
+            core.send(link, None, answer);
+        }
     }
 
     /// The server does not want the answer any more.

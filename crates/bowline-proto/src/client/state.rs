@@ -162,6 +162,10 @@ impl State {
                 ready.relisten(core, now);
                 Self::Ready(ready)
             }
+            (Self::Ready(mut ready), H::Timer(Timer::Answers)) => {
+                ready.offer_answers(core);
+                Self::Ready(ready)
+            }
             (Self::Ready(mut ready), H::Call(id, want, options)) => {
                 ready.call(core, now, id, want, options);
                 Self::Ready(ready)
@@ -266,7 +270,12 @@ impl State {
                 | H::Down(_)
                 | H::Refused(..)
                 | H::Timer(
-                    Timer::Opening | Timer::Probe | Timer::Redial | Timer::Linger | Timer::Relisten,
+                    Timer::Opening
+                    | Timer::Probe
+                    | Timer::Redial
+                    | Timer::Linger
+                    | Timer::Relisten
+                    | Timer::Answers,
                 )
                 | H::WatchChanged
                 | H::Respond(..),
@@ -274,7 +283,7 @@ impl State {
             | (
                 state @ Self::Opening(_),
                 H::Start
-                | H::Timer(Timer::Redial | Timer::Linger | Timer::Relisten)
+                | H::Timer(Timer::Redial | Timer::Linger | Timer::Relisten | Timer::Answers)
                 | H::WatchChanged
                 | H::Respond(..),
             )
@@ -294,7 +303,13 @@ impl State {
                 | H::Oversize { .. }
                 | H::Down(_)
                 | H::Refused(..)
-                | H::Timer(Timer::Opening | Timer::Probe | Timer::Linger | Timer::Relisten)
+                | H::Timer(
+                    Timer::Opening
+                    | Timer::Probe
+                    | Timer::Linger
+                    | Timer::Relisten
+                    | Timer::Answers,
+                )
                 | H::WatchChanged
                 | H::Respond(..),
             )
@@ -310,6 +325,7 @@ impl State {
                     | Timer::Probe
                     | Timer::Redial
                     | Timer::Relisten
+                    | Timer::Answers
                     | Timer::Sweep
                     | Timer::Deadline(_)
                     | Timer::Resend(_),
@@ -373,7 +389,12 @@ pub(super) fn fall(core: &mut Core, now: Instant, fallen: Fallen) -> State {
     if let Some(link) = hang_up {
         core.output(Output::Hangup { link });
     }
-    for timer in [Timer::Opening, Timer::Probe, Timer::Relisten] {
+    for timer in [
+        Timer::Opening,
+        Timer::Probe,
+        Timer::Relisten,
+        Timer::Answers,
+    ] {
         core.timers.disarm(timer);
     }
     core.fail_bound_calls(now, &cause);

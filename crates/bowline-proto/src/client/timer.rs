@@ -20,6 +20,8 @@ pub(super) enum Timer {
     Sweep,
     /// The subscription stream should be opened again.
     Relisten,
+    /// Answers to the server may be offered to the link again.
+    Answers,
     /// A call has had its time.
     Deadline(CallId),
     /// A call may be offered to the link again.
@@ -28,13 +30,14 @@ pub(super) enum Timer {
 
 impl Timer {
     /// The timers of which there is one, with a slot each.
-    const SINGLE: [Self; 6] = [
+    const SINGLE: [Self; 7] = [
         Self::Opening,
         Self::Probe,
         Self::Redial,
         Self::Linger,
         Self::Sweep,
         Self::Relisten,
+        Self::Answers,
     ];
 
     fn slot(self) -> Option<usize> {

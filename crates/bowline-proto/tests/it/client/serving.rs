@@ -1,8 +1,8 @@
 //! Requests of the server's: answered, handed up, refused, withdrawn.
 
 use bowline_proto::{
-    client::{CauseKind, Config, Event, PeerRequest, StateName, Violation},
-    jsonrpc::ErrorObject,
+    client::{CauseKind, Config, Event, Input, PeerRequest, Refusal, StateName, Violation},
+    jsonrpc::{Draft, ErrorObject},
     model::{ElicitationCapability, Extra, RootsCapability, SamplingCapability},
 };
 use serde_json::{Value, json};
@@ -300,4 +300,50 @@ fn methods_of_extensions_are_handed_up_where_something_experimental_was_declared
     assert_eq!(handed_up(&rig)[0].1, "acme/ask");
     rig.asked(json!(2), "sampling/createMessage", sample());
     assert_eq!(rig.answered()["error"]["code"], -32601);
+}
+
+/// Refuses the last frame that was sent, which was no request, as a full queue
+/// would.
+fn refuse_last(rig: &mut Rig) {
+    let (link, frame) = (rig.current(), rig.last_sent().frame.clone());
+    rig.handle(Input::Refused {
+        link,
+        id: None,
+        refusal: Refusal::Busy(frame),
+    });
+}
+
+#[test]
+fn an_answer_that_a_busy_link_did_not_take_is_offered_until_it_does() {
+    let (mut rig, request) = serving();
+    respond(&mut rig, request, &json!({"action": "decline"}));
+    for tries in 2..=5 {
+        refuse_last(&mut rig);
+        rig.wake();
+        assert_eq!(rig.sent.len(), tries);
+        assert_eq!(rig.last_sent().json["id"], 7);
+        assert_eq!(rig.last_sent().json["result"]["action"], "decline");
+    }
+    assert_eq!(rig.deadline, None, "taken at last");
+}
+
+#[test]
+fn a_notification_that_a_busy_link_did_not_take_is_gone() {
+    let mut rig = Rig::ready();
+    rig.act(|connection, now| {
+        connection.notify(now, Draft::empty("notifications/roots/list_changed"));
+    });
+    refuse_last(&mut rig);
+    assert_eq!(rig.deadline, None);
+}
+
+#[test]
+fn answers_that_were_put_off_end_with_their_session() {
+    let (mut rig, request) = serving();
+    respond(&mut rig, request, &json!({"action": "decline"}));
+    refuse_last(&mut rig);
+    rig.down();
+    rig.forget();
+    rig.pass_ms(900);
+    assert!(rig.sent.is_empty());
 }
