@@ -62,6 +62,8 @@ pub enum Reason {
     CapabilityMismatch,
     /// No such resource.
     ResourceNotFound,
+    /// The tool ran and failed.
+    ToolExecutionFailed,
     /// The user said no.
     UserRejected,
     /// The user must visit a URL first.

@@ -38,6 +38,7 @@ mod stateless;
 mod telemetry;
 mod timer;
 mod tombstones;
+mod wishes;
 
 pub use backoff::{Backoff, BadBackoff};
 pub use cause::{Cause, CauseKind};

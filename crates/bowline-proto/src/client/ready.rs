@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::{
     CallId, CallOptions, Cancel, Cause, CauseKind, Event, Failure, HttpRefusal, Link, OnInput,
     Outcome, Output, PeerRequest, Progress, Refusal, Server, Telemetry, Wire,
-    calls::{Phase, Purpose},
+    calls::Phase,
     core::Core,
     dress::Dress,
     handshake::Handshake,
@@ -19,7 +19,7 @@ use crate::{
     Instant,
     jsonrpc::{Draft, Envelope, ErrorObject, RawJson, error_response, response_raw, scan},
     model::{
-        CancelledParams, InputResponses, ToolMode,
+        CancelledParams, ToolMode,
         method::{self, Side},
     },
     revision::{Era, Rules},
@@ -529,74 +529,4 @@ pub(super) fn status_outcome(refusal: &HttpRefusal) -> Outcome {
         }
         .into(),
     ))
-}
-
-/// Restoring and wishing, which the eras do in their own ways.
-impl Ready {
-    fn announce(&mut self, core: &mut Core) {
-        if self.rules.era == Era::Handshake {
-            let frame = Draft::empty(method::INITIALIZED).into_notification();
-            core.send(self.link, None, frame);
-        }
-    }
-
-    /// Asks again for what the host wants for good.
-    fn restore(&mut self, core: &mut Core, now: Instant) {
-        if self.rules.era == Era::Stateless {
-            self.watch_changed(core, now);
-            return;
-        }
-        let mut wishes = Vec::new();
-        if let Some(level) = core.intents.log_level.clone() {
-            wishes.push((Want::SetLevel(level), Purpose::RestoreLevel));
-        }
-        for uri in &core.intents.uris {
-            let purpose = Purpose::RestoreSubscription(uri.clone());
-            wishes.push((Want::Subscribe(uri.clone()), purpose));
-        }
-        for (want, purpose) in wishes {
-            let id = CallId(core.next_id());
-            let draft = Handshake::draft(&want);
-            let mut call = core.call(now, want, CallOptions::default());
-            call.purpose = purpose;
-            call.phase = Phase::Waiting(draft);
-            core.accept(id, call);
-            self.launch(core, now, id);
-        }
-    }
-
-    /// The request that fulfils a wish in this era, if it takes one.
-    fn draft_wish(&mut self, core: &mut Core, now: Instant, id: CallId) -> Option<Draft> {
-        let purpose = core.calls.get(id)?.purpose.clone();
-        match &mut self.era {
-            Session::Handshake(_) => Handshake::draft_for(&purpose),
-            Session::Stateless(_) => {
-                self.wish_stateless(core, now, id, purpose);
-                None
-            }
-        }
-    }
-
-    /// The host's wishes about lists, or about resources, have changed.
-    pub(super) fn watch_changed(&mut self, core: &mut Core, now: Instant) {
-        let link = self.link;
-        if let Session::Stateless(session) = &mut self.era {
-            let dropped = session
-                .listening
-                .refresh(core, now, link, &session.standing);
-            for wire in dropped {
-                self.withdraw(core, now, wire, "subscription changed");
-            }
-        }
-    }
-
-    pub(super) fn input(
-        &mut self,
-        core: &mut Core,
-        now: Instant,
-        id: CallId,
-        responses: Option<InputResponses>,
-    ) {
-        self.answer_questions(core, now, id, responses);
-    }
 }

@@ -100,6 +100,22 @@ impl Request {
     pub fn method(&self) -> &str {
         self.draft.method()
     }
+
+    /// The members of the parameters, without braces.
+    #[must_use]
+    pub fn members(&self) -> &[u8] {
+        self.draft.members()
+    }
+}
+
+impl From<Draft> for Request {
+    fn from(draft: Draft) -> Self {
+        Self {
+            draft,
+            meta: None,
+            tool: None,
+        }
+    }
 }
 
 /// What a call is to achieve. How a wish about subscriptions or the log level

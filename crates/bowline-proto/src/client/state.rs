@@ -187,7 +187,7 @@ impl State {
                 Self::Ready(ready)
             }
             (Self::Ready(mut ready), H::Input(id, responses)) => {
-                ready.input(core, now, id, responses);
+                ready.answer_questions(core, now, id, responses);
                 Self::Ready(ready)
             }
             (Self::Ready(mut ready), H::Stop) => {

@@ -1,5 +1,7 @@
 //! Elicitation: a server asks the user.
 
+use serde::Serialize;
+
 use super::{
     Dialect, ElicitSchema, Meta, TaskMetadata,
     message::{notification, request, result},
@@ -105,6 +107,27 @@ impl ElicitResult {
             content: Some(content),
             ..Self::new(ElicitAction::Accept)
         }
+    }
+
+    /// A form that was filled in, from a value that becomes an object.
+    ///
+    /// # Errors
+    ///
+    /// Where the value refuses to be serialised.
+    pub fn accept_with<T: Serialize + ?Sized>(content: &T) -> Result<Self, serde_json::Error> {
+        RawJson::encode(content).map(Self::accept)
+    }
+
+    /// The user said no.
+    #[must_use]
+    pub fn decline() -> Self {
+        Self::new(ElicitAction::Decline)
+    }
+
+    /// The user did not answer.
+    #[must_use]
+    pub fn cancel() -> Self {
+        Self::new(ElicitAction::Cancel)
     }
 }
 

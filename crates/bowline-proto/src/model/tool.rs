@@ -239,6 +239,13 @@ impl CallToolResult {
         }
     }
 
+    /// All texts of the result, one below the other.
+    #[must_use]
+    pub fn all_text(&self) -> String {
+        let texts = self.content.iter().filter_map(ContentBlock::as_text);
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
     /// Whether the tool failed.
     #[must_use]
     pub fn failed(&self) -> bool {
