@@ -1,7 +1,15 @@
 //! The Rust toolkit for the Model Context Protocol that holds.
 //!
 //! This crate is where drivers, transports, the typed client and the server
-//! framework live. For now it re-exports the protocol core, which is complete
-//! and usable on its own: see [`proto`].
+//! framework live. The protocol core, which decides everything and does no
+//! I/O, is re-exported as [`proto`].
 
 pub use bowline_proto as proto;
+
+#[cfg(feature = "client")]
+pub mod client;
+#[cfg(feature = "client")]
+pub mod transport;
+
+#[cfg(feature = "client")]
+pub use client::{Client, Error};

@@ -1,0 +1,238 @@
+//! Setting a client up.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use super::{
+    Client, Notification,
+    driver::Driver,
+    error::Error,
+    handler::{self, Handler},
+    host::Host,
+    shared::Shared,
+};
+use crate::{
+    proto::{
+        client::{Backoff, Config, Connection, Telemetry, Timeouts},
+        jsonrpc::ErrorObject,
+        model::{
+            CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult,
+            ElicitationCapability, Extra, LogLevel, Root, RootsCapability, SamplingCapability,
+        },
+        revision::Revision,
+    },
+    transport::Transport,
+};
+
+/// The settings of a client that is not connected yet.
+///
+/// What is registered here is what the server is told that the client can do.
+pub struct ClientBuilder {
+    config: Config,
+    host: Host,
+    handlers: Vec<Handler>,
+    seed: Option<u64>,
+}
+
+impl std::fmt::Debug for ClientBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClientBuilder")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ClientBuilder {
+    pub(crate) fn new() -> Self {
+        Self {
+            config: Config::new("bowline", env!("CARGO_PKG_VERSION")),
+            host: Host::default(),
+            handlers: Vec::new(),
+            seed: None,
+        }
+    }
+
+    /// Says what the program is called, and its version.
+    #[must_use]
+    pub fn identity(mut self, name: &str, version: &str) -> Self {
+        self.config.identity = crate::proto::model::Implementation::new(name, version);
+        self
+    }
+
+    /// Answers the server's questions to the user, by form. Several may be
+    /// open at once.
+    #[must_use]
+    pub fn on_elicit<F, Fut>(mut self, handler: F) -> Self
+    where
+        F: Fn(ElicitParams) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = ElicitResult> + Send + 'static,
+    {
+        self.host.elicit = Some(Arc::new(move |params| Box::pin(handler(params))));
+        self.config
+            .capabilities
+            .elicitation
+            .get_or_insert_with(ElicitationCapability::default);
+        self
+    }
+
+    /// Lets the server send the user to a URL as well: the handler of
+    /// [`on_elicit`](Self::on_elicit) must ask for consent first.
+    #[must_use]
+    pub fn elicit_urls(mut self) -> Self {
+        let capability = &mut self.config.capabilities.elicitation;
+        let capability = capability.get_or_insert_with(ElicitationCapability::default);
+        capability.form = Some(Extra::new());
+        capability.url = Some(Extra::new());
+        self
+    }
+
+    /// Answers the server's questions to a model. An error refuses.
+    #[must_use]
+    pub fn on_sample<F, Fut>(mut self, handler: F) -> Self
+    where
+        F: Fn(CreateMessageParams) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<CreateMessageResult, ErrorObject>> + Send + 'static,
+    {
+        self.host.sample = Some(Arc::new(move |params| Box::pin(handler(params))));
+        self.config
+            .capabilities
+            .sampling
+            .get_or_insert_with(SamplingCapability::default);
+        self
+    }
+
+    /// Calls a function with each notification, in order, on a task of its own.
+    /// One that is slow delays other handlers, and nothing else.
+    #[must_use]
+    pub fn on_notification<F, Fut>(mut self, mut handler: F) -> Self
+    where
+        F: FnMut(Notification) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        self.handlers.push(Box::new(move |notification| {
+            Box::pin(handler(notification))
+        }));
+        self
+    }
+
+    /// Tells the server where it may work.
+    #[must_use]
+    pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
+        self.config.roots = roots.into_iter().collect();
+        let mut capability = RootsCapability::default();
+        capability.list_changed = Some(true);
+        self.config.capabilities.roots = Some(capability);
+        self
+    }
+
+    /// Sets how long each thing may take.
+    #[must_use]
+    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.config.timeouts = timeouts;
+        self
+    }
+
+    /// Sets how long the server may take to start and open a session. Servers
+    /// that prepare something first need more than the 10 seconds of the
+    /// default.
+    #[must_use]
+    pub fn opening_timeout(mut self, timeout: Duration) -> Self {
+        self.config.timeouts.opening = timeout;
+        self
+    }
+
+    /// Sets the waits between attempts to connect.
+    #[must_use]
+    pub fn backoff(mut self, backoff: Backoff) -> Self {
+        self.config.backoff = backoff;
+        self
+    }
+
+    /// Gives up after so many failed attempts in a row.
+    #[must_use]
+    pub fn max_attempts(mut self, attempts: u32) -> Self {
+        self.config.max_attempts = Some(attempts);
+        self
+    }
+
+    /// Speaks these revisions of the protocol only.
+    #[must_use]
+    pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
+        self.config.revisions = revisions.into_iter().collect();
+        self
+    }
+
+    /// Sets the largest frame, in either direction.
+    #[must_use]
+    pub fn max_frame(mut self, bytes: usize) -> Self {
+        self.config.max_frame = bytes;
+        self
+    }
+
+    /// Asks for log messages from this level up, in every session.
+    #[must_use]
+    pub fn log_level(mut self, level: LogLevel) -> Self {
+        self.config.log_level = Some(level);
+        self
+    }
+
+    /// Sees what happens inside, as it happens. Must be quick.
+    #[must_use]
+    pub fn observer(mut self, observer: impl Fn(&Telemetry) + Send + Sync + 'static) -> Self {
+        self.host.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Fixes the randomness of backoff and jitter, for tests.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Connects, and waits for the session to be open. From then on the
+    /// connection keeps itself up.
+    ///
+    /// # Errors
+    ///
+    /// Where the first attempt fails. [`connect_later`](Self::connect_later)
+    /// goes on trying instead.
+    pub async fn connect(self, transport: impl Transport) -> Result<Client, Error> {
+        let client = self.connect_later(transport);
+        match client.opened().await {
+            Ok(()) => Ok(client),
+            Err(error) => {
+                client.stop().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Starts connecting and does not wait. The connection goes on trying for
+    /// as long as it takes.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn connect_later(mut self, transport: impl Transport) -> Client {
+        self.config.wire = transport.wire();
+        self.config.telemetry = self.host.observer.is_some();
+        let max_frame = self.config.max_frame;
+        let seed = self.seed.unwrap_or_else(entropy);
+        let shared = Shared::new(Connection::new(self.config, seed), self.host);
+        shared.command(Connection::start);
+        let driver = Driver::new(Arc::clone(&shared), Box::new(transport), max_frame);
+        tokio::spawn(driver);
+        let client = Client::new(shared);
+        if !self.handlers.is_empty() {
+            tokio::spawn(handler::run(client.notifications(), self.handlers));
+        }
+        client
+    }
+}
+
+/// A number that differs from process to process and from call to call, which
+/// is all that jitter needs.
+fn entropy() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(std::process::id())
+}

@@ -1,0 +1,151 @@
+//! One call, from its options to its answer.
+
+use std::{
+    future::{Future, IntoFuture},
+    marker::PhantomData,
+    pin::Pin,
+    time::Duration,
+};
+
+use tokio::sync::mpsc;
+
+use super::{Client, Error, shared::Shared};
+use crate::proto::{
+    client::{CallOptions, CallPolicy, OnInput, Outcome, Progress, Request},
+    jsonrpc::EncodeError,
+    model::{ProgressParams, ResultObject},
+};
+
+/// A call that has not been made yet: say how, then await it.
+///
+/// Dropping the future of a call that is under way gives the call up, and
+/// tells the server so.
+#[must_use = "a call is made when it is awaited"]
+pub struct Call<'a, R> {
+    client: &'a Client,
+    operation: &'static str,
+    request: Result<Request, EncodeError>,
+    options: CallOptions,
+    progress: Option<mpsc::UnboundedSender<ProgressParams>>,
+    result: PhantomData<fn() -> R>,
+}
+
+impl<'a, R: ResultObject> Call<'a, R> {
+    pub(crate) fn new(
+        client: &'a Client,
+        operation: &'static str,
+        request: Result<Request, EncodeError>,
+    ) -> Self {
+        Self {
+            client,
+            operation,
+            request,
+            options: CallOptions::default(),
+            progress: None,
+            result: PhantomData,
+        }
+    }
+
+    /// Gives the server this long to answer.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.options.timeout = Some(timeout);
+        self
+    }
+
+    /// Waits for the connection, if it is down, within the time that the call
+    /// has. Otherwise such a call fails at once.
+    pub fn wait_for_connection(mut self) -> Self {
+        self.options.policy = CallPolicy::WaitReady;
+        self
+    }
+
+    /// Sends the call again if the connection falls while it is under way.
+    /// Only for calls that are harmless to repeat.
+    pub fn repeat_if_lost(mut self) -> Self {
+        self.options.replay = true;
+        self
+    }
+
+    /// Hears of progress. The channel closes when the call ends.
+    pub fn on_progress(mut self, listener: mpsc::UnboundedSender<ProgressParams>) -> Self {
+        self.progress = Some(listener);
+        if self.options.progress == Progress::Unwanted {
+            self.options.progress = Progress::Report;
+        }
+        self
+    }
+
+    /// Lets every piece of progress start the time anew, up to `at_most` in
+    /// all.
+    pub fn progress_extends(mut self, at_most: Duration) -> Self {
+        self.options.progress = Progress::ExtendsDeadline { at_most };
+        self
+    }
+
+    /// Replaces all options at once.
+    pub fn options(mut self, options: CallOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Gives the server's questions to the caller instead of asking the host.
+    pub(crate) fn hand_back(mut self) -> Self {
+        self.options.on_input = OnInput::HandBack;
+        self
+    }
+
+    pub(crate) fn client(&self) -> &'a Client {
+        self.client
+    }
+
+    /// The parameters as they will be sent, to send them again.
+    pub(crate) fn members(&self) -> Vec<u8> {
+        self.request
+            .as_ref()
+            .map(|request| request.members().to_vec())
+            .unwrap_or_default()
+    }
+
+    pub(crate) async fn outcome(self) -> Result<Outcome, Error> {
+        let request = self
+            .request
+            .map_err(|error| Error::unencodable(self.operation, error))?;
+        Ok(self
+            .client
+            .shared()
+            .request(request, self.options, self.progress)
+            .await)
+    }
+
+    async fn answer(self) -> Result<R, Error> {
+        let (client, operation) = (self.client, self.operation);
+        read(client.shared(), operation, self.outcome().await?)
+    }
+}
+
+impl<'a, R: ResultObject + 'a> IntoFuture for Call<'a, R> {
+    type Output = Result<R, Error>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.answer())
+    }
+}
+
+/// Decodes the answer, on the task of the one who asked.
+pub(crate) fn read<R: ResultObject>(
+    shared: &Shared,
+    operation: &str,
+    outcome: Outcome,
+) -> Result<R, Error> {
+    match outcome {
+        Outcome::Result(result) => {
+            R::decode(&result).map_err(|error| Error::undecodable(operation, error))
+        }
+        Outcome::Refused(error) => Err(Error::refused(operation, error)),
+        Outcome::Failed(failure) => {
+            let fall = shared.health.borrow().last_fall.clone();
+            Err(Error::failed(operation, failure).after_fall(fall))
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! What the host offers the server, and how it is kept informed.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    future::Future,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use bytes::Bytes;
+use serde::{Serialize, de::DeserializeOwned};
+use tokio::{
+    sync::broadcast,
+    task::{AbortHandle, JoinSet},
+};
+
+use super::{notification::Notification, shared::Shared, subscription::Held};
+use crate::{
+    proto::{
+        client::{CallId, Event, PeerRequest, Telemetry},
+        jsonrpc::{ErrorObject, RawJson, code, decode_params},
+        model::{
+            CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, InputKind,
+            InputRequest, InputRequiredResult, InputResponses, method,
+        },
+    },
+    transport::BoxFuture,
+};
+
+/// Answers the server's wish to ask the user something.
+pub(crate) type ElicitHandler =
+    Arc<dyn Fn(ElicitParams) -> BoxFuture<'static, ElicitResult> + Send + Sync>;
+/// Answers the server's wish to ask a model something; an error refuses.
+pub(crate) type SampleHandler = Arc<
+    dyn Fn(CreateMessageParams) -> BoxFuture<'static, Result<CreateMessageResult, ErrorObject>>
+        + Send
+        + Sync,
+>;
+/// The answer to a question of the server's.
+type Answer = BoxFuture<'static, Result<RawJson, ErrorObject>>;
+/// Sees what happens inside.
+pub(crate) type Observer = Arc<dyn Fn(&Telemetry) + Send + Sync>;
+
+/// How many notifications wait for a slow listener before the oldest go.
+const NOTIFICATIONS_KEPT: usize = 1024;
+
+/// The host's side of a connection.
+pub(crate) struct Host {
+    pub(crate) elicit: Option<ElicitHandler>,
+    pub(crate) sample: Option<SampleHandler>,
+    pub(crate) observer: Option<Observer>,
+    /// `None` once the connection is over, so that listeners see the end.
+    notifications: Mutex<Option<broadcast::Sender<Notification>>>,
+    running: Mutex<HashMap<Task, AbortHandle>>,
+    holds: Mutex<HashMap<Box<str>, Held>>,
+}
+
+/// Work that the server is waiting for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Task {
+    Request(PeerRequest),
+    Input(CallId),
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self {
+            elicit: None,
+            sample: None,
+            observer: None,
+            notifications: Mutex::new(Some(broadcast::Sender::new(NOTIFICATIONS_KEPT))),
+            running: Mutex::default(),
+            holds: Mutex::default(),
+        }
+    }
+}
+
+impl Host {
+    pub(crate) fn observe(&self, telemetry: &Telemetry) {
+        if let Some(observer) = &self.observer {
+            // It is the host's code, called amid ours: a panic must not get out
+            // and leave callers behind who wait for ever.
+            let _ = catch_unwind(AssertUnwindSafe(|| observer(telemetry)));
+        }
+    }
+
+    /// Hears of notifications from now on.
+    pub(crate) fn listen(&self) -> broadcast::Receiver<Notification> {
+        match &*self.sender() {
+            Some(sender) => sender.subscribe(),
+            None => broadcast::channel(1).1,
+        }
+    }
+
+    /// The resources that are subscribed to, and by how many.
+    pub(super) fn holds(&self) -> MutexGuard<'_, HashMap<Box<str>, Held>> {
+        self.holds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// There will be no more notifications.
+    pub(crate) fn end(&self) {
+        *self.sender() = None;
+    }
+
+    fn sender(&self) -> MutexGuard<'_, Option<broadcast::Sender<Notification>>> {
+        self.notifications
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn event(&self, shared: &Arc<Shared>, event: Event) {
+        match event {
+            Event::Notification { method, params } => {
+                self.tell(Notification::route(&method, params));
+            }
+            Event::Resubscribed { uris } => self.tell(Notification::Resubscribed { uris }),
+            Event::SubscriptionLost { uri, .. } => {
+                self.tell(Notification::SubscriptionLost { uri });
+            }
+            Event::Request {
+                request,
+                method,
+                params,
+            } => {
+                let answer = contained(self.answer(&method, params));
+                let shared_then = Arc::clone(shared);
+                self.run(Task::Request(request), async move {
+                    let answer = answer.await;
+                    shared_then.command(|machine, now| machine.respond(now, request, answer));
+                    shared_then.host.done(Task::Request(request));
+                });
+            }
+            Event::InputRequired {
+                call, questions, ..
+            } => {
+                let answers = self.answer_all(*questions);
+                let shared_then = Arc::clone(shared);
+                self.run(Task::Input(call), async move {
+                    let answers = answers.await;
+                    shared_then.command(|machine, now| machine.provide_input(now, call, answers));
+                    shared_then.host.done(Task::Input(call));
+                });
+            }
+            Event::RequestWithdrawn { request } => self.give_up(Task::Request(request)),
+            Event::InputWithdrawn { call } => self.give_up(Task::Input(call)),
+            _ => {}
+        }
+    }
+
+    fn tell(&self, notification: Notification) {
+        if let Some(sender) = &*self.sender() {
+            // Nobody may be listening.
+            let _ = sender.send(notification);
+        }
+    }
+
+    fn run(&self, task: Task, work: impl Future<Output = ()> + Send + 'static) {
+        // The table is locked while the task is started, so that it cannot be
+        // done before it is entered.
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let handle = tokio::spawn(work).abort_handle();
+        running.insert(task, handle);
+    }
+
+    fn done(&self, task: Task) {
+        self.running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&task);
+    }
+
+    fn give_up(&self, task: Task) {
+        let running = self
+            .running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&task);
+        if let Some(handle) = running {
+            handle.abort();
+        }
+    }
+
+    /// The answer to one question of the server's. The host's code runs when
+    /// the future does, and not before: this is called under the lock.
+    fn answer(&self, name: &str, params: Option<Bytes>) -> Answer {
+        match (name, &self.elicit, &self.sample) {
+            (method::ELICITATION_CREATE, Some(handler), _) => {
+                let handler = Arc::clone(handler);
+                Box::pin(async move { encode(&handler(read(params.as_deref())?).await) })
+            }
+            (method::SAMPLING_CREATE_MESSAGE, _, Some(handler)) => {
+                let handler = Arc::clone(handler);
+                Box::pin(async move { encode(&handler(read(params.as_deref())?).await?) })
+            }
+            _ => refused(name),
+        }
+    }
+
+    /// The answers to all questions of a round; `None` if one is refused in a
+    /// way that the protocol has no words for.
+    fn answer_all(
+        &self,
+        questions: InputRequiredResult,
+    ) -> BoxFuture<'static, Option<InputResponses>> {
+        let requests = questions.input_requests.unwrap_or_default();
+        let answers: Vec<_> = requests
+            .iter()
+            .map(|(key, question)| (key.to_owned(), self.answer_question(question)))
+            .collect();
+        Box::pin(async move {
+            // Asked together; dropping the set gives up those still open.
+            let mut asking = JoinSet::new();
+            for (key, answer) in answers {
+                asking.spawn(async move { (key, answer.await) });
+            }
+            let mut responses = InputResponses::default();
+            while let Some(answered) = asking.join_next().await {
+                let (key, answer) = answered.ok()?;
+                responses.insert(key, answer.ok()?);
+            }
+            Some(responses)
+        })
+    }
+
+    fn answer_question(&self, question: &InputRequest) -> Answer {
+        let params = match &question.kind {
+            InputKind::Elicit(params) => serde_json::to_vec(params),
+            InputKind::CreateMessage(params) => serde_json::to_vec(params),
+            _ => Ok(b"{}".to_vec()),
+        };
+        match params {
+            Ok(params) => self.answer(question.method(), Some(params.into())),
+            Err(error) => Box::pin(std::future::ready(Err(internal(&error)))),
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(params: Option<&[u8]>) -> Result<T, ErrorObject> {
+    decode_params(params).map_err(|error| ErrorObject::new(code::INVALID_PARAMS, error.to_string()))
+}
+
+fn encode<T: Serialize>(answer: &T) -> Result<RawJson, ErrorObject> {
+    RawJson::encode(answer).map_err(|error| internal(&error))
+}
+
+fn internal(error: &serde_json::Error) -> ErrorObject {
+    ErrorObject::new(code::INTERNAL_ERROR, error.to_string())
+}
+
+/// Runs the host's code as a task of its own, so that a panic ends only that.
+/// Dropping this gives the task up.
+async fn contained(answer: Answer) -> Result<RawJson, ErrorObject> {
+    let mut task = JoinSet::new();
+    task.spawn(answer);
+    match task.join_next().await {
+        Some(Ok(answer)) => answer,
+        _ => {
+            let message = "this client failed to answer";
+            Err(ErrorObject::new(code::INTERNAL_ERROR, message))
+        }
+    }
+}
+
+fn refused(name: &str) -> Answer {
+    let message = format!("this client does not offer {name}");
+    let error = ErrorObject::new(code::METHOD_NOT_FOUND, message);
+    Box::pin(std::future::ready(Err(error)))
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,235 @@
+//! The client: one connection to one server, which keeps itself up.
+
+mod builder;
+mod call;
+mod continuation;
+mod driver;
+mod error;
+mod handler;
+mod health;
+mod host;
+mod notification;
+mod pages;
+mod prompts;
+mod resources;
+mod shared;
+mod subscription;
+mod tools;
+mod unfold;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::sync::watch;
+
+use self::shared::Shared;
+pub use self::{
+    builder::ClientBuilder,
+    call::Call,
+    continuation::{Continuation, ToolTurn},
+    error::Error,
+    health::Health,
+    notification::{Notification, Notifications},
+    prompts::Prompts,
+    resources::Resources,
+    subscription::{Change, Subscription},
+    tools::{CallTool, Tools},
+};
+use crate::proto::{
+    client::{CallOptions, CauseKind, Connection, Failure, Request, Server, StateName, Watch},
+    jsonrpc::Draft,
+    model::{self, EmptyResult, LogLevel, PingParams, Root, method},
+};
+
+/// A connection to a server.
+///
+/// Cheap to clone; all clones are the same connection. When the last one is
+/// dropped the connection is stopped.
+///
+/// A connection that falls is dialled again, with growing waits; calls made
+/// meanwhile fail at once, or wait, as they were told to.
+#[derive(Clone)]
+pub struct Client {
+    handle: Arc<Handle>,
+}
+
+struct Handle {
+    shared: Arc<Shared>,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.shared.command(Connection::stop);
+    }
+}
+
+impl Client {
+    /// Settings for a client.
+    #[must_use]
+    pub fn builder() -> ClientBuilder {
+        ClientBuilder::new()
+    }
+
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            handle: Arc::new(Handle { shared }),
+        }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.handle.shared
+    }
+
+    /// The server's tools.
+    #[must_use]
+    pub fn tools(&self) -> Tools<'_> {
+        Tools { client: self }
+    }
+
+    /// The server's resources.
+    #[must_use]
+    pub fn resources(&self) -> Resources<'_> {
+        Resources { client: self }
+    }
+
+    /// The server's prompts.
+    #[must_use]
+    pub fn prompts(&self) -> Prompts<'_> {
+        Prompts { client: self }
+    }
+
+    /// Any request of the protocol's, typed.
+    pub fn request<P: model::Request>(&self, params: P) -> Call<'_, P::Result> {
+        let request = Request::new(params);
+        Call::new(self, P::METHOD, request)
+    }
+
+    /// Asks whether the server is still there.
+    pub fn ping(&self) -> Call<'_, EmptyResult> {
+        self.request(PingParams::default())
+    }
+
+    /// Asks for log messages from `level` up, now and after reconnections.
+    ///
+    /// # Errors
+    ///
+    /// Where the server refuses or does not log.
+    pub async fn set_log_level(&self, level: LogLevel) -> Result<(), Error> {
+        let options = CallOptions::default();
+        let ask = self.shared().ask(
+            |machine, now| machine.set_log_level(now, level, options),
+            None,
+        );
+        call::read::<EmptyResult>(self.shared(), method::LOGGING_SET_LEVEL, ask.await).map(drop)
+    }
+
+    /// Tells the server where it may work now.
+    pub fn set_roots(&self, roots: impl IntoIterator<Item = Root>) {
+        let roots = roots.into_iter().collect();
+        self.shared().command(|machine, now| {
+            machine.set_roots(roots);
+            machine.notify(now, Draft::empty(method::ROOTS_LIST_CHANGED));
+        });
+    }
+
+    /// What the server tells unasked, from now on.
+    #[must_use]
+    pub fn notifications(&self) -> Notifications {
+        let watch = Watch {
+            tools: true,
+            prompts: true,
+            resources: true,
+        };
+        self.shared()
+            .command(|machine, now| machine.watch(now, watch));
+        self.listen()
+    }
+
+    /// What is told anyway, without asking for more.
+    pub(crate) fn listen(&self) -> Notifications {
+        Notifications {
+            receiver: self.shared().host.listen(),
+        }
+    }
+
+    /// The state that the connection is in.
+    #[must_use]
+    pub fn state(&self) -> StateName {
+        self.health().state
+    }
+
+    /// How the connection is doing.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        self.shared().health.borrow().clone()
+    }
+
+    /// How the connection is doing, whenever that changes.
+    #[must_use]
+    pub fn watch_health(&self) -> watch::Receiver<Health> {
+        self.shared().health.subscribe()
+    }
+
+    /// The server of the latest session, as it described itself.
+    #[must_use]
+    pub fn server(&self) -> Option<Arc<Server>> {
+        self.shared().health.borrow().server.clone()
+    }
+
+    /// Waits until a session is open.
+    ///
+    /// # Errors
+    ///
+    /// Where an attempt fails before one is, or the connection is stopped.
+    pub async fn opened(&self) -> Result<(), Error> {
+        let mut health = self.watch_health();
+        let settled = |health: &Health| {
+            health.state == StateName::Ready || health.failures > 0 || health.ended
+        };
+        let health = health.wait_for(settled).await;
+        // The sender lives as long as this handle.
+        let health = health.map(|health| health.clone()).unwrap_or_default();
+        match health.last_fall {
+            _ if health.state == StateName::Ready => Ok(()),
+            Some(cause) => Err(Error::not_connected(cause)),
+            None => Err(Error::failed("connect", Failure::Shutdown)),
+        }
+    }
+
+    /// Waits until a session is open, through as many attempts as it takes, for
+    /// `patience` at most.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none by then, with the reason why the connection fell
+    /// last; or where the connection is over.
+    pub async fn ready(&self, patience: Duration) -> Result<(), Error> {
+        let mut health = self.watch_health();
+        let settled = |health: &Health| health.state == StateName::Ready || health.ended;
+        // Too late, or the end: the health tells.
+        let _ = tokio::time::timeout(patience, health.wait_for(settled)).await;
+        let health = self.health();
+        if health.state == StateName::Ready {
+            return Ok(());
+        }
+        let cause = health
+            .last_fall
+            .unwrap_or_else(|| CauseKind::OpeningTimeout(patience).into());
+        Err(Error::not_connected(cause))
+    }
+
+    /// Stops: every caller is answered at once, and the server is let go.
+    /// Waits until that is done, which takes a tenth of a second at most.
+    pub async fn stop(&self) {
+        self.shared().command(Connection::stop);
+        let mut health = self.watch_health();
+        let _ = health.wait_for(|health| health.ended).await;
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client")
+            .field("state", &self.state())
+            .finish_non_exhaustive()
+    }
+}

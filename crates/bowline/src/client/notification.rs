@@ -1,0 +1,107 @@
+//! What the server tells unasked.
+
+use bytes::Bytes;
+use futures_core::Stream;
+use tokio::sync::broadcast;
+
+use super::unfold::Unfold;
+use crate::proto::{
+    jsonrpc::{DecodeError, decode_params},
+    model::{LoggingMessageParams, ResourceUpdatedParams, method},
+};
+
+/// A notification, routed by its method.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Notification {
+    /// The list of tools has changed.
+    ToolsChanged,
+    /// The list of prompts has changed.
+    PromptsChanged,
+    /// The list of resources has changed.
+    ResourcesChanged,
+    /// A resource that is subscribed to, or one below it, has changed.
+    ResourceUpdated(Box<ResourceUpdatedParams>),
+    /// A log message.
+    Log(Box<LoggingMessageParams>),
+    /// Anything else, verbatim.
+    Other {
+        /// Its method.
+        method: Box<str>,
+        /// Its parameters, as JSON.
+        params: Option<Bytes>,
+    },
+    /// Subscriptions are in force again after a gap, in which changes of these
+    /// resources may have been missed.
+    Resubscribed {
+        /// The resources.
+        uris: Vec<Box<str>>,
+    },
+    /// A subscription could not be restored and is over.
+    SubscriptionLost {
+        /// The resource.
+        uri: Box<str>,
+    },
+    /// This many notifications came faster than they were taken, and are gone.
+    Lagged(u64),
+}
+
+impl Notification {
+    /// Sorts a notification. One that does not have the shape of its method is
+    /// handed on verbatim.
+    pub(crate) fn route(name: &str, params: Option<Bytes>) -> Self {
+        let routed = match name {
+            method::TOOLS_LIST_CHANGED => Ok(Self::ToolsChanged),
+            method::PROMPTS_LIST_CHANGED => Ok(Self::PromptsChanged),
+            method::RESOURCES_LIST_CHANGED => Ok(Self::ResourcesChanged),
+            method::RESOURCES_UPDATED => read(params.as_ref()).map(Self::ResourceUpdated),
+            method::MESSAGE => read(params.as_ref()).map(Self::Log),
+            _ => return Self::other(name, params),
+        };
+        routed.unwrap_or_else(|_| Self::other(name, params))
+    }
+
+    fn other(name: &str, params: Option<Bytes>) -> Self {
+        Self::Other {
+            method: name.into(),
+            params,
+        }
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(params: Option<&Bytes>) -> Result<Box<T>, DecodeError> {
+    decode_params(params.map(|params| &params[..])).map(Box::new)
+}
+
+/// The notifications of one connection, across reconnections.
+///
+/// Whoever takes them too slowly is told how many were lost, with
+/// [`Notification::Lagged`], and goes on with those that are still there.
+#[derive(Debug)]
+pub struct Notifications {
+    pub(crate) receiver: broadcast::Receiver<Notification>,
+}
+
+impl Notifications {
+    /// The next notification; `None` once the connection is over.
+    pub async fn next(&mut self) -> Option<Notification> {
+        match self.receiver.recv().await {
+            Ok(notification) => Some(notification),
+            Err(broadcast::error::RecvError::Lagged(lost)) => Some(Notification::Lagged(lost)),
+            Err(broadcast::error::RecvError::Closed) => None,
+        }
+    }
+
+    /// Hears no more.
+    pub(crate) fn end(&mut self) {
+        self.receiver = broadcast::channel(1).1;
+    }
+
+    /// The same notifications as a [`Stream`].
+    pub fn into_stream(self) -> impl Stream<Item = Notification> + Send {
+        Unfold::new(self, async |mut notifications| {
+            let next = notifications.next().await?;
+            Some((next, notifications))
+        })
+    }
+}

@@ -1,0 +1,313 @@
+//! The machine, the link and those who wait, behind one lock.
+//!
+//! Callers and the driver's task meet here. Whoever makes the machine say
+//! something carries it out at once, under the lock, which is held for as long
+//! as that takes and never across a wait.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Waker,
+    time::Duration,
+};
+
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::Instant as Clock,
+};
+
+use super::{health::Health, host::Host};
+use crate::{
+    proto::{
+        Instant,
+        client::{
+            CallId, CallOptions, Cancel, CauseKind, Connection, Event, Input, Link as LinkId,
+            Outcome, Output, Request, StateName, Wiring,
+        },
+        model::ProgressParams,
+    },
+    transport::{Link, Outgoing},
+};
+
+/// What callers and the driver share.
+pub(crate) struct Shared {
+    inner: Mutex<Inner>,
+    origin: Clock,
+    pub(crate) host: Host,
+    pub(crate) health: watch::Sender<Health>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) machine: Connection,
+    pub(crate) link: Option<(LinkId, Box<dyn Link>)>,
+    /// A link that the machine wants and nobody dials yet.
+    pub(crate) wanted: Option<Wanted>,
+    /// A link that was given up while it was being dialled.
+    pub(crate) given_up: Option<LinkId>,
+    /// When the machine wants to be woken.
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) driver: Option<Waker>,
+    pub(crate) ended: bool,
+    waiting: HashMap<CallId, Waiter>,
+}
+
+/// Somebody who waits for the end of a call.
+pub(crate) struct Waiter {
+    pub(crate) outcome: oneshot::Sender<Outcome>,
+    pub(crate) progress: Option<mpsc::UnboundedSender<ProgressParams>>,
+}
+
+/// A dial that the machine asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) link: LinkId,
+    pub(crate) attempt: u32,
+    pub(crate) wiring: Wiring,
+}
+
+impl Shared {
+    pub(crate) fn new(machine: Connection, host: Host) -> Arc<Self> {
+        let inner = Inner {
+            machine,
+            link: None,
+            wanted: None,
+            given_up: None,
+            deadline: None,
+            driver: None,
+            ended: false,
+            waiting: HashMap::new(),
+        };
+        Arc::new(Self {
+            inner: Mutex::new(inner),
+            origin: Clock::now(),
+            host,
+            health: watch::Sender::new(Health::default()),
+        })
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A panic under the lock would be a bug of ours; whoever comes next
+        // should still get an answer.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The machine's idea of now.
+    pub(crate) fn now(&self) -> Instant {
+        Instant::after_origin(self.origin.elapsed())
+    }
+
+    /// The clock's idea of a moment of the machine's.
+    pub(crate) fn clock(&self, moment: Instant) -> Clock {
+        self.origin + moment.since_origin()
+    }
+
+    /// Does something to the machine, carries out what follows, and lets the
+    /// driver know.
+    pub(crate) fn command<T>(
+        self: &Arc<Self>,
+        act: impl FnOnce(&mut Connection, Instant) -> T,
+    ) -> T {
+        let now = self.now();
+        let mut inner = self.lock();
+        let result = act(&mut inner.machine, now);
+        self.settle(&mut inner, now);
+        inner.wake_driver();
+        result
+    }
+
+    /// Makes a call for somebody who waits.
+    pub(crate) fn call(
+        self: &Arc<Self>,
+        start: impl FnOnce(&mut Connection, Instant) -> CallId,
+        waiter: Waiter,
+    ) -> CallId {
+        let now = self.now();
+        let mut inner = self.lock();
+        let call = start(&mut inner.machine, now);
+        inner.waiting.insert(call, waiter);
+        self.settle(&mut inner, now);
+        inner.wake_driver();
+        call
+    }
+
+    /// Makes a call and waits for its end. Giving up waiting gives up the call.
+    pub(crate) async fn request(
+        self: &Arc<Self>,
+        request: Request,
+        options: CallOptions,
+        progress: Option<mpsc::UnboundedSender<ProgressParams>>,
+    ) -> Outcome {
+        self.ask(|machine, now| machine.call(now, request, options), progress)
+            .await
+    }
+
+    /// As [`request`](Self::request), for whatever ends like a call.
+    pub(crate) async fn ask(
+        self: &Arc<Self>,
+        start: impl FnOnce(&mut Connection, Instant) -> CallId,
+        progress: Option<mpsc::UnboundedSender<ProgressParams>>,
+    ) -> Outcome {
+        let (outcome, ended) = oneshot::channel();
+        let call = self.call(start, Waiter { outcome, progress });
+        let mut guard = GiveUp {
+            shared: self,
+            call,
+            armed: true,
+        };
+        let outcome = ended.await;
+        guard.armed = false;
+        // The machine answers every call, and nobody else drops the sender.
+        outcome.unwrap_or(Outcome::Failed(crate::proto::client::Failure::Shutdown))
+    }
+
+    /// Carries out what the machine has to say.
+    pub(crate) fn settle(self: &Arc<Self>, inner: &mut Inner, now: Instant) {
+        loop {
+            match inner.machine.poll_output() {
+                Output::Dial {
+                    link,
+                    attempt,
+                    wiring,
+                } => {
+                    inner.wanted = Some(Wanted {
+                        link,
+                        attempt,
+                        wiring,
+                    });
+                }
+                Output::Hangup { link } => inner.hang_up(now, link),
+                Output::Send { link, id, frame } => {
+                    inner.send(now, link, Outgoing { id, frame });
+                }
+                Output::Abort { link, id } => {
+                    if let Some(live) = inner.live(link) {
+                        live.abort(id);
+                    }
+                }
+                Output::Settled { link, revision } => {
+                    if let Some(live) = inner.live(link) {
+                        live.settle(revision);
+                    }
+                }
+                Output::Done { call, outcome } => inner.finish(call, outcome),
+                Output::Event(event) => self.event(inner, event),
+                Output::Telemetry(telemetry) => self.host.observe(&telemetry),
+                Output::Idle(deadline) => {
+                    inner.deadline = deadline;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Ends it where nobody drives it any more: the driver's task panicked, or
+    /// its runtime is gone. Everybody who waits is answered.
+    pub(crate) fn abandon(self: &Arc<Self>) {
+        let now = self.now();
+        let mut inner = self.lock();
+        if inner.ended {
+            return;
+        }
+        // Dropped and not closed: closing may take a runtime.
+        inner.link = None;
+        inner.machine.stop(now);
+        self.settle(&mut inner, now);
+        if !inner.ended {
+            self.event(&mut inner, Event::Ended);
+        }
+    }
+
+    fn event(self: &Arc<Self>, inner: &mut Inner, event: Event) {
+        match event {
+            Event::Progress { call, progress } => {
+                let waiter = inner.waiting.get(&call);
+                if let Some(listener) = waiter.and_then(|waiter| waiter.progress.as_ref()) {
+                    // Who does not listen any more does not want to know.
+                    let _ = listener.send(progress);
+                }
+            }
+            Event::State(state) => self.health.send_modify(|health| health.state = state),
+            Event::Ready { session } => {
+                let server = inner.machine.server().ok().cloned();
+                self.health
+                    .send_modify(|health| health.opened(session, server));
+            }
+            // The next attempt knows better and comes at once: no failure yet.
+            Event::Fell {
+                retry_in: Some(Duration::ZERO),
+                ..
+            } => {}
+            Event::Fell { cause, retry_in } => {
+                self.health
+                    .send_modify(|health| health.fell(cause, retry_in));
+            }
+            Event::Ended => {
+                inner.ended = true;
+                self.host.end();
+                self.health.send_modify(|health| health.ended = true);
+            }
+            other => self.host.event(self, other),
+        }
+    }
+}
+
+impl Inner {
+    pub(crate) fn wake_driver(&self) {
+        if let Some(driver) = &self.driver {
+            driver.wake_by_ref();
+        }
+    }
+
+    fn live(&mut self, link: LinkId) -> Option<&mut Box<dyn Link>> {
+        let (id, live) = self.link.as_mut()?;
+        (*id == link).then_some(live)
+    }
+
+    fn send(&mut self, now: Instant, link: LinkId, outgoing: Outgoing) {
+        let id = outgoing.id;
+        let Some(live) = self.live(link) else {
+            return;
+        };
+        if let Err(refusal) = live.send(outgoing) {
+            self.machine
+                .handle(now, Input::Refused { link, id, refusal });
+        }
+    }
+
+    fn hang_up(&mut self, now: Instant, link: LinkId) {
+        self.wanted.take_if(|wanted| wanted.link == link);
+        self.given_up = Some(link);
+        if let Some((_, live)) = self.link.take_if(|(id, _)| *id == link) {
+            live.close();
+        }
+        if self.machine.state() == StateName::Closing {
+            // What becomes of the link is its own business from here on; there
+            // is nothing to wait for.
+            let cause = CauseKind::Eof.into();
+            self.machine.handle(now, Input::Down { link, cause });
+        }
+    }
+
+    fn finish(&mut self, call: CallId, outcome: Outcome) {
+        if let Some(waiter) = self.waiting.remove(&call) {
+            // A caller that is gone has cancelled the call already.
+            let _ = waiter.outcome.send(outcome);
+        }
+    }
+}
+
+/// Gives a call up when nobody waits for it any more.
+struct GiveUp<'a> {
+    shared: &'a Arc<Shared>,
+    call: CallId,
+    armed: bool,
+}
+
+impl Drop for GiveUp<'_> {
+    fn drop(&mut self) {
+        if self.armed {
+            self.shared
+                .command(|machine, now| machine.cancel(now, self.call, Cancel::Dropped));
+        }
+    }
+}

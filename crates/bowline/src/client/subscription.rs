@@ -1,0 +1,179 @@
+//! Hearing of the changes of one resource.
+
+use std::sync::Arc;
+
+use futures_core::Stream;
+
+use super::{
+    Client, Error, call,
+    notification::{Notification, Notifications},
+    shared::Shared,
+    unfold::Unfold,
+};
+use crate::proto::{
+    client::CallOptions,
+    model::{EmptyResult, ResourceUpdatedParams, method},
+};
+
+/// The changes of one resource, for as long as this is kept. It survives
+/// reconnections; dropping it ends the subscription.
+#[derive(Debug)]
+#[must_use = "dropping a subscription ends it"]
+pub struct Subscription {
+    notifications: Notifications,
+    hold: Hold,
+}
+
+/// What is known of a resource that is subscribed to.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Change {
+    /// It has changed, or one below it has.
+    Updated(Box<ResourceUpdatedParams>),
+    /// It may have changed: the connection was down for a while, or changes
+    /// came faster than they were taken.
+    Missed,
+    /// The server does not honour the subscription any more. Nothing follows.
+    Lost,
+}
+
+impl Subscription {
+    pub(super) async fn start(client: &Client, uri: &str) -> Result<Self, Error> {
+        // Listening comes first, so that no change falls between.
+        let notifications = client.listen();
+        let hold = Hold::take(client, uri);
+        let options = CallOptions::default();
+        let shared = client.shared();
+        let ask = shared.ask(|machine, now| machine.subscribe(now, uri, options), None);
+        call::read::<EmptyResult>(shared, method::RESOURCES_SUBSCRIBE, ask.await)?;
+        if let Some(held) = shared.host.holds().get_mut(uri) {
+            held.in_force = true;
+        }
+        Ok(Self {
+            notifications,
+            hold,
+        })
+    }
+
+    /// The resource.
+    #[must_use]
+    pub fn uri(&self) -> &str {
+        &self.hold.uri
+    }
+
+    /// The next change; `None` once the connection, or the subscription, is
+    /// over.
+    pub async fn next(&mut self) -> Option<Change> {
+        loop {
+            match self.notifications.next().await? {
+                Notification::ResourceUpdated(update) if self.concerns(&update.uri) => {
+                    return Some(Change::Updated(update));
+                }
+                Notification::Resubscribed { uris } if uris.contains(&self.hold.uri) => {
+                    return Some(Change::Missed);
+                }
+                Notification::Lagged(_) => return Some(Change::Missed),
+                Notification::SubscriptionLost { uri } if uri == self.hold.uri => {
+                    self.notifications.end();
+                    return Some(Change::Lost);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Ends the subscription and waits for the server to confirm. Does nothing
+    /// on the wire while others subscribe to the same resource.
+    ///
+    /// # Errors
+    ///
+    /// Where the server refuses.
+    pub async fn end(mut self) -> Result<(), Error> {
+        if !self.hold.release() {
+            return Ok(());
+        }
+        let (uri, options) = (self.hold.uri.clone(), CallOptions::default());
+        let shared = Arc::clone(&self.hold.shared);
+        let ask = shared.ask(|machine, now| machine.unsubscribe(now, &uri, options), None);
+        call::read::<EmptyResult>(&shared, method::RESOURCES_UNSUBSCRIBE, ask.await).map(drop)
+    }
+
+    /// The same changes as a [`Stream`].
+    pub fn into_stream(self) -> impl Stream<Item = Change> + Send {
+        Unfold::new(self, async |mut subscription| {
+            let next = subscription.next().await?;
+            Some((next, subscription))
+        })
+    }
+
+    /// Whether news of `uri` are news of the resource: the server may name one
+    /// below it.
+    fn concerns(&self, uri: &str) -> bool {
+        let below = uri.strip_prefix(&*self.hold.uri);
+        below.is_some_and(|rest| {
+            rest.is_empty() || self.hold.uri.ends_with('/') || rest.starts_with(['/', '?', '#'])
+        })
+    }
+}
+
+/// How a resource is wanted.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// By how many.
+    count: usize,
+    /// Whether the server was told.
+    in_force: bool,
+}
+
+/// One of those who want a resource to be subscribed to. The last one to go
+/// ends the subscription.
+struct Hold {
+    shared: Arc<Shared>,
+    uri: Box<str>,
+    released: bool,
+}
+
+impl Hold {
+    fn take(client: &Client, uri: &str) -> Self {
+        let shared = Arc::clone(client.shared());
+        shared.host.holds().entry(uri.into()).or_default().count += 1;
+        Self {
+            shared,
+            uri: uri.into(),
+            released: false,
+        }
+    }
+
+    /// Lets go; says whether the server should be told.
+    fn release(&mut self) -> bool {
+        if std::mem::replace(&mut self.released, true) {
+            return false;
+        }
+        let mut holds = self.shared.host.holds();
+        match holds.get_mut(&self.uri) {
+            Some(held) if held.count > 1 => {
+                held.count -= 1;
+                false
+            }
+            _ => holds.remove(&self.uri).is_some_and(|held| held.in_force),
+        }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        if self.release() {
+            // Nobody waits for the answer.
+            let options = CallOptions::default();
+            self.shared.command(|machine, now| {
+                machine.unsubscribe(now, &self.uri, options);
+            });
+        }
+    }
+}
+
+impl std::fmt::Debug for Hold {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.uri.fmt(f)
+    }
+}

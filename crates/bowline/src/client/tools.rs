@@ -1,0 +1,152 @@
+//! Tools: list them, call them.
+
+use std::{
+    future::{Future, IntoFuture},
+    pin::Pin,
+    time::Duration,
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+use tokio::sync::mpsc;
+
+use super::{Call, Client, Continuation, Error, ToolTurn, continuation, pages};
+use crate::proto::{
+    client::Request,
+    jsonrpc::{EncodeError, RawJson},
+    model::{
+        CallToolParams, CallToolResult, InputResponses, ListToolsParams, ProgressParams, Tool,
+        method,
+    },
+};
+
+/// The server's tools. See [`Client::tools`].
+#[derive(Clone, Copy, Debug)]
+pub struct Tools<'a> {
+    pub(crate) client: &'a Client,
+}
+
+impl<'a> Tools<'a> {
+    /// All tools, page after page.
+    ///
+    /// # Errors
+    ///
+    /// Where the server has no tools, or a page cannot be had.
+    pub async fn list(self) -> Result<Vec<Tool>, Error> {
+        pages::all::<ListToolsParams>(self.client).await
+    }
+
+    /// Calls a tool. That the tool itself failed is part of the result; see
+    /// [`CallTool::into_typed`] for a stricter view.
+    pub fn call<A: Serialize>(self, name: &str, arguments: A) -> CallTool<'a> {
+        CallTool {
+            call: Call::new(self.client, method::TOOLS_CALL, request(name, &arguments)),
+        }
+    }
+}
+
+impl<'a> Tools<'a> {
+    /// Goes on with a call that was parked, with the answers to all of its
+    /// questions. It may have more.
+    pub fn resume(self, continuation: Continuation, answers: &InputResponses) -> CallTool<'a> {
+        let request = continuation.into_request(answers);
+        CallTool {
+            call: Call::new(self.client, method::TOOLS_CALL, request),
+        }
+    }
+}
+
+fn request<A: Serialize>(name: &str, arguments: &A) -> Result<Request, EncodeError> {
+    let mut params = CallToolParams::new(name);
+    params.arguments = Some(RawJson::encode(arguments)?);
+    Ok(Request::new(params)?.for_tool(name))
+}
+
+/// A tool call that has not been made yet.
+#[must_use = "a call is made when it is awaited"]
+pub struct CallTool<'a> {
+    call: Call<'a, CallToolResult>,
+}
+
+impl<'a> CallTool<'a> {
+    /// Gives the server this long to answer.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.call = self.call.timeout(timeout);
+        self
+    }
+
+    /// Waits for the connection, if it is down, within the time that the call
+    /// has. Otherwise such a call fails at once.
+    pub fn wait_for_connection(self) -> Self {
+        self.with(Call::wait_for_connection)
+    }
+
+    /// Sends the call again if the connection falls while it is under way.
+    /// Only for tools that are harmless to call twice.
+    pub fn repeat_if_lost(self) -> Self {
+        self.with(Call::repeat_if_lost)
+    }
+
+    /// Hears of progress. The channel closes when the call ends.
+    pub fn on_progress(self, listener: mpsc::UnboundedSender<ProgressParams>) -> Self {
+        self.with(|call| call.on_progress(listener))
+    }
+
+    /// Lets every piece of progress start the time anew, up to `at_most` in
+    /// all.
+    pub fn progress_extends(self, at_most: Duration) -> Self {
+        self.with(|call| call.progress_extends(at_most))
+    }
+
+    /// Changes how the call is made, in ways that all calls share.
+    pub fn with(
+        mut self,
+        change: impl FnOnce(Call<'a, CallToolResult>) -> Call<'a, CallToolResult>,
+    ) -> Self {
+        self.call = change(self.call);
+        self
+    }
+
+    /// Makes the call, and gives the server's questions back instead of asking
+    /// the host, so that they can be answered later or elsewhere.
+    ///
+    /// On revisions in which servers ask while the call is open, this is an
+    /// ordinary call.
+    ///
+    /// # Errors
+    ///
+    /// As for any call.
+    pub async fn park_on_input(self) -> Result<ToolTurn, Error> {
+        let (client, members) = (self.call.client(), self.call.members());
+        let outcome = self.call.hand_back().outcome().await?;
+        continuation::read(client, &members, outcome)
+    }
+
+    /// Makes the call and decodes its structured result; where there is none,
+    /// its text, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// As for any call; also where the tool failed, or its result does not
+    /// have the shape of `T`.
+    pub async fn into_typed<T: DeserializeOwned>(self) -> Result<T, Error> {
+        let result = self.await?;
+        if result.failed() {
+            return Err(Error::tool_failed(result.all_text()));
+        }
+        let json = match &result.structured_content {
+            Some(value) => value.get().to_owned(),
+            None => result.all_text(),
+        };
+        crate::proto::jsonrpc::decode(json.as_bytes())
+            .map_err(|error| Error::undecodable(method::TOOLS_CALL, error))
+    }
+}
+
+impl<'a> IntoFuture for CallTool<'a> {
+    type Output = Result<CallToolResult, Error>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        self.call.into_future()
+    }
+}

@@ -1,0 +1,212 @@
+//! Servers as child processes, spoken to over their standard streams.
+
+#[cfg(unix)]
+mod guard;
+mod link;
+mod reaper;
+mod stderr;
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    fmt, io,
+    path::PathBuf,
+    process::Stdio,
+    time::Duration,
+};
+
+use tokio::process::Command;
+
+use self::{link::ChildLink, reaper::Reaper, stderr::Stderr};
+use super::{BoxFuture, Cause, CauseKind, Dial, Link, StreamLink, Transport};
+
+pub use stderr::StderrPolicy;
+
+/// How many outbound bytes are queued before the link is busy.
+const QUEUE_BYTES: usize = 4 * 1024 * 1024;
+
+/// A server that is started as a child process, anew for every link.
+///
+/// The child leads a process group of its own. When the link closes, its
+/// standard input is closed first; if it is still there after a grace, the
+/// whole group is asked to end, and after another one killed.
+///
+/// ```
+/// use bowline::transport::ChildProcess;
+///
+/// let server = ChildProcess::new("npx")
+///     .args(["-y", "@modelcontextprotocol/server-everything"])
+///     .env("NODE_ENV", "production");
+/// assert_eq!(
+///     format!("{server:?}"),
+///     r#"ChildProcess { command: "npx", args: ["-y", "@modelcontextprotocol/server-everything"], env: ["NODE_ENV"] }"#,
+///     "values of the environment are never shown",
+/// );
+/// ```
+#[derive(Clone)]
+pub struct ChildProcess {
+    command: OsString,
+    args: Vec<OsString>,
+    /// What is set, and, where there is no value, what is taken away.
+    env: BTreeMap<OsString, Option<OsString>>,
+    clear_env: bool,
+    cwd: Option<PathBuf>,
+    stderr: StderrPolicy,
+    grace: Duration,
+}
+
+impl ChildProcess {
+    /// A server that `command` starts. The name is looked up in `PATH`.
+    pub fn new(command: impl AsRef<OsStr>) -> Self {
+        Self {
+            command: command.as_ref().to_owned(),
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            clear_env: false,
+            cwd: None,
+            stderr: StderrPolicy::Keep,
+            grace: Duration::from_secs(2),
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args
+            .extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    /// Sets a variable, over what this process has.
+    #[must_use]
+    pub fn env(mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.env
+            .insert(key.as_ref().to_owned(), Some(value.as_ref().to_owned()));
+        self
+    }
+
+    /// Takes a variable away that this process has.
+    #[must_use]
+    pub fn env_remove(mut self, key: impl AsRef<OsStr>) -> Self {
+        self.env.insert(key.as_ref().to_owned(), None);
+        self
+    }
+
+    /// Lets the child inherit no variables, so that it has only what
+    /// [`env`](Self::env) sets.
+    #[must_use]
+    pub fn env_clear(mut self) -> Self {
+        self.clear_env = true;
+        self
+    }
+
+    /// Sets the working directory.
+    #[must_use]
+    pub fn current_dir(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Says what becomes of the child's standard error. It is always read, and
+    /// its last lines are always kept for error messages.
+    #[must_use]
+    pub fn stderr(mut self, policy: StderrPolicy) -> Self {
+        self.stderr = policy;
+        self
+    }
+
+    /// Says how long the child has to end by itself at each step of closing: 2
+    /// seconds.
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    fn spawn(&self, max_frame: usize) -> io::Result<ChildLink> {
+        let mut command = Command::new(&self.command);
+        command
+            .args(&self.args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if self.clear_env {
+            command.env_clear();
+        }
+        for (key, value) in &self.env {
+            match value {
+                Some(value) => command.env(key, value),
+                None => command.env_remove(key),
+            };
+        }
+        if let Some(cwd) = &self.cwd {
+            command.current_dir(cwd);
+        }
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut child = command.spawn()?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(io::Error::other("the child has no standard streams"));
+        };
+        let stderr = Stderr::follow(stderr, self.stderr.clone());
+        let stream = StreamLink::new(stdout, stdin, max_frame, QUEUE_BYTES);
+        Ok(ChildLink::new(
+            stream,
+            stderr,
+            Reaper::new(child, self.grace),
+        ))
+    }
+
+    fn name(&self) -> String {
+        self.command.to_string_lossy().into_owned()
+    }
+}
+
+impl Transport for ChildProcess {
+    fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
+        let spawned = self.spawn(dial.max_frame);
+        let name = self.name();
+        Box::pin(async move {
+            match spawned {
+                Ok(link) => Ok(Box::new(link) as Box<dyn Link>),
+                Err(error) => Err(cannot_start(&name, &error)),
+            }
+        })
+    }
+
+    fn describe(&self) -> String {
+        let mut line = self.name();
+        for arg in &self.args {
+            line.push(' ');
+            line.push_str(&arg.to_string_lossy());
+        }
+        line
+    }
+}
+
+fn cannot_start(name: &str, error: &io::Error) -> Cause {
+    let why = match error.kind() {
+        io::ErrorKind::NotFound => format!("the command {name:?} was not found"),
+        io::ErrorKind::PermissionDenied => format!("the command {name:?} may not be run"),
+        _ => format!("the command {name:?} could not be started: {error}"),
+    };
+    CauseKind::Unreachable(why).into()
+}
+
+impl fmt::Debug for ChildProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChildProcess")
+            .field("command", &self.command)
+            .field("args", &self.args)
+            .field("env", &self.env.keys().collect::<Vec<_>>())
+            .finish()
+    }
+}

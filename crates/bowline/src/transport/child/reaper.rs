@@ -1,0 +1,128 @@
+//! Seeing to it that a child is gone: asked, then told, then made.
+
+use std::{
+    future::Future as _,
+    io,
+    pin::pin,
+    process::ExitStatus,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use tokio::{process::Child, time::timeout};
+
+#[cfg(unix)]
+use super::guard::Guard;
+use super::{Cause, CauseKind};
+
+/// The one who answers for a child's end. Dropping it kills the child's whole
+/// group at once.
+#[derive(Debug)]
+pub(super) struct Reaper {
+    child: Child,
+    /// The group that the child leads; `None` once it is known to be gone.
+    group: Option<u32>,
+    grace: Duration,
+    /// Does what dropping this would, should we be killed.
+    #[cfg(unix)]
+    guard: Option<Guard>,
+}
+
+impl Reaper {
+    pub(super) fn new(child: Child, grace: Duration) -> Self {
+        let group = child.id();
+        Self {
+            // A child without a guard is better than none.
+            #[cfg(unix)]
+            guard: group.and_then(|leader| Guard::over(leader).ok()),
+            child,
+            group,
+            grace,
+        }
+    }
+
+    /// How the child ended, once it has.
+    pub(super) async fn ended(&mut self) -> Cause {
+        let status = self.child.wait().await;
+        // Whatever it started and left behind has lost its purpose.
+        self.kill_group();
+        cause(status)
+    }
+
+    /// Ready once the child has ended. What it left behind is gone then, too.
+    pub(super) fn poll_ended(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        // Made anew at each poll: it keeps nothing between polls.
+        let _ = ready!(pin!(self.child.wait()).poll(cx));
+        self.kill_group();
+        Poll::Ready(())
+    }
+
+    /// Waits for the child to end by itself; asks it to; makes it. Its
+    /// standard input must be closed already, which is the first way to ask.
+    pub(super) async fn reap(mut self) {
+        for ask in [Self::terminate_group, Self::kill_group] {
+            if timeout(self.grace, self.child.wait()).await.is_ok() {
+                self.kill_group();
+                return;
+            }
+            ask(&mut self);
+        }
+        // Killed; what remains is to collect it.
+        let _ = self.child.wait().await;
+    }
+
+    #[cfg(unix)]
+    fn terminate_group(&mut self) {
+        self.signal_group(rustix::process::Signal::TERM);
+    }
+
+    #[cfg(unix)]
+    fn kill_group(&mut self) {
+        self.signal_group(rustix::process::Signal::KILL);
+        self.group = None;
+        self.guard = None;
+    }
+
+    #[cfg(unix)]
+    fn signal_group(&self, signal: rustix::process::Signal) {
+        let group = self.group.and_then(|group| i32::try_from(group).ok());
+        if let Some(group) = group.and_then(rustix::process::Pid::from_raw) {
+            // It may be gone already, which is what is wanted.
+            let _ = rustix::process::kill_process_group(group, signal);
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn terminate_group(&mut self) {}
+
+    #[cfg(not(unix))]
+    fn kill_group(&mut self) {
+        let _ = self.child.start_kill();
+        self.group = None;
+    }
+}
+
+impl Drop for Reaper {
+    fn drop(&mut self) {
+        if self.group.is_some() {
+            self.kill_group();
+        }
+    }
+}
+
+fn cause(status: io::Result<ExitStatus>) -> Cause {
+    match status {
+        Ok(status) => {
+            #[cfg(unix)]
+            let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+            #[cfg(not(unix))]
+            let signal = None;
+            CauseKind::Exited {
+                code: status.code(),
+                signal,
+            }
+            .into()
+        }
+        Err(error) => CauseKind::Io(error.to_string()).into(),
+    }
+}

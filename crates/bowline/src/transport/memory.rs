@@ -1,0 +1,236 @@
+//! Links within one process: frames change hands without being copied.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard},
+    task::{Context, Poll, Waker},
+};
+
+use bytes::Bytes;
+use tokio::sync::mpsc;
+
+use super::{BoxFuture, Cause, CauseKind, Dial, Link, LinkEvent, Outgoing, Refusal, Transport};
+
+/// How many bytes each direction holds before it is busy.
+const QUEUE_BYTES: usize = 1024 * 1024;
+
+/// A transport that hands its links to another part of the same program: a
+/// server in the same process, or a test.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// use bowline::transport::Memory;
+///
+/// let (transport, mut server_side) = Memory::new();
+/// # let mut transport = transport;
+/// # use bowline::transport::{Dial, Transport};
+/// # let dialled = transport.dial(Dial::default());
+/// // Whoever connects through `transport` appears here:
+/// let peer = server_side.accept().await;
+/// # drop((peer, dialled));
+/// # });
+/// ```
+#[derive(Debug)]
+pub struct Memory {
+    dialled: mpsc::UnboundedSender<MemoryPeer>,
+}
+
+/// Where the other ends of a [`Memory`] transport's links arrive.
+#[derive(Debug)]
+pub struct MemoryListener {
+    dialled: mpsc::UnboundedReceiver<MemoryPeer>,
+}
+
+impl Memory {
+    /// A transport, and where the other ends of its links arrive.
+    #[must_use]
+    pub fn new() -> (Self, MemoryListener) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (
+            Self { dialled: sender },
+            MemoryListener { dialled: receiver },
+        )
+    }
+}
+
+impl MemoryListener {
+    /// The next link. `None` once the transport is gone.
+    pub async fn accept(&mut self) -> Option<MemoryPeer> {
+        self.dialled.recv().await
+    }
+}
+
+impl Transport for Memory {
+    fn dial(&mut self, _dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
+        let (near, far) = MemoryPeer::pair();
+        let sent = self.dialled.send(far);
+        Box::pin(async move {
+            match sent {
+                Ok(()) => Ok(Box::new(near) as Box<dyn Link>),
+                Err(_) => Err(CauseKind::Unreachable("nobody listens".to_owned()).into()),
+            }
+        })
+    }
+
+    fn describe(&self) -> String {
+        "in this process".to_owned()
+    }
+}
+
+/// One end of a link in memory. It is a [`Link`] itself.
+pub struct MemoryPeer {
+    incoming: Arc<Direction>,
+    outgoing: Arc<Direction>,
+}
+
+impl MemoryPeer {
+    /// Both ends of a link.
+    #[must_use]
+    pub fn pair() -> (Self, Self) {
+        let (there, back) = (Arc::default(), Arc::default());
+        let near = Self {
+            incoming: Arc::clone(&back),
+            outgoing: Arc::clone(&there),
+        };
+        let far = Self {
+            incoming: there,
+            outgoing: back,
+        };
+        (near, far)
+    }
+
+    /// The next frame; `None` once the other end is gone and all was read.
+    pub async fn recv(&mut self) -> Option<Bytes> {
+        std::future::poll_fn(|cx| self.incoming.poll_pop(cx)).await
+    }
+
+    /// Sends a frame, waiting while the other end is behind. Says whether
+    /// there still is another end.
+    pub async fn send_frame(&mut self, frame: Bytes) -> bool {
+        std::future::poll_fn(|cx| self.outgoing.poll_push(&frame, cx)).await
+    }
+}
+
+/// Says why the link ends when this end goes.
+impl Drop for MemoryPeer {
+    fn drop(&mut self) {
+        self.incoming.close();
+        self.outgoing.close();
+    }
+}
+
+impl Link for MemoryPeer {
+    fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal> {
+        self.outgoing.push(outgoing.frame)
+    }
+
+    fn poll_flush(&mut self, _cx: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
+        self.incoming.poll_pop(cx).map(|frame| match frame {
+            Some(frame) => LinkEvent::Frame(frame),
+            None => LinkEvent::Down(CauseKind::Eof.into()),
+        })
+    }
+
+    fn close(self: Box<Self>) {}
+}
+
+impl fmt::Debug for MemoryPeer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryPeer").finish_non_exhaustive()
+    }
+}
+
+/// One direction of a link: a queue bounded in bytes.
+#[derive(Default)]
+struct Direction {
+    state: Mutex<Queue>,
+}
+
+#[derive(Default)]
+struct Queue {
+    frames: VecDeque<Bytes>,
+    bytes: usize,
+    closed: bool,
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+}
+
+impl Direction {
+    fn push(&self, frame: Bytes) -> Result<(), Refusal> {
+        let mut queue = self.lock();
+        if queue.closed {
+            return Err(Refusal::Failed(CauseKind::Eof.into()));
+        }
+        if queue.is_full(frame.len()) {
+            return Err(Refusal::Busy(frame));
+        }
+        queue.put(frame);
+        Ok(())
+    }
+
+    fn poll_push(&self, frame: &Bytes, cx: &mut Context<'_>) -> Poll<bool> {
+        let mut queue = self.lock();
+        if queue.closed {
+            return Poll::Ready(false);
+        }
+        if queue.is_full(frame.len()) {
+            queue.writer = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        queue.put(frame.clone());
+        Poll::Ready(true)
+    }
+
+    fn poll_pop(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut queue = self.lock();
+        if let Some(frame) = queue.frames.pop_front() {
+            queue.bytes -= frame.len();
+            if let Some(writer) = queue.writer.take() {
+                writer.wake();
+            }
+            return Poll::Ready(Some(frame));
+        }
+        if queue.closed {
+            return Poll::Ready(None);
+        }
+        match &mut queue.reader {
+            Some(reader) => reader.clone_from(cx.waker()),
+            none => *none = Some(cx.waker().clone()),
+        }
+        Poll::Pending
+    }
+
+    fn close(&self) {
+        let mut queue = self.lock();
+        queue.closed = true;
+        let wakers = [queue.reader.take(), queue.writer.take()];
+        drop(queue);
+        wakers.into_iter().flatten().for_each(Waker::wake);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        // Nothing that holds the lock can panic halfway.
+        self.state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Queue {
+    fn is_full(&self, more: usize) -> bool {
+        !self.frames.is_empty() && self.bytes + more > QUEUE_BYTES
+    }
+
+    fn put(&mut self, frame: Bytes) {
+        self.bytes += frame.len();
+        self.frames.push_back(frame);
+        if let Some(reader) = self.reader.take() {
+            reader.wake();
+        }
+    }
+}

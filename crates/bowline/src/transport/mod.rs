@@ -1,0 +1,124 @@
+//! How frames travel: the contract between a connection and what carries it.
+//!
+//! A [`Transport`] opens links; a [`Link`] carries frames until it dies and
+//! then says why. Neither knows the protocol: reconnecting, negotiating and
+//! retrying are the connection's business.
+
+mod child;
+mod memory;
+mod stream;
+
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+
+pub use bowline_proto::client::{Cause, CauseKind, HttpRefusal, Refusal, Wire, Wiring};
+pub use child::{ChildProcess, StderrPolicy};
+pub use memory::{Memory, MemoryListener, MemoryPeer};
+pub use stream::StreamLink;
+
+use crate::proto::revision::Revision;
+
+/// A boxed future, as [`Transport::dial`] returns it.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Opens links to one server, one after another.
+pub trait Transport: Send + 'static {
+    /// Opens a link. The future is dropped if nobody waits for the link any
+    /// more; what it had started must end with it.
+    fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>>;
+
+    /// What the links are, as far as the protocol cares.
+    fn wire(&self) -> Wire {
+        Wire::Stream
+    }
+
+    /// What the link leads to, for people: a command line, a URL.
+    fn describe(&self) -> String;
+}
+
+/// What a transport is told when a link is wanted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Dial {
+    /// How many attempts have failed since the last success.
+    pub attempt: u32,
+    /// Which of two HTTP transports to use; others have no choice.
+    pub wiring: Wiring,
+    /// The largest frame that may be received.
+    pub max_frame: usize,
+}
+
+impl Default for Dial {
+    /// A first attempt, with frames of up to 16 MiB.
+    fn default() -> Self {
+        Self {
+            attempt: 0,
+            wiring: Wiring::Usual,
+            max_frame: 16 * 1024 * 1024,
+        }
+    }
+}
+
+/// One link, from dial to death. Driven by one task.
+pub trait Link: Send {
+    /// Takes a frame to be sent, in this order. Must not wait: a link whose
+    /// queue is full hands the frame back as [`Refusal::Busy`].
+    ///
+    /// # Errors
+    ///
+    /// Where the frame was not taken.
+    fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal>;
+
+    /// Moves queued frames on. Ready when nothing is queued.
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()>;
+
+    /// The next thing that the link has to say. After [`LinkEvent::Down`] it is
+    /// not asked again.
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent>;
+
+    /// Nobody waits for the answer to this request any more.
+    fn abort(&mut self, _id: u64) {}
+
+    /// The revision is settled; what marks messages with it can do so now.
+    fn settle(&mut self, _revision: Revision) {}
+
+    /// Closes the link in good order, in the background if that takes time.
+    fn close(self: Box<Self>);
+}
+
+/// A frame on its way out.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    /// The id, where the frame is a request.
+    pub id: Option<u64>,
+    /// The frame, without a line end and with none inside.
+    pub frame: Bytes,
+}
+
+/// What a link has to say.
+#[derive(Debug)]
+pub enum LinkEvent {
+    /// A frame arrived whole.
+    Frame(Bytes),
+    /// A frame grew over the limit and was abandoned.
+    Oversize {
+        /// How large it was by then.
+        size: usize,
+        /// Its first bytes.
+        prefix: Bytes,
+    },
+    /// A frame of ours that was taken could not be delivered.
+    Refused {
+        /// Its id, where it is a request.
+        id: Option<u64>,
+        /// What was wrong.
+        refusal: Refusal,
+    },
+    /// The link is dead.
+    Down(Cause),
+}
