@@ -9,6 +9,8 @@ pub use bowline_proto as proto;
 #[cfg(feature = "client")]
 pub mod client;
 #[cfg(feature = "client")]
+pub mod config;
+#[cfg(feature = "client")]
 pub mod transport;
 
 #[cfg(feature = "client")]

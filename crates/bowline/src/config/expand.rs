@@ -1,0 +1,103 @@
+//! References in the strings of a configuration: `${NAME}` and its relatives.
+
+use std::path::{MAIN_SEPARATOR_STR, Path};
+
+use super::{Environment, ProblemKind, input::Inputs, paths::Paths, report::Report};
+
+/// Resolves references. What they are replaced by is not looked at again, so
+/// that no value can refer to another.
+pub(super) struct Expander<'a> {
+    pub(super) environment: &'a Environment,
+    pub(super) paths: &'a Paths,
+    pub(super) inputs: Inputs<'a>,
+}
+
+impl Expander<'_> {
+    /// The text with its references resolved. Those that cannot be are
+    /// reported under `path`.
+    pub(super) fn text(&self, text: &str, path: &str, report: &mut Report) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("${") {
+            out.push_str(before);
+            let Some((inner, after)) = after.split_once('}') else {
+                // What follows may be anything, and is not to be shown.
+                report.add(path, ProblemKind::NoReference("…".to_owned()));
+                out.push_str("${");
+                rest = after;
+                break;
+            };
+            match self.reference(inner) {
+                Ok(value) => out.push_str(&value),
+                Err(kind) => {
+                    out.push_str(&format!("${{{inner}}}"));
+                    report.add(path, kind);
+                }
+            }
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// As [`text`](Self::text), for what is the path of a file or may be one:
+    /// a leading `~/` is the home folder.
+    pub(super) fn path(&self, text: &str, path: &str, report: &mut Report) -> String {
+        let Some(text) = self.paths.expand_home(text) else {
+            report.value(path, "~ is the home folder, which is not known");
+            return text.to_owned();
+        };
+        self.text(&text, path, report)
+    }
+
+    fn reference(&self, inner: &str) -> Result<String, ProblemKind> {
+        let (name, default) = match inner.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inner, None),
+        };
+        match (self.lookup(name), default) {
+            // As in a shell, where `:-` is for what is empty, too.
+            (Ok(value), Some(default)) if value.is_empty() => Ok(default.to_owned()),
+            (Ok(value), _) => Ok(value),
+            (Err(kind @ ProblemKind::NoReference(_)), _) => Err(kind),
+            (Err(_), Some(default)) => Ok(default.to_owned()),
+            (Err(kind), None) => Err(kind),
+        }
+    }
+
+    fn lookup(&self, name: &str) -> Result<String, ProblemKind> {
+        let folder = |path: Option<&Path>| {
+            path.map(|path| path.to_string_lossy().into_owned())
+                .ok_or_else(|| ProblemKind::Unresolvable(name.to_owned()))
+        };
+        let workspace = self.paths.workspace.as_deref();
+        match name {
+            "workspaceFolder" => folder(workspace),
+            "workspaceFolderBasename" => folder(workspace.and_then(Path::file_name).map(Path::new)),
+            "userHome" => folder(self.paths.home.as_deref()),
+            "pathSeparator" | "/" => Ok(MAIN_SEPARATOR_STR.to_owned()),
+            _ => match name.split_once(':') {
+                Some(("env", variable)) => self.variable(variable),
+                Some(("input", id)) => {
+                    let answer = self.inputs.answer(id);
+                    answer.ok_or_else(|| ProblemKind::NoInput(id.to_owned()))
+                }
+                Some((word, _)) if is_name(word) => Err(ProblemKind::Unresolvable(name.to_owned())),
+                None if is_name(name) => self.variable(name),
+                _ => Err(ProblemKind::NoReference(name.to_owned())),
+            },
+        }
+    }
+
+    fn variable(&self, name: &str) -> Result<String, ProblemKind> {
+        let value = self.environment.get(name).map(str::to_owned);
+        value.ok_or_else(|| ProblemKind::Unset(name.to_owned()))
+    }
+}
+
+/// Whether a text may be the name of a variable.
+pub(super) fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && chars.all(|c| c.is_alphanumeric() || c == '_')
+}

@@ -1,0 +1,203 @@
+//! A file of servers, read.
+
+use std::{io, path::Path};
+
+use serde_json::{Map, Value, value::RawValue};
+
+use super::{
+    Loader, Position, Problem, ProblemKind, ServerEntry, Severity,
+    entry::EntryReader,
+    fields::{Fields, type_name},
+    jsonc,
+    precedence::Prefixes,
+    report::Report,
+    sections::{Entry, Sections},
+};
+
+/// What a configuration says: the servers that can be used, and what is wrong
+/// with the rest.
+///
+/// ```
+/// use bowline::config::{Environment, Loader};
+///
+/// let file = Loader::new(Environment::new()).parse(
+///     r#"{
+///         // This one is fine.
+///         "mcpServers": {
+///             "time": {"command": "uvx", "args": ["mcp-server-time"]},
+///             "docs": {"url": 7},
+///         }
+///     }"#,
+/// );
+/// assert_eq!(file.servers.len(), 1);
+/// assert_eq!(
+///     file.problems[0].to_string(),
+///     "mcpServers.docs.url (line 5): a string is expected, not a number; write a string",
+/// );
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ServersFile {
+    /// The servers that can be used, in the order in which they are written.
+    pub servers: Vec<ServerEntry>,
+    /// The names of those that are switched off. Their entries are not read.
+    pub disabled: Vec<String>,
+    /// What is wrong, or was ignored.
+    pub problems: Vec<Problem>,
+}
+
+impl ServersFile {
+    /// Reads a file, with the environment and folders of this process. See
+    /// [`Loader::load`].
+    ///
+    /// # Errors
+    ///
+    /// Where the file is missing or cannot be read.
+    pub fn load(path: impl AsRef<Path>) -> io::Result<Self> {
+        Loader::from_process().load(path)
+    }
+
+    /// Reads a file that need not be there, with the environment and folders
+    /// of this process. See [`Loader::load_optional`].
+    #[must_use]
+    pub fn load_optional(path: impl AsRef<Path>) -> Self {
+        Loader::from_process().load_optional(path)
+    }
+
+    /// Reads the one server that the environment of this process describes,
+    /// if it does. See [`Loader::read_env`].
+    #[must_use]
+    pub fn from_env() -> Self {
+        Loader::from_process().read_env()
+    }
+
+    /// The server of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&ServerEntry> {
+        self.servers.iter().find(|server| server.name == name)
+    }
+
+    /// The servers that list this project.
+    pub fn for_project<'a>(&'a self, project: &'a str) -> impl Iterator<Item = &'a ServerEntry> {
+        let listed = move |server: &&ServerEntry| server.projects.iter().any(|tag| tag == project);
+        self.servers.iter().filter(listed)
+    }
+
+    /// The problems because of which a server, or the file, cannot be used.
+    pub fn errors(&self) -> impl Iterator<Item = &Problem> {
+        let of = |problem: &&Problem| problem.severity() == Severity::Error;
+        self.problems.iter().filter(of)
+    }
+
+    /// The problems because of which something was ignored.
+    pub fn warnings(&self) -> impl Iterator<Item = &Problem> {
+        let of = |problem: &&Problem| problem.severity() == Severity::Warning;
+        self.problems.iter().filter(of)
+    }
+
+    /// A file that cannot be used as a whole.
+    pub(super) fn of_problem(position: Option<Position>, kind: ProblemKind) -> Self {
+        let mut report = Report {
+            position,
+            ..Report::default()
+        };
+        report.add("", kind);
+        Self {
+            problems: report.problems,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn parse(written: &str, loader: &Loader) -> Self {
+        let text = jsonc::strip(written);
+        // Programs make empty files for their users to fill.
+        if text.trim().is_empty() {
+            return Self::default();
+        }
+        let root: &RawValue = match serde_json::from_str(&text) {
+            Ok(root) => root,
+            // Places are those of what was written: stripping keeps every byte
+            // in its place, but not every character.
+            Err(error) => return Self::of_syntax(written, &error),
+        };
+        let mut report = Report::default();
+        let sections = Sections::find(root, loader.paths().workspace.as_deref(), &mut report);
+        let reader = EntryReader {
+            expander: loader.expander(sections.inputs),
+            prefixes: Prefixes::new(sections.entries.iter().map(|entry| entry.name.as_str())),
+        };
+        let mut file = Self {
+            problems: report.problems,
+            ..Self::default()
+        };
+        for entry in &sections.entries {
+            // The entry is a part of the text, so that the distance is an offset.
+            let offset = entry.text.get().as_ptr().addr() - text.as_ptr().addr();
+            file.read_entry(&reader, entry, Position::of(written, offset));
+        }
+        file
+    }
+
+    fn read_entry(&mut self, reader: &EntryReader<'_>, entry: &Entry<'_>, place: Position) {
+        let mut report = Report {
+            server: Some(entry.name.clone()),
+            position: Some(place),
+            ..Report::default()
+        };
+        self.forget(&entry.name, &entry.path, &mut report);
+        if let Some(members) = members(entry, &mut report) {
+            let mut fields = Fields::new(members, entry.path.clone(), &mut report);
+            if fields.flag("disabled") {
+                self.disabled.push(entry.name.clone());
+            } else {
+                let server = reader.read(&entry.name, fields);
+                self.servers.extend(server.filter(|_| !report.is_fatal()));
+            }
+        }
+        self.problems.append(&mut report.problems);
+    }
+
+    /// Of two servers of one name the later one counts, as in any JSON.
+    fn forget(&mut self, name: &str, path: &str, report: &mut Report) {
+        let before = self.servers.len() + self.disabled.len();
+        self.servers.retain(|server| server.name != name);
+        self.disabled.retain(|disabled| disabled != name);
+        if self.servers.len() + self.disabled.len() < before {
+            report.add(path, ProblemKind::Duplicate);
+        }
+    }
+
+    fn of_syntax(text: &str, error: &serde_json::Error) -> Self {
+        let start = text
+            .split_inclusive('\n')
+            .take(error.line().saturating_sub(1))
+            .map(str::len)
+            .sum::<usize>();
+        let offset = start + error.column().saturating_sub(1);
+        let position = Position::of(text, offset);
+        Self::of_problem(Some(position), syntax(error))
+    }
+}
+
+fn members(entry: &Entry<'_>, report: &mut Report) -> Option<Map<String, Value>> {
+    let kind = match serde_json::from_str(entry.text.get()) {
+        Ok(Value::Object(members)) => return Some(members),
+        Ok(value) => ProblemKind::Type {
+            expected: "an object",
+            found: type_name(&value),
+        },
+        // The syntax was checked with the file; this is a number out of range
+        // or half a character.
+        Err(error) => syntax(&error),
+    };
+    report.add(&entry.path, kind);
+    None
+}
+
+/// The parser's words, without its position: ours is in characters, not in
+/// bytes, and in the file, not in the entry.
+fn syntax(error: &serde_json::Error) -> ProblemKind {
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default();
+    ProblemKind::Syntax(message.to_owned())
+}

@@ -1,0 +1,87 @@
+//! Questions to the user that a configuration declares.
+
+use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
+
+use serde_json::Value;
+
+/// Something that the user is to be asked for, as VS Code's files declare it
+/// in `inputs`. An entry refers to it by `${input:id}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Input {
+    /// What entries call it.
+    pub id: String,
+    /// What to ask.
+    pub description: Option<String>,
+    /// Whether the answer is a secret.
+    pub password: bool,
+    /// The answer to suggest.
+    pub default: Option<String>,
+    /// The answers to choose from; any will do where there are none.
+    pub options: Vec<String>,
+}
+
+/// Who answers.
+pub(super) type AskFn = Arc<dyn Fn(&Input) -> Option<String> + Send + Sync>;
+
+/// The inputs of one file, each of which is asked for once at most, however
+/// many servers refer to it.
+pub(super) struct Inputs<'a> {
+    declared: Vec<Input>,
+    ask: Option<&'a AskFn>,
+    answers: RefCell<BTreeMap<String, Option<String>>>,
+}
+
+impl<'a> Inputs<'a> {
+    pub(super) fn new(declared: Vec<Input>, ask: Option<&'a AskFn>) -> Self {
+        Self {
+            declared,
+            ask,
+            answers: RefCell::default(),
+        }
+    }
+
+    pub(super) fn answer(&self, id: &str) -> Option<String> {
+        let ask = self.ask?;
+        let known = self.answers.borrow().get(id).cloned();
+        known.unwrap_or_else(|| {
+            let answer = ask(&self.find(id));
+            let mut answers = self.answers.borrow_mut();
+            answers.insert(id.to_owned(), answer.clone());
+            answer
+        })
+    }
+
+    fn find(&self, id: &str) -> Input {
+        let declared = self.declared.iter().find(|input| input.id == id);
+        declared.cloned().unwrap_or_else(|| Input {
+            id: id.to_owned(),
+            ..Input::default()
+        })
+    }
+}
+
+/// The inputs that a file declares. One that is declared badly is as good as
+/// one that is not: whoever answers still gets its id.
+pub(super) fn read(value: &Value) -> Vec<Input> {
+    let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    items.iter().filter_map(read_one).collect()
+}
+
+fn read_one(value: &Value) -> Option<Input> {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let options = value.get("options").and_then(Value::as_array);
+    Some(Input {
+        id: text("id")?,
+        description: text("description"),
+        password: value.get("password") == Some(&Value::Bool(true)),
+        default: text("default"),
+        options: options.into_iter().flatten().filter_map(option).collect(),
+    })
+}
+
+/// An option is a string, or an object with a label and a value.
+fn option(option: &Value) -> Option<String> {
+    let value = option.get("value").unwrap_or(option);
+    value.as_str().map(str::to_owned)
+}

@@ -1,0 +1,249 @@
+//! JSON as editors write it, made into JSON: without comments and trailing commas.
+
+/// The text with comments and trailing commas blanked out.
+///
+/// Every line, and every byte on it, stays where it was, so that a position in
+/// the result is a position in the file. What is wrong stays wrong: the parser
+/// that comes after says it better.
+pub(super) fn strip(text: &str) -> String {
+    let mut stripper = Stripper {
+        text,
+        out: String::with_capacity(text.len()),
+        before: None,
+        comma: None,
+    };
+    let mut at = 0;
+    while at < text.len() {
+        at += stripper.step(at);
+    }
+    stripper.out
+}
+
+struct Stripper<'a> {
+    text: &'a str,
+    out: String,
+    /// The last byte that was neither blank nor comment.
+    before: Option<u8>,
+    /// Where a comma stands that is a trailing one if the list ends next.
+    comma: Option<usize>,
+}
+
+impl Stripper<'_> {
+    /// Takes the piece that begins at `at`, and says how long it was.
+    fn step(&mut self, at: usize) -> usize {
+        let rest = &self.text[at..];
+        if let Some(length) = blank_length(rest) {
+            self.blank(&rest[..length]);
+            return length;
+        }
+        let length = match rest.as_bytes()[0] {
+            b'"' => string_length(rest),
+            _ => rest.chars().next().map_or(1, char::len_utf8),
+        };
+        self.keep(at, &rest[..length]);
+        length
+    }
+
+    /// Puts spaces for what is left out, and leaves the lines as they are.
+    fn blank(&mut self, piece: &str) {
+        let spaces = piece.bytes().map(|byte| match byte {
+            b'\n' | b'\r' | b'\t' => char::from(byte),
+            _ => ' ',
+        });
+        self.out.extend(spaces);
+    }
+
+    fn keep(&mut self, at: usize, piece: &str) {
+        let first = piece.as_bytes()[0];
+        if let (b'}' | b']', Some(comma)) = (first, self.comma) {
+            self.out.replace_range(comma..=comma, " ");
+        }
+        // A comma that follows no value is no trailing comma but a mistake.
+        let follows_value = !matches!(self.before, None | Some(b'[' | b'{' | b',' | b':'));
+        self.comma = (first == b',' && follows_value).then_some(at);
+        self.before = Some(first);
+        self.out.push_str(piece);
+    }
+}
+
+/// The length of the blank or comment that `rest` begins with, if it does. A
+/// byte order mark, which some editors write, counts as blank.
+fn blank_length(rest: &str) -> Option<usize> {
+    if rest.starts_with("//") {
+        return Some(rest.find('\n').unwrap_or(rest.len()));
+    }
+    if let Some(inner) = rest.strip_prefix("/*") {
+        return inner.find("*/").map(|end| end + "/**/".len());
+    }
+    let first = rest.chars().next()?;
+    matches!(first, ' ' | '\t' | '\r' | '\n' | '\u{feff}').then(|| first.len_utf8())
+}
+
+/// The length of the string that `rest` begins with, quotes included.
+fn string_length(rest: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in rest.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(strip(text), expected);
+    }
+
+    #[test]
+    fn comments_become_spaces() {
+        check("{} // end", "{}       ");
+        check("{/* a\n b */}", "{    \n     }");
+        check("1 /**/ 2", "1      2");
+    }
+
+    #[test]
+    fn strings_are_left_alone() {
+        check(r#""http://x/*y*/,]""#, r#""http://x/*y*/,]""#);
+        check(r#""a\"// b""#, r#""a\"// b""#);
+        check(r#""\\" // b"#, r#""\\"     "#);
+    }
+
+    #[test]
+    fn trailing_commas_become_spaces() {
+        check("[1, 2,]", "[1, 2 ]");
+        check("{\"a\": [],\n}", "{\"a\": [] \n}");
+        check("[1, // one\n]", "[1        \n]");
+        check("[1, /* ] */ 2]", "[1,         2]");
+    }
+
+    #[test]
+    fn what_is_wrong_stays_wrong() {
+        for text in [
+            "[,]",
+            "{,}",
+            "[1,,]",
+            "{\"a\":,}",
+            "[1 /* open",
+            "{\"a\": \"b",
+            "/ 1",
+        ] {
+            let stripped = strip(text);
+            assert!(
+                serde_json::from_str::<Value>(&stripped).is_err(),
+                "{stripped}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_blank() {
+        check("\u{feff}{}", "   {}");
+    }
+
+    fn json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            r#"[a-z"\\/*,\]}{\[:\n é]{0,8}"#.prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 32, 5, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                prop::collection::btree_map("[a-z/*\"]{0,4}", inner, 0..5)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn blank() -> impl Strategy<Value = String> {
+        prop_oneof![
+            Just(String::new()),
+            "[ \t\r\n]{0,3}",
+            r#"//[a-z"/*,\]}]{0,6}\n"#,
+            r#"/\*[a-z"/,\]}\n]{0,6}\*/"#,
+        ]
+    }
+
+    /// Writes a value as a person might, with `blanks` between its tokens and
+    /// a comma after the last member if `trailing`.
+    fn write(value: &Value, blanks: &mut impl Iterator<Item = String>, trailing: bool) -> String {
+        let mut out = blanks.next().unwrap_or_default();
+        let items: Vec<String> = match value {
+            Value::Array(items) => items
+                .iter()
+                .map(|item| write(item, blanks, trailing))
+                .collect(),
+            Value::Object(members) => {
+                let mut member = |(key, value): (&String, &Value)| {
+                    let key = write(&Value::from(key.as_str()), blanks, trailing);
+                    format!("{key}:{}", write(value, blanks, trailing))
+                };
+                members.iter().map(&mut member).collect()
+            }
+            scalar => {
+                out.push_str(&scalar.to_string());
+                out.push_str(&blanks.next().unwrap_or_default());
+                return out;
+            }
+        };
+        let (open, close) = if value.is_array() {
+            ('[', ']')
+        } else {
+            ('{', '}')
+        };
+        let comma = if trailing && !items.is_empty() {
+            ","
+        } else {
+            ""
+        };
+        let (inside, after) = (
+            blanks.next().unwrap_or_default(),
+            blanks.next().unwrap_or_default(),
+        );
+        out.push_str(&format!(
+            "{open}{}{comma}{inside}{close}{after}",
+            items.join(",")
+        ));
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn what_people_write_means_what_they_meant(
+            value in json(),
+            blanks in prop::collection::vec(blank(), 1..40),
+            trailing: bool,
+        ) {
+            let text = write(&value, &mut blanks.into_iter().cycle(), trailing);
+            let read: Value = serde_json::from_str(&strip(&text))
+                .map_err(|error| TestCaseError::fail(format!("{text:?}: {error}")))?;
+            prop_assert_eq!(read, value);
+        }
+
+        #[test]
+        fn json_is_left_as_it_is(value in json()) {
+            let text = serde_json::to_string_pretty(&value).expect("it is JSON");
+            prop_assert_eq!(strip(&text), text);
+        }
+
+        #[test]
+        fn nothing_moves(text in r#"[a"\\/*,\[\]{}:\n é\u{feff}]{0,40}"#) {
+            let stripped = strip(&text);
+            prop_assert_eq!(stripped.len(), text.len());
+            let lines = |text: &str| text.match_indices('\n').map(|(at, _)| at).collect::<Vec<_>>();
+            prop_assert_eq!(lines(&stripped), lines(&text));
+        }
+    }
+}

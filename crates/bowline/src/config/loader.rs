@@ -1,0 +1,210 @@
+//! Reading configurations, with all that they may refer to.
+
+use std::{
+    fmt, fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::{
+    Environment, Input, ProblemKind, ServersFile,
+    expand::Expander,
+    input::{AskFn, Inputs},
+    paths::Paths,
+    twelve_factor,
+};
+
+/// Reads configurations.
+///
+/// It holds what a configuration may refer to: variables, folders, and answers
+/// of the user.
+///
+/// ```
+/// use bowline::config::{Environment, Loader};
+///
+/// let environment = [("PORT", "8080")].into_iter().collect::<Environment>();
+/// let loader = Loader::new(environment)
+///     .workspace("/srv/notes")
+///     .inputs(|input| (input.id == "key").then(|| "s3cret".to_owned()));
+/// let file = loader.parse(
+///     r#"{
+///         "inputs": [{"id": "key", "type": "promptString", "password": true}],
+///         "servers": {
+///             "notes": {
+///                 "command": "${workspaceFolder}/serve",
+///                 "args": ["--port", "${env:PORT}"],
+///                 "env": {"KEY": "${input:key}"}
+///             }
+///         }
+///     }"#,
+/// );
+/// assert_eq!(file.problems, []);
+/// assert_eq!(file.servers[0].name, "notes");
+/// ```
+#[derive(Clone)]
+pub struct Loader {
+    environment: Environment,
+    paths: Paths,
+    ask: Option<AskFn>,
+}
+
+impl Loader {
+    /// Resolves variables in `environment`, and nothing else yet.
+    #[must_use]
+    pub fn new(environment: Environment) -> Self {
+        Self {
+            environment,
+            paths: Paths::default(),
+            ask: None,
+        }
+    }
+
+    /// Resolves variables in the environment of this process; the workspace is
+    /// its current folder, and home is its user's.
+    #[must_use]
+    pub fn from_process() -> Self {
+        Self {
+            environment: Environment::from_process(),
+            paths: Paths {
+                home: std::env::home_dir(),
+                workspace: std::env::current_dir().ok(),
+            },
+            ask: None,
+        }
+    }
+
+    /// Says where the user's files are: `${userHome}` and `~/`.
+    #[must_use]
+    pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
+        self.paths.home = Some(home.into());
+        self
+    }
+
+    /// Says what is being worked on: `${workspaceFolder}`, and what relative
+    /// paths in a configuration are relative to.
+    #[must_use]
+    pub fn workspace(mut self, workspace: impl Into<PathBuf>) -> Self {
+        self.paths.workspace = Some(workspace.into());
+        self
+    }
+
+    /// Answers `${input:id}`. Each input of a file is asked for once at most.
+    ///
+    /// A program that cannot ask at once reads without this first, asks for
+    /// what is a [`ProblemKind::NoInput`], and reads again.
+    #[must_use]
+    pub fn inputs(
+        mut self,
+        answer: impl Fn(&Input) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.ask = Some(Arc::new(answer));
+        self
+    }
+
+    /// Reads the text of a file. Never fails: what is wrong is among the
+    /// problems, and does not stop what is right.
+    #[must_use]
+    pub fn parse(&self, text: &str) -> ServersFile {
+        ServersFile::parse(text, self)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// Where the file is missing or cannot be read. What is wrong inside is
+    /// among the problems.
+    pub fn load(&self, path: impl AsRef<Path>) -> io::Result<ServersFile> {
+        let path = path.as_ref();
+        let bytes = fs::read(path).map_err(|error| {
+            let text = format!("{}: {error}", path.display());
+            io::Error::new(error.kind(), text)
+        })?;
+        Ok(self.parse_bytes(&bytes))
+    }
+
+    /// Reads a file that need not be there: without it there are no servers
+    /// and no problems.
+    #[must_use]
+    pub fn load_optional(&self, path: impl AsRef<Path>) -> ServersFile {
+        match self.load(path) {
+            Ok(file) => file,
+            Err(error) if is_absent(&error) => ServersFile::default(),
+            Err(error) => ServersFile::of_problem(None, ProblemKind::Unreadable(error.to_string())),
+        }
+    }
+
+    /// Reads the one server that variables describe, if they do. Its name is
+    /// `env`.
+    ///
+    /// | Variable | Meaning |
+    /// |---|---|
+    /// | `MCP_TRANSPORT` | `stdio`, `http` or `sse`; need not be said |
+    /// | `MCP_CMD` | the program to start, taken whole |
+    /// | `MCP_ARGS` | its arguments: a JSON list, or words as in a shell |
+    /// | `MCP_ENV` | its variables: a JSON object, or words `NAME=value` |
+    /// | `MCP_BASE_URL` | the address, in place of a program |
+    /// | `MCP_CLIENT_ID`, `MCP_CLIENT_SECRET`, `MCP_TOKEN_URL`, `MCP_SCOPE` | how to get a token for it |
+    /// | `MCP_TIMEOUT`, `MCP_INIT_TIMEOUT` | how long a request, or the opening, may take |
+    /// | `MCP_BACKOFF_MIN`, `MCP_BACKOFF_MAX` | the waits between attempts |
+    /// | `MCP_MAX_FRAME` | the largest frame, in bytes |
+    /// | `MCP_ROOTS` | folders: a JSON list, or parted by commas |
+    ///
+    /// Times are in milliseconds, or have a unit: `500ms`, `30s`, `2m`.
+    ///
+    /// ```
+    /// use bowline::config::{Environment, Loader};
+    ///
+    /// let environment: Environment =
+    ///     [("MCP_CMD", "uvx"), ("MCP_ARGS", "mcp-server-time --local-timezone 'UTC'")]
+    ///         .into_iter()
+    ///         .collect();
+    /// let file = Loader::new(environment).read_env();
+    /// assert_eq!(file.servers[0].name, "env");
+    /// ```
+    #[must_use]
+    pub fn read_env(&self) -> ServersFile {
+        twelve_factor::read(&self.environment, &self.paths)
+    }
+
+    pub(super) fn paths(&self) -> &Paths {
+        &self.paths
+    }
+
+    pub(super) fn expander(&self, inputs: Vec<Input>) -> Expander<'_> {
+        Expander {
+            environment: &self.environment,
+            paths: &self.paths,
+            inputs: Inputs::new(inputs, self.ask.as_ref()),
+        }
+    }
+
+    fn parse_bytes(&self, bytes: &[u8]) -> ServersFile {
+        match str::from_utf8(bytes) {
+            Ok(text) => self.parse(text),
+            Err(_) => {
+                let why = "the file is not in UTF-8".to_owned();
+                ServersFile::of_problem(None, ProblemKind::Syntax(why))
+            }
+        }
+    }
+}
+
+/// Whether the file is not there. A folder on the way that is a file means so,
+/// too: nobody can have put one below.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+impl fmt::Debug for Loader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loader")
+            .field("environment", &self.environment)
+            .field("home", &self.paths.home)
+            .field("workspace", &self.paths.workspace)
+            .finish_non_exhaustive()
+    }
+}

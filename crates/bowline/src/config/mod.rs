@@ -1,0 +1,81 @@
+//! Reading the configurations that people already have.
+//!
+//! Programs that use servers keep them in JSON files, which look much alike:
+//! `{"mcpServers": {name: {"command": …}}}` in Claude Desktop, Claude Code,
+//! Cursor and Windsurf, and `{"servers": {…}, "inputs": […]}` in VS Code. A
+//! [`Loader`] reads them all, with comments and trailing commas, and gives back
+//! the servers that can be used and the [problems](Problem) of those that
+//! cannot. One bad entry does not stop the others.
+//!
+//! # Entries
+//!
+//! A server that is started has `command`, and may have `args`, `env`, `cwd`
+//! and `envFile`. One that runs elsewhere has `url` (or `serverUrl`, or
+//! `httpUrl`), and may have `headers`. Both may have `type`, `disabled`, and
+//! these of Bowline's own:
+//!
+//! | Key | Meaning |
+//! |---|---|
+//! | `projects` | a list of the projects that the server belongs to |
+//! | `preset` | `"standard"` or `"interactive"` timeouts |
+//! | `timeouts` | `opening_ms`, `probe_ms`, `resource_ms`, `tool_ms`, `other_ms`, `input_ms`, over the preset |
+//! | `backoff` | `min_ms` and `max_ms`, the waits between attempts to connect |
+//! | `max_frame` | the largest frame, in bytes |
+//! | `revisions` | a list of the revisions of the protocol to speak |
+//! | `roots` | a list of folders, or `file` URIs, where the server may work |
+//!
+//! The interactive preset does not suit servers that prepare something at
+//! start-up; give those a longer `opening_ms`.
+//!
+//! # References
+//!
+//! In `command`, `args`, `env`, `cwd`, `envFile`, `url` and `headers`:
+//!
+//! | Written | Means |
+//! |---|---|
+//! | `${NAME}`, `${env:NAME}` | the variable |
+//! | `${NAME:-value}` | the variable, or the value where it is unset or empty |
+//! | `${input:id}` | an answer of the user; see [`Loader::inputs`] |
+//! | `${workspaceFolder}`, `${workspaceFolderBasename}` | see [`Loader::workspace`] |
+//! | `${userHome}`, and `~/` at the start of a command, argument or path | see [`Loader::home`] |
+//! | `${pathSeparator}`, `${/}` | `/`, or `\` on Windows |
+//!
+//! # Variables of a server
+//!
+//! A variable in `env` or `envFile` gets the first of these that there is:
+//! `MCP_<SERVER>_<NAME>` of the environment, `MCP_<NAME>` of the environment,
+//! what is written in `env`, what is written in `envFile`. The server's name is
+//! written in capitals, with `_` for all but letters and digits. A variable
+//! `MCP_<SERVER>_<NAME>` is passed on as `NAME` even if it is not listed,
+//! unless it fits a server with a longer name as well.
+
+mod entry;
+mod env_file;
+mod environment;
+mod expand;
+mod fields;
+mod file;
+mod input;
+mod jsonc;
+mod loader;
+mod paths;
+mod precedence;
+mod problem;
+mod report;
+mod sections;
+mod server;
+mod settings;
+mod twelve_factor;
+mod well_known;
+mod words;
+
+pub use self::{
+    environment::Environment,
+    file::ServersFile,
+    input::Input,
+    loader::Loader,
+    problem::{Position, Problem, ProblemKind, Severity},
+    server::{ClientCredentials, Endpoint, RemoteKind, RemoteServer, ServerEntry, StdioServer},
+    settings::Settings,
+    well_known::{App, Os, Scope, Source, well_known},
+};

@@ -1,0 +1,201 @@
+//! What is wrong in a configuration, where, and what to do about it.
+
+use std::fmt;
+
+/// Something in a configuration that is wrong, or that was ignored.
+///
+/// Its text says where, what, and what to do. It never holds a value of a
+/// variable or of a header.
+///
+/// ```
+/// use bowline::config::{Environment, Loader, ProblemKind};
+///
+/// let text = r#"{"mcpServers": {"git": {"command": "${GIT_SERVER}"}}}"#;
+/// let file = Loader::new(Environment::new()).parse(text);
+/// let problem = &file.problems[0];
+/// assert_eq!(problem.server.as_deref(), Some("git"));
+/// assert_eq!(problem.kind, ProblemKind::Unset("GIT_SERVER".into()));
+/// assert_eq!(
+///     problem.to_string(),
+///     "mcpServers.git.command (line 1): the variable GIT_SERVER is not set; \
+///      set it, or write ${GIT_SERVER:-value} to give a default",
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Problem {
+    /// The server whose entry it is in.
+    pub server: Option<String>,
+    /// The place in the JSON, such as `mcpServers.github.env.TOKEN`, or the
+    /// variable, where the configuration came from variables. Empty where it
+    /// is about the whole file.
+    pub path: String,
+    /// Where in the file: exactly so for a fault of syntax, else where the
+    /// server's entry begins.
+    pub position: Option<Position>,
+    /// What it is.
+    pub kind: ProblemKind,
+}
+
+/// A place in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The character on that line, counted from 1.
+    pub column: usize,
+}
+
+/// What a [`Problem`] means for the server that it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The server, or the file, cannot be used.
+    Error,
+    /// Something was ignored.
+    Warning,
+}
+
+/// The kinds of problems.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProblemKind {
+    /// The file is there but cannot be read.
+    Unreadable(String),
+    /// The file is not JSON, not even with comments.
+    Syntax(String),
+    /// The file has servers in a place where nobody looks for them.
+    Misplaced,
+    /// A value is of the wrong type.
+    Type {
+        /// The type that it should be of.
+        expected: &'static str,
+        /// The type that it is of.
+        found: &'static str,
+    },
+    /// A key that must be there is not. Where several would do, they are
+    /// named together.
+    Missing(&'static str),
+    /// The entry says both how to start a server and where one runs.
+    Ambiguous,
+    /// A value is of the right type and still makes no sense.
+    Value(String),
+    /// A key that means nothing here.
+    UnknownKey,
+    /// A name that came before, in the same file.
+    Duplicate,
+    /// A variable that is referred to and not set.
+    Unset(String),
+    /// A question to the user that nobody answered.
+    NoInput(String),
+    /// A reference that means something only inside another program.
+    Unresolvable(String),
+    /// Something that looks like a reference and is none.
+    NoReference(String),
+    /// The file of variables cannot be read.
+    EnvFile(String),
+    /// A line of the file of variables that sets none.
+    EnvFileLine(usize),
+    /// A variable that should be removed, which cannot be done.
+    Removal,
+}
+
+impl Problem {
+    /// What it means for the server, or the file.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        match self.kind {
+            ProblemKind::Misplaced
+            | ProblemKind::UnknownKey
+            | ProblemKind::Duplicate
+            | ProblemKind::NoReference(_)
+            | ProblemKind::EnvFileLine(_)
+            | ProblemKind::Removal => Severity::Warning,
+            _ => Severity::Error,
+        }
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub fn message(&self) -> String {
+        match &self.kind {
+            ProblemKind::Unreadable(why) => format!("the file cannot be read: {why}"),
+            ProblemKind::Syntax(why) => format!("this is not JSON: {why}"),
+            ProblemKind::Misplaced => "servers are not looked for here".into(),
+            ProblemKind::Type { expected, found } => format!("{expected} is expected, not {found}"),
+            ProblemKind::Missing(key) => format!("{key} is missing"),
+            ProblemKind::Ambiguous => "there is a command as well as an address".into(),
+            ProblemKind::Value(why) => why.clone(),
+            ProblemKind::UnknownKey => "unknown key, ignored".into(),
+            ProblemKind::Duplicate => "there was a server of this name before, ignored".into(),
+            ProblemKind::Unset(name) => format!("the variable {name} is not set"),
+            ProblemKind::NoInput(id) => format!("the input {id} was not given"),
+            ProblemKind::Unresolvable(what) => format!("${{{what}}} cannot be resolved here"),
+            ProblemKind::NoReference(what) => {
+                format!("${{{what}}} is not a reference, and is left as it is")
+            }
+            ProblemKind::EnvFile(why) => format!("the file of variables cannot be read: {why}"),
+            ProblemKind::EnvFileLine(line) => {
+                format!("line {line} of the file of variables sets none, ignored")
+            }
+            ProblemKind::Removal => "null would remove the variable, ignored".into(),
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn advice(&self) -> String {
+        let advice = match &self.kind {
+            ProblemKind::Unreadable(_) => "check the file and who may read it",
+            ProblemKind::Syntax(_) => "correct the file there; comments are allowed",
+            ProblemKind::Misplaced => "move them into an object named mcpServers",
+            ProblemKind::Type { expected, .. } => return format!("write {expected}"),
+            ProblemKind::Missing(_) => "add it",
+            ProblemKind::Ambiguous => "remove one, or say which with type",
+            ProblemKind::Value(_) => "correct it",
+            ProblemKind::UnknownKey => "remove it, or check its spelling",
+            ProblemKind::Duplicate => "remove one, or give it another name",
+            ProblemKind::Unset(name) => {
+                return format!("set it, or write ${{{name}:-value}} to give a default");
+            }
+            ProblemKind::NoInput(_) => "answer it, or write the name of a variable instead",
+            ProblemKind::Unresolvable(_) => "write the value, or the name of a variable",
+            ProblemKind::NoReference(_) => "write ${NAME} where a variable is meant",
+            ProblemKind::EnvFile(_) => "create the file, or remove envFile",
+            ProblemKind::EnvFileLine(_) => "write NAME=value",
+            ProblemKind::Removal => "set it to an empty string",
+        };
+        advice.into()
+    }
+}
+
+impl Position {
+    /// The place of a byte in a text, or of the character that it is part of.
+    pub(super) fn of(text: &str, offset: usize) -> Self {
+        let mut end = offset.min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = &text[..end];
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Self {
+            line: before.matches('\n').count() + 1,
+            column: before[start..].chars().count() + 1,
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let exact = matches!(self.kind, ProblemKind::Syntax(_));
+        match (self.path.as_str(), self.position) {
+            ("", None) => {}
+            ("", Some(at)) => write!(f, "line {}, column {}: ", at.line, at.column)?,
+            (path, None) => write!(f, "{path}: ")?,
+            (path, Some(at)) if exact => {
+                write!(f, "{path} (line {}, column {}): ", at.line, at.column)?;
+            }
+            (path, Some(at)) => write!(f, "{path} (line {}): ", at.line)?,
+        }
+        write!(f, "{}; {}", self.message(), self.advice())
+    }
+}

@@ -1,0 +1,44 @@
+//! Collecting the problems of one part of a configuration.
+
+use super::{Position, Problem, ProblemKind, Severity};
+
+/// The problems of a part of a configuration, with what they have in common.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    pub(super) server: Option<String>,
+    pub(super) position: Option<Position>,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl Report {
+    pub(super) fn add(&mut self, path: &str, kind: ProblemKind) {
+        self.problems.push(Problem {
+            server: self.server.clone(),
+            path: path.to_owned(),
+            position: self.position,
+            kind,
+        });
+    }
+
+    /// Says that a value is right in type and wrong in sense.
+    pub(super) fn value(&mut self, path: &str, why: impl Into<String>) {
+        self.add(path, ProblemKind::Value(why.into()));
+    }
+
+    /// Whether what it is about cannot be used.
+    pub(super) fn is_fatal(&self) -> bool {
+        self.problems
+            .iter()
+            .any(|problem| problem.severity() == Severity::Error)
+    }
+}
+
+/// The path of a member: `a.b`, or `a["b c"]` where the key is no plain word.
+pub(super) fn member(path: &str, key: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$');
+    match (path, !key.is_empty() && key.chars().all(plain)) {
+        ("", true) => key.to_owned(),
+        (_, true) => format!("{path}.{key}"),
+        (_, false) => format!("{path}[{key:?}]"),
+    }
+}

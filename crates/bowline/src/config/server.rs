@@ -1,0 +1,204 @@
+//! A configured server: what it is, and how it becomes a connection.
+
+use std::{collections::BTreeMap, fmt, path::PathBuf};
+
+use super::Settings;
+use crate::{client::ClientBuilder, transport::ChildProcess};
+
+/// One server of a configuration, with all references resolved.
+///
+/// ```
+/// use bowline::{
+///     Client,
+///     config::{Environment, Loader},
+/// };
+///
+/// let text = r#"{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}"#;
+/// let file = Loader::new(Environment::new()).parse(text);
+/// let server = file.get("time").expect("it is in the file");
+///
+/// let process = server.child_process().expect("it is started by a command");
+/// let builder = server.apply(Client::builder());
+/// // let client = builder.connect(process).await?;
+/// # let _ = (process, builder);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ServerEntry {
+    /// Its name in the configuration.
+    pub name: String,
+    /// How it is reached.
+    pub endpoint: Endpoint,
+    /// The projects that it belongs to. It may be used by hand in any.
+    pub projects: Vec<String>,
+    /// How to speak with it.
+    pub settings: Settings,
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Endpoint {
+    /// It is started here, and spoken to over its standard streams.
+    Stdio(StdioServer),
+    /// It runs somewhere, and is spoken to over HTTP.
+    Remote(RemoteServer),
+}
+
+/// A server that a command starts.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StdioServer {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// The variables that it gets, beside those of this process.
+    pub env: BTreeMap<String, String>,
+    /// Where it runs.
+    pub cwd: Option<PathBuf>,
+}
+
+/// A server behind an address.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RemoteServer {
+    /// Its address.
+    pub url: String,
+    /// The headers to send with every request.
+    pub headers: BTreeMap<String, String>,
+    /// Which of the HTTP transports it speaks.
+    pub kind: RemoteKind,
+    /// How to get a token for it.
+    pub credentials: Option<ClientCredentials>,
+}
+
+/// Which of the HTTP transports a server speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RemoteKind {
+    /// The configuration does not say: the streamable one is to be tried
+    /// first.
+    Unspecified,
+    /// The streamable one, with one endpoint.
+    Streamable,
+    /// The first one, with an endpoint for events and one for messages.
+    Sse,
+}
+
+/// What a program identifies itself with to get a token.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClientCredentials {
+    /// Who asks.
+    pub client_id: String,
+    /// What proves it.
+    pub client_secret: Option<String>,
+    /// Where to ask.
+    pub token_url: Option<String>,
+    /// What for.
+    pub scope: Option<String>,
+}
+
+impl ServerEntry {
+    pub(super) fn new(name: &str, endpoint: Endpoint) -> Self {
+        Self {
+            name: name.to_owned(),
+            endpoint,
+            projects: Vec::new(),
+            settings: Settings::default(),
+        }
+    }
+
+    /// The process to start, for a server that a command starts.
+    #[must_use]
+    pub fn child_process(&self) -> Option<ChildProcess> {
+        let Endpoint::Stdio(server) = &self.endpoint else {
+            return None;
+        };
+        let mut process = ChildProcess::new(&server.command).args(&server.args);
+        for (name, value) in &server.env {
+            process = process.env(name, value);
+        }
+        if let Some(cwd) = &server.cwd {
+            process = process.current_dir(cwd);
+        }
+        Some(process)
+    }
+
+    /// Sets what the configuration says of timeouts and the like, and leaves
+    /// the rest as it is.
+    #[must_use]
+    pub fn apply(&self, builder: ClientBuilder) -> ClientBuilder {
+        self.settings.apply(builder)
+    }
+}
+
+impl fmt::Debug for StdioServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StdioServer")
+            .field("command", &self.command)
+            .field("args", &self.args)
+            .field("env", &self.env.keys().collect::<Vec<_>>())
+            .field("cwd", &self.cwd)
+            .finish()
+    }
+}
+
+impl fmt::Debug for RemoteServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteServer")
+            .field("url", &without_secrets(&self.url))
+            .field("headers", &self.headers.keys().collect::<Vec<_>>())
+            .field("kind", &self.kind)
+            .field("credentials", &self.credentials)
+            .finish()
+    }
+}
+
+impl fmt::Debug for ClientCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientCredentials")
+            .field("client_id", &self.client_id)
+            .field("client_secret", &self.client_secret.as_ref().map(|_| "…"))
+            .field("token_url", &self.token_url.as_deref().map(without_secrets))
+            .field("scope", &self.scope)
+            .finish()
+    }
+}
+
+/// An address without the parts in which people put keys: the user and the
+/// query.
+fn without_secrets(url: &str) -> String {
+    let (head, query) = match url.split_once(['?', '#']) {
+        Some((head, _)) => (head, "?…"),
+        None => (url, ""),
+    };
+    let Some((scheme, rest)) = head.split_once("://") else {
+        return format!("{head}{query}");
+    };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    match authority.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://…@{host}{path}{query}"),
+        None => format!("{head}{query}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_shown_without_keys() {
+        let cases = [
+            ("https://a.test/mcp", "https://a.test/mcp"),
+            ("https://a.test/mcp?key=1", "https://a.test/mcp?…"),
+            ("https://a.test?key=1", "https://a.test?…"),
+            ("https://me:1@a.test/mcp#2", "https://…@a.test/mcp?…"),
+            ("a.test?x", "a.test?…"),
+        ];
+        for (url, shown) in cases {
+            assert_eq!(without_secrets(url), shown);
+        }
+    }
+}

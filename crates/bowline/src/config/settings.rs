@@ -1,0 +1,153 @@
+//! How to speak with a configured server: Bowline's own keys of an entry.
+
+use std::time::Duration;
+
+use super::{fields::Fields, paths::Paths};
+use crate::{
+    client::ClientBuilder,
+    proto::{
+        client::{Backoff, Timeouts},
+        model::Root,
+        revision::Revision,
+    },
+};
+
+/// By which share the waits between attempts vary. As in [`Backoff`]'s default.
+const JITTER: f64 = 0.2;
+
+/// What a configuration says of how to speak with a server. What it does not
+/// say is left to the program.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// How long each thing may take.
+    pub timeouts: Option<Timeouts>,
+    /// The waits between attempts to connect.
+    pub backoff: Option<Backoff>,
+    /// The largest frame, in either direction.
+    pub max_frame: Option<usize>,
+    /// The revisions to speak.
+    pub revisions: Option<Vec<Revision>>,
+    /// Where the server may work.
+    pub roots: Option<Vec<Root>>,
+}
+
+impl Settings {
+    /// Sets what is said here, and leaves the rest as it is.
+    #[must_use]
+    pub fn apply(&self, mut builder: ClientBuilder) -> ClientBuilder {
+        if let Some(timeouts) = &self.timeouts {
+            builder = builder.timeouts(timeouts.clone());
+        }
+        if let Some(backoff) = &self.backoff {
+            builder = builder.backoff(backoff.clone());
+        }
+        if let Some(max_frame) = self.max_frame {
+            builder = builder.max_frame(max_frame);
+        }
+        if let Some(revisions) = &self.revisions {
+            builder = builder.revisions(revisions.iter().copied());
+        }
+        if let Some(roots) = &self.roots {
+            builder = builder.roots(roots.iter().cloned());
+        }
+        builder
+    }
+
+    pub(super) fn read(fields: &mut Fields<'_>, paths: &Paths) -> Self {
+        Self {
+            timeouts: timeouts(fields),
+            backoff: backoff(fields),
+            max_frame: fields.positive("max_frame").map(size),
+            revisions: revisions(fields),
+            roots: roots(fields, paths),
+        }
+    }
+}
+
+/// A number of bytes. What no address space holds is as good as its largest.
+pub(super) fn size(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// The waits between attempts, where either bound may be left to the default.
+pub(super) fn backoff_between(min: Option<u64>, max: Option<u64>) -> Result<Backoff, String> {
+    let min = min.map_or(Duration::from_secs(1), Duration::from_millis);
+    let max = max.map_or(Backoff::default().max(), Duration::from_millis);
+    Backoff::new(min, max, JITTER).map_err(|bad| bad.to_string())
+}
+
+fn timeouts(fields: &mut Fields<'_>) -> Option<Timeouts> {
+    let preset = fields.text("preset").and_then(|name| match name.as_str() {
+        "standard" => Some(Timeouts::standard()),
+        "interactive" => Some(Timeouts::interactive()),
+        _ => {
+            fields.value("preset", "the presets are standard and interactive");
+            None
+        }
+    });
+    let Some(mut table) = fields.object("timeouts") else {
+        return preset;
+    };
+    let mut timeouts = preset.unwrap_or_else(Timeouts::standard);
+    let rows = [
+        ("opening_ms", &mut timeouts.opening),
+        ("probe_ms", &mut timeouts.probe),
+        ("resource_ms", &mut timeouts.resource),
+        ("tool_ms", &mut timeouts.tool),
+        ("other_ms", &mut timeouts.other),
+        ("input_ms", &mut timeouts.input),
+    ];
+    for (key, timeout) in rows {
+        if let Some(ms) = table.positive(key) {
+            *timeout = Duration::from_millis(ms);
+        }
+    }
+    table.finish();
+    Some(timeouts)
+}
+
+fn backoff(fields: &mut Fields<'_>) -> Option<Backoff> {
+    let mut table = fields.object("backoff")?;
+    let bounds = (table.positive("min_ms"), table.positive("max_ms"));
+    table.finish();
+    match backoff_between(bounds.0, bounds.1) {
+        Ok(backoff) => Some(backoff),
+        Err(why) => {
+            fields.value("backoff", why);
+            None
+        }
+    }
+}
+
+fn revisions(fields: &mut Fields<'_>) -> Option<Vec<Revision>> {
+    let names = fields.texts("revisions")?;
+    let mut revisions = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        match Revision::parse(name) {
+            Some(revision) => revisions.push(revision),
+            None => fields.value(&format!("revisions[{at}]"), unknown_revision()),
+        }
+    }
+    if names.is_empty() {
+        fields.value("revisions", "without a revision nothing can be spoken");
+    }
+    Some(revisions)
+}
+
+fn unknown_revision() -> String {
+    let known = Revision::ALL.map(Revision::as_str);
+    format!("the known revisions are {}", known.join(", "))
+}
+
+fn roots(fields: &mut Fields<'_>, paths: &Paths) -> Option<Vec<Root>> {
+    let places = fields.texts("roots")?;
+    let mut roots = Vec::new();
+    for (at, place) in places.iter().enumerate() {
+        match paths.root(place) {
+            Ok(root) => roots.push(root),
+            Err(why) => fields.value(&format!("roots[{at}]"), why),
+        }
+    }
+    Some(roots)
+}

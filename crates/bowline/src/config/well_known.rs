@@ -1,0 +1,152 @@
+//! Where programs keep their configurations.
+
+use std::path::{Path, PathBuf};
+
+/// A place where a configuration may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Source {
+    /// The program that keeps it there.
+    pub app: App,
+    /// Who wrote it, as far as the place tells.
+    pub scope: Scope,
+    /// The file.
+    pub path: PathBuf,
+}
+
+/// A program that keeps servers in a file that can be read here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum App {
+    /// Bowline itself.
+    Bowline,
+    /// Claude Code.
+    ClaudeCode,
+    /// Cursor.
+    Cursor,
+    /// Visual Studio Code.
+    VsCode,
+    /// Claude Desktop.
+    ClaudeDesktop,
+    /// Windsurf.
+    Windsurf,
+}
+
+/// Whom a configuration belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// A project. Whoever wrote the project wrote the commands in it, so that
+    /// the user should be asked before they are run.
+    Project,
+    /// The user.
+    User,
+}
+
+/// A family of operating systems, which decides where a user's files are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Os {
+    /// Linux, and whatever lays out homes like it.
+    Linux,
+    /// macOS.
+    MacOs,
+    /// Windows.
+    Windows,
+}
+
+impl Os {
+    /// The one that this program was built for.
+    #[must_use]
+    pub const fn current() -> Self {
+        if cfg!(windows) {
+            Self::Windows
+        } else if cfg!(target_os = "macos") {
+            Self::MacOs
+        } else {
+            Self::Linux
+        }
+    }
+}
+
+impl App {
+    /// Its name, for people.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bowline => "Bowline",
+            Self::ClaudeCode => "Claude Code",
+            Self::Cursor => "Cursor",
+            Self::VsCode => "VS Code",
+            Self::ClaudeDesktop => "Claude Desktop",
+            Self::Windsurf => "Windsurf",
+        }
+    }
+}
+
+/// The places where configurations may be, for a user whose files are in
+/// `home` and who works in `cwd`. The nearest and most particular come first:
+/// of two servers of one name, the first found should count.
+///
+/// Nothing is opened; most of these files will not be there.
+///
+/// ```
+/// use bowline::config::{App, Os, well_known};
+///
+/// let sources = well_known("/home/user".as_ref(), "/srv/notes".as_ref(), Os::Linux);
+/// let cursor: Vec<_> = sources.iter().filter(|source| source.app == App::Cursor).collect();
+/// assert_eq!(cursor[0].path.to_str(), Some("/srv/notes/.cursor/mcp.json"));
+/// assert_eq!(cursor[1].path.to_str(), Some("/home/user/.cursor/mcp.json"));
+/// ```
+#[must_use]
+pub fn well_known(home: &Path, cwd: &Path, os: Os) -> Vec<Source> {
+    let project = |app, path| Source {
+        app,
+        scope: Scope::Project,
+        path,
+    };
+    let user = |app, path| Source {
+        app,
+        scope: Scope::User,
+        path,
+    };
+    let upward = |app, name: &'static str| {
+        let folders = cwd.ancestors();
+        folders.map(move |folder| project(app, folder.join(name)))
+    };
+    let settings = settings_folder(home, os);
+    let code = settings.join("Code").join("User");
+    let own = match os {
+        Os::Windows => settings.join("bowline"),
+        // Command-line programs keep to this on a Mac, too.
+        Os::Linux | Os::MacOs => home.join(".config").join("bowline"),
+    };
+    let mut sources = Vec::new();
+    sources.extend(upward(App::Bowline, "bowline.json"));
+    sources.extend(upward(App::ClaudeCode, ".mcp.json"));
+    sources.extend([
+        project(App::Cursor, cwd.join(".cursor").join("mcp.json")),
+        project(App::VsCode, cwd.join(".vscode").join("mcp.json")),
+        user(App::Bowline, own.join("bowline.json")),
+        user(App::ClaudeCode, home.join(".claude.json")),
+        user(App::Cursor, home.join(".cursor").join("mcp.json")),
+        user(App::VsCode, code.join("mcp.json")),
+        user(App::VsCode, code.join("settings.json")),
+        user(
+            App::ClaudeDesktop,
+            settings.join("Claude").join("claude_desktop_config.json"),
+        ),
+        user(
+            App::Windsurf,
+            home.join(".codeium/windsurf").join("mcp_config.json"),
+        ),
+    ]);
+    sources
+}
+
+/// Where programs with windows keep their settings.
+fn settings_folder(home: &Path, os: Os) -> PathBuf {
+    match os {
+        Os::Linux => home.join(".config"),
+        Os::MacOs => home.join("Library").join("Application Support"),
+        Os::Windows => home.join("AppData").join("Roaming"),
+    }
+}

@@ -1,0 +1,62 @@
+//! From an entry to a connection.
+
+use std::time::Duration;
+
+use bowline::{
+    Client,
+    proto::{
+        client::{Backoff, Timeouts},
+        model::Root,
+        revision::Revision,
+    },
+};
+
+use super::{loader, only, read_one};
+
+#[test]
+fn a_command_becomes_a_process() {
+    let entry = r#"{"command": "npx", "args": ["-y", "x"], "env": {"K": "s3cret"}, "cwd": "/"}"#;
+    let server = only(read_one(entry, &[]));
+    let process = server.child_process().expect("it is started by a command");
+    assert_eq!(
+        format!("{process:?}"),
+        r#"ChildProcess { command: "npx", args: ["-y", "x"], env: ["K"] }"#,
+    );
+}
+
+#[test]
+fn an_address_becomes_no_process() {
+    let server = only(read_one(r#"{"url": "https://a.test"}"#, &[]));
+    assert!(server.child_process().is_none());
+}
+
+/// Builders do not compare, but they show their settings.
+#[test]
+fn settings_reach_the_client() {
+    let file = loader(&[]).parse(include_str!("samples/bowline.json"));
+    let server = file.get("meditation-notes").expect("it is there");
+    let mut timeouts = Timeouts::interactive();
+    timeouts.opening = Duration::from_secs(30);
+    timeouts.tool = Duration::from_secs(5);
+    let waits = (Duration::from_millis(500), Duration::from_secs(60));
+    let expected = Client::builder()
+        .timeouts(timeouts)
+        .backoff(Backoff::new(waits.0, waits.1, 0.2).expect("they make sense"))
+        .max_frame(1024 * 1024)
+        .revisions([Revision::V2024_11_05, Revision::V2025_06_18])
+        .roots(["file:///srv/notes/drafts", "file:///srv/shared"].map(Root::new));
+    let built = server.apply(Client::builder());
+    assert_eq!(format!("{built:?}"), format!("{expected:?}"));
+}
+
+#[test]
+fn what_is_not_said_is_left_as_it_is() {
+    let server = only(read_one(r#"{"command": "x"}"#, &[]));
+    let builder = || {
+        Client::builder()
+            .max_frame(7)
+            .timeouts(Timeouts::interactive())
+    };
+    let built = server.apply(builder());
+    assert_eq!(format!("{built:?}"), format!("{:?}", builder()));
+}

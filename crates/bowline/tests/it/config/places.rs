@@ -1,0 +1,97 @@
+//! Where programs keep their configurations.
+
+use bowline::config::{App, Os, Scope, well_known};
+
+#[track_caller]
+fn check(os: Os, expected: &[(App, Scope, &str)]) {
+    let sources = well_known("/home/user".as_ref(), "/srv/notes".as_ref(), os);
+    let found: Vec<(App, Scope, &str)> = sources
+        .iter()
+        .map(|source| {
+            (
+                source.app,
+                source.scope,
+                source.path.to_str().expect("it is text"),
+            )
+        })
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn on_linux() {
+    check(
+        Os::Linux,
+        &[
+            (App::Bowline, Scope::Project, "/srv/notes/bowline.json"),
+            (App::Bowline, Scope::Project, "/srv/bowline.json"),
+            (App::Bowline, Scope::Project, "/bowline.json"),
+            (App::ClaudeCode, Scope::Project, "/srv/notes/.mcp.json"),
+            (App::ClaudeCode, Scope::Project, "/srv/.mcp.json"),
+            (App::ClaudeCode, Scope::Project, "/.mcp.json"),
+            (App::Cursor, Scope::Project, "/srv/notes/.cursor/mcp.json"),
+            (App::VsCode, Scope::Project, "/srv/notes/.vscode/mcp.json"),
+            (
+                App::Bowline,
+                Scope::User,
+                "/home/user/.config/bowline/bowline.json",
+            ),
+            (App::ClaudeCode, Scope::User, "/home/user/.claude.json"),
+            (App::Cursor, Scope::User, "/home/user/.cursor/mcp.json"),
+            (
+                App::VsCode,
+                Scope::User,
+                "/home/user/.config/Code/User/mcp.json",
+            ),
+            (
+                App::VsCode,
+                Scope::User,
+                "/home/user/.config/Code/User/settings.json",
+            ),
+            (
+                App::ClaudeDesktop,
+                Scope::User,
+                "/home/user/.config/Claude/claude_desktop_config.json",
+            ),
+            (
+                App::Windsurf,
+                Scope::User,
+                "/home/user/.codeium/windsurf/mcp_config.json",
+            ),
+        ],
+    );
+}
+
+/// The places of a user's files that differ between systems.
+#[track_caller]
+fn check_user(os: Os, expected: [&str; 3]) {
+    let sources = well_known("/home/user".as_ref(), "/".as_ref(), os);
+    let path = |app: App| {
+        let of =
+            |source: &&bowline::config::Source| source.app == app && source.scope == Scope::User;
+        let source = sources.iter().find(of).expect("each has one");
+        source.path.to_str().expect("it is text").to_owned()
+    };
+    let found = [App::Bowline, App::VsCode, App::ClaudeDesktop].map(path);
+    assert_eq!(found, expected.map(|path| format!("/home/user/{path}")));
+}
+
+#[test]
+fn elsewhere() {
+    check_user(
+        Os::MacOs,
+        [
+            ".config/bowline/bowline.json",
+            "Library/Application Support/Code/User/mcp.json",
+            "Library/Application Support/Claude/claude_desktop_config.json",
+        ],
+    );
+    check_user(
+        Os::Windows,
+        [
+            "AppData/Roaming/bowline/bowline.json",
+            "AppData/Roaming/Code/User/mcp.json",
+            "AppData/Roaming/Claude/claude_desktop_config.json",
+        ],
+    );
+}

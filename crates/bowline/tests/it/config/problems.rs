@@ -1,0 +1,378 @@
+//! Every kind of problem: what it is about, and what it says.
+
+use bowline::config::{Position, ProblemKind, Severity};
+use proptest::prelude::*;
+
+use super::{loader, read_one};
+
+/// Checks that an entry is refused for one reason, and the text about it.
+#[track_caller]
+fn refused(entry: &str, text: &str) {
+    let file = read_one(entry, &[]);
+    assert_eq!(file.servers, [], "{entry}");
+    let texts: Vec<String> = file.errors().map(ToString::to_string).collect();
+    assert_eq!(texts, [format!("mcpServers.it{text}")], "{entry}");
+    assert_eq!(file.problems[0].server.as_deref(), Some("it"));
+}
+
+/// Checks that an entry is used, and what is said all the same.
+#[track_caller]
+fn warned(entry: &str, text: &str) {
+    let file = read_one(entry, &[]);
+    assert_eq!(file.servers.len(), 1, "{entry}: {:?}", file.problems);
+    let texts: Vec<String> = file.warnings().map(ToString::to_string).collect();
+    assert_eq!(texts, [format!("mcpServers.it{text}")], "{entry}");
+}
+
+#[test]
+fn values_of_the_wrong_type() {
+    refused(
+        "7",
+        " (line 1): an object is expected, not a number; write an object",
+    );
+    refused(
+        r#"{"command": ["npx", "x"]}"#,
+        ".command (line 1): a string is expected, not a list; write a string",
+    );
+    refused(
+        r#"{"command": "x", "args": "y"}"#,
+        ".args (line 1): a list of strings is expected, not a string; write a list of strings",
+    );
+    refused(
+        r#"{"command": "x", "args": ["y", null]}"#,
+        ".args[1] (line 1): a string is expected, not null; write a string",
+    );
+    refused(
+        r#"{"command": "x", "env": ["A=1"]}"#,
+        ".env (line 1): an object of strings is expected, not a list; write an object of strings",
+    );
+    refused(
+        r#"{"command": "x", "env": {"A B": {}}}"#,
+        r#".env["A B"] (line 1): a string is expected, not an object; write a string"#,
+    );
+    refused(
+        r#"{"command": "x", "disabled": "yes"}"#,
+        ".disabled (line 1): true or false is expected, not a string; write true or false",
+    );
+    refused(
+        r#"{"command": "x", "timeouts": {"tool_ms": -1}}"#,
+        ".timeouts.tool_ms (line 1): a whole number is expected, not a number; \
+         write a whole number",
+    );
+}
+
+#[test]
+fn entries_that_do_not_say_enough_or_too_much() {
+    refused("{}", " (line 1): command or url is missing; add it");
+    refused(
+        r#"{"command": "x", "url": "https://a.test"}"#,
+        ".url (line 1): there is a command as well as an address; \
+         remove one, or say which with type",
+    );
+    refused(
+        r#"{"type": "stdio", "url": "x"}"#,
+        " (line 1): command is missing; add it",
+    );
+    refused(
+        r#"{"type": "sse", "command": "x"}"#,
+        " (line 1): url is missing; add it",
+    );
+    refused(
+        r#"{"type": "pigeon", "url": "x"}"#,
+        ".type (line 1): the types are stdio, http, streamable-http and sse; correct it",
+    );
+}
+
+#[test]
+fn values_that_make_no_sense() {
+    let cases = [
+        (
+            r#"{"command": " "}"#,
+            ".command (line 1): the command is empty",
+        ),
+        (
+            r#"{"url": "a.test/mcp"}"#,
+            ".url (line 1): an address begins with http:// or https://",
+        ),
+        (
+            r#"{"url": "https://a.test", "headers": {"X Y": "1"}}"#,
+            r#".headers["X Y"] (line 1): this cannot be the name of a header"#,
+        ),
+        (
+            r#"{"url": "https://a.test", "headers": {"X": "1\r\nY: 2"}}"#,
+            ".headers.X (line 1): a header cannot have line breaks or control characters",
+        ),
+        (
+            r#"{"command": "x", "env": {"A=B": "1"}}"#,
+            r#".env["A=B"] (line 1): this cannot be the name of a variable"#,
+        ),
+        (
+            r#"{"command": "x", "preset": "fast"}"#,
+            ".preset (line 1): the presets are standard and interactive",
+        ),
+        (
+            r#"{"command": "x", "max_frame": 0}"#,
+            ".max_frame (line 1): zero makes no sense here",
+        ),
+        (
+            r#"{"command": "x", "backoff": {"min_ms": 40000}}"#,
+            ".backoff (line 1): the shortest wait must not be longer than the longest",
+        ),
+        (
+            r#"{"command": "x", "revisions": []}"#,
+            ".revisions (line 1): without a revision nothing can be spoken",
+        ),
+        (
+            r#"{"command": "x", "revisions": ["1.0"]}"#,
+            ".revisions[0] (line 1): the known revisions are 2024-11-05, 2025-03-26, \
+             2025-06-18, 2025-11-25, 2026-07-28",
+        ),
+        (
+            r#"{"command": "x", "roots": ["https://a.test"]}"#,
+            ".roots[0] (line 1): a root is a path or a file URI",
+        ),
+    ];
+    for (entry, text) in cases {
+        refused(entry, &format!("{text}; correct it"));
+    }
+}
+
+#[test]
+fn references_that_cannot_be_resolved() {
+    refused(
+        r#"{"command": "x", "args": ["a", "${NOT_SET}"]}"#,
+        ".args[1] (line 1): the variable NOT_SET is not set; \
+         set it, or write ${NOT_SET:-value} to give a default",
+    );
+    refused(
+        r#"{"url": "https://${env:NOT_SET}"}"#,
+        ".url (line 1): the variable NOT_SET is not set; \
+         set it, or write ${NOT_SET:-value} to give a default",
+    );
+    refused(
+        r#"{"command": "x", "env": {"A": "${input:key}"}}"#,
+        ".env.A (line 1): the input key was not given; \
+         answer it, or write the name of a variable instead",
+    );
+    refused(
+        r#"{"command": "${command:pick}"}"#,
+        ".command (line 1): ${command:pick} cannot be resolved here; \
+         write the value, or the name of a variable",
+    );
+    // What follows is the system's own text.
+    let file = read_one(r#"{"command": "x", "envFile": "not-there.env"}"#, &[]);
+    assert_eq!(file.problems[0].path, "mcpServers.it.envFile");
+    assert!(matches!(file.problems[0].kind, ProblemKind::EnvFile(_)));
+    assert_eq!(file.servers, []);
+}
+
+#[test]
+fn folders_that_are_not_known() {
+    let loader = bowline::config::Loader::new(bowline::config::Environment::new());
+    for written in [
+        "~/x",
+        "${userHome}",
+        "${workspaceFolder}",
+        "${workspaceFolderBasename}",
+    ] {
+        let entry = serde_json::json!({"servers": {"it": {"command": written}}});
+        let file = loader.parse(&entry.to_string());
+        assert_eq!(file.servers, [], "{written}");
+        assert_eq!(file.problems[0].path, "servers.it.command");
+    }
+}
+
+#[test]
+fn what_is_ignored_is_said() {
+    warned(
+        r#"{"command": "x", "autoApprove": []}"#,
+        ".autoApprove (line 1): unknown key, ignored; remove it, or check its spelling",
+    );
+    warned(
+        r#"{"command": "x", "timeouts": {"tool": 1}}"#,
+        ".timeouts.tool (line 1): unknown key, ignored; remove it, or check its spelling",
+    );
+    warned(
+        r#"{"command": "sh", "args": ["-c", "echo ${X%.*}"]}"#,
+        ".args[1] (line 1): ${X%.*} is not a reference, and is left as it is; \
+         write ${NAME} where a variable is meant",
+    );
+    warned(
+        r#"{"command": "x", "args": ["${OPEN"]}"#,
+        ".args[0] (line 1): ${…} is not a reference, and is left as it is; \
+         write ${NAME} where a variable is meant",
+    );
+    warned(
+        r#"{"command": "x", "env": {"A": null}}"#,
+        ".env.A (line 1): null would remove the variable, ignored; set it to an empty string",
+    );
+}
+
+#[test]
+fn everything_that_is_wrong_with_an_entry_is_said_at_once() {
+    let entry = r#"{"command": "${A}", "args": ["${B}", 1, []], "cwd": 1, "preset": ""}"#;
+    let file = read_one(entry, &[]);
+    assert_eq!(file.errors().count(), 5, "{:?}", file.problems);
+}
+
+#[test]
+fn a_bad_entry_does_not_stop_the_good_ones() {
+    let text =
+        "{\n  \"mcpServers\": {\n    \"bad\": {},\n    \"good\": {\"command\": \"x\"}\n  }\n}";
+    let file = loader(&[]).parse(text);
+    assert_eq!(file.servers[0].name, "good");
+    let problem = &file.problems[0];
+    assert_eq!(problem.server.as_deref(), Some("bad"));
+    assert_eq!(
+        problem.position,
+        Some(Position {
+            line: 3,
+            column: 12
+        })
+    );
+}
+
+#[test]
+fn of_two_entries_of_one_name_the_later_counts() {
+    let text = r#"{"servers": {"a": {"command": "1"}, "a": {"command": "2"}}}"#;
+    let file = loader(&[]).parse(text);
+    assert_eq!(super::stdio(&file.servers[0]).command, "2");
+    assert_eq!(file.servers.len(), 1);
+    assert_eq!(file.problems[0].kind, ProblemKind::Duplicate);
+    assert_eq!(file.problems[0].severity(), Severity::Warning);
+}
+
+#[test]
+fn a_server_needs_a_name() {
+    let file = loader(&[]).parse(r#"{"servers": {"": {"command": "1"}}}"#);
+    assert_eq!(file.servers, []);
+    assert_eq!(file.errors().count(), 1);
+}
+
+#[test]
+fn a_file_that_is_not_json_is_one_problem_with_a_place() {
+    let cases = [
+        (
+            "{\n  \"mcpServers\": {\n    oops\n",
+            "line 3, column 5: this is not JSON: key must be a string",
+        ),
+        (
+            "{\"é\": 1 2}",
+            "line 1, column 9: this is not JSON: expected `,` or `}`",
+        ),
+        (
+            "// only\n{",
+            "line 2, column 1: this is not JSON: EOF while parsing an object",
+        ),
+        (
+            "{} /* open",
+            "line 1, column 4: this is not JSON: trailing characters",
+        ),
+    ];
+    for (text, expected) in cases {
+        let file = loader(&[]).parse(text);
+        assert_eq!(file.servers, []);
+        let texts: Vec<String> = file.problems.iter().map(ToString::to_string).collect();
+        let advice = "correct the file there; comments are allowed";
+        assert_eq!(texts, [format!("{expected}; {advice}")], "{text}");
+    }
+}
+
+#[test]
+fn values_that_only_look_like_json_are_named_with_their_server() {
+    let text = r#"{"servers": {"a": {"command": "\ud800"}, "b": {"command": "x"}}}"#;
+    let file = loader(&[]).parse(text);
+    assert_eq!(file.servers[0].name, "b");
+    assert_eq!(file.problems[0].server.as_deref(), Some("a"));
+    assert!(matches!(file.problems[0].kind, ProblemKind::Syntax(_)));
+}
+
+#[test]
+fn files_without_servers() {
+    for text in [
+        "",
+        " \n",
+        "// nothing yet\n",
+        "{}",
+        r#"{"editor.fontSize": 13, "mcp": true}"#,
+    ] {
+        assert_eq!(loader(&[]).parse(text).problems, [], "{text}");
+    }
+    let wrong = [
+        ("[]", "an object is expected, not a list; write an object"),
+        (
+            r#"{"mcpServers": []}"#,
+            "mcpServers: an object is expected, not a list; write an object",
+        ),
+        (
+            r#"{"mcp_servers": {}}"#,
+            "mcp_servers: servers are not looked for here; \
+             move them into an object named mcpServers",
+        ),
+        (
+            r#"{"time": {"command": "uvx"}}"#,
+            "time: servers are not looked for here; move them into an object named mcpServers",
+        ),
+    ];
+    for (text, expected) in wrong {
+        let file = loader(&[]).parse(text);
+        let texts: Vec<String> = file.problems.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, [expected], "{text}");
+    }
+}
+
+#[test]
+fn secrets_are_not_in_problems_or_debug_output() {
+    let text = r#"{"servers": {
+        "a": {"url": "https://u:s3cret@a.test/?k=s3cret", "headers": {"X": "s3cret"}},
+        "b": {"command": "x", "env": {"K": "s3cret", "L": "${KEY}"}},
+        "c": {"url": "s3cret", "headers": {"X": "s3cret\n"}, "type": 1},
+        "d": {"url": "s3cret", "headers": {"X": "s3cret\n", "Y": ["s3cret"]}}
+    }}"#;
+    let loader = loader(&[("KEY", "s3cret")]);
+    let file = loader.parse(text);
+    assert_eq!(file.servers.len(), 2);
+    assert!(file.problems.len() > 3);
+    let mut shown = format!("{file:?} {loader:?}");
+    for problem in &file.problems {
+        shown.push_str(&problem.to_string());
+    }
+    assert!(!shown.contains("s3cret"), "{shown}");
+}
+
+/// Found by the property below.
+#[test]
+fn a_fault_behind_a_comment_is_placed_by_characters() {
+    let file = loader(&[]).parse("[//éé");
+    let place = file.problems[0].position.expect("a place");
+    assert_eq!((place.line, place.column), (1, 5));
+}
+
+proptest! {
+    /// Pieces of such files in any order, most of which make no file.
+    #[test]
+    fn nothing_makes_it_panic(pieces in prop::collection::vec(
+        prop::sample::select(vec![
+            "{", "}", "[", "]", ",", ":", "\"", "\\", "//", "/*", "*/", "\n", " ", "é", "\u{feff}",
+            "7", "null", "1e999", "\"mcpServers\":", "\"servers\":", "\"mcp\":", "\"it\":{",
+            "\"command\":", "\"args\":[", "\"env\":{", "\"url\":", "\"https://a.test\"",
+            "\"${A}\"", "\"${\"", "\"~/\"", "\"\\ud800\"", "\"timeouts\":{", "\"preset\":",
+        ]),
+        0..24,
+    )) {
+        let file = loader(&[]).parse(&pieces.concat());
+        for problem in &file.problems {
+            prop_assert!(!problem.to_string().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_fault_of_syntax_has_a_place_inside_of_the_text(text in "[\\[\\]{}:,\"é\n 1x/*]{1,20}") {
+        let file = loader(&[]).parse(&text);
+        for at in file.problems.iter().filter_map(|problem| problem.position) {
+            let line = text.split('\n').nth(at.line - 1);
+            let length = line.map(|line| line.chars().count());
+            prop_assert!(length.is_some_and(|length| at.column <= length + 1), "{at:?}");
+        }
+    }
+}
