@@ -7,9 +7,15 @@
 pub use bowline_proto as proto;
 
 #[cfg(feature = "client")]
+pub mod cache;
+#[cfg(feature = "client")]
 pub mod client;
 #[cfg(feature = "client")]
 pub mod config;
+#[cfg(feature = "client")]
+pub mod pool;
+#[cfg(feature = "client")]
+pub mod registry;
 #[cfg(feature = "client")]
 pub mod transport;
 

@@ -1,0 +1,132 @@
+//! How much is kept, and for how long.
+
+use std::time::Duration;
+
+use super::{fetch::Hints, key::What};
+
+/// How much a [`Cache`](super::Cache) keeps, and for how long where the server
+/// does not say.
+///
+/// ```
+/// use std::time::Duration;
+/// use bowline::cache::CacheConfig;
+///
+/// let config = CacheConfig::default()
+///     .resource_ttl(Duration::from_secs(30))
+///     .max_bytes(8 * 1024 * 1024);
+/// # let _ = config;
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CacheConfig {
+    resource_ttl: Duration,
+    list_ttl: Duration,
+    tool_ttl: Option<Duration>,
+    longest_ttl: Duration,
+    pub(super) max_entries: usize,
+    pub(super) max_bytes: usize,
+}
+
+impl Default for CacheConfig {
+    /// 5 minutes for each resource, 1 minute for each list, no results of
+    /// tools; 4096 entries of 64 MiB in all.
+    fn default() -> Self {
+        Self {
+            resource_ttl: Duration::from_secs(300),
+            list_ttl: Duration::from_secs(60),
+            tool_ttl: None,
+            longest_ttl: Duration::from_secs(24 * 60 * 60),
+            max_entries: 4096,
+            max_bytes: 64 * 1024 * 1024,
+        }
+    }
+}
+
+impl CacheConfig {
+    /// How long contents of a resource are kept where the server does not say.
+    #[must_use]
+    pub fn resource_ttl(mut self, ttl: Duration) -> Self {
+        self.resource_ttl = ttl;
+        self
+    }
+
+    /// How long a list is kept where the server does not say.
+    #[must_use]
+    pub fn list_ttl(mut self, ttl: Duration) -> Self {
+        self.list_ttl = ttl;
+        self
+    }
+
+    /// Keeps what tools return, for this long; a minute is a good measure.
+    ///
+    /// Only for servers whose tools answer questions: a tool that does
+    /// something does it once, however often it is called meanwhile.
+    #[must_use]
+    pub fn tool_ttl(mut self, ttl: Duration) -> Self {
+        self.tool_ttl = Some(ttl);
+        self
+    }
+
+    /// The longest that anything is kept, whatever the server says: a day,
+    /// unless set.
+    #[must_use]
+    pub fn longest_ttl(mut self, ttl: Duration) -> Self {
+        self.longest_ttl = ttl;
+        self
+    }
+
+    /// How many things are kept. The one unused for longest makes room.
+    #[must_use]
+    pub fn max_entries(mut self, entries: usize) -> Self {
+        self.max_entries = entries;
+        self
+    }
+
+    /// How many bytes are kept, counted as they came over the wire. What is
+    /// larger on its own is not kept.
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+
+    pub(super) fn keeps_tool_results(&self) -> bool {
+        self.tool_ttl.is_some()
+    }
+
+    /// How long to keep something: as the server says, else as configured.
+    pub(super) fn ttl(&self, what: &What, hints: &Hints) -> Duration {
+        let hinted = hints.ttl_ms.and_then(|ttl| u64::try_from(ttl).ok());
+        let configured = || match what {
+            What::Contents(_) => self.resource_ttl,
+            What::ToolResult { .. } => self.tool_ttl.unwrap_or_default(),
+            _ => self.list_ttl,
+        };
+        hinted
+            .map_or_else(configured, Duration::from_millis)
+            .min(self.longest_ttl)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_server_is_heard_first() {
+        let config = CacheConfig::default();
+        let ttl = |what: &What, ttl_ms| {
+            let hints = Hints {
+                ttl_ms,
+                ..Hints::default()
+            };
+            config.ttl(what, &hints).as_secs_f64()
+        };
+        let note = What::Contents("note:1".into());
+        assert_eq!(ttl(&note, Some(1_500)), 1.5);
+        assert_eq!(ttl(&note, Some(0)), 0.0, "not at all");
+        assert_eq!(ttl(&note, Some(i64::MAX)), 86_400.0, "nothing is for ever");
+        assert_eq!(ttl(&note, None), 300.0);
+        assert_eq!(ttl(&note, Some(-1)), 300.0, "no hint at all");
+        assert_eq!(ttl(&What::Tools, None), 60.0);
+    }
+}

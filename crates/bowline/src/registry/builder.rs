@@ -1,0 +1,57 @@
+//! Setting a registry up.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use super::{Registry, Shared, opening};
+use crate::cache::Cache;
+
+/// The settings of a registry.
+#[derive(Clone, Debug)]
+pub struct RegistryBuilder {
+    cache: Option<Cache>,
+    patience: Duration,
+}
+
+impl Default for RegistryBuilder {
+    fn default() -> Self {
+        Self {
+            cache: None,
+            patience: opening::PATIENCE,
+        }
+    }
+}
+
+impl RegistryBuilder {
+    /// Remembers lists and resources of all servers; see
+    /// [`cached`](Registry::cached).
+    #[must_use]
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.cache = Some(cache);
+        self
+    }
+
+    /// How long to wait for a server whose connection fell, until it is tried
+    /// again: 10 seconds, unless set. How long an attempt may take is the
+    /// client's [own setting](crate::client::ClientBuilder::opening_timeout).
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// A registry without servers.
+    #[must_use]
+    pub fn build(self) -> Registry {
+        let shared = Shared {
+            servers: Mutex::default(),
+            cache: self.cache,
+            patience: self.patience,
+        };
+        Registry {
+            shared: Arc::new(shared),
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Many servers under one roof.
+//!
+//! A [`Registry`] knows servers by name, starts each when it is first used, and
+//! gives their tools names that cannot collide: `server__tool`.
+
+mod builder;
+mod catalog;
+mod error;
+mod many;
+mod name;
+pub(crate) mod opening;
+mod server;
+mod status;
+mod together;
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use self::server::{Server, Slot};
+pub use self::{
+    builder::RegistryBuilder,
+    catalog::{Catalog, CatalogTool},
+    error::RegistryError,
+    many::{Many, call_many, read_many},
+    name::{NameError, qualified},
+    status::{ServerStatus, Summary},
+};
+use crate::{
+    cache::{Cache, CachedClient},
+    client::Client,
+};
+
+/// Named connections, started when they are first used.
+///
+/// Cheap to clone; all clones are the same registry.
+///
+/// ```
+/// use bowline::{Client, registry::{Registry, Summary}, transport::ChildProcess};
+///
+/// let registry = Registry::new();
+/// registry
+///     .add("time", |_| Client::builder().connect_later(ChildProcess::new("mcp-server-time")))
+///     .unwrap();
+/// assert_eq!(registry.names(), ["time".into()]);
+/// assert_eq!(registry.status()[0].summary, Summary::Disconnected, "not used yet");
+///
+/// let error = registry.client("tme").unwrap_err();
+/// assert_eq!(error.to_string(), "no server `tme`; did you mean `time`?");
+/// ```
+#[derive(Clone)]
+pub struct Registry {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    servers: Mutex<BTreeMap<Box<str>, Server>>,
+    cache: Option<Cache>,
+    patience: Duration,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::builder().build()
+    }
+}
+
+/// Servers come, are used, and go.
+impl Registry {
+    /// A registry without servers and without a cache.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Settings for a registry.
+    #[must_use]
+    pub fn builder() -> RegistryBuilder {
+        RegistryBuilder::default()
+    }
+
+    /// Adds a server. `start` is told its name, and is called when the server
+    /// is first used, and again when it is used after it was
+    /// [stopped](Self::stop) or has ended. It may look into the registry, but
+    /// not for this connection, and must not wait:
+    /// [`connect_later`](crate::client::ClientBuilder::connect_later) does not.
+    ///
+    /// # Errors
+    ///
+    /// Where the name is taken, or [cannot be one](NameError::Invalid).
+    pub fn add(
+        &self,
+        name: &str,
+        start: impl Fn(&str) -> Client + Send + Sync + 'static,
+    ) -> Result<(), NameError> {
+        name::check(name)?;
+        let mut servers = self.lock();
+        if servers.contains_key(name) {
+            return Err(NameError::Taken(name.into()));
+        }
+        servers.insert(name.into(), Server::new(start));
+        Ok(())
+    }
+
+    /// Adds a server without a name, and gives the one that it gets.
+    pub fn add_unnamed(&self, start: impl Fn(&str) -> Client + Send + Sync + 'static) -> Box<str> {
+        let mut servers = self.lock();
+        let names = (1_u64..).map(|number| format!("server-{number}").into_boxed_str());
+        let mut free = names.filter(|name| !servers.contains_key(name));
+        let name = free.next().unwrap_or_default();
+        drop(free);
+        servers.insert(name.clone(), Server::new(start));
+        name
+    }
+
+    /// Takes a server out, and gives its connection, if it had been started.
+    /// Whoever has it may go on using it; it stops when the last has dropped
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no server of this name.
+    pub fn remove(&self, name: &str) -> Result<Option<Client>, NameError> {
+        let mut servers = self.lock();
+        match servers.remove(name) {
+            Some(mut server) => Ok(server.take().and_then(|slot| slot.client().cloned())),
+            None => Err(NameError::unknown(name, servers.keys())),
+        }
+    }
+
+    /// The names of all servers, in order.
+    #[must_use]
+    pub fn names(&self) -> Vec<Box<str>> {
+        self.lock().keys().cloned().collect()
+    }
+
+    /// How all servers are doing, in the order of their names. Starts none.
+    #[must_use]
+    pub fn status(&self) -> Vec<ServerStatus> {
+        let servers = self.lock();
+        let servers = servers.iter();
+        servers.map(|(name, server)| server.status(name)).collect()
+    }
+
+    /// The connection to a server, which is started if it is not there. It may
+    /// not be open yet; see [`start`](Self::start).
+    ///
+    /// # Errors
+    ///
+    /// Where there is no server of this name.
+    pub fn client(&self, name: &str) -> Result<Client, NameError> {
+        Ok(self.slot(name)?.start(name))
+    }
+
+    /// The connection to a server with the registry's cache, which all
+    /// servers share; where there is none, with one of its own. The server is
+    /// started if it is not there, and waited for when something has to be
+    /// asked.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no server of this name.
+    pub fn cached(&self, name: &str) -> Result<CachedClient, NameError> {
+        let cached = self.slot(name)?.cached(name, self.shared.cache.as_ref());
+        Ok(cached.wait_for_connection(self.shared.patience))
+    }
+
+    /// Starts a server, if it is not there, and waits until its session is
+    /// open.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no server of this name, or an attempt to connect to it
+    /// fails.
+    pub async fn start(&self, name: &str) -> Result<Client, RegistryError> {
+        let client = self.client(name)?;
+        match opening::open(&client, self.shared.patience).await {
+            Ok(()) => Ok(client),
+            Err(error) => Err(RegistryError::unavailable(name, error)),
+        }
+    }
+
+    /// Stops a server. It is started again when it is next used.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no server of this name.
+    pub async fn stop(&self, name: &str) -> Result<(), NameError> {
+        let slot = {
+            let mut servers = self.lock();
+            match servers.get_mut(name) {
+                Some(server) => server.take(),
+                None => return Err(NameError::unknown(name, servers.keys())),
+            }
+        };
+        if let Some(client) = slot.as_ref().and_then(|slot| slot.client()) {
+            client.stop().await;
+        }
+        Ok(())
+    }
+
+    /// Stops all servers, together.
+    pub async fn stop_all(&self) {
+        let slots: Vec<Arc<Slot>> = self.lock().values_mut().filter_map(Server::take).collect();
+        let clients = slots.iter().filter_map(|slot| slot.client().cloned());
+        let stops = clients.map(|client| Box::pin(async move { client.stop().await }) as _);
+        Many::new(stops).at_once(slots.len()).await;
+    }
+}
+
+impl Registry {
+    /// Where a server's connection is, or will be.
+    fn slot(&self, name: &str) -> Result<Arc<Slot>, NameError> {
+        let mut servers = self.lock();
+        match servers.get_mut(name) {
+            Some(server) => Ok(server.slot()),
+            None => Err(NameError::unknown(name, servers.keys())),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Server>> {
+        let servers = &self.shared.servers;
+        servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}

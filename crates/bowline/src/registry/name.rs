@@ -1,0 +1,180 @@
+//! Names of servers, and of tools that say whose they are.
+
+use std::fmt;
+
+/// What stands between a server's name and its tool's.
+pub(super) const SEPARATOR: &str = "__";
+
+/// Why a name cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NameError {
+    /// There is a server of this name already.
+    Taken(Box<str>),
+    /// There is no server of this name.
+    Unknown {
+        /// The name.
+        name: Box<str>,
+        /// The one that is most like it, if any is.
+        similar: Option<Box<str>>,
+        /// The names that there are.
+        known: Vec<Box<str>>,
+    },
+    /// Not a name for a server: those have letters and digits of ASCII, `-`,
+    /// `.` and `_`, but neither two `_` in a row nor one at the end, so that
+    /// the first `__` in a tool's name is what ends the server's.
+    Invalid(Box<str>),
+    /// Not the name of a tool as `server__tool`.
+    Unqualified(Box<str>),
+}
+
+impl NameError {
+    /// There is no server `name` among those `known`.
+    pub(super) fn unknown<'n>(name: &str, known: impl Iterator<Item = &'n Box<str>>) -> Self {
+        let known: Vec<Box<str>> = known.cloned().collect();
+        Self::Unknown {
+            name: name.into(),
+            similar: most_similar(name, &known).map(Into::into),
+            known,
+        }
+    }
+}
+
+/// The name of a server's tool among those of all servers.
+///
+/// ```
+/// use bowline::registry::qualified;
+///
+/// assert_eq!(qualified("git", "log"), "git__log");
+/// ```
+#[must_use]
+pub fn qualified(server: &str, tool: &str) -> String {
+    format!("{server}{SEPARATOR}{tool}")
+}
+
+/// The two halves of a [qualified] name.
+pub(super) fn split(name: &str) -> Result<(&str, &str), NameError> {
+    match name.split_once(SEPARATOR) {
+        Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok((server, tool)),
+        _ => Err(NameError::Unqualified(name.into())),
+    }
+}
+
+/// Whether a server may be called this.
+pub(super) fn check(name: &str) -> Result<(), NameError> {
+    let usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    let fits = !name.is_empty() && name.chars().all(usual);
+    if fits && !name.contains(SEPARATOR) && !name.ends_with('_') {
+        Ok(())
+    } else {
+        Err(NameError::Invalid(name.into()))
+    }
+}
+
+impl fmt::Display for NameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Taken(name) => write!(f, "there is a server `{name}` already"),
+            Self::Unknown {
+                name,
+                similar: Some(similar),
+                ..
+            } => write!(f, "no server `{name}`; did you mean `{similar}`?"),
+            Self::Unknown { name, known, .. } if known.is_empty() => {
+                write!(f, "no server `{name}`; there are none at all")
+            }
+            Self::Unknown { name, known, .. } => {
+                write!(f, "no server `{name}`; there are {}", known.join(", "))
+            }
+            Self::Invalid(name) => write!(
+                f,
+                "`{name}` cannot be a server's name: letters, digits, `-`, `.` and single `_` can"
+            ),
+            Self::Unqualified(name) => {
+                write!(f, "`{name}` does not say whose tool it is: `server__tool`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for NameError {}
+
+/// The name that was probably meant: at most a third of it mistyped.
+fn most_similar<'k>(name: &str, known: &'k [Box<str>]) -> Option<&'k str> {
+    let distances = known.iter().map(|known| (distance(name, known), known));
+    let close = distances.filter(|(distance, known)| *distance <= (known.len() / 3).max(1));
+    close
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| &**known)
+}
+
+/// How many letters must be put in, left out or replaced to get from one name
+/// to the other; upper and lower case are the same.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.to_lowercase().chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (index, letter) in one.to_lowercase().chars().enumerate() {
+        let mut corner = index;
+        row[0] = index + 1;
+        for (column, against) in other.iter().enumerate() {
+            let replaced = corner + usize::from(letter != *against);
+            corner = row[column + 1];
+            row[column + 1] = replaced.min(corner + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_separator_is_the_one() {
+        assert_eq!(split("git__log"), Ok(("git", "log")));
+        assert_eq!(split("git___log"), Ok(("git", "_log")));
+        assert_eq!(split("git__a__b"), Ok(("git", "a__b")));
+        for bad in ["log", "", "__log", "git__"] {
+            assert_eq!(split(bad), Err(NameError::Unqualified(bad.into())));
+        }
+    }
+
+    #[test]
+    fn names_that_would_be_ambiguous_are_refused() {
+        for good in ["git", "my-server.2", "a_b", "_a"] {
+            assert_eq!(check(good), Ok(()), "{good}");
+        }
+        for bad in ["", "a__b", "a_", "two words", "naïve", "a/b"] {
+            assert_eq!(check(bad), Err(NameError::Invalid(bad.into())), "{bad}");
+        }
+    }
+
+    #[test]
+    fn distances() {
+        for (one, other, edits) in [
+            ("", "", 0),
+            ("git", "git", 0),
+            ("GIT", "git", 0),
+            ("gti", "git", 2),
+            ("", "git", 3),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!(distance(one, other), edits, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn a_mistyped_name_is_recognised() {
+        let known: Vec<Box<str>> = ["github", "time", "weather"].map(Into::into).to_vec();
+        let similar = |name| NameError::unknown(name, known.iter()).to_string();
+        assert_eq!(
+            similar("wether"),
+            "no server `wether`; did you mean `weather`?"
+        );
+        assert_eq!(similar("tme"), "no server `tme`; did you mean `time`?");
+        assert_eq!(
+            similar("postgres"),
+            "no server `postgres`; there are github, time, weather"
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! One server of many: how it is started, and what runs of it.
+
+use std::sync::{Arc, OnceLock};
+
+use super::ServerStatus;
+use crate::{
+    cache::{Cache, CachedClient},
+    client::Client,
+    proto::client::Cause,
+};
+
+type Start = dyn Fn(&str) -> Client + Send + Sync;
+
+/// A server that the registry knows.
+pub(super) struct Server {
+    start: Arc<Start>,
+    slot: Option<Arc<Slot>>,
+    /// Why the connection before the present one fell last.
+    last_error: Option<Cause>,
+}
+
+/// The place of one connection, which is filled once, by whoever comes first.
+///
+/// The registry is not locked while that happens: what starts a client is the
+/// application's, and may want to look into the registry.
+pub(super) struct Slot {
+    start: Arc<Start>,
+    client: OnceLock<Client>,
+    cached: OnceLock<CachedClient>,
+}
+
+impl Server {
+    pub(super) fn new(start: impl Fn(&str) -> Client + Send + Sync + 'static) -> Self {
+        Self {
+            start: Arc::new(start),
+            slot: None,
+            last_error: None,
+        }
+    }
+
+    /// The place of the present connection; a new one if that has ended.
+    pub(super) fn slot(&mut self) -> Arc<Slot> {
+        if self.slot.as_ref().is_some_and(|slot| slot.has_ended()) {
+            self.take();
+        }
+        let start = &self.start;
+        let slot = self.slot.get_or_insert_with(|| {
+            Arc::new(Slot {
+                start: Arc::clone(start),
+                client: OnceLock::new(),
+                cached: OnceLock::new(),
+            })
+        });
+        Arc::clone(slot)
+    }
+
+    /// Takes the present connection out.
+    pub(super) fn take(&mut self) -> Option<Arc<Slot>> {
+        let slot = self.slot.take()?;
+        let fall = slot.client().and_then(|client| client.health().last_fall);
+        self.last_error = fall.or_else(|| self.last_error.take());
+        Some(slot)
+    }
+
+    pub(super) fn status(&self, name: &str) -> ServerStatus {
+        let slot = self.slot.as_ref();
+        let health = slot.and_then(|slot| slot.client()).map(Client::health);
+        let cached = slot.and_then(|slot| slot.cached.get());
+        let cached = cached.map_or(0, CachedClient::cached_resources);
+        ServerStatus::new(name.into(), health, self.last_error.clone(), cached)
+    }
+}
+
+impl Slot {
+    /// The connection, if it was started.
+    pub(super) fn client(&self) -> Option<&Client> {
+        self.client.get()
+    }
+
+    /// The connection, which is started if it is not there.
+    pub(super) fn start(&self, name: &str) -> Client {
+        self.client.get_or_init(|| (self.start)(name)).clone()
+    }
+
+    /// The connection with a cache, started if it is not there.
+    pub(super) fn cached(&self, name: &str, cache: Option<&Cache>) -> CachedClient {
+        let over = || cache.cloned().unwrap_or_default().over(self.start(name));
+        self.cached.get_or_init(over).clone()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.client().is_some_and(|client| client.health().ended)
+    }
+}

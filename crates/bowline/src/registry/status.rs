@@ -1,0 +1,76 @@
+//! How the servers are doing, in brief.
+
+use std::fmt;
+
+use crate::{
+    client::Health,
+    proto::client::{Cause, StateName},
+};
+
+/// How one server is doing.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServerStatus {
+    /// Its name.
+    pub name: Box<str>,
+    /// In a word.
+    pub summary: Summary,
+    /// Why its connection fell last, if it ever did.
+    pub last_error: Option<Cause>,
+    /// How many of its resources are remembered.
+    pub cached_resources: usize,
+    /// The whole story; `None` if it was not started.
+    pub health: Option<Health>,
+}
+
+/// How a server is doing, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Summary {
+    /// A session is open.
+    Connected,
+    /// It was not started, is being started, or was stopped.
+    Disconnected,
+    /// Its connection fell or did not come up, and is not back yet.
+    Error,
+}
+
+impl ServerStatus {
+    pub(super) fn new(
+        name: Box<str>,
+        health: Option<Health>,
+        before: Option<Cause>,
+        cached_resources: usize,
+    ) -> Self {
+        let summary = health.as_ref().map_or(Summary::Disconnected, Summary::of);
+        let last_error = health.as_ref().and_then(|health| health.last_fall.clone());
+        Self {
+            name,
+            summary,
+            last_error: last_error.or(before),
+            cached_resources,
+            health,
+        }
+    }
+}
+
+impl Summary {
+    /// The word for this health.
+    #[must_use]
+    pub fn of(health: &Health) -> Self {
+        match health.state {
+            StateName::Ready => Self::Connected,
+            _ if health.failures > 0 => Self::Error,
+            _ => Self::Disconnected,
+        }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Connected => "connected",
+            Self::Disconnected => "disconnected",
+            Self::Error => "error",
+        })
+    }
+}
