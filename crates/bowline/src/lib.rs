@@ -16,6 +16,8 @@ pub mod config;
 pub mod pool;
 #[cfg(feature = "client")]
 pub mod registry;
+#[cfg(feature = "testing")]
+pub mod testing;
 #[cfg(feature = "client")]
 pub mod transport;
 

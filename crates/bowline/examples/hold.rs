@@ -1,0 +1,19 @@
+//! Connects to a server, says so, and holds the connection until it is ended.
+//!
+//! `cargo run -p bowline --example hold -- <command> [arguments…]`
+
+#![expect(clippy::print_stdout, reason = "it says when it is connected")]
+
+use bowline::{Client, transport::ChildProcess};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut words = std::env::args_os().skip(1);
+    let command = words.next().ok_or("which command starts the server?")?;
+    let server = ChildProcess::new(command).args(words);
+    let client = Client::builder().connect(server).await?;
+    println!("connected");
+    let mut health = client.watch_health();
+    health.wait_for(|health| health.ended).await?;
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! Starts a server, says what it is, and lists its tools.
+//!
+//! ```sh
+//! cargo run -p bowline --example list_tools -- <command> [args…]
+//! ```
+//!
+//! It ends with 1 if the server cannot be talked to, and with 2 if there is no
+//! command.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for people"
+)]
+
+use std::{ffi::OsString, process::ExitCode};
+
+use bowline::{
+    Client, Error,
+    proto::{Reason, model::Tool},
+    transport::{ChildProcess, Transport as _},
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let mut words = std::env::args_os().skip(1);
+    let Some(command) = words.next() else {
+        eprintln!("usage: list_tools <command> [args…]");
+        return ExitCode::from(2);
+    };
+    let server = ChildProcess::new(command).args(words.collect::<Vec<OsString>>());
+    let line = server.describe();
+    match list(server).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{line}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn list(server: ChildProcess) -> Result<(), Error> {
+    let builder = Client::builder().identity("list_tools", env!("CARGO_PKG_VERSION"));
+    let client = builder.connect(server).await?;
+    introduce(&client);
+    let tools = match client.tools().list().await {
+        // Some servers have resources or prompts only.
+        Err(error) if error.reason() == Reason::CapabilityNotSupported => Vec::new(),
+        listed => listed?,
+    };
+    println!("{} tools", tools.len());
+    for tool in &tools {
+        println!("  {}", line(tool));
+    }
+    client.stop().await;
+    Ok(())
+}
+
+fn introduce(client: &Client) {
+    let Some(server) = client.server() else {
+        return;
+    };
+    let (name, version) = match &server.info {
+        Some(info) => (info.name.as_str(), info.version.as_str()),
+        None => ("a server without a name", ""),
+    };
+    println!("{name} {version} (protocol {})", server.revision.as_str());
+}
+
+/// The tool's name, and the first line of what it says about itself.
+fn line(tool: &Tool) -> String {
+    let description = tool.description.as_deref().unwrap_or_default();
+    match description.trim().lines().next() {
+        Some(first) => format!("{}: {first}", tool.name),
+        None => tool.name.clone(),
+    }
+}

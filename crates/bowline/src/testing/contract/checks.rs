@@ -1,0 +1,302 @@
+//! The checks, one for each clause of the contract.
+
+use std::{future::Future, pin::pin, task::Poll};
+
+use bytes::Bytes;
+use tokio::join;
+
+use super::{
+    FarSide, MAX_FRAME, Pair, Peer, dial, event, flush, flush_some, frame, offer, send, within,
+};
+use crate::transport::{Link, LinkEvent, Refusal, Transport};
+
+/// How many small frames are many.
+const MANY: usize = 10_000;
+/// By when a link whose other end does not read must have said that it is
+/// busy.
+const MOST_HELD: usize = 256 * 1024 * 1024;
+
+/// A transport says where it leads, for people.
+///
+/// # Panics
+///
+/// Where it does not.
+pub fn transport_describes_itself<T: Transport, F: FarSide>((transport, _far): (T, F)) {
+    let description = transport.describe();
+    assert!(
+        !description.trim().is_empty(),
+        "a transport says where it leads"
+    );
+}
+
+/// Frames of all kinds arrive whole, once, and in order, in both directions.
+///
+/// # Panics
+///
+/// Where they do not.
+pub async fn frames_arrive_whole_and_in_order<T: Transport, F: FarSide>(
+    (mut transport, mut far): (T, F),
+) {
+    let Pair { mut link, mut peer } = dial(&mut transport, &mut far).await;
+    let frames = assorted_frames();
+    let there = async {
+        for sent in &frames {
+            send(&mut link, sent).await;
+        }
+        flush(&mut link).await;
+    };
+    let arriving = async {
+        for sent in &frames {
+            let arrived = within("a frame", peer.recv()).await;
+            assert_eq!(arrived.as_ref(), Some(sent), "towards the peer");
+        }
+    };
+    join!(there, arriving);
+    let back = async {
+        for sent in &frames {
+            peer.send(sent.clone()).await;
+        }
+    };
+    let arriving = async {
+        for sent in &frames {
+            assert_eq!(&frame(&mut link).await, sent, "from the peer");
+        }
+    };
+    join!(back, arriving);
+}
+
+/// Frames as large as allowed arrive, in both directions.
+///
+/// # Panics
+///
+/// Where they do not.
+pub async fn large_frames_arrive<T: Transport, F: FarSide>((mut transport, mut far): (T, F)) {
+    let Pair { mut link, mut peer } = dial(&mut transport, &mut far).await;
+    let large = frame_of(MAX_FRAME);
+    send(&mut link, &large).await;
+    let arrived = while_driving(&mut link, peer.recv()).await;
+    assert!(arrived.as_ref() == Some(&large), "towards the peer");
+    let ((), arrived) = join!(peer.send(large.clone()), frame(&mut link));
+    assert!(arrived == large, "from the peer");
+}
+
+/// A frame over the limit is reported: as such, or handed up whole for the
+/// connection to refuse. The link does not hang over it.
+///
+/// # Panics
+///
+/// Where it is not reported.
+pub async fn oversize_is_reported<T: Transport, F: FarSide>((mut transport, mut far): (T, F)) {
+    let Pair { mut link, mut peer } = dial(&mut transport, &mut far).await;
+    let size = MAX_FRAME + 1;
+    let sending = peer.send(frame_of(size));
+    let mut sending = pin!(sending);
+    // The peer may be left with bytes that nobody reads any more.
+    let reported = tokio::select! {
+        biased;
+        reported = event(&mut link) => reported,
+        () = &mut sending => event(&mut link).await,
+    };
+    match reported {
+        LinkEvent::Frame(frame) => assert_eq!(frame.len(), size, "the frame was cut"),
+        LinkEvent::Oversize { size: seen, prefix } => {
+            assert!(seen > MAX_FRAME, "{seen} bytes are not over {MAX_FRAME}");
+            assert!(frame_of(size).starts_with(&prefix), "not its first bytes");
+        }
+        other => panic!("a frame over the limit became {other:?}"),
+    }
+}
+
+/// Many small frames arrive, in both directions.
+///
+/// # Panics
+///
+/// Where one is lost, or comes out of its order.
+pub async fn many_small_frames_arrive<T: Transport, F: FarSide>((mut transport, mut far): (T, F)) {
+    let Pair { mut link, mut peer } = dial(&mut transport, &mut far).await;
+    let there = async {
+        for number in 0..MANY {
+            send(&mut link, &numbered(number)).await;
+            if number % 100 == 0 {
+                // Both ends are on one task, and each needs its turns.
+                tokio::task::yield_now().await;
+            }
+        }
+        flush(&mut link).await;
+        for number in 0..MANY {
+            assert_eq!(frame(&mut link).await, numbered(number), "from the peer");
+        }
+    };
+    let back = async {
+        for number in 0..MANY {
+            let arrived = within("a frame", peer.recv()).await;
+            assert_eq!(arrived, Some(numbered(number)), "towards the peer");
+        }
+        for number in 0..MANY {
+            peer.send(numbered(number)).await;
+        }
+    };
+    join!(there, back);
+}
+
+/// A link whose other end does not read says that it is busy before it holds
+/// too much, hands the frame back as it was, and goes on when it is read.
+///
+/// # Panics
+///
+/// Where it does not.
+pub async fn backpressure_hands_back_and_drains<T: Transport, F: FarSide>(
+    (mut transport, mut far): (T, F),
+) {
+    let Pair { mut link, mut peer } = dial(&mut transport, &mut far).await;
+    let mut taken = 0;
+    let refused = loop {
+        let next = padded(taken);
+        flush_some(&mut link).await;
+        match offer(&mut link, &next) {
+            Ok(()) => taken += 1,
+            Err(Refusal::Busy(back)) => break (next, back),
+            Err(refusal) => panic!("a slow reader is no reason for {refusal:?}"),
+        }
+        let held = taken * padded(0).len();
+        assert!(held < MOST_HELD, "{held} bytes are held, and no end");
+    };
+    assert_eq!(refused.0, refused.1, "the frame that is handed back");
+    for number in 0..taken {
+        let arrived = while_driving(&mut link, peer.recv()).await;
+        assert_eq!(arrived, Some(padded(number)), "what was taken arrives");
+    }
+    send(&mut link, &refused.1).await;
+    let arrived = while_driving(&mut link, peer.recv()).await;
+    assert_eq!(
+        arrived,
+        Some(refused.0),
+        "and so does what was offered again"
+    );
+}
+
+/// When the other end goes, what it sent before arrives; then the link says
+/// that it is down and why, and refuses frames.
+///
+/// # Panics
+///
+/// Where it does not.
+pub async fn peers_end_is_told<T: Transport, F: FarSide>((mut transport, mut far): (T, F)) {
+    let Pair { mut link, mut peer } = dial(&mut transport, &mut far).await;
+    for number in 0..10 {
+        peer.send(numbered(number)).await;
+    }
+    peer.close().await;
+    for number in 0..10 {
+        assert_eq!(
+            frame(&mut link).await,
+            numbered(number),
+            "sent before the end"
+        );
+    }
+    match event(&mut link).await {
+        LinkEvent::Down(cause) => assert!(!cause.to_string().is_empty(), "it has a cause"),
+        other => panic!("the end of the link became {other:?}"),
+    }
+    match offer(&mut link, &numbered(0)) {
+        Err(Refusal::Failed(_)) => {}
+        other => panic!("a frame after the end became {other:?}"),
+    }
+    link.close();
+}
+
+/// Closing a link lets the other end read what was sent, and then its end.
+///
+/// # Panics
+///
+/// Where it does not.
+pub async fn close_ends_the_peer<T: Transport, F: FarSide>((mut transport, mut far): (T, F)) {
+    let Pair { mut link, mut peer } = dial(&mut transport, &mut far).await;
+    send(&mut link, &numbered(1)).await;
+    flush(&mut link).await;
+    link.close();
+    let arrived = within("what was sent", peer.recv()).await;
+    assert_eq!(arrived, Some(numbered(1)), "sent before the end");
+    assert_eq!(within("the end", peer.recv()).await, None);
+}
+
+/// A link that is dropped is noticed at the other end, too.
+///
+/// # Panics
+///
+/// Where it is not.
+pub async fn drop_ends_the_peer<T: Transport, F: FarSide>((mut transport, mut far): (T, F)) {
+    let Pair { link, mut peer } = dial(&mut transport, &mut far).await;
+    drop(link);
+    assert_eq!(within("the end", peer.recv()).await, None);
+}
+
+/// A transport can be dialled again, before and after its links end, and what
+/// is said on one link is heard on that one only.
+///
+/// # Panics
+///
+/// Where it cannot, or is heard elsewhere.
+pub async fn links_are_apart<T: Transport, F: FarSide>((mut transport, mut far): (T, F)) {
+    let mut first = dial(&mut transport, &mut far).await;
+    let mut second = dial(&mut transport, &mut far).await;
+    second.peer.send(numbered(2)).await;
+    first.peer.send(numbered(1)).await;
+    assert_eq!(frame(&mut first.link).await, numbered(1));
+    assert_eq!(frame(&mut second.link).await, numbered(2));
+    first.link.close();
+    assert_eq!(within("the end", first.peer.recv()).await, None);
+    let mut third = dial(&mut transport, &mut far).await;
+    for (pair, number) in [(&mut second, 4), (&mut third, 5)] {
+        send(&mut pair.link, &numbered(number)).await;
+        let arrived = while_driving(&mut pair.link, pair.peer.recv()).await;
+        assert_eq!(arrived, Some(numbered(number)));
+    }
+}
+
+/// Waits for something at the other end while the link moves on what it has
+/// queued, as it would under a connection.
+async fn while_driving<O>(link: &mut Box<dyn Link>, step: impl Future<Output = O>) -> O {
+    let mut step = pin!(step);
+    let driven = std::future::poll_fn(|cx| {
+        let _ = link.poll_flush(cx);
+        let Poll::Ready(output) = step.as_mut().poll(cx) else {
+            return Poll::Pending;
+        };
+        Poll::Ready(output)
+    });
+    within("the other end", driven).await
+}
+
+fn numbered(number: usize) -> Bytes {
+    format!(r#"{{"jsonrpc":"2.0","method":"count","params":{{"n":{number}}}}}"#).into()
+}
+
+/// A numbered frame of 64 KiB.
+fn padded(number: usize) -> Bytes {
+    let padding = "x".repeat(64 * 1024 - 40);
+    format!(r#"{{"n":{number:020},"p":"{padding}"}}"#).into()
+}
+
+/// A frame of exactly this size.
+fn frame_of(size: usize) -> Bytes {
+    let (head, tail) = (r#"{"p":""#, r#""}"#);
+    let padding = "y".repeat(size - head.len() - tail.len());
+    format!("{head}{padding}{tail}").into()
+}
+
+/// Frames that a careless framing would harm.
+fn assorted_frames() -> Vec<Bytes> {
+    let mut frames: Vec<Bytes> = vec![
+        "{}".into(),
+        r#"{"text":"grüße, 世界 \n \u0000 \\ \"quoted\""}"#.into(),
+        "[1,2,3]".into(),
+        r#"{"a":" spaces at the end "}"#.into(),
+        "\u{2028}\u{2029}".into(),
+    ];
+    // Sizes around those of buffers.
+    for size in [1023, 1024, 4095, 4096, 4097, 65_535, 65_536, 65_537] {
+        frames.push(frame_of(size));
+    }
+    frames
+}

@@ -1,0 +1,155 @@
+//! What every transport must do, as checks that any implementation can run.
+//!
+//! A check gets a fresh transport and its [`FarSide`], where the other ends of
+//! dialled links appear. [`check`] runs them all; each is also a function of
+//! its own, so that a test suite can name the one that fails. All of them
+//! panic where the contract is broken.
+//!
+//! ```
+//! use bowline::{testing::contract, transport::Memory};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! contract::check(Memory::new).await;
+//! # });
+//! ```
+//!
+//! # The contract
+//!
+//! 1. Frames arrive whole, once, and in the order in which they were sent,
+//!    however large or many.
+//! 2. A frame over the limit is reported, and does not hang or exhaust the
+//!    link.
+//! 3. `send` never waits. A link that cannot take a frame hands it back
+//!    unchanged as busy, holds a bounded number of bytes by then, and takes
+//!    frames again once the other end has read.
+//! 4. When the other end goes, all that it sent before arrives, and then the
+//!    link says that it is down. From then on it refuses frames.
+//! 5. Closing a link, or just dropping it, is noticed at the other end.
+//! 6. A transport can be dialled again and again, and its links are apart.
+
+mod checks;
+mod peer;
+
+use std::{future::poll_fn, time::Duration};
+
+use bytes::Bytes;
+use tokio::time::timeout;
+
+pub use checks::{
+    backpressure_hands_back_and_drains, close_ends_the_peer, drop_ends_the_peer,
+    frames_arrive_whole_and_in_order, large_frames_arrive, links_are_apart,
+    many_small_frames_arrive, oversize_is_reported, peers_end_is_told, transport_describes_itself,
+};
+pub use peer::{FarSide, Peer, StreamPeer};
+
+use crate::transport::{Dial, Link, LinkEvent, Outgoing, Refusal, Transport};
+
+/// How long any one step may take. Far more than any step needs; what hangs
+/// fails after this.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The largest frame that links under test are told to accept.
+pub(crate) const MAX_FRAME: usize = 1024 * 1024;
+
+/// Runs every check, each on a transport that `make` makes for it.
+///
+/// # Panics
+///
+/// Where the contract is broken.
+pub async fn check<T: Transport, F: FarSide>(mut make: impl FnMut() -> (T, F)) {
+    transport_describes_itself(make());
+    frames_arrive_whole_and_in_order(make()).await;
+    large_frames_arrive(make()).await;
+    oversize_is_reported(make()).await;
+    many_small_frames_arrive(make()).await;
+    backpressure_hands_back_and_drains(make()).await;
+    peers_end_is_told(make()).await;
+    close_ends_the_peer(make()).await;
+    drop_ends_the_peer(make()).await;
+    links_are_apart(make()).await;
+}
+
+/// A link and its other end.
+pub(crate) struct Pair<P> {
+    pub(crate) link: Box<dyn Link>,
+    pub(crate) peer: P,
+}
+
+/// Dials once.
+pub(crate) async fn dial<T: Transport, F: FarSide>(
+    transport: &mut T,
+    far: &mut F,
+) -> Pair<F::Peer> {
+    let dial = Dial {
+        max_frame: MAX_FRAME,
+        ..Dial::default()
+    };
+    let dialled = within("the dial", transport.dial(dial)).await;
+    let link = match dialled {
+        Ok(link) => link,
+        Err(cause) => panic!("the dial failed: {cause}"),
+    };
+    let peer = within("the other end", far.accept()).await;
+    Pair { link, peer }
+}
+
+/// Waits, but not for ever.
+pub(crate) async fn within<O>(what: &str, step: impl Future<Output = O>) -> O {
+    match timeout(PATIENCE, step).await {
+        Ok(output) => output,
+        Err(_) => panic!("{what} took longer than {PATIENCE:?}"),
+    }
+}
+
+/// The next event, while what is queued moves on, as a connection does it.
+pub(crate) async fn event(link: &mut Box<dyn Link>) -> LinkEvent {
+    let next = poll_fn(|cx| {
+        let _ = link.poll_flush(cx);
+        link.poll_event(cx)
+    });
+    within("an event of the link's", next).await
+}
+
+/// The next event, which must be a frame.
+pub(crate) async fn frame(link: &mut Box<dyn Link>) -> Bytes {
+    match event(link).await {
+        LinkEvent::Frame(frame) => frame,
+        other => panic!("a frame was expected, and not {other:?}"),
+    }
+}
+
+/// Offers a frame once.
+pub(crate) fn offer(link: &mut Box<dyn Link>, frame: &Bytes) -> Result<(), Refusal> {
+    link.send(Outgoing {
+        id: None,
+        frame: frame.clone(),
+    })
+}
+
+/// Sends a frame, offering it again while the link is busy.
+pub(crate) async fn send(link: &mut Box<dyn Link>, frame: &Bytes) {
+    loop {
+        match offer(link, frame) {
+            Ok(()) => return flush_some(link).await,
+            Err(Refusal::Busy(_)) => {
+                flush_some(link).await;
+                tokio::task::yield_now().await;
+            }
+            Err(refusal) => panic!("a frame was refused: {refusal:?}"),
+        }
+    }
+}
+
+/// Moves on what is queued, as far as that goes without waiting.
+pub(crate) async fn flush_some(link: &mut Box<dyn Link>) {
+    poll_fn(|cx| {
+        let _ = link.poll_flush(cx);
+        std::task::Poll::Ready(())
+    })
+    .await;
+}
+
+/// Moves on all that is queued.
+pub(crate) async fn flush(link: &mut Box<dyn Link>) {
+    within("flushing", poll_fn(|cx| link.poll_flush(cx))).await;
+}

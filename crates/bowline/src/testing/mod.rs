@@ -1,0 +1,45 @@
+//! What tests need: a server to script, faults to inject, and the contract
+//! that every transport keeps.
+//!
+//! - [`FakeServer`] is the other end of a [`Memory`](crate::transport::Memory)
+//!   transport. A test says what it answers, message by message, in any order.
+//! - [`Faults`] wraps any transport and lets chosen frames come to harm.
+//! - [`contract`] checks whether a transport does what connections rely on.
+//!
+//! All waits go through tokio's clock, so that tests with
+//! `#[tokio::test(start_paused = true)]` take no time however long the
+//! deadlines and backoffs are.
+//!
+//! ```
+//! use bowline::{Client, testing::{FakeServer, Profile}};
+//! use serde_json::json;
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let (transport, mut server) = FakeServer::new(Profile::handshake());
+//! let (client, mut session) =
+//!     tokio::join!(Client::builder().connect(transport), server.session());
+//! let client = client.unwrap();
+//!
+//! let call = async { client.tools().call("echo", json!({"say": "hi"})).await };
+//! let answer = async {
+//!     let request = session.expect("tools/call").await;
+//!     assert_eq!(request.params()["arguments"]["say"], "hi");
+//!     session.answer(&request, json!({"content": [{"type": "text", "text": "hi"}]})).await;
+//! };
+//! let (result, ()) = tokio::join!(call, answer);
+//! assert_eq!(result.unwrap().content[0].as_text(), Some("hi"));
+//! # });
+//! ```
+
+pub mod contract;
+mod faults;
+mod message;
+mod plan;
+mod server;
+mod session;
+
+pub use faults::Faults;
+pub use message::{Message, Reply};
+pub use plan::{Plan, Receiving, Sending};
+pub use server::{FakeServer, Profile};
+pub use session::FakeSession;

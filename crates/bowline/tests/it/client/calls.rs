@@ -1,0 +1,225 @@
+//! Connecting and calling, when all goes well.
+
+use std::collections::BTreeMap;
+
+use bowline::{
+    Client, Error,
+    proto::{
+        ErrorKind, Reason,
+        client::StateName,
+        jsonrpc::ErrorObject,
+        model::{LogLevel, Root},
+        revision::Revision,
+    },
+    testing::{Message, Profile},
+};
+use serde_json::json;
+use tokio::sync::mpsc;
+
+use super::{connected, connected_with, said};
+
+#[tokio::test(start_paused = true)]
+async fn a_client_says_who_it_is_and_hears_who_the_server_is() {
+    let builder = Client::builder().identity("tester", "9.9");
+    let profile = Profile::handshake().instructions("be kind");
+    let (client, _session, server) = connected_with(builder, profile).await;
+    assert_eq!(client.state(), StateName::Ready);
+    let seen = client.server().expect("there is a session");
+    assert_eq!(seen.revision, Revision::V2025_11_25);
+    assert_eq!(seen.info.as_ref().map(|info| &*info.name), Some("fake"));
+    assert_eq!(seen.instructions.as_deref(), Some("be kind"));
+    let transcript = server.transcript();
+    let opening: Vec<_> = transcript.iter().map(Message::method).collect();
+    assert_eq!(
+        opening,
+        ["server/discover", "initialize", "notifications/initialized"]
+    );
+    assert_eq!(transcript[1].params()["clientInfo"]["name"], "tester");
+    assert_eq!(transcript[1].params()["clientInfo"]["version"], "9.9");
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_handshake_revision_is_spoken() {
+    for revision in Revision::ALL {
+        if revision == Revision::LATEST {
+            continue;
+        }
+        let profile = Profile::handshake().revision(revision);
+        let (client, mut session, _server) = connected(profile).await;
+        let answering = async {
+            let request = session.expect("tools/call").await;
+            session.answer(&request, said("yes")).await;
+        };
+        let call = async { client.tools().call("any", json!({})).await };
+        let (result, ()) = tokio::join!(call, answering);
+        assert_eq!(result.expect("an answer").content[0].as_text(), Some("yes"));
+        assert_eq!(client.server().expect("a session").revision, revision);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_in_any_order_find_their_callers() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let calls = (0..50).map(|number| {
+        let client = client.clone();
+        tokio::spawn(async move {
+            let result = client.tools().call("echo", json!({"n": number})).await;
+            (number, result.expect("an answer"))
+        })
+    });
+    let calls: Vec<_> = calls.collect();
+    let mut requests = Vec::new();
+    for _ in 0..50 {
+        requests.push(session.expect("tools/call").await);
+    }
+    for request in requests.iter().rev() {
+        let number = request.params()["arguments"]["n"].to_string();
+        session.answer(request, said(&number)).await;
+    }
+    for call in calls {
+        let (number, result) = call.await.expect("no panic");
+        assert_eq!(result.content[0].as_text(), Some(&*number.to_string()));
+    }
+}
+
+type Forecast = BTreeMap<String, i32>;
+
+fn degrees(degrees: i32) -> Forecast {
+    [("degrees".to_owned(), degrees)].into()
+}
+
+async fn forecast(result: serde_json::Value) -> Result<Forecast, Error> {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let answering = async {
+        let request = session.expect("tools/call").await;
+        session.answer(&request, result).await;
+    };
+    let call = async {
+        let call = client.tools().call("forecast", json!({"place": "Lisbon"}));
+        call.into_typed().await
+    };
+    tokio::join!(call, answering).0
+}
+
+#[tokio::test(start_paused = true)]
+async fn typed_results_come_from_structure_or_from_text() {
+    let structured = json!({"content": [], "structuredContent": {"degrees": 21}});
+    let forecast_of = |result| async { forecast(result).await.expect("it fits") };
+    assert_eq!(forecast_of(structured).await, degrees(21));
+    let text = said(r#"{"degrees": 20}"#);
+    assert_eq!(forecast_of(text).await, degrees(20));
+}
+
+#[tokio::test(start_paused = true)]
+async fn typed_results_that_do_not_fit_are_errors() {
+    let wrong = json!({"content": [], "structuredContent": {"degrees": "warm"}});
+    let error = forecast(wrong).await.expect_err("it does not fit");
+    assert_eq!(error.reason(), Reason::InvalidResponse);
+    assert!(error.to_string().contains("degrees"), "{error}");
+
+    let mut failed = said("no such place");
+    failed["isError"] = json!(true);
+    let error = forecast(failed).await.expect_err("the tool failed");
+    assert_eq!(error.reason(), Reason::ToolExecutionFailed);
+    assert_eq!(error.to_string(), "the tool failed: no such place");
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_arrives_before_the_answer_and_in_order() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (listener, mut progress) = mpsc::unbounded_channel();
+    let call = client
+        .tools()
+        .call("slow", json!({}))
+        .with(|call| call.on_progress(listener));
+    let answering = async {
+        let request = session.expect("tools/call").await;
+        for done in 1..=3 {
+            session.progress(&request, f64::from(done), 3.0).await;
+        }
+        session.answer(&request, said("done")).await;
+    };
+    let (result, ()) = tokio::join!(call, answering);
+    result.expect("an answer");
+    let mut seen = Vec::new();
+    while let Some(progress) = progress.recv().await {
+        seen.push(progress.progress.as_f64());
+    }
+    assert_eq!(
+        seen,
+        [1.0, 2.0, 3.0],
+        "and the channel closes with the call"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_is_handed_up_verbatim() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let answering = async {
+        let request = session.expect("resources/read").await;
+        let error = ErrorObject::new(-32002, "no such thing");
+        session.refuse(&request, error).await;
+    };
+    let read = async { client.resources().read("file:///none").await };
+    let (result, ()) = tokio::join!(read, answering);
+    let error = result.expect_err("the server refused");
+    assert_eq!(error.kind(), ErrorKind::JsonRpc);
+    assert_eq!(error.reason(), Reason::ResourceNotFound);
+    assert_eq!(error.server_error().map(|error| error.code), Some(-32002));
+    assert_eq!(error.operation(), "resources/read");
+    assert!(!error.is_retryable());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_server_does_not_offer_is_not_asked_for() {
+    let profile = Profile::handshake().capabilities(json!({"tools": {}}));
+    let (client, mut session, server) = connected(profile).await;
+    let error = client.prompts().list().await.expect_err("no prompts");
+    assert_eq!(error.kind(), ErrorKind::Capability);
+    assert!(error.to_string().contains("prompts"), "{error}");
+    client.stop().await;
+    session.closed().await;
+    assert_eq!(server.count("prompts/list"), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn prompts_pings_and_log_levels_have_their_requests() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let answering = async {
+        let ping = session.expect("ping").await;
+        session.answer(&ping, json!({})).await;
+        let get = session.expect("prompts/get").await;
+        assert_eq!(get.params()["arguments"], json!({"topic": "knots"}));
+        session.answer(&get, json!({"messages": []})).await;
+        let level = session.expect("logging/setLevel").await;
+        assert_eq!(level.params()["level"], "warning");
+        session.answer(&level, json!({})).await;
+    };
+    let asking = async {
+        client.ping().await.expect("it is there");
+        let prompt = client.prompts().get("explain", [("topic", "knots")]).await;
+        assert!(prompt.expect("a prompt").messages.is_empty());
+        let level = client.set_log_level(LogLevel::Warning).await;
+        level.expect("it logs");
+    };
+    tokio::join!(asking, answering);
+}
+
+#[tokio::test(start_paused = true)]
+async fn roots_are_told_and_their_changes_announced() {
+    let builder = Client::builder().roots([Root::new("file:///first")]);
+    let (client, mut session, server) = connected_with(builder, Profile::handshake()).await;
+    let initialize = &server.transcript()[1];
+    assert_eq!(
+        initialize.params()["capabilities"]["roots"]["listChanged"],
+        true
+    );
+    let asked = session.ask("roots/list", json!({})).await;
+    let answer = session.reply_to(&asked).await;
+    assert_eq!(answer.result()["roots"][0]["uri"], "file:///first");
+    client.set_roots([Root::new("file:///second")]);
+    session.expect("notifications/roots/list_changed").await;
+    let asked = session.ask("roots/list", json!({})).await;
+    let answer = session.reply_to(&asked).await;
+    assert_eq!(answer.result()["roots"][0]["uri"], "file:///second");
+}

@@ -1,0 +1,138 @@
+//! What people read when something went wrong.
+
+use std::time::Duration;
+
+use bowline::{
+    Client,
+    proto::{Reason, client::StateName, jsonrpc::ErrorObject},
+    testing::{FakeServer, Profile},
+};
+use serde_json::json;
+
+use super::connected;
+
+#[tokio::test(start_paused = true)]
+async fn errors_read_as_sentences() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let answering = async {
+        let request = session.expect("tools/call").await;
+        session
+            .refuse(&request, ErrorObject::new(-32602, "Unknown tool: x"))
+            .await;
+        let request = session.expect("resources/read").await;
+        session
+            .answer(&request, json!({"contents": [{"uri": 7}]}))
+            .await;
+        let request = session.expect("tools/call").await;
+        session
+            .send(json!({"jsonrpc": "2.0", "id": request.id(), "result": 3, "error": 4}))
+            .await;
+    };
+    let asking = async {
+        let refused = client
+            .tools()
+            .call("x", json!({}))
+            .await
+            .expect_err("refused");
+        let misshapen = client.resources().read("u:x").await.expect_err("misshapen");
+        let neither = client
+            .tools()
+            .call("y", json!({}))
+            .await
+            .expect_err("neither");
+        (refused, misshapen, neither)
+    };
+    let ((refused, misshapen, neither), ()) = tokio::join!(asking, answering);
+    assert_eq!(
+        refused.to_string(),
+        "tools/call: the server refused: Unknown tool: x (code -32602)",
+    );
+    let text = misshapen.to_string();
+    assert!(
+        text.starts_with("resources/read: the answer does not fit: "),
+        "{text}"
+    );
+    assert!(
+        text.contains("contents[0].uri"),
+        "the path of the fault: {text}"
+    );
+    assert_eq!(neither.reason(), Reason::InvalidResponse);
+    let text = neither.to_string();
+    assert!(
+        text.starts_with("tools/call: the answer is not valid: "),
+        "{text}"
+    );
+    assert!(
+        format!("{refused:?}").contains("Unknown tool: x"),
+        "debug, too"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_is_down_says_so() {
+    let (client, session, _server) = connected(Profile::handshake()).await;
+    session.close();
+    let mut health = client.watch_health();
+    let down = health.wait_for(|health| health.state == StateName::Backoff);
+    drop(down.await.expect("it lives"));
+    let error = client.ping().await.expect_err("it is down");
+    let text = error.to_string();
+    assert!(
+        text.contains("not open (backoff); next attempt in"),
+        "{text}"
+    );
+    assert!(
+        text.contains("the server closed the connection"),
+        "why it fell: {text}"
+    );
+    assert!(error.cause().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_of_no_common_version_is_named() {
+    let (transport, mut server) = FakeServer::new(Profile::handshake());
+    let answering = async {
+        let mut link = server.accept().await;
+        let probe = link.expect("server/discover").await;
+        link.refuse(&probe, ErrorObject::new(-32601, "no")).await;
+        let initialize = link.expect("initialize").await;
+        let result = json!({
+            "protocolVersion": "1999-01-01",
+            "capabilities": {},
+            "serverInfo": {"name": "old", "version": "1"},
+        });
+        link.answer(&initialize, result).await;
+        link.closed().await;
+    };
+    let (result, ()) = tokio::join!(Client::builder().connect(transport), answering);
+    let error = result.expect_err("no common version");
+    assert_eq!(
+        error.to_string(),
+        "not connected: no common protocol version; the server offers 1999-01-01",
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_over_the_limit_is_refused_here() {
+    let builder = Client::builder().max_frame(1000);
+    let (transport, mut server) = FakeServer::new(Profile::handshake());
+    let (client, _session) = tokio::join!(builder.connect(transport), server.session());
+    let client = client.expect("it opens");
+    let large = "x".repeat(2000);
+    let call = client.tools().call("any", json!({"large": large}));
+    let error = call
+        .timeout(Duration::from_secs(1))
+        .await
+        .expect_err("too large");
+    assert_eq!(error.reason(), Reason::OversizedFrame);
+    assert!(error.to_string().contains("the limit is 1000"), "{error}");
+    assert_eq!(client.state(), StateName::Ready);
+}
+
+#[tokio::test(start_paused = true)]
+async fn arguments_that_are_no_object_are_the_callers_mistake() {
+    let (client, _session, _server) = connected(Profile::handshake()).await;
+    let keys: std::collections::HashMap<Vec<u8>, u8> = [(vec![1], 1)].into();
+    let error = client.tools().call("any", keys).await.expect_err("no JSON");
+    assert_eq!(error.reason(), Reason::InvalidParams);
+}

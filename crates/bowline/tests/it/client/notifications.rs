@@ -1,0 +1,157 @@
+//! What the server tells unasked.
+
+use bowline::{Client, client::Notification, testing::Profile};
+use serde_json::json;
+
+use super::{connected, connected_with};
+
+#[tokio::test(start_paused = true)]
+async fn notifications_are_sorted_by_their_method() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let mut notifications = client.notifications();
+    for kind in ["tools", "prompts", "resources"] {
+        let method = format!("notifications/{kind}/list_changed");
+        session.notify(&method, json!({})).await;
+    }
+    session
+        .notify("notifications/resources/updated", json!({"uri": "u:x"}))
+        .await;
+    let log = json!({"level": "info", "data": {"a": 1}});
+    session.notify("notifications/message", log).await;
+    // Not the shape of its method: handed on as it is.
+    session
+        .notify("notifications/message", json!({"level": 7}))
+        .await;
+    session
+        .notify("notifications/custom", json!({"b": 2}))
+        .await;
+
+    assert_eq!(notifications.next().await, Some(Notification::ToolsChanged));
+    assert_eq!(
+        notifications.next().await,
+        Some(Notification::PromptsChanged)
+    );
+    assert_eq!(
+        notifications.next().await,
+        Some(Notification::ResourcesChanged)
+    );
+    match notifications.next().await {
+        Some(Notification::ResourceUpdated(params)) => assert_eq!(params.uri, "u:x"),
+        other => panic!("{other:?}"),
+    }
+    match notifications.next().await {
+        Some(Notification::Log(params)) => assert_eq!(params.data.get(), r#"{"a":1}"#),
+        other => panic!("{other:?}"),
+    }
+    for expected in ["notifications/message", "notifications/custom"] {
+        match notifications.next().await {
+            Some(Notification::Other { method, .. }) => assert_eq!(&*method, expected),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn number(notification: Option<Notification>) -> String {
+    match notification {
+        Some(Notification::Other { params, .. }) => {
+            String::from_utf8_lossy(&params.expect("there are some")).into_owned()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_listener_hears_everything_in_order() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let mut listeners = [client.notifications(), client.notifications()];
+    for n in 0..500 {
+        session.notify("notifications/count", json!(["n", n])).await;
+    }
+    for listener in &mut listeners {
+        for n in 0..500 {
+            assert_eq!(number(listener.next().await), format!(r#"["n",{n}]"#));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_listener_that_lags_is_told_and_goes_on() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let mut slow = client.notifications();
+    for n in 0..1500 {
+        session.notify("notifications/count", json!(["n", n])).await;
+    }
+    let ping = async {
+        // All that was sent before has been taken in by then.
+        client.ping().await.expect("an answer");
+    };
+    let answering = async {
+        let ping = session.expect("ping").await;
+        session.answer(&ping, json!({})).await;
+    };
+    tokio::join!(ping, answering);
+    assert_eq!(slow.next().await, Some(Notification::Lagged(1500 - 1024)));
+    for n in 1500 - 1024..1500 {
+        assert_eq!(number(slow.next().await), format!(r#"["n",{n}]"#));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn notifications_end_with_the_connection() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let mut notifications = client.notifications();
+    session.notify("notifications/last", json!({})).await;
+    assert!(notifications.next().await.is_some());
+    client.stop().await;
+    assert_eq!(notifications.next().await, None);
+    assert_eq!(
+        client.notifications().next().await,
+        None,
+        "and begin no more"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn notifications_go_on_across_a_reconnection() {
+    let (client, mut session, mut server) = connected(Profile::handshake()).await;
+    let mut notifications = client.notifications();
+    session.notify("notifications/n", json!([1])).await;
+    assert_eq!(number(notifications.next().await), "[1]");
+    session.close();
+    let mut session = server.session().await;
+    session.notify("notifications/n", json!([2])).await;
+    assert_eq!(number(notifications.next().await), "[2]");
+}
+
+#[tokio::test(start_paused = true)]
+async fn handlers_are_called_in_order_and_one_that_panics_harms_nobody() {
+    let (heard, mut hearing) = tokio::sync::mpsc::unbounded_channel();
+    let builder = Client::builder()
+        .on_notification(async |_| panic!("this handler always does"))
+        .on_notification(move |notification| {
+            let heard = heard.clone();
+            async move {
+                heard.send(notification).expect("the test listens");
+            }
+        });
+    let (client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
+    for number in 0..3 {
+        let params = json!({"number": number});
+        session.notify("notifications/example", params).await;
+    }
+    for number in 0..3 {
+        match hearing.recv().await {
+            Some(Notification::Other { params, .. }) => {
+                let params = params.expect("they have params");
+                assert_eq!(&params[..], format!(r#"{{"number":{number}}}"#).as_bytes());
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    client.stop().await;
+    assert_eq!(
+        hearing.recv().await,
+        None,
+        "handlers end with the connection"
+    );
+}

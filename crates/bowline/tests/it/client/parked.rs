@@ -1,0 +1,58 @@
+//! Calls that wait for answers which nobody at hand can give.
+
+use bowline::{
+    client::{Continuation, ToolTurn},
+    proto::model::{ElicitResult, InputResponses},
+    testing::Profile,
+};
+use serde_json::json;
+
+use super::{connected, connected_with, said};
+
+#[tokio::test(start_paused = true)]
+async fn a_parked_call_is_written_down_and_gone_on_with() {
+    let builder = bowline::Client::builder().on_elicit(async |_| panic!("nobody is to be asked"));
+    let (client, mut session, _server) = connected_with(builder, Profile::stateless()).await;
+    let asking = async {
+        let request = session.expect("tools/call").await;
+        let form =
+            json!({"message": "Which?", "requestedSchema": {"type": "object", "properties": {}}});
+        let question = json!({"seat": {"method": "elicitation/create", "params": form}});
+        session.require_input(&request, question, "sealed").await;
+    };
+    let call = client.tools().call("book", json!({"to": "Lisbon"}));
+    let (turn, ()) = tokio::join!(call.park_on_input(), asking);
+    let Ok(ToolTurn::NeedsInput(parked)) = turn else {
+        panic!("{turn:?}");
+    };
+    assert_eq!(parked.questions().len(), 1);
+    let written = serde_json::to_string(&parked).expect("JSON");
+    let parked: Continuation = serde_json::from_str(&written).expect("the same");
+
+    let finishing = async {
+        let request = session.expect("tools/call").await;
+        let params = request.params();
+        assert_eq!(params["arguments"]["to"], "Lisbon", "as first asked");
+        assert_eq!(params["requestState"], "sealed");
+        assert_eq!(params["inputResponses"]["seat"]["action"], "decline");
+        session.answer(&request, said("never mind")).await;
+    };
+    let mut answers = InputResponses::default();
+    let declined = bowline::proto::jsonrpc::RawJson::encode(&ElicitResult::decline());
+    answers.insert("seat", declined.expect("JSON"));
+    let resumed = async { client.tools().resume(parked, &answers).await };
+    let (result, ()) = tokio::join!(resumed, finishing);
+    assert_eq!(result.expect("an answer").all_text(), "never mind");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_without_questions_is_done() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let answering = async {
+        let request = session.expect("tools/call").await;
+        session.answer(&request, said("done")).await;
+    };
+    let call = client.tools().call("book", json!({}));
+    let (turn, ()) = tokio::join!(call.park_on_input(), answering);
+    assert!(matches!(turn, Ok(ToolTurn::Done(result)) if result.all_text() == "done"));
+}

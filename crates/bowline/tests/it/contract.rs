@@ -1,0 +1,81 @@
+//! Every transport of ours keeps the contract.
+
+use bowline::{
+    testing::{
+        Faults,
+        contract::{self, FarSide, StreamPeer},
+    },
+    transport::{BoxFuture, Cause, Dial, Link, Memory, StreamLink, Transport},
+};
+use tokio::{
+    io::{DuplexStream, ReadHalf, WriteHalf, duplex, split},
+    sync::mpsc,
+};
+
+#[tokio::test]
+async fn memory_keeps_it() {
+    contract::check(Memory::new).await;
+}
+
+#[tokio::test]
+async fn faults_that_do_no_harm_keep_it() {
+    contract::check(|| {
+        let (transport, far) = Memory::new();
+        (Faults::new(transport), far)
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn byte_streams_keep_it() {
+    contract::check(Duplex::new).await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn child_processes_keep_it() {
+    contract::check(crate::process::relay::pair).await;
+}
+
+/// A transport as a third party would write it: over byte streams in memory.
+struct Duplex {
+    dialled: mpsc::UnboundedSender<DuplexStream>,
+}
+
+struct DuplexFar {
+    dialled: mpsc::UnboundedReceiver<DuplexStream>,
+}
+
+impl Duplex {
+    fn new() -> (Self, DuplexFar) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self { dialled: sender }, DuplexFar { dialled: receiver })
+    }
+}
+
+impl Transport for Duplex {
+    fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
+        let (near, far) = duplex(16 * 1024);
+        let (reader, writer) = split(near);
+        let sent = self.dialled.send(far);
+        Box::pin(async move {
+            sent.expect("the far side is there");
+            let link = StreamLink::new(reader, writer, dial.max_frame, 256 * 1024);
+            Ok(Box::new(link) as Box<dyn Link>)
+        })
+    }
+
+    fn describe(&self) -> String {
+        "a pair of streams".to_owned()
+    }
+}
+
+impl FarSide for DuplexFar {
+    type Peer = StreamPeer<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>>;
+
+    async fn accept(&mut self) -> Self::Peer {
+        let far = self.dialled.recv().await.expect("a link was dialled");
+        let (reader, writer) = split(far);
+        StreamPeer::new(reader, writer)
+    }
+}
