@@ -5,6 +5,7 @@
 
 mod cargo;
 mod fuzz;
+mod peers;
 mod test;
 mod tidy;
 
@@ -26,6 +27,12 @@ const VERBS: &[Verb] = &[
         arguments: "",
         help: "everything that must hold before a commit: format, lints, docs, tests, tidy",
         run: test::run,
+    },
+    Verb {
+        name: "peers",
+        arguments: "",
+        help: "installs the servers of others that the tests talk to, if they are not there",
+        run: peers::run,
     },
     Verb {
         name: "tidy",

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Failure, cargo, no_arguments, tidy};
+use crate::{Failure, cargo, no_arguments, peers, tidy};
 
 struct Step {
     name: &'static str,
@@ -24,7 +24,11 @@ enum Work {
         environment: &'static [(&'static str, &'static str)],
         arguments: &'static [&'static str],
     },
-    Tidy,
+    /// Another verb.
+    Verb {
+        name: &'static str,
+        run: fn(&[String]) -> Result<(), Failure>,
+    },
 }
 
 const STEPS: &[Step] = &[
@@ -50,6 +54,7 @@ const STEPS: &[Step] = &[
             arguments: &[
                 "clippy",
                 "--workspace",
+                "--all-features",
                 "--all-targets",
                 "--",
                 "-D",
@@ -65,9 +70,18 @@ const STEPS: &[Step] = &[
             arguments: &[
                 "doc",
                 "--workspace",
+                "--all-features",
                 "--no-deps",
                 "--document-private-items",
             ],
+        },
+    },
+    Step {
+        name: "peers",
+        component: None,
+        work: Work::Verb {
+            name: "peers",
+            run: peers::run,
         },
     },
     Step {
@@ -75,13 +89,16 @@ const STEPS: &[Step] = &[
         component: None,
         work: Work::Cargo {
             environment: &[],
-            arguments: &["test", "--workspace"],
+            arguments: &["test", "--workspace", "--all-features"],
         },
     },
     Step {
         name: "tidy",
         component: None,
-        work: Work::Tidy,
+        work: Work::Verb {
+            name: "tidy",
+            run: tidy::run,
+        },
     },
 ];
 
@@ -118,7 +135,7 @@ impl Step {
             ));
         }
         match self.work {
-            Work::Tidy => tidy::run(&[]),
+            Work::Verb { run, .. } => run(&[]),
             Work::Cargo {
                 environment,
                 arguments,
@@ -140,7 +157,7 @@ impl Step {
     /// The step as one would type it.
     fn by_hand(&self) -> String {
         match self.work {
-            Work::Tidy => "cargo xtask tidy".into(),
+            Work::Verb { name, .. } => format!("cargo xtask {name}"),
             Work::Cargo {
                 environment,
                 arguments,
@@ -181,9 +198,10 @@ mod tests {
             typed,
             [
                 "cargo fmt --all --check",
-                "cargo clippy --workspace --all-targets -- -D warnings",
-                "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps --document-private-items",
-                "cargo test --workspace",
+                "cargo clippy --workspace --all-features --all-targets -- -D warnings",
+                "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --all-features --no-deps --document-private-items",
+                "cargo xtask peers",
+                "cargo test --workspace --all-features",
                 "cargo xtask tidy",
             ]
         );

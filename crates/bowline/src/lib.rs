@@ -12,6 +12,8 @@ pub mod cache;
 pub mod client;
 #[cfg(feature = "client")]
 pub mod config;
+#[cfg(all(doctest, feature = "client"))]
+mod guides;
 #[cfg(feature = "client")]
 pub mod pool;
 #[cfg(feature = "client")]

@@ -1,3 +1,19 @@
 //! The integration tests of the facade: one binary, one module per room.
+//!
+//! Those over memory run in paused time. Those on real processes wait for
+//! events, never for a time.
 
+mod cache;
+#[cfg(feature = "testing")]
+mod client;
 mod config;
+#[cfg(feature = "testing")]
+mod contract;
+mod fake;
+mod interop;
+#[cfg(feature = "testing")]
+mod kit;
+mod pool;
+#[cfg(all(feature = "testing", unix))]
+mod process;
+mod registry;

@@ -1,0 +1,16 @@
+//! The guides in `docs/guides`, as doc tests: their code must compile, and run.
+//!
+//! Most of it talks to a small server in the same process, which the blocks
+//! include from `docs/guides/demo.in`.
+
+#[doc = include_str!("../../../docs/guides/getting-started.md")]
+struct GettingStarted;
+
+#[doc = include_str!("../../../docs/guides/errors-and-recovery.md")]
+struct ErrorsAndRecovery;
+
+#[doc = include_str!("../../../docs/guides/notifications.md")]
+struct Notifications;
+
+#[doc = include_str!("../../../docs/guides/many-servers.md")]
+struct ManyServers;

@@ -1,0 +1,121 @@
+//! Listening in on a link, so that a test can ask what was on the wire.
+
+use std::{
+    env,
+    io::Write as _,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+};
+
+use bowline::{
+    proto::revision::Revision,
+    transport::{
+        BoxFuture, Cause, ChildProcess, Dial, Link, LinkEvent, Outgoing, Refusal, Transport, Wire,
+    },
+};
+use bytes::Bytes;
+use serde_json::Value;
+
+/// Every frame of a connection so far, in either direction.
+#[derive(Clone, Default)]
+pub(crate) struct Frames(Arc<Mutex<Vec<(Way, Value)>>>);
+
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Out,
+    In,
+}
+
+impl Frames {
+    /// What we sent of this method.
+    pub(crate) fn sent(&self, method: &str) -> Vec<Value> {
+        self.find(Way::Out, method)
+    }
+
+    /// What the server sent of this method.
+    pub(crate) fn received(&self, method: &str) -> Vec<Value> {
+        self.find(Way::In, method)
+    }
+
+    fn find(&self, way: Way, method: &str) -> Vec<Value> {
+        let frames = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = frames
+            .iter()
+            .filter(|(its, frame)| *its == way && frame["method"] == method);
+        found.map(|(_, frame)| frame.clone()).collect()
+    }
+
+    fn record(&self, way: Way, frame: &[u8]) {
+        if env::var_os("BOWLINE_SHOW_FRAMES").is_some() {
+            let arrow = if way == Way::Out { "-->" } else { "<--" };
+            let text = String::from_utf8_lossy(frame);
+            let _ = writeln!(std::io::stderr(), "{arrow} {text}");
+        }
+        let value = serde_json::from_slice(frame).unwrap_or_default();
+        let mut frames = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        frames.push((way, value));
+    }
+}
+
+/// A child process whose frames are kept.
+pub(crate) struct Tapped {
+    pub(crate) process: ChildProcess,
+    pub(crate) frames: Frames,
+}
+
+impl Transport for Tapped {
+    fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
+        let dialling = self.process.dial(dial);
+        let frames = self.frames.clone();
+        Box::pin(async move {
+            let link = dialling.await?;
+            Ok(Box::new(TappedLink { link, frames }) as Box<dyn Link>)
+        })
+    }
+
+    fn wire(&self) -> Wire {
+        self.process.wire()
+    }
+
+    fn describe(&self) -> String {
+        self.process.describe()
+    }
+}
+
+struct TappedLink {
+    link: Box<dyn Link>,
+    frames: Frames,
+}
+
+impl Link for TappedLink {
+    fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal> {
+        let frame: Bytes = outgoing.frame.clone();
+        self.link.send(outgoing)?;
+        self.frames.record(Way::Out, &frame);
+        Ok(())
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.link.poll_flush(cx)
+    }
+
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
+        let event = self.link.poll_event(cx);
+        if let Poll::Ready(LinkEvent::Frame(frame)) = &event {
+            self.frames.record(Way::In, frame);
+        }
+        event
+    }
+
+    fn abort(&mut self, id: u64) {
+        self.link.abort(id);
+    }
+
+    fn settle(&mut self, revision: Revision) {
+        self.link.settle(revision);
+    }
+
+    fn close(self: Box<Self>) {
+        self.link.close();
+    }
+}
