@@ -128,7 +128,7 @@ pub enum StatusKind {
     /// The place does not serve this HTTP method: no stream to GET, no session
     /// to DELETE.
     MethodNotAllowed,
-    /// Later, perhaps; see [`retry_after`](super::retry_after).
+    /// Later, perhaps; see [`retry_after`](super::retry_after()).
     Busy,
     /// The server, or a proxy before it, failed.
     ServerFailure,

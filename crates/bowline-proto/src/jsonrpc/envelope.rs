@@ -12,7 +12,7 @@ use super::{
 /// A JSON-RPC message whose parts are found but not decoded.
 ///
 /// Parts are slices of the frame. They are known to end where they should; that
-/// they are valid JSON is known when they are [decoded](super::decode).
+/// they are valid JSON is known when they are [decoded](super::decode()).
 ///
 /// ```
 /// use bowline_proto::jsonrpc::{Envelope, scan};

@@ -132,7 +132,7 @@ pub struct Oversize {
     pub size_at_least: usize,
     /// What was allowed.
     pub limit: usize,
-    /// The beginning of the frame, for [`salvage`](super::salvage).
+    /// The beginning of the frame, for [`salvage`](super::salvage()).
     pub prefix: Bytes,
 }
 

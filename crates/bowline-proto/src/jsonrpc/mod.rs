@@ -2,7 +2,7 @@
 //!
 //! The way in: a [`LineFramer`] cuts frames out of a byte stream, [`split`]
 //! takes batches apart, [`scan`] finds the parts of one message without
-//! decoding them, and [`decode`] turns a part into the type that the method or
+//! decoding them, and [`decode()`] turns a part into the type that the method or
 //! the pending call expects. The way out: a [`Draft`] for what we ask,
 //! [`response`] and [`error_response`] for what we answer.
 

@@ -14,9 +14,6 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use super::{Cause, CauseKind, Link, LinkEvent, Outgoing, Refusal};
 use crate::proto::jsonrpc::LineFramer;
 
-/// How much is read at once. Large frames take fewer turns through the driver,
-/// and pipes hold this much by default.
-const READ_SIZE: usize = 64 * 1024;
 /// How many buffers one write takes at most.
 const MOST_SLICES: usize = 64;
 
@@ -151,10 +148,8 @@ where
     }
 
     fn poll_read_some(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let buffer = self.framer.buffer();
-        buffer.reserve(READ_SIZE);
         // Made anew at each poll: it keeps nothing between polls.
-        pin!(self.reader.read_buf(buffer)).poll(cx)
+        pin!(self.reader.read_buf(self.framer.buffer())).poll(cx)
     }
 }
 

@@ -68,7 +68,7 @@ impl Resumption {
 
     /// The server answered the GET with a bad status.
     ///
-    /// `retry_after` is its [`Retry-After`](crate::http::retry_after), if any.
+    /// `retry_after` is its [`Retry-After`](crate::http::retry_after()), if any.
     /// A refusal is final, unless it is of the passing kind.
     pub fn refused(
         &mut self,
