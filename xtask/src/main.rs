@@ -3,6 +3,7 @@
 //! Nothing here depends on anything but the standard library, so that the
 //! first `cargo xtask` on a fresh machine builds in a second.
 
+mod bench;
 mod cargo;
 mod fuzz;
 mod peers;
@@ -45,6 +46,12 @@ const VERBS: &[Verb] = &[
         arguments: "[target] [seconds]",
         help: "each fuzz target of bowline-proto, or one, for 60 seconds or as long as you say",
         run: fuzz::run,
+    },
+    Verb {
+        name: "bench",
+        arguments: "[--quick]",
+        help: "what a call costs the client, beside rmcp's; writes bench/RESULTS.md",
+        run: bench::run,
     },
     Verb {
         name: "help",
