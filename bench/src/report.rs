@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::{contender::Contender, measure::Sample};
+use crate::{
+    contender::{Contender, Link},
+    measure::Sample,
+};
 
 /// Above this load the machine is not ours alone.
 const QUIET: f64 = 1.5;
@@ -57,8 +60,9 @@ impl Report {
         match self.load {
             Some(load) if load > QUIET => format!(
                 "> **Not a quiet machine: the load average was {load:.1} at the start, \
-                 over {QUIET}.** Times are too long and spread widely; only ratios and \
-                 allocation counts mean something.\n\n"
+                 over {QUIET}.** Times are too long and spread widely. Ratios suffer less, but those \
+                 of many threads suffer too: who is left with one core has nobody to contend \
+                 with. Only allocation counts are exact.\n\n"
             ),
             Some(_) => String::new(),
             None => "> The load of the machine is not known.\n\n".to_owned(),
@@ -76,10 +80,13 @@ impl Report {
              revision 2025-11-25, default settings. *child*: the same minimal blocking server as a \
              child process, over pipes; CPU is that of the client's process alone. *memory*, \
              *duplex*: the same answers from a task of the same runtime, so that CPU includes the \
-             server. The raw limit decodes nothing and has one thread.\n\n\
-             Over pipes, a call at a time is mostly the system waking the other process: where both \
-             share a core it takes a few microseconds, where they do not, ten times that, whoever \
-             calls. That is why the raw limit is no faster there.\n\n",
+             server. These two are not the same: frames change hands in *memory*, while *duplex*, the \
+             nearest that rmcp has, copies bytes and looks for line ends, so that ratios between \
+             them flatter bowline. The raw limit decodes nothing and has one thread. Arguments are \
+             made once; rmcp takes them by value, so that its calls clone them (3 allocations).\n\n\
+             Over pipes, the time of a call on its own depends on whether the system runs the two \
+             processes on one core or on two; it decides anew each round, and the brackets show it. \
+             A run that is pinned to one core takes that out.\n\n",
             self.cores,
         )
     }
@@ -160,7 +167,11 @@ impl Report {
     }
 
     fn targets(&self) -> String {
-        let mut text = String::from("Targets:\n\n");
+        let mut text = String::from("Targets");
+        if self.load.is_none_or(|load| load > QUIET) {
+            text.push_str(", as far as a machine that is not quiet can tell");
+        }
+        text.push_str(":\n\n");
         let ours = self
             .allocations
             .iter()
@@ -174,7 +185,10 @@ impl Report {
             );
         }
         for (contender, _) in &self.samples {
-            let (Some(rival), Contender::Client(..)) = (contender.rival(), contender) else {
+            // Over memory the two do not do the same.
+            let (Some(rival), Contender::Client(_, Link::Child, _)) =
+                (contender.rival(), contender)
+            else {
                 continue;
             };
             let ratio = self

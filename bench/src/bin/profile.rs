@@ -1,6 +1,7 @@
 //! One client that makes calls, for a profiler: `profile <bowline|rmcp>
-//! <child|memory> <calls> [many]`. Run it with N and 2 N calls; the difference
-//! is what N calls cost.
+//! <child|memory> <calls> [many] [threads]`, with many calls in flight and on
+//! many threads if you say so. Run it with N and 2 N calls; the difference is
+//! what N calls cost.
 
 use std::process::ExitCode;
 
@@ -15,16 +16,15 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let Some((library, link, calls)) = read(&arguments) else {
-        eprintln!("profile <bowline|rmcp> <child|memory> <calls> [many]");
+        eprintln!("profile <bowline|rmcp> <child|memory> <calls> [many] [threads]");
         return ExitCode::from(2);
     };
-    let many = arguments.get(3) == Some(&"many");
-    connect(
-        library,
-        link,
-        &Flavour::Current.runtime(),
-        Calls { calls, many },
-    );
+    let many = arguments.contains(&"many");
+    let flavour = match arguments.contains(&"threads") {
+        true => Flavour::Multi,
+        false => Flavour::Current,
+    };
+    connect(library, link, &flavour.runtime(), Calls { calls, many });
     ExitCode::SUCCESS
 }
 
