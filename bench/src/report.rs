@@ -60,9 +60,9 @@ impl Report {
         match self.load {
             Some(load) if load > QUIET => format!(
                 "> **Not a quiet machine: the load average was {load:.1} at the start, \
-                 over {QUIET}.** Times are too long and spread widely. Ratios suffer less, but those \
-                 of many threads suffer too: who is left with one core has nobody to contend \
-                 with. Only allocation counts are exact.\n\n"
+                 over {QUIET}.** Times are too long and spread widely. Ratios \
+                 move with the load too, those of many threads the most. Only allocation counts \
+                 are exact.\n\n"
             ),
             Some(_) => String::new(),
             None => "> The load of the machine is not known.\n\n".to_owned(),
