@@ -41,6 +41,7 @@ fn main() -> io::Result<()> {
         "forks" => forks(server, &argument),
         "abandons" => abandons(server),
         "chatty" => chatty(server),
+        "flaky" => flaky(server, &argument),
         "surroundings" => server.open()?.serve(surroundings),
         other => Err(io::Error::other(format!("there is no mode {other:?}"))),
     }
@@ -53,6 +54,8 @@ struct Server;
 struct Message {
     id: Option<String>,
     method: String,
+    /// What the caller knows its call by, if it said so.
+    nonce: String,
 }
 
 impl Server {
@@ -72,6 +75,7 @@ impl Server {
         Ok(Some(Message {
             id: id.filter(|_| is_request),
             method,
+            nonce: between(&line, "\"nonce\":", "}").unwrap_or_default(),
         }))
     }
 
@@ -313,6 +317,48 @@ fn probe_shy(server: Server) -> io::Result<()> {
     }
     server.result(&first, &initialized())?;
     server.open()?.serve(answer)
+}
+
+/// A result whose text is the caller's nonce.
+fn said(message: &Message) -> String {
+    let nonce = &message.nonce;
+    format!(r#"{{"content":[{{"type":"text","text":"{nonce}"}}]}}"#)
+}
+
+/// Answers most requests, with the caller's nonce in the text; and now and then
+/// does one of the other things that a server can do. For long runs, so
+/// that chance decides: `seed` makes it another one.
+fn flaky(server: Server, seed: &str) -> io::Result<()> {
+    let mut chance = u64::from(process::id()) ^ seed.parse::<u64>().unwrap_or_default();
+    let server = server.open()?;
+    let mut kept: Option<Message> = None;
+    while let Some(message) = server.next()? {
+        if message.id.is_none() {
+            continue;
+        }
+        chance = chance
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let text = said(&message);
+        match (chance >> 33) % 20_000 {
+            0 => process::exit(3),
+            1 => server.line(r#"{"jsonrpc":"2.0","id":"#)?,
+            2..=20 => server.line("warning: something is off")?,
+            21..=60 => {}
+            61..=100 => server.refuse(&message)?,
+            101..=140 => kept = Some(message),
+            141..=160 => {
+                server.result(&message, &text)?;
+                server.result(&message, &text)?;
+            }
+            161 => server.line(&"x".repeat(17_000_000))?,
+            _ => server.result(&message, &text)?,
+        }
+        if let Some(late) = kept.take_if(|_| chance >> 62 == 0) {
+            server.result(&late, &said(&late))?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(not(unix))]
