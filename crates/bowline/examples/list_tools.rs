@@ -13,7 +13,7 @@
     reason = "a program for people"
 )]
 
-use std::{ffi::OsString, process::ExitCode};
+use std::{ffi::OsString, process::ExitCode, time::Duration};
 
 use bowline::{
     Client, Error,
@@ -40,8 +40,12 @@ async fn main() -> ExitCode {
 }
 
 async fn list(server: ChildProcess) -> Result<(), Error> {
-    let builder = Client::builder().identity("list_tools", env!("CARGO_PKG_VERSION"));
-    let client = builder.connect(server).await?;
+    let client = Client::builder()
+        .identity("list_tools", env!("CARGO_PKG_VERSION"))
+        // Commands such as npx may have to download the server first.
+        .opening_timeout(Duration::from_secs(120))
+        .connect(server)
+        .await?;
     introduce(&client);
     let tools = match client.tools().list().await {
         // Some servers have resources or prompts only.

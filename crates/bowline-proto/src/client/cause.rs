@@ -147,7 +147,11 @@ impl fmt::Display for CauseKind {
                 )
             }
             Self::OpeningTimeout(after) => {
-                write!(f, "the session was not open after {after:?}")
+                write!(
+                    f,
+                    "the session was not open after {after:?} (a server that downloads or \
+                     prepares something first needs a longer opening timeout)"
+                )
             }
             Self::UnsupportedVersion { offered } if offered.is_empty() => {
                 f.write_str("the server speaks no protocol version that is allowed here")
