@@ -191,14 +191,13 @@ impl Report {
             else {
                 continue;
             };
-            let ratio = self
-                .ratio(*contender, rival, |sample| sample.rate, true)
-                .middle;
+            let ratio = self.ratio(*contender, rival, |sample| sample.rate, true);
             let _ = writeln!(
                 text,
-                "- 64 in flight at 3 times rmcp or more, {}: {} ({ratio:.2})",
+                "- 64 in flight at 3 times rmcp or more in every round, {}: {}, {}",
                 contender.name(),
-                verdict(ratio >= 3.0)
+                verdict(ratio.least >= 3.0),
+                ratio.text()
             );
         }
         text
