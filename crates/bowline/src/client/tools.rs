@@ -6,17 +6,14 @@ use std::{
     time::Duration,
 };
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Serialize, Serializer, de::DeserializeOwned, ser::SerializeMap as _};
 use tokio::sync::mpsc;
 
 use super::{Call, Client, Continuation, Error, ToolTurn, continuation, pages};
 use crate::proto::{
     client::Request,
-    jsonrpc::{EncodeError, RawJson},
-    model::{
-        CallToolParams, CallToolResult, InputResponses, ListToolsParams, ProgressParams, Tool,
-        method,
-    },
+    jsonrpc::{Draft, EncodeError},
+    model::{CallToolResult, InputResponses, ListToolsParams, ProgressParams, Tool, method},
 };
 
 /// The server's tools. See [`Client::tools`].
@@ -56,9 +53,35 @@ impl<'a> Tools<'a> {
 }
 
 fn request<A: Serialize>(name: &str, arguments: &A) -> Result<Request, EncodeError> {
-    let mut params = CallToolParams::new(name);
-    params.arguments = Some(RawJson::encode(arguments)?);
-    Ok(Request::new(params)?.for_tool(name))
+    let arguments = Some(arguments);
+    let mut draft = Draft::new(method::TOOLS_CALL, &ToolParams { name, arguments })?;
+    // What serialises to nothing, such as `()`, means that there are none.
+    if draft.members().ends_with(b"\"arguments\":null") {
+        let none: ToolParams<'_, A> = ToolParams {
+            name,
+            arguments: None,
+        };
+        draft = Draft::new(method::TOOLS_CALL, &none)?;
+    }
+    Ok(Request::from(draft).for_tool(name))
+}
+
+/// The parameters of a tool call, written straight into the frame: arguments
+/// of the caller's own type need not become JSON twice.
+struct ToolParams<'a, A> {
+    name: &'a str,
+    arguments: Option<&'a A>,
+}
+
+impl<A: Serialize> Serialize for ToolParams<'_, A> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", self.name)?;
+        if let Some(arguments) = self.arguments {
+            map.serialize_entry("arguments", arguments)?;
+        }
+        map.end()
+    }
 }
 
 /// A tool call that has not been made yet.

@@ -223,3 +223,16 @@ async fn roots_are_told_and_their_changes_announced() {
     let answer = session.reply_to(&asked).await;
     assert_eq!(answer.result()["roots"][0]["uri"], "file:///second");
 }
+
+#[tokio::test(start_paused = true)]
+async fn arguments_that_are_nothing_are_left_out() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let answering = async {
+        let request = session.expect("tools/call").await;
+        assert_eq!(request.params(), &json!({"name": "ping"}));
+        session.answer(&request, said("pong")).await;
+    };
+    let call = async { client.tools().call("ping", ()).await };
+    let (result, ()) = tokio::join!(call, answering);
+    assert_eq!(result.expect("an answer").all_text(), "pong");
+}
