@@ -10,10 +10,13 @@ use std::{
 use tokio::sync::mpsc;
 
 use super::{Client, Error, shared::Shared};
-use crate::proto::{
-    client::{CallOptions, CallPolicy, OnInput, Outcome, Progress, Request},
-    jsonrpc::EncodeError,
-    model::{ProgressParams, ResultObject},
+use crate::{
+    proto::{
+        client::{CallOptions, CallPolicy, Failure, OnInput, Outcome, Progress, Request},
+        jsonrpc::EncodeError,
+        model::{ProgressParams, ResultObject},
+    },
+    transport::BoxFuture,
 };
 
 /// A call that has not been made yet: say how, then await it.
@@ -27,6 +30,7 @@ pub struct Call<'a, R> {
     request: Result<Request, EncodeError>,
     options: CallOptions,
     progress: Option<mpsc::UnboundedSender<ProgressParams>>,
+    signal: Option<BoxFuture<'a, ()>>,
     result: PhantomData<fn() -> R>,
 }
 
@@ -42,6 +46,7 @@ impl<'a, R: ResultObject> Call<'a, R> {
             request,
             options: CallOptions::default(),
             progress: None,
+            signal: None,
             result: PhantomData,
         }
     }
@@ -82,6 +87,13 @@ impl<'a, R: ResultObject> Call<'a, R> {
         self
     }
 
+    /// Gives the call up when `signal` is ready, and tells the server so. For
+    /// callers that cannot simply drop the future.
+    pub fn cancel_on(mut self, signal: impl Future<Output = ()> + Send + 'a) -> Self {
+        self.signal = Some(Box::pin(signal));
+        self
+    }
+
     /// Replaces all options at once.
     pub fn options(mut self, options: CallOptions) -> Self {
         self.options = options;
@@ -110,11 +122,16 @@ impl<'a, R: ResultObject> Call<'a, R> {
         let request = self
             .request
             .map_err(|error| Error::unencodable(self.operation, error))?;
-        Ok(self
-            .client
-            .shared()
-            .request(request, self.options, self.progress)
-            .await)
+        let shared = self.client.shared();
+        let call = shared.request(request, self.options, self.progress);
+        let Some(signal) = self.signal else {
+            return Ok(call.await);
+        };
+        tokio::select! {
+            outcome = call => Ok(outcome),
+            // Dropping the call gives it up.
+            () = signal => Ok(Outcome::Failed(Failure::Cancelled)),
+        }
     }
 
     async fn answer(self) -> Result<R, Error> {

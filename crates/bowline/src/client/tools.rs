@@ -120,6 +120,11 @@ impl<'a> CallTool<'a> {
         self.with(|call| call.progress_extends(at_most))
     }
 
+    /// Gives the call up when `signal` is ready, and tells the server so.
+    pub fn cancel_on(self, signal: impl Future<Output = ()> + Send + 'a) -> Self {
+        self.with(|call| call.cancel_on(signal))
+    }
+
     /// Changes how the call is made, in ways that all calls share.
     pub fn with(
         mut self,

@@ -1,6 +1,6 @@
 //! Calls that are given up, and calls that take too long.
 
-use std::time::Duration;
+use std::{future::IntoFuture as _, time::Duration};
 
 use bowline::{
     Client,
@@ -146,4 +146,21 @@ async fn a_late_answer_is_nobodys() {
         result.expect("an answer").content[0].as_text(),
         Some("second")
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_signal_gives_a_call_up() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (signal, signalled) = tokio::sync::oneshot::channel::<()>();
+    let serving = async {
+        let request = session.expect("tools/call").await;
+        signal.send(()).expect("the call waits for it");
+        let cancelled = session.expect("notifications/cancelled").await;
+        assert_eq!(&cancelled.params()["requestId"], request.id());
+    };
+    let call = client.tools().call("slow", json!({}));
+    let call = call.cancel_on(async { signalled.await.expect("it is sent") });
+    let (result, ()) = tokio::join!(call.into_future(), serving);
+    let error = result.expect_err("it was given up");
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
 }
