@@ -215,7 +215,7 @@ impl ClientBuilder {
     /// Outside of a tokio runtime.
     pub fn connect_later(mut self, transport: impl Transport) -> Client {
         self.config.wire = transport.wire();
-        self.config.telemetry = self.host.observer.is_some();
+        self.config.telemetry = self.host.observer.is_some() || cfg!(feature = "tracing");
         let max_frame = self.config.max_frame;
         let seed = self.seed.unwrap_or_else(entropy);
         let shared = Shared::new(Connection::new(self.config, seed), self.host);

@@ -78,6 +78,8 @@ impl Default for Host {
 
 impl Host {
     pub(crate) fn observe(&self, telemetry: &Telemetry) {
+        #[cfg(feature = "tracing")]
+        super::trace::emit(telemetry);
         if let Some(observer) = &self.observer {
             // It is the host's code, called amid ours: a panic must not get out
             // and leave callers behind who wait for ever.

@@ -15,6 +15,8 @@ mod resources;
 mod shared;
 mod subscription;
 mod tools;
+#[cfg(feature = "tracing")]
+mod trace;
 mod unfold;
 
 use std::{sync::Arc, time::Duration};
