@@ -99,6 +99,12 @@ pub enum Telemetry {
         /// How many.
         count: usize,
     },
+    /// A handler of the host's failed on a notification. Seen by drivers, which
+    /// call handlers; the machine does not.
+    HandlerException {
+        /// The notification's method.
+        method: Box<str>,
+    },
     /// A notification of ours was dropped: there is no session to send it in.
     NotificationDropped {
         /// Its method.
@@ -148,6 +154,7 @@ impl Telemetry {
             Self::RetryExhausted { .. } => "retry.exhausted",
             Self::CancelSent { .. } => "cancel.sent",
             Self::TombstonesSwept { .. } => "tombstones.swept",
+            Self::HandlerException { .. } => "notification.handler_exception",
             Self::NotificationDropped { .. } => "notification.dropped",
         }
     }

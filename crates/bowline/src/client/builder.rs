@@ -224,7 +224,9 @@ impl ClientBuilder {
         tokio::spawn(driver);
         let client = Client::new(shared);
         if !self.handlers.is_empty() {
-            tokio::spawn(handler::run(client.notifications(), self.handlers));
+            let shared = Arc::clone(client.shared());
+            let notifications = client.notifications();
+            tokio::spawn(handler::run(shared, notifications, self.handlers));
         }
         client
     }

@@ -39,7 +39,10 @@ pub use self::{
 use crate::proto::{
     client::{CallOptions, CauseKind, Connection, Failure, Request, Server, StateName, Watch},
     jsonrpc::Draft,
-    model::{self, EmptyResult, LogLevel, PingParams, Root, method},
+    model::{
+        self, CompleteArgument, CompleteParams, CompleteResult, EmptyResult, LogLevel, PingParams,
+        Reference, Root, method,
+    },
 };
 
 /// A connection to a server.
@@ -103,6 +106,17 @@ impl Client {
     pub fn request<P: model::Request>(&self, params: P) -> Call<'_, P::Result> {
         let request = Request::new(params);
         Call::new(self, P::METHOD, request)
+    }
+
+    /// Asks how an argument of a prompt or of a resource template might go on.
+    pub fn complete(
+        &self,
+        reference: Reference,
+        argument: &str,
+        so_far: &str,
+    ) -> Call<'_, CompleteResult> {
+        let argument = CompleteArgument::new(argument, so_far);
+        self.request(CompleteParams::new(reference, argument))
     }
 
     /// Asks whether the server is still there.

@@ -47,6 +47,21 @@ pub enum Notification {
 }
 
 impl Notification {
+    /// The method by which the server sent it; those that the connection itself
+    /// tells have none.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        match self {
+            Self::ToolsChanged => method::TOOLS_LIST_CHANGED,
+            Self::PromptsChanged => method::PROMPTS_LIST_CHANGED,
+            Self::ResourcesChanged => method::RESOURCES_LIST_CHANGED,
+            Self::ResourceUpdated(_) => method::RESOURCES_UPDATED,
+            Self::Log(_) => method::MESSAGE,
+            Self::Other { method, .. } => method,
+            Self::Resubscribed { .. } | Self::SubscriptionLost { .. } | Self::Lagged(_) => "",
+        }
+    }
+
     /// Sorts a notification. One that does not have the shape of its method is
     /// handed on verbatim.
     pub(crate) fn route(name: &str, params: Option<Bytes>) -> Self {

@@ -58,6 +58,7 @@ pub(crate) fn emit(seen: &Telemetry) {
         }
         Telemetry::Violation { what, size } => say!(warn, seen, what = ?what, size),
         Telemetry::NotificationReceived { method } => say!(debug, seen, method = &**method),
+        Telemetry::HandlerException { method } => say!(error, seen, method = &**method),
         Telemetry::NotificationDropped { method } => say!(warn, seen, method = &**method),
         Telemetry::RetryScheduled { call, sends, delay } => {
             say!(debug, seen, call, sends, micros = micros(*delay));

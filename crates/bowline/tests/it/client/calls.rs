@@ -8,7 +8,7 @@ use bowline::{
         ErrorKind, Reason,
         client::StateName,
         jsonrpc::ErrorObject,
-        model::{LogLevel, Root},
+        model::{LogLevel, PromptReference, Reference, Root},
         revision::Revision,
     },
     testing::{Message, Profile},
@@ -235,4 +235,43 @@ async fn arguments_that_are_nothing_are_left_out() {
     let call = async { client.tools().call("ping", ()).await };
     let (result, ()) = tokio::join!(call, answering);
     assert_eq!(result.expect("an answer").all_text(), "pong");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_declares_modes_is_told_the_session() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let serving = async {
+        let listing = session.expect("tools/list").await;
+        let tools = json!([
+            {"name": "remembers", "inputSchema": {"type": "object"}, "mode": "stateful"},
+            {"name": "forgets", "inputSchema": {"type": "object"}, "mode": "stateless"},
+        ]);
+        session.answer(&listing, json!({"tools": tools})).await;
+        let call = session.expect("tools/call").await;
+        assert_eq!(call.params()["_meta"]["dev.bowline/session-id"], 1);
+        session.answer(&call, said("again")).await;
+    };
+    let using = async {
+        client.tools().list().await.expect("there are tools");
+        client.tools().call("remembers", json!({})).await
+    };
+    let (result, ()) = tokio::join!(using, serving);
+    result.expect("an answer");
+}
+
+#[tokio::test(start_paused = true)]
+async fn arguments_are_completed() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let answering = async {
+        let request = session.expect("completion/complete").await;
+        let argument = json!({"name": "city", "value": "Li"});
+        assert_eq!(request.params()["argument"], argument);
+        let values = json!({"completion": {"values": ["Lisbon", "Lima"]}});
+        session.answer(&request, values).await;
+    };
+    let trip = Reference::Prompt(PromptReference::new("trip"));
+    let asking = async { client.complete(trip, "city", "Li").await };
+    let (result, ()) = tokio::join!(asking, answering);
+    let completion = result.expect("an answer").completion;
+    assert_eq!(completion.values, ["Lisbon", "Lima"]);
 }

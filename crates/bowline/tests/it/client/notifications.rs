@@ -1,6 +1,11 @@
 //! What the server tells unasked.
 
-use bowline::{Client, client::Notification, testing::Profile};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use bowline::{Client, client::Notification, proto::client::Telemetry, testing::Profile};
 use serde_json::json;
 
 use super::{connected, connected_with};
@@ -126,7 +131,14 @@ async fn notifications_go_on_across_a_reconnection() {
 #[tokio::test(start_paused = true)]
 async fn handlers_are_called_in_order_and_one_that_panics_harms_nobody() {
     let (heard, mut hearing) = tokio::sync::mpsc::unbounded_channel();
+    let failed = Arc::new(AtomicUsize::new(0));
+    let counting = Arc::clone(&failed);
     let builder = Client::builder()
+        .observer(move |seen| {
+            if matches!(seen, Telemetry::HandlerException { .. }) {
+                counting.fetch_add(1, Ordering::Relaxed);
+            }
+        })
         .on_notification(async |_| panic!("this handler always does"))
         .on_notification(move |notification| {
             let heard = heard.clone();
@@ -148,6 +160,7 @@ async fn handlers_are_called_in_order_and_one_that_panics_harms_nobody() {
             other => panic!("{other:?}"),
         }
     }
+    assert_eq!(failed.load(Ordering::Relaxed), 3, "each is reported");
     client.stop().await;
     assert_eq!(
         hearing.recv().await,
