@@ -46,6 +46,10 @@ pub(super) struct Call {
     pub(super) correlation: u64,
     /// How many rounds of input the server has asked for.
     pub(super) rounds: u32,
+    /// Whether it waits for the host's answer to a question that may be about
+    /// it, and how often it has.
+    pub(super) held: bool,
+    pub(super) holds: u32,
     /// Whether it was moved to a new session already, because the server did
     /// not know the old one.
     pub(super) moved: bool,
@@ -131,6 +135,7 @@ impl Call {
     pub(super) fn patience(&self, timeouts: &Timeouts) -> Duration {
         match self.phase {
             Phase::Asking(_) => timeouts.input,
+            _ if self.held => timeouts.input,
             _ => self.timeout,
         }
     }

@@ -140,7 +140,8 @@ pub struct Timeouts {
     pub tool: Duration,
     /// Everything else.
     pub other: Duration,
-    /// How long the host may take to answer one round of a server's questions.
+    /// How long the host may take to answer a server's questions. While it is
+    /// asked, calls that the questions may be about are not given up.
     pub input: Duration,
 }
 

@@ -251,6 +251,8 @@ impl Core {
             started: now,
             correlation: self.rng.next_u64(),
             rounds: 0,
+            held: false,
+            holds: 0,
             moved: false,
         }
     }
@@ -385,6 +387,7 @@ impl Core {
         };
         // Without the answers that were given, it begins anew.
         call.rounds = 0;
+        call.held = false;
         let before = std::mem::replace(&mut call.phase, Phase::Waiting(draft));
         if let Phase::InFlight { wire, .. } = before {
             self.calls.forget_alias(wire);

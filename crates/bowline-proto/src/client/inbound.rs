@@ -128,7 +128,7 @@ impl Ready {
             }
             Ok(Envelope::Request { id, method, params }) => {
                 let params = params.map(|params| frame.slice_ref(params));
-                return self.request(core, &id, &method, params);
+                return self.request(core, now, &id, &method, params);
             }
             Err(error) => return self.garbage(core, now, &error, message.len()),
         }
@@ -314,7 +314,7 @@ impl Ready {
         };
         match (call.options.progress, call.cap) {
             (Progress::Unwanted, _) => return,
-            (Progress::ExtendsDeadline { .. }, Some(cap)) => {
+            (Progress::ExtendsDeadline { .. }, Some(cap)) if !call.held => {
                 let deadline = (now + call.timeout).min(cap);
                 core.set_deadline(id, deadline);
             }
@@ -334,7 +334,12 @@ impl Ready {
             return;
         };
         match &mut self.era {
-            Session::Handshake(session) => session.serving.withdraw(core, &id),
+            Session::Handshake(session) => {
+                session.serving.withdraw(core, &id);
+                if session.serving.len() == 0 {
+                    core.release_calls(now);
+                }
+            }
             Session::Stateless(_) => {
                 self.stream_ended(core, now, id.as_u64(), None);
             }
@@ -430,6 +435,7 @@ impl Ready {
     fn request(
         &mut self,
         core: &mut Core,
+        now: Instant,
         id: &RequestId,
         name: &str,
         params: Option<Bytes>,
@@ -460,7 +466,7 @@ impl Ready {
                 return next;
             }
             _ => {
-                if let Err(refusal) = self.hand_up(core, id, name, params) {
+                if let Err(refusal) = self.hand_up(core, now, id, name, params) {
                     core.send(self.link, None, error_response(Some(id), &refusal));
                 }
             }
@@ -472,6 +478,7 @@ impl Ready {
     fn hand_up(
         &mut self,
         core: &mut Core,
+        now: Instant,
         id: &RequestId,
         name: &str,
         params: Option<Bytes>,
@@ -489,6 +496,7 @@ impl Ready {
                     method,
                     params,
                 });
+                core.hold_calls(now);
                 Ok(())
             }
             Err(NotOpened::Duplicate) => {

@@ -7,8 +7,9 @@
 //! The rooms: `state` is the table of what happens in which state; `opening`
 //! probes and negotiates; `ready` sends and `inbound` receives while a session
 //! is open; `handshake` and `stateless` are what the two eras do differently;
-//! `rounds` drives calls that the server answers with questions; `listening`
-//! keeps the stream of changes open.
+//! `rounds` drives calls that the server answers with questions, `holding` gives
+//! calls the host's time while it is asked; `listening` keeps the stream of
+//! changes open.
 
 mod backoff;
 mod calls;
@@ -18,6 +19,7 @@ mod connection;
 mod core;
 mod dress;
 mod handshake;
+mod holding;
 mod inbound;
 mod input;
 mod intents;

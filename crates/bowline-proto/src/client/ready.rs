@@ -164,6 +164,7 @@ impl Ready {
     pub(super) fn respond(
         &mut self,
         core: &mut Core,
+        now: Instant,
         request: PeerRequest,
         answer: Result<RawJson, ErrorObject>,
     ) {
@@ -176,6 +177,9 @@ impl Ready {
                 Err(error) => error_response(Some(&id), &error),
             };
             core.send(self.link, None, frame);
+            if session.serving.len() == 0 {
+                core.release_calls(now);
+            }
         }
     }
 }

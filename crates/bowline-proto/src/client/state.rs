@@ -183,7 +183,7 @@ impl State {
                 Self::Ready(ready)
             }
             (Self::Ready(mut ready), H::Respond(request, answer)) => {
-                ready.respond(core, request, answer);
+                ready.respond(core, now, request, answer);
                 Self::Ready(ready)
             }
             (Self::Ready(mut ready), H::Input(id, responses)) => {

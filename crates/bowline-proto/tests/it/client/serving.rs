@@ -1,7 +1,10 @@
 //! Requests of the server's: answered, handed up, refused, withdrawn.
 
 use bowline_proto::{
-    client::{CauseKind, Config, Event, Input, PeerRequest, Refusal, StateName, Violation},
+    client::{
+        CauseKind, Config, Event, Failure, Input, Outcome, PeerRequest, Refusal, StateName,
+        Violation,
+    },
     jsonrpc::{Draft, ErrorObject},
     model::{ElicitationCapability, Extra, RootsCapability, SamplingCapability},
 };
@@ -346,4 +349,49 @@ fn answers_that_were_put_off_end_with_their_session() {
     rig.forget();
     rig.pass_ms(900);
     assert!(rig.sent.is_empty());
+}
+
+/// A person takes longer to answer than a server may.
+#[test]
+fn a_call_is_not_given_up_while_the_host_is_asked() {
+    let mut rig = Rig::ready_with(able);
+    let call = rig.call("tools/call");
+    let listing = rig.call("tools/list");
+    rig.pass_ms(20_000);
+    rig.asked(json!(7), "elicitation/create", form());
+    rig.pass_ms(120_000);
+    assert!(!rig.has_ended(call), "the person is still reading");
+    assert!(rig.has_ended(listing), "nobody is asked for a list");
+    let request = handed_up(&rig)[0].0;
+    respond(&mut rig, request, &json!({"action": "decline"}));
+    rig.pass_ms(29_999);
+    assert!(!rig.has_ended(call), "the server has its full time again");
+    rig.pass_ms(1);
+    assert!(matches!(
+        rig.outcome(call),
+        Outcome::Failed(Failure::Timeout { .. })
+    ));
+}
+
+#[test]
+fn a_call_is_given_up_if_the_host_never_answers() {
+    let mut rig = Rig::ready_with(able);
+    let call = rig.call("tools/call");
+    rig.asked(json!(7), "elicitation/create", form());
+    rig.pass_ms(600_000);
+    assert!(rig.has_ended(call));
+}
+
+#[test]
+fn a_server_that_never_stops_asking_cannot_keep_a_call_open() {
+    let mut rig = Rig::ready_with(|config| {
+        able(config);
+        config.max_rounds = 3;
+    });
+    let call = rig.call("tools/call");
+    for number in 0..10 {
+        rig.asked(json!(number), "elicitation/create", form());
+        rig.pass_ms(500_000);
+    }
+    assert!(rig.has_ended(call));
 }

@@ -212,8 +212,11 @@ impl World {
             Event::Progress { call, .. } => self.oracle.progressed(self.now, call),
             Event::Request { request, .. } => {
                 assert!(self.peer_requests.insert(request), "asked twice");
+                let input = config(self.setup).timeouts.input;
+                self.oracle.held(self.now + input);
             }
             Event::RequestWithdrawn { request } => {
+                self.oracle.released(self.now);
                 self.peer_requests.remove(&request);
             }
             Event::InputRequired { call, .. } => {
@@ -433,6 +436,7 @@ impl World {
         let Some(request) = self.peer_requests.iter().copied().nth(nth) else {
             return;
         };
+        self.oracle.released(self.now);
         self.peer_requests.remove(&request);
         let answer = if ok {
             Ok(RawJson::encode(&json!({"ok": true})).expect("JSON"))

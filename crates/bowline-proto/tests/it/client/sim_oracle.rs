@@ -83,6 +83,8 @@ pub(crate) struct Ledger {
     provided: bool,
     /// When the server last put it off.
     put_off: Instant,
+    /// The host was asked while it was open.
+    was_held: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,6 +116,7 @@ impl Ledger {
             question: None,
             provided: false,
             put_off: now,
+            was_held: false,
         };
         ledger.begin_round(now);
         ledger
@@ -303,12 +306,36 @@ impl Oracle {
         ledger.set_deadline(deadline);
     }
 
+    /// The host is asked, perhaps on behalf of any call: it may take longer now.
+    pub(crate) fn held(&mut self, until: Instant) {
+        for ledger in self.calls.values_mut().filter(|ledger| !ledger.done) {
+            ledger.latest = ledger.latest.max(until);
+            ledger.was_held = true;
+        }
+    }
+
+    /// The host has answered, or need not: the server has its full time again.
+    pub(crate) fn released(&mut self, now: Instant) {
+        for ledger in self.calls.values_mut().filter(|ledger| !ledger.done) {
+            ledger.latest = ledger.latest.max(now + ledger.timeout);
+            ledger.caps = ledger.caps.map(|(low, high)| {
+                let anew = ledger.extends.map_or(high, |most| now + most);
+                (low, high.max(anew))
+            });
+        }
+    }
+
     pub(crate) fn progressed(&mut self, now: Instant, id: CallId) {
         let ledger = self.calls.get_mut(&id).expect("progress of a call of ours");
         assert!(!ledger.done, "progress of a call that has ended");
         if let Some((low, high)) = ledger.caps {
             let deadline = now + ledger.timeout;
-            (ledger.earliest, ledger.latest) = (deadline.min(low), deadline.min(high));
+            if ledger.was_held {
+                // Whether a question still holds it, the server does not say.
+                ledger.latest = deadline.min(high).max(ledger.latest);
+            } else {
+                (ledger.earliest, ledger.latest) = (deadline.min(low), deadline.min(high));
+            }
         }
     }
 
