@@ -14,7 +14,7 @@ use crate::{
     proto::{
         client::{CallOptions, CallPolicy, Failure, OnInput, Outcome, Progress, Request},
         jsonrpc::EncodeError,
-        model::{ProgressParams, ResultObject},
+        model::{Meta, ProgressParams, ResultObject},
     },
     transport::BoxFuture,
 };
@@ -84,6 +84,13 @@ impl<'a, R: ResultObject> Call<'a, R> {
     /// all.
     pub fn progress_extends(mut self, at_most: Duration) -> Self {
         self.options.progress = Progress::ExtendsDeadline { at_most };
+        self
+    }
+
+    /// Sends this beside the parameters: a trace context, say, or what an
+    /// extension wants.
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.request = self.request.map(|request| request.with_meta(meta));
         self
     }
 

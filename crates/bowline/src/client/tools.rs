@@ -13,7 +13,7 @@ use super::{Call, Client, Continuation, Error, ToolTurn, continuation, pages};
 use crate::proto::{
     client::Request,
     jsonrpc::{Draft, EncodeError},
-    model::{CallToolResult, InputResponses, ListToolsParams, ProgressParams, Tool, method},
+    model::{CallToolResult, InputResponses, ListToolsParams, Meta, ProgressParams, Tool, method},
 };
 
 /// The server's tools. See [`Client::tools`].
@@ -118,6 +118,12 @@ impl<'a> CallTool<'a> {
     /// all.
     pub fn progress_extends(self, at_most: Duration) -> Self {
         self.with(|call| call.progress_extends(at_most))
+    }
+
+    /// Sends this beside the parameters: a trace context, say, or what an
+    /// extension wants.
+    pub fn meta(self, meta: Meta) -> Self {
+        self.with(|call| call.meta(meta))
     }
 
     /// Gives the call up when `signal` is ready, and tells the server so.

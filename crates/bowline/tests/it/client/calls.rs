@@ -8,7 +8,7 @@ use bowline::{
         ErrorKind, Reason,
         client::StateName,
         jsonrpc::ErrorObject,
-        model::{LogLevel, PromptReference, Reference, Root},
+        model::{LogLevel, Meta, PromptReference, Reference, Root},
         revision::Revision,
     },
     testing::{Message, Profile},
@@ -275,3 +275,22 @@ async fn arguments_are_completed() {
     let completion = result.expect("an answer").completion;
     assert_eq!(completion.values, ["Lisbon", "Lima"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_trace_context_travels_beside_the_parameters_in_both_eras() {
+    for profile in [Profile::handshake(), Profile::stateless()] {
+        let (client, mut session, _server) = connected(profile).await;
+        let answering = async {
+            let request = session.expect("tools/call").await;
+            assert_eq!(request.params()["_meta"]["traceparent"], TRACE);
+            session.answer(&request, said("traced")).await;
+        };
+        let mut meta = Meta::new();
+        meta.set_traceparent(TRACE);
+        let call = async { client.tools().call("any", json!({})).meta(meta).await };
+        let (result, ()) = tokio::join!(call, answering);
+        result.expect("an answer");
+    }
+}
+
+const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
