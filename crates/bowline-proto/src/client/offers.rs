@@ -11,8 +11,8 @@ use crate::{
 /// answer.
 pub(super) fn offers(capabilities: &ClientCapabilities, question: &InputRequest) -> bool {
     match &question.kind {
-        InputKind::Elicit(params) => capabilities.has(needed_for_elicitation(params)),
-        InputKind::CreateMessage(params) => capabilities.has(needed_for_sampling(params)),
+        InputKind::Elicit(params) => capabilities.has(params.needed_capability()),
+        InputKind::CreateMessage(params) => capabilities.has(params.needed_capability()),
         InputKind::ListRoots(_) => capabilities.has("roots"),
         InputKind::Unknown { .. } => false,
     }
@@ -30,12 +30,11 @@ pub(super) fn answers(
     match name {
         method::ELICITATION_CREATE if capabilities.has("elicitation") => {
             let params: ElicitParams = decode(params).map_err(bad)?;
-            let needed = needed_for_elicitation(&params);
-            declared(capabilities, needed)
+            declared(capabilities, params.needed_capability())
         }
         method::SAMPLING_CREATE_MESSAGE if capabilities.has("sampling") => {
             let params: CreateMessageParams = decode(params).map_err(bad)?;
-            declared(capabilities, needed_for_sampling(&params))
+            declared(capabilities, params.needed_capability())
         }
         // Methods of extensions, and of tasks that we started.
         other if capabilities.experimental.is_some() && !is_client_method(other) => Ok(()),
@@ -52,22 +51,6 @@ fn declared(capabilities: &ClientCapabilities, needed: &'static str) -> Result<(
     }
     let message = format!("this client did not declare {needed}");
     Err(ErrorObject::new(code::INVALID_PARAMS, message))
-}
-
-fn needed_for_elicitation(params: &ElicitParams) -> &'static str {
-    if params.is_url() {
-        "elicitation.url"
-    } else {
-        "elicitation.form"
-    }
-}
-
-fn needed_for_sampling(params: &CreateMessageParams) -> &'static str {
-    if params.tools.is_some() || params.tool_choice.is_some() {
-        "sampling.tools"
-    } else {
-        "sampling"
-    }
 }
 
 /// Whether the protocol gives this method to clients to answer, or to servers.

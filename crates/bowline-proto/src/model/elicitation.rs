@@ -56,6 +56,17 @@ impl ElicitParams {
         self.mode == Some(ElicitMode::Url)
     }
 
+    /// The client capability that this needs, as a path for
+    /// [`ClientCapabilities::has`](super::ClientCapabilities::has).
+    #[must_use]
+    pub fn needed_capability(&self) -> &'static str {
+        if self.is_url() {
+            "elicitation.url"
+        } else {
+            "elicitation.form"
+        }
+    }
+
     /// Why the dialect cannot carry this at all, if it cannot.
     #[must_use]
     pub fn unsupported(&self, dialect: &Dialect) -> Option<&'static str> {

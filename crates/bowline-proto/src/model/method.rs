@@ -171,7 +171,7 @@ const REQUESTS: &[MethodInfo] = &[
     // Tasks stand behind a capability in one era and an extension in the
     // other, so that whoever sends these must know which.
     plain(TASKS_GET).mirrors("taskId"),
-    plain(TASKS_RESULT).mirrors("taskId"),
+    plain(TASKS_RESULT),
     plain(TASKS_LIST),
     plain(TASKS_CANCEL).mirrors("taskId"),
     plain(TASKS_UPDATE).mirrors("taskId"),

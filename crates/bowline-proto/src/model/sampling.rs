@@ -53,6 +53,17 @@ object! {
 request!(CreateMessageParams = method::SAMPLING_CREATE_MESSAGE => CreateMessageResult);
 
 impl CreateMessageParams {
+    /// The client capability that this needs, as a path for
+    /// [`ClientCapabilities::has`](super::ClientCapabilities::has).
+    #[must_use]
+    pub fn needed_capability(&self) -> &'static str {
+        if self.tools.is_some() || self.tool_choice.is_some() {
+            "sampling.tools"
+        } else {
+            "sampling"
+        }
+    }
+
     /// Where a message holds one block, several blocks become several messages.
     fn adjust(&mut self, dialect: &Dialect) {
         if !dialect.sampling_tools {

@@ -7,6 +7,7 @@
 use serde::Serialize;
 
 use crate::{
+    http::status_of,
     jsonrpc::{ErrorObject, RawJson, RequestId, code},
     model::{
         ClientCapabilities, DecodeError, ElicitParams, MissingCapabilityData, ResourceNotFoundData,
@@ -116,15 +117,7 @@ pub fn internal(what: &str) -> ErrorObject {
 /// [`Rejection`](super::stateless::Rejection), which knows more than the code.
 #[must_use]
 pub fn http_status(error: &ErrorObject) -> u16 {
-    match error.code {
-        code::PARSE_ERROR
-        | code::INVALID_REQUEST
-        | code::HEADER_MISMATCH
-        | code::MISSING_CLIENT_CAPABILITY
-        | code::UNSUPPORTED_PROTOCOL_VERSION => 400,
-        code::METHOD_NOT_FOUND => 404,
-        _ => 200,
-    }
+    status_of(error.code, false)
 }
 
 pub(super) fn shutting_down() -> ErrorObject {

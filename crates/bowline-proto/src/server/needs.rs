@@ -1,6 +1,6 @@
 //! What a client must have declared to be asked something.
 
-use crate::model::{ElicitParams, InputKind, InputRequest, method};
+use crate::model::{InputKind, InputRequest, method};
 
 /// The client capability that a question needs, as a path for
 /// [`ClientCapabilities::has`](crate::model::ClientCapabilities::has). A
@@ -15,21 +15,10 @@ use crate::model::{ElicitParams, InputKind, InputRequest, method};
 #[must_use]
 pub fn needed_capability(question: &InputRequest) -> Option<&'static str> {
     match &question.kind {
-        InputKind::Elicit(params) => Some(for_elicitation(params)),
-        InputKind::CreateMessage(params) => {
-            let tools = params.tools.is_some() || params.tool_choice.is_some();
-            Some(if tools { "sampling.tools" } else { "sampling" })
-        }
+        InputKind::Elicit(params) => Some(params.needed_capability()),
+        InputKind::CreateMessage(params) => Some(params.needed_capability()),
         InputKind::ListRoots(_) => Some("roots"),
         InputKind::Unknown { method, .. } => for_task(method),
-    }
-}
-
-fn for_elicitation(params: &ElicitParams) -> &'static str {
-    if params.is_url() {
-        "elicitation.url"
-    } else {
-        "elicitation.form"
     }
 }
 

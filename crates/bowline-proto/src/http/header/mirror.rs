@@ -14,6 +14,7 @@ use super::{
     scalar::{KeyLookup, Scalar},
     value::is_plain,
 };
+use crate::model::method;
 
 /// The headers that a message's body asks for.
 ///
@@ -126,12 +127,7 @@ impl<'a> Mirror<'a> {
 /// The member of `params` that `Mcp-Name` mirrors, for methods that have one.
 #[must_use]
 pub fn named_member(method: &str) -> Option<&'static str> {
-    match method {
-        "tools/call" | "prompts/get" => Some("name"),
-        "resources/read" => Some("uri"),
-        "tasks/get" | "tasks/update" | "tasks/cancel" => Some("taskId"),
-        _ => None,
-    }
+    method::info(method)?.mirrored
 }
 
 enum Member<'de> {
