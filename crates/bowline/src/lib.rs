@@ -18,9 +18,11 @@ mod guides;
 pub mod pool;
 #[cfg(feature = "client")]
 pub mod registry;
+#[cfg(feature = "server")]
+pub mod server;
 #[cfg(feature = "testing")]
 pub mod testing;
-#[cfg(feature = "client")]
+#[cfg(any(feature = "client", feature = "server"))]
 pub mod transport;
 
 #[cfg(feature = "client")]

@@ -1,0 +1,1 @@
+//! Serving tools, resources and prompts.
