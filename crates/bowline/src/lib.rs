@@ -8,10 +8,14 @@ pub use bowline_proto as proto;
 
 #[cfg(feature = "client")]
 pub mod cache;
+#[cfg(any(feature = "client", feature = "server"))]
+mod canonical;
 #[cfg(feature = "client")]
 pub mod client;
 #[cfg(feature = "client")]
 pub mod config;
+#[cfg(any(feature = "client", feature = "server"))]
+mod contained;
 #[cfg(all(doctest, feature = "client"))]
 mod guides;
 #[cfg(feature = "client")]
@@ -27,3 +31,5 @@ pub mod transport;
 
 #[cfg(feature = "client")]
 pub use client::{Client, Error};
+#[cfg(feature = "server")]
+pub use server::Server;

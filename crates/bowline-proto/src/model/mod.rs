@@ -28,6 +28,7 @@ mod content;
 mod core_task;
 mod dialect;
 mod discover;
+mod elicit_check;
 mod elicit_schema;
 mod elicitation;
 mod error_data;

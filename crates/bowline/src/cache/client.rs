@@ -7,13 +7,13 @@ use tokio::time::Instant;
 
 use super::{
     Found, Shared, Stats,
-    canonical::canonical,
     fetch::{self, Fetched, Listed},
     flight::{self, Route},
     key::{Principal, SourceId, Stale, What},
     store::Value,
 };
 use crate::{
+    canonical::canonical,
     client::{Client, Error},
     proto::{
         client::{CallOptions, Failure},

@@ -23,7 +23,6 @@
 //! # Ok(()) }
 //! ```
 
-mod canonical;
 mod client;
 mod config;
 mod fetch;

@@ -17,3 +17,5 @@ mod pool;
 #[cfg(all(feature = "testing", unix))]
 mod process;
 mod registry;
+#[cfg(all(feature = "macros", feature = "testing"))]
+mod server;

@@ -2,6 +2,7 @@
 
 mod adapt;
 mod content;
+mod elicit_check;
 mod fixtures;
 mod host_contract;
 mod input;

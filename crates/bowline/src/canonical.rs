@@ -6,7 +6,7 @@ use serde_json::Value;
 ///
 /// Whether `serde_json` keeps members sorted depends on features that some
 /// other crate of the program may have turned on, so it is not relied upon.
-pub(super) fn canonical(value: &Value) -> String {
+pub(crate) fn canonical(value: &Value) -> String {
     let mut text = String::new();
     write(value, &mut text);
     text

@@ -1,0 +1,119 @@
+//! What stands in `#[elicit(…)]`: names with values.
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use syn::{
+    Attribute, LitInt, LitStr, Token, ext::IdentExt as _, parse::ParseStream,
+    punctuated::Punctuated,
+};
+
+use crate::errors::Errors;
+
+/// One name with its value.
+pub(crate) struct Setting {
+    pub(crate) name: Ident,
+    pub(crate) value: TokenStream,
+}
+
+/// The settings of one place that were not asked for yet.
+pub(crate) struct Settings(Vec<Setting>);
+
+impl Settings {
+    /// Reads the attributes of one place, where only certain names are known.
+    pub(crate) fn read(
+        attributes: &[Attribute],
+        place: &str,
+        known: &[&str],
+        errors: &mut Errors,
+    ) -> Self {
+        let mut settings: Vec<Setting> = Vec::new();
+        for attribute in attributes {
+            if !attribute.path().is_ident("elicit") {
+                continue;
+            }
+            let parser = Punctuated::<Setting, Token![,]>::parse_terminated_with;
+            let list =
+                attribute.parse_args_with(|input: ParseStream<'_>| parser(input, Setting::parse));
+            for setting in errors.ok(list).into_iter().flatten() {
+                let name = setting.name.to_string();
+                if !known.contains(&name.as_str()) {
+                    let message = format!("{place} has no `{name}`; it has {}", in_words(known));
+                    errors.push(setting.name.span(), message);
+                } else if settings.iter().any(|other| other.name == setting.name) {
+                    errors.push(setting.name.span(), format!("`{name}` is given twice"));
+                } else {
+                    settings.push(setting);
+                }
+            }
+        }
+        Self(settings)
+    }
+
+    /// A setting, if it is there.
+    pub(crate) fn get(&self, name: &str) -> Option<&Setting> {
+        self.0.iter().find(|setting| setting.name == name)
+    }
+
+    /// A setting that is a text, if it is there.
+    pub(crate) fn text(&self, name: &str, errors: &mut Errors) -> Option<LitStr> {
+        errors.ok(self.get(name)?.text())
+    }
+
+    /// A setting that is a number of things, if it is there.
+    pub(crate) fn count(&self, name: &str, errors: &mut Errors) -> Option<u64> {
+        errors.ok(self.get(name)?.count())
+    }
+}
+
+impl Setting {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        // `crate` is a keyword.
+        let name = input.call(Ident::parse_any)?;
+        if !input.peek(Token![=]) {
+            let message = format!("`{name}` needs a value: `{name} = …`");
+            return Err(syn::Error::new(name.span(), message));
+        }
+        input.parse::<Token![=]>()?;
+        let mut value = TokenStream::new();
+        while !input.is_empty() && !input.peek(Token![,]) {
+            value.extend([input.parse::<TokenTree>()?]);
+        }
+        if value.is_empty() {
+            let message = format!("`{name}` needs a value: `{name} = …`");
+            return Err(syn::Error::new(name.span(), message));
+        }
+        Ok(Self { name, value })
+    }
+
+    /// Where the value stands, or its first word.
+    pub(crate) fn value_span(&self) -> Span {
+        let first = self.value.clone().into_iter().next();
+        first.map_or_else(|| self.name.span(), |first| first.span())
+    }
+
+    fn text(&self) -> syn::Result<LitStr> {
+        let wrong = |_| {
+            let message = format!("`{0}` takes a text: `{0} = \"…\"`", self.name);
+            syn::Error::new(self.value_span(), message)
+        };
+        syn::parse2(self.value.clone()).map_err(wrong)
+    }
+
+    fn count(&self) -> syn::Result<u64> {
+        let number = syn::parse2::<LitInt>(self.value.clone());
+        let wrong = |_| {
+            let message = format!("`{0}` takes a whole number: `{0} = 3`", self.name);
+            syn::Error::new(self.value_span(), message)
+        };
+        number.and_then(|n| n.base10_parse()).map_err(wrong)
+    }
+}
+
+/// A list as one says it: `a`, `b` and `c`.
+pub(crate) fn in_words(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,135 @@
+//! The ways to write names that consist of words.
+
+/// One way to write names.
+#[derive(Clone, Copy)]
+pub(crate) enum Case {
+    Lower,
+    Upper,
+    Camel,
+    Pascal,
+    Snake,
+    ScreamingSnake,
+    Kebab,
+}
+
+/// Every way, under the name that shows it.
+const ALL: &[(&str, Case)] = &[
+    ("lowercase", Case::Lower),
+    ("UPPERCASE", Case::Upper),
+    ("camelCase", Case::Camel),
+    ("PascalCase", Case::Pascal),
+    ("snake_case", Case::Snake),
+    ("SCREAMING_SNAKE_CASE", Case::ScreamingSnake),
+    ("kebab-case", Case::Kebab),
+];
+
+impl Case {
+    /// The way of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let found = ALL.iter().find(|(known, _)| *known == name);
+        found.map(|(_, case)| *case)
+    }
+
+    /// The names of all ways.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        ALL.iter().map(|(name, _)| *name)
+    }
+
+    /// Writes a name this way.
+    pub(crate) fn write(self, name: &str) -> String {
+        let words = words(name);
+        match self {
+            Self::Lower => words.concat(),
+            Self::Upper => words.concat().to_uppercase(),
+            Self::Camel => {
+                let (first, rest) = words.split_at(words.len().min(1));
+                first.concat() + &capitalised(rest)
+            }
+            Self::Pascal => capitalised(&words),
+            Self::Snake => words.join("_"),
+            Self::ScreamingSnake => words.join("_").to_uppercase(),
+            Self::Kebab => words.join("-"),
+        }
+    }
+}
+
+/// The words of a name in snake case or Pascal case, in small letters. A row of
+/// capitals is one word.
+fn words(name: &str) -> Vec<String> {
+    let letters: Vec<char> = name.chars().collect();
+    let mut words = vec![String::new()];
+    for (at, &letter) in letters.iter().enumerate() {
+        let after_small = at > 0 && !letters[at - 1].is_uppercase();
+        let before_small = letters.get(at + 1).is_some_and(|next| next.is_lowercase());
+        if letter == '_' || (letter.is_uppercase() && (after_small || before_small)) {
+            words.push(String::new());
+        }
+        if letter != '_'
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn capitalised(words: &[String]) -> String {
+    let capital = |word: &String| {
+        let mut letters = word.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        first.chain(letters).collect::<String>()
+    };
+    words.iter().map(capital).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_written_in_every_case() {
+        for (name, expected) in [
+            (
+                "AisleSeat",
+                [
+                    "aisleseat",
+                    "AISLESEAT",
+                    "aisleSeat",
+                    "AisleSeat",
+                    "aisle_seat",
+                    "AISLE_SEAT",
+                    "aisle-seat",
+                ],
+            ),
+            (
+                "aisle_seat2",
+                [
+                    "aisleseat2",
+                    "AISLESEAT2",
+                    "aisleSeat2",
+                    "AisleSeat2",
+                    "aisle_seat2",
+                    "AISLE_SEAT2",
+                    "aisle-seat2",
+                ],
+            ),
+            (
+                "HTTPServer",
+                [
+                    "httpserver",
+                    "HTTPSERVER",
+                    "httpServer",
+                    "HttpServer",
+                    "http_server",
+                    "HTTP_SERVER",
+                    "http-server",
+                ],
+            ),
+            ("A", ["a", "A", "a", "A", "a", "A", "a"]),
+        ] {
+            let written: Vec<String> = ALL.iter().map(|(_, case)| case.write(name)).collect();
+            assert_eq!(written, expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Doc comments as texts for people.
+
+use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+
+/// The `///` comment: lines joined to paragraphs, an empty line between two.
+pub(crate) fn text(attributes: &[Attribute]) -> Option<String> {
+    let lines: Vec<String> = attributes.iter().filter_map(line).collect();
+    let paragraphs: Vec<String> = lines
+        .split(|line| line.trim().is_empty())
+        .filter(|lines| !lines.is_empty())
+        .map(|lines| {
+            lines
+                .iter()
+                .map(|line| line.trim())
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect();
+    (!paragraphs.is_empty()).then(|| paragraphs.join("\n\n"))
+}
+
+/// The first paragraph of the `///` comment.
+pub(crate) fn title(attributes: &[Attribute]) -> Option<String> {
+    let text = text(attributes)?;
+    text.split("\n\n").next().map(str::to_owned)
+}
+
+fn line(attribute: &Attribute) -> Option<String> {
+    let Meta::NameValue(meta) = &attribute.meta else {
+        return None;
+    };
+    match &meta.value {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) if meta.path.is_ident("doc") => Some(text.value()),
+        _ => None,
+    }
+}

@@ -1,0 +1,84 @@
+//! `#[derive(Elicit)]`: forms of structs, choices of enums.
+
+mod choice;
+mod form;
+mod kind;
+mod limits;
+mod names;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Data, DeriveInput, Fields, Path, spanned::Spanned as _};
+
+use crate::{attributes::Settings, case::Case, errors::Errors};
+
+/// The code for a type.
+pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
+    if !input.generics.params.is_empty() {
+        return Err(syn::Error::new(
+            input.generics.params.span(),
+            "a form cannot be generic: write the type out, one form for each",
+        ));
+    }
+    match &input.data {
+        Data::Struct(data) => match &data.fields {
+            Fields::Named(fields) => form::derive(input, fields),
+            Fields::Unnamed(fields) => Err(syn::Error::new(
+                fields.span(),
+                "the fields of a form need names: `struct Name { first: …, second: … }`",
+            )),
+            Fields::Unit => Err(syn::Error::new(
+                input.ident.span(),
+                format!(
+                    "a form has fields: `struct {0} {{ … }}`, or `struct {0} {{}}` to ask for \
+                     consent alone",
+                    input.ident
+                ),
+            )),
+        },
+        Data::Enum(data) => choice::derive(input, data),
+        Data::Union(_) => Err(syn::Error::new(
+            input.ident.span(),
+            "a form is a struct with named fields, a choice an enum with unit variants",
+        )),
+    }
+}
+
+/// What a type says of itself.
+struct Container {
+    /// The path of `bowline::server::form`.
+    form: TokenStream,
+    rename_all: Option<Case>,
+    settings: Settings,
+}
+
+impl Container {
+    fn read(input: &DeriveInput, place: &str, known: &[&str], errors: &mut Errors) -> Self {
+        let settings = Settings::read(&input.attrs, place, known, errors);
+        let root = settings
+            .text("crate", errors)
+            .and_then(|text| errors.ok(text.parse::<Path>()));
+        let form = match root {
+            Some(root) => quote!(#root::server::form),
+            None => quote!(::bowline::server::form),
+        };
+        let rename_all = settings.text("rename_all", errors).and_then(|text| {
+            let case = Case::named(&text.value());
+            if case.is_none() {
+                let names: Vec<&str> = Case::names().collect();
+                let message = format!(
+                    "`rename_all` has no `{}`; it has {}",
+                    text.value(),
+                    crate::attributes::in_words(&names)
+                );
+                errors.push(text.span(), message);
+            }
+            case
+        });
+        Self {
+            form,
+            rename_all,
+            settings,
+        }
+    }
+}

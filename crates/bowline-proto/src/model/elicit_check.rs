@@ -1,0 +1,478 @@
+//! Whether an answer fits the form that asked for it.
+
+use serde_json::Value;
+
+use super::{
+    ChoiceSchema, DecodeError, ElicitSchema, MultiChoiceSchema, Number, NumberKind, NumberSchema,
+    PropertySchema, StringFormat, StringSchema,
+};
+
+impl ElicitSchema {
+    /// Whether this is a right answer to the form.
+    ///
+    /// Lengths are counted in characters, and `1.0` is a whole number. A `null`
+    /// where nothing is required counts as left out, because many programs fill
+    /// a form that way. Members that the form does not have are refused. What
+    /// no revision gives a form is not looked at: a format that this crate does
+    /// not know, a [`PropertySchema::Unknown`], a member in `extra`.
+    ///
+    /// ```
+    /// use bowline_proto::model::ElicitSchema;
+    /// use serde_json::json;
+    ///
+    /// let form: ElicitSchema = serde_json::from_value(json!({
+    ///     "type": "object",
+    ///     "properties": {"nights": {"type": "integer", "minimum": 1}},
+    ///     "required": ["nights"],
+    /// }))
+    /// .unwrap();
+    /// assert!(form.check(&json!({"nights": 2})).is_ok());
+    /// let fault = form.check(&json!({"nights": 0})).unwrap_err();
+    /// assert_eq!(fault.to_string(), "nights: 0 is less than 1");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first fault, with the name of the field as its path.
+    pub fn check(&self, content: &Value) -> Result<(), DecodeError> {
+        let Value::Object(answer) = content else {
+            let message = format!("expected an object, not {}", kind_of(content));
+            return Err(DecodeError::new("", message));
+        };
+        let missing = |name: &&String| answer.get(*name).is_none_or(Value::is_null);
+        if let Some(name) = self.required.iter().find(missing) {
+            return Err(DecodeError::new(name, "an answer is required"));
+        }
+        for (name, value) in answer {
+            let Some(property) = self.properties.get(name) else {
+                return Err(DecodeError::new(name, "the form has no such field"));
+            };
+            // What is required and null was refused above.
+            if !value.is_null() {
+                property.check(value).map_err(|fault| fault.below(name))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PropertySchema {
+    fn check(&self, value: &Value) -> Result<(), Fault> {
+        match self {
+            Self::String(schema) => schema.check(value),
+            Self::Number(schema) => schema.check(value),
+            Self::Boolean(_) => match value {
+                Value::Bool(_) => Ok(()),
+                other => Err(wrong_kind("a boolean", other)),
+            },
+            Self::Choice(schema) => schema.check(value),
+            Self::MultiChoice(schema) => schema.check(value),
+            Self::Unknown(_) => Ok(()),
+        }
+    }
+}
+
+/// What is wrong with a value, and with which of its items if it has some.
+///
+/// Texts are not repeated: they may be long, and they are the user's own.
+struct Fault {
+    item: Option<usize>,
+    message: String,
+}
+
+impl Fault {
+    fn at(self, item: usize) -> Self {
+        let item = Some(item);
+        Self { item, ..self }
+    }
+
+    fn below(self, name: &str) -> DecodeError {
+        let item = self.item.map(|item| format!("[{item}]"));
+        DecodeError::new(format!("{name}{}", item.unwrap_or_default()), self.message)
+    }
+}
+
+impl From<String> for Fault {
+    fn from(message: String) -> Self {
+        let item = None;
+        Self { item, message }
+    }
+}
+
+/// Fails with the message unless the condition holds.
+fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), Fault> {
+    if holds { Ok(()) } else { Err(message().into()) }
+}
+
+fn wrong_kind(expected: &str, value: &Value) -> Fault {
+    format!("expected {expected}, not {}", kind_of(value)).into()
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+impl StringSchema {
+    fn check(&self, value: &Value) -> Result<(), Fault> {
+        let Value::String(text) = value else {
+            return Err(wrong_kind("a text", value));
+        };
+        let length = text.chars().count() as u64;
+        if let Some(least) = self.min_length {
+            ensure(length >= least, || {
+                format!("{length} characters are fewer than {least}")
+            })?;
+        }
+        if let Some(greatest) = self.max_length {
+            ensure(length <= greatest, || {
+                format!("{length} characters are more than {greatest}")
+            })?;
+        }
+        match &self.format {
+            Some(format) => ensure(fits_format(text, format), || {
+                format!("this is not {}", format_in_words(format))
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl NumberSchema {
+    fn check(&self, value: &Value) -> Result<(), Fault> {
+        let whole = self.kind == NumberKind::Integer;
+        let Value::Number(number) = value else {
+            let expected = if whole { "a whole number" } else { "a number" };
+            return Err(wrong_kind(expected, value));
+        };
+        if whole {
+            let fraction = number.as_f64().is_some_and(|number| number.fract() != 0.0);
+            ensure(!fraction, || format!("{number} is not a whole number"))?;
+        }
+        if let Some(least) = self.minimum {
+            ensure(!less(number, least), || {
+                format!("{number} is less than {least}")
+            })?;
+        }
+        if let Some(greatest) = self.maximum {
+            ensure(!greater(number, greatest), || {
+                format!("{number} is greater than {greatest}")
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Compares integers as such, since two of them may share their nearest double.
+fn less(number: &serde_json::Number, bound: Number) -> bool {
+    match (number.as_i64(), bound.as_i64()) {
+        (Some(number), Some(bound)) => number < bound,
+        _ => number.as_f64().is_some_and(|n| n < bound.as_f64()),
+    }
+}
+
+fn greater(number: &serde_json::Number, bound: Number) -> bool {
+    match (number.as_i64(), bound.as_i64()) {
+        (Some(number), Some(bound)) => number > bound,
+        _ => number.as_f64().is_some_and(|n| n > bound.as_f64()),
+    }
+}
+
+impl ChoiceSchema {
+    fn check(&self, value: &Value) -> Result<(), Fault> {
+        check_choice(value, self.choices().map(|(choice, _)| choice))
+    }
+}
+
+impl MultiChoiceSchema {
+    fn check(&self, value: &Value) -> Result<(), Fault> {
+        let Value::Array(chosen) = value else {
+            return Err(wrong_kind("a list of choices", value));
+        };
+        for (at, item) in chosen.iter().enumerate() {
+            let choices = self.choices().map(|(choice, _)| choice);
+            check_choice(item, choices).map_err(|fault| fault.at(at))?;
+            let first = !chosen[..at].contains(item);
+            ensure(first, || "this is chosen twice".to_owned()).map_err(|fault| fault.at(at))?;
+        }
+        let count = chosen.len() as u64;
+        if let Some(least) = self.min_items {
+            ensure(count >= least, || {
+                format!("{count} choices are fewer than {least}")
+            })?;
+        }
+        if let Some(greatest) = self.max_items {
+            ensure(count <= greatest, || {
+                format!("{count} choices are more than {greatest}")
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn check_choice<'a>(
+    value: &Value,
+    mut choices: impl Iterator<Item = &'a str>,
+) -> Result<(), Fault> {
+    match value {
+        Value::String(text) => ensure(choices.any(|choice| choice == text), || {
+            "this is not one of the choices".to_owned()
+        }),
+        other => Err(wrong_kind("one of the choices", other)),
+    }
+}
+
+fn fits_format(text: &str, format: &StringFormat) -> bool {
+    match format {
+        StringFormat::Email => is_email(text),
+        StringFormat::Uri => is_uri(text),
+        StringFormat::Date => is_date(text),
+        StringFormat::DateTime => is_date_time(text),
+        StringFormat::Other(_) => true,
+    }
+}
+
+fn format_in_words(format: &StringFormat) -> &str {
+    match format {
+        StringFormat::Email => "an e-mail address",
+        StringFormat::Uri => "a URI",
+        StringFormat::Date => "a date such as 2026-07-28",
+        StringFormat::DateTime => "a time such as 2026-07-28T09:30:00Z",
+        StringFormat::Other(other) => other,
+    }
+}
+
+/// Catches slips; whether the address exists, only a mail to it can tell.
+fn is_email(text: &str) -> bool {
+    let Some((local, domain)) = text.rsplit_once('@') else {
+        return false;
+    };
+    let odd = |c: char| c.is_whitespace() || c.is_control() || "@<>,;:()[]\\\"".contains(c);
+    let local_fits = !local.contains(odd) && local.split('.').all(|part| !part.is_empty());
+    local_fits && domain.split('.').all(is_label)
+}
+
+/// A part of a host's name.
+fn is_label(label: &str) -> bool {
+    let fits = |c: char| c.is_alphanumeric() || c == '-';
+    !label.is_empty() && label.chars().all(fits) && !label.starts_with('-') && !label.ends_with('-')
+}
+
+/// A scheme, and behind it what RFC 3986 lets stand there.
+fn is_uri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else {
+        return false;
+    };
+    let scheme_fits = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    let rest_fits = rest
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte));
+    let escapes_fit = rest.split('%').skip(1).all(|after| {
+        let digits = after.as_bytes().get(..2).unwrap_or_default();
+        digits.len() == 2 && digits.iter().all(u8::is_ascii_hexdigit)
+    });
+    scheme_fits && rest_fits && escapes_fit && !rest.is_empty() && rest != "//"
+}
+
+/// A day as RFC 3339 writes it.
+fn is_date(text: &str) -> bool {
+    let [year, month, day] = match text.split('-').collect::<Vec<_>>()[..] {
+        [year, month, day] => [digits(year, 4), digits(month, 2), digits(day, 2)],
+        _ => return false,
+    };
+    match (year, month, day) {
+        (Some(year), Some(month), Some(day)) => (1..=days_in(year, month)).contains(&day),
+        _ => false,
+    }
+}
+
+fn days_in(year: u32, month: u32) -> u32 {
+    let every = |years| year.is_multiple_of(years);
+    let leap = every(4) && (!every(100) || every(400));
+    match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + u32::from(leap),
+        _ => 0,
+    }
+}
+
+/// A day, a time and an offset as RFC 3339 writes them.
+fn is_date_time(text: &str) -> bool {
+    let Some((date, rest)) = text.split_once(['T', 't']) else {
+        return false;
+    };
+    let Some(offset_at) = rest.find(['Z', 'z', '+', '-']) else {
+        return false;
+    };
+    let (time, offset) = rest.split_at(offset_at);
+    let offset_fits = match offset.strip_prefix(['+', '-']) {
+        Some(offset) => is_clock(offset, &[23, 59]),
+        None => matches!(offset, "Z" | "z"),
+    };
+    let (clock, fraction_fits) = match time.split_once('.') {
+        Some((clock, fraction)) => {
+            let fits = !fraction.is_empty() && fraction.bytes().all(|b| b.is_ascii_digit());
+            (clock, fits)
+        }
+        None => (time, true),
+    };
+    // The 60th second is the leap second.
+    is_date(date) && is_clock(clock, &[23, 59, 60]) && fraction_fits && offset_fits
+}
+
+/// Numbers of two digits with colons between them, each up to its limit.
+fn is_clock(text: &str, limits: &[u32]) -> bool {
+    let parts: Vec<&str> = text.split(':').collect();
+    let fits = |(part, limit): (&&str, &u32)| digits(part, 2).is_some_and(|n| n <= *limit);
+    parts.len() == limits.len() && parts.iter().zip(limits).all(fits)
+}
+
+/// The number behind exactly so many digits.
+fn digits(text: &str, count: usize) -> Option<u32> {
+    let fits = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(format: &str, right: &[&str], wrong: &[&str]) {
+        let format = StringFormat::from(format);
+        for text in right {
+            assert!(fits_format(text, &format), "{text:?} is {format}");
+        }
+        for text in wrong {
+            assert!(!fits_format(text, &format), "{text:?} is no {format}");
+        }
+    }
+
+    #[test]
+    fn e_mail_addresses() {
+        check(
+            "email",
+            &[
+                "a@b",
+                "ada.lovelace+tag@post.example",
+                "o'brien@xn--bcher-kva.example",
+                "käthe@bücher.example",
+            ],
+            &[
+                "",
+                "a",
+                "@b",
+                "a@",
+                "a b@c",
+                "a@b@c",
+                ".a@b",
+                "a..b@c",
+                "a@b..c",
+                "a@b.",
+                "a@-b",
+                "a@b-",
+                "Ada <ada@b>",
+                "a@b_c",
+                "a@b\n",
+            ],
+        );
+    }
+
+    #[test]
+    fn uris() {
+        check(
+            "uri",
+            &[
+                "https://harbour.example/berths?free=1#4",
+                "urn:isbn:0451450523",
+                "mailto:ada@post.example",
+                "file:///",
+                "http://[::1]:8080/",
+                "a+b-c.d:%C3%A9",
+            ],
+            &[
+                "",
+                "harbour.example",
+                "/berths",
+                "https:",
+                "https://",
+                "1a:b",
+                ":b",
+                "http://a b",
+                "http://é",
+                "http://a/%",
+                "http://a/%C",
+                "http://a/%zz",
+                "http://a/<b>",
+                "ht tp://a",
+            ],
+        );
+    }
+
+    #[test]
+    fn days() {
+        check(
+            "date",
+            &["2026-07-28", "2024-02-29", "2000-02-29", "0000-01-31"],
+            &[
+                "",
+                "2026-7-28",
+                "26-07-28",
+                "2026-02-29",
+                "1900-02-29",
+                "2026-04-31",
+                "2026-13-01",
+                "2026-00-01",
+                "2026-01-00",
+                "2026-01-01-",
+                "+026-01-01",
+                "2026/01/01",
+                "2026-01-01T00:00:00Z",
+            ],
+        );
+    }
+
+    #[test]
+    fn times() {
+        check(
+            "date-time",
+            &[
+                "2026-07-28T09:30:00Z",
+                "2026-07-28t09:30:00z",
+                "2026-07-28T23:59:60.123456789+05:30",
+                "2026-07-28T00:00:00-00:00",
+            ],
+            &[
+                "",
+                "2026-07-28",
+                "2026-07-28T09:30Z",
+                "2026-07-28T09:30:00",
+                "2026-07-28 09:30:00Z",
+                "2026-07-28T24:00:00Z",
+                "2026-07-28T09:60:00Z",
+                "2026-07-28T09:30:61Z",
+                "2026-07-28T09:30:00.Z",
+                "2026-07-28T09:30:00,5Z",
+                "2026-07-28T09:30:00+5:30",
+                "2026-07-28T09:30:00+24:00",
+                "2026-07-28T09:30:00Zz",
+                "2026-02-30T09:30:00Z",
+            ],
+        );
+    }
+
+    #[test]
+    fn other_formats_are_not_looked_at() {
+        check("iban", &["", "anything"], &[]);
+    }
+}

@@ -1,0 +1,230 @@
+//! Running what may ask: live, or round by round.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    error::{Error, ErrorKind, Result},
+    limits::Limits,
+    replay::{
+        claims::Round,
+        perform::{Performance, perform},
+        round::{Brought, Resumed},
+        stage::{PutOff, Stage},
+        state::{Thread, binding},
+    },
+    request::{Request, answer},
+    service::Core,
+    talk::{
+        call::{Call, EndOfCall},
+        voice::Voice,
+    },
+};
+use crate::{
+    proto::{
+        jsonrpc::{ErrorObject, RawJson, RequestId},
+        model::{InputRequiredResult, ResultObject},
+        server::{Reply, RequestContext, encode_result, errors},
+    },
+    transport::BoxFuture,
+};
+
+/// What is to be run.
+pub(super) struct Task<'a> {
+    pub(super) name: &'a str,
+    pub(super) arguments: Option<&'a [u8]>,
+    pub(super) limits: Limits,
+    pub(super) brought: Brought,
+}
+
+/// What the client is told of how something ended.
+pub(super) type Settle<R> = fn(Result<R>, &RequestContext) -> Result<R, ErrorObject>;
+
+/// How one round ended.
+enum Ended<R> {
+    Complete(R),
+    Suspended(InputRequiredResult),
+    Refused(ErrorObject),
+}
+
+impl<S> Core<S> {
+    /// Runs something that may ask, in the way of the era.
+    pub(super) async fn converse<R: ResultObject>(
+        &self,
+        request: Request,
+        voice: Box<dyn Voice>,
+        task: Task<'_>,
+        work: impl FnOnce(Arc<Call>) -> BoxFuture<'static, Result<R>>,
+        settle: Settle<R>,
+    ) -> Reply {
+        let Request {
+            id,
+            method,
+            context,
+            principal,
+            ..
+        } = request;
+        let binding = || binding(principal.as_deref(), &method, task.name, task.arguments);
+        let mut call = Call::new(context, task.name.into(), voice, task.limits);
+        call.principal.clone_from(&principal);
+        if !call.is_replayed() {
+            let ended = live(call, work, settle).await;
+            return ended.0.into_reply(&ended.1.context, &id);
+        }
+        let Some(state) = &task.brought.state else {
+            call.stage = Some(Stage::new(Vec::new()));
+            let begin = || self.replay.begin(binding());
+            let ended = self.play(call, begin, work, settle).await;
+            return ended.0.into_reply(&ended.1.context, &id);
+        };
+        let binding = binding();
+        let resumed = self.replay.resume(&binding, state, &task.brought.answers);
+        match resumed.await {
+            Ok(resumed) => self.go_on(call, resumed, work, settle).await,
+            Err(error) => Reply::Error(error),
+        }
+    }
+
+    /// A later round. Who repeats one that was the last gets its answer again.
+    async fn go_on<R: ResultObject>(
+        &self,
+        mut call: Call,
+        resumed: Resumed,
+        work: impl FnOnce(Arc<Call>) -> BoxFuture<'static, Result<R>>,
+        settle: Settle<R>,
+    ) -> Reply {
+        let claim = match self.replay.claim(&resumed).await {
+            Ok(Round::Play(claim)) => claim,
+            Ok(Round::Played(answer)) => return Stored::reply(&answer),
+            Err(error) => return Reply::Error(super::tools::protocol_error(&error)),
+        };
+        call.limits.time = call.limits.time.map(|all| all.saturating_sub(resumed.age));
+        call.stage = Some(resumed.stage);
+        call.claims = Some(resumed.claims);
+        let thread = resumed.thread;
+        let (ended, call) = self.play(call, || Ok(thread), work, settle).await;
+        let suspended = matches!(ended, Ended::Suspended(_));
+        let stored = ended.store(&call.context);
+        let reply = stored.clone().into_reply();
+        match serde_json::to_vec(&stored) {
+            Ok(answer) if !suspended => claim.keep(answer.into()).await,
+            _ => claim.release().await,
+        }
+        reply
+    }
+
+    /// Plays a round as far as it goes.
+    async fn play<R: ResultObject>(
+        &self,
+        call: Call,
+        thread: impl FnOnce() -> Result<Thread, ErrorObject>,
+        work: impl FnOnce(Arc<Call>) -> BoxFuture<'static, Result<R>>,
+        settle: Settle<R>,
+    ) -> (Ended<R>, Arc<Call>) {
+        let call = Arc::new(call);
+        let _end = EndOfCall(Arc::clone(&call));
+        let Some(stage) = &call.stage else {
+            let error = errors::internal("there is no stage to play on");
+            return (Ended::Refused(error), call);
+        };
+        let work = within(call.limits.time, work(Arc::clone(&call)));
+        let ended = match perform(stage, work).await {
+            Performance::Ended(end) => Ended::of(settle(end, &call.context)),
+            Performance::Diverged(fault) => Ended::Refused(fault.explain()),
+            Performance::Suspended(kept) => match self.suspend(thread(), kept).await {
+                Ok(question) => Ended::Suspended(question),
+                Err(error) => Ended::Refused(error),
+            },
+        };
+        // Whoever still waits somewhere else waits in vain.
+        stage.close();
+        (ended, call)
+    }
+
+    async fn suspend(
+        &self,
+        thread: Result<Thread, ErrorObject>,
+        kept: PutOff,
+    ) -> Result<InputRequiredResult, ErrorObject> {
+        self.replay.suspend(&thread?, kept).await
+    }
+}
+
+/// Runs something that asks its client directly.
+async fn live<R: ResultObject>(
+    call: Call,
+    work: impl FnOnce(Arc<Call>) -> BoxFuture<'static, Result<R>>,
+    settle: Settle<R>,
+) -> (Ended<R>, Arc<Call>) {
+    let call = Arc::new(call);
+    let _end = EndOfCall(Arc::clone(&call));
+    let end = within(call.limits.time, work(Arc::clone(&call))).await;
+    (Ended::of(settle(end, &call.context)), call)
+}
+
+/// The work, with a limit on its time.
+async fn within<R>(limit: Option<Duration>, work: impl Future<Output = Result<R>>) -> Result<R> {
+    let Some(after) = limit else {
+        return work.await;
+    };
+    tokio::time::timeout(after, work).await.unwrap_or_else(|_| {
+        let message = format!("it did not come to its end within {after:?}");
+        Err(Error::of(ErrorKind::Timeout { after }, message))
+    })
+}
+
+impl<R: ResultObject> Ended<R> {
+    fn of(settled: Result<R, ErrorObject>) -> Self {
+        match settled {
+            Ok(result) => Self::Complete(result),
+            Err(error) => Self::Refused(error),
+        }
+    }
+
+    fn into_reply(self, context: &RequestContext, id: &RequestId) -> Reply {
+        match self {
+            Self::Complete(result) => answer(context, id, result),
+            Self::Suspended(question) => answer(context, id, question),
+            Self::Refused(error) => Reply::Error(error),
+        }
+    }
+
+    fn store(self, context: &RequestContext) -> Stored {
+        let encoded = match self {
+            Self::Complete(result) => encode_result(context, result),
+            Self::Suspended(question) => encode_result(context, question),
+            Self::Refused(error) => return Stored::Error(error),
+        };
+        match encoded {
+            Ok(result) => Stored::Result(result),
+            Err(error) => Stored::Error(errors::internal(&error.to_string())),
+        }
+    }
+}
+
+/// An answer that may be given again.
+#[derive(Clone, Serialize, Deserialize)]
+enum Stored {
+    #[serde(rename = "r")]
+    Result(RawJson),
+    #[serde(rename = "e")]
+    Error(ErrorObject),
+}
+
+impl Stored {
+    fn into_reply(self) -> Reply {
+        match self {
+            Self::Result(result) => Reply::Result(result),
+            Self::Error(error) => Reply::Error(error),
+        }
+    }
+
+    fn reply(written: &Bytes) -> Reply {
+        match serde_json::from_slice::<Self>(written) {
+            Ok(stored) => stored.into_reply(),
+            Err(error) => Reply::Error(errors::internal(&error.to_string())),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Forms that users fill in.
+//!
+//! A form is a struct. Each of its fields is a text, a number, a boolean, a
+//! choice (an enum), or several choices; an `Option` may be left out. Forms are
+//! flat, as the protocol has them: a nested struct does not compile.
+//!
+#![cfg_attr(feature = "macros", doc = "```")]
+#![cfg_attr(not(feature = "macros"), doc = "```ignore")]
+//! use bowline::server::form::{self, Elicit};
+//! use serde_json::json;
+//!
+//! #[derive(Elicit)]
+//! struct Booking {
+//!     /// Who travels?
+//!     #[elicit(title = "Name", min_length = 1)]
+//!     name: String,
+//!     #[elicit(min = 1, max = 9)]
+//!     bags: u8,
+//!     seat: Option<Seat>,
+//! }
+//!
+//! #[derive(Elicit)]
+//! #[elicit(rename_all = "lowercase")]
+//! enum Seat {
+//!     Window,
+//!     Aisle,
+//! }
+//!
+//! let booking: Booking = form::read(&json!({"name": "Ada", "bags": 1, "seat": "aisle"})).unwrap();
+//! assert!(matches!(booking.seat, Some(Seat::Aisle)));
+//! let fault = form::read::<Booking>(&json!({"name": "Ada", "bags": 10})).err().unwrap();
+//! assert_eq!(fault.to_string(), "bags: 10 is greater than 9");
+//! ```
+//!
+//! [`Form`] builds forms that are known only at run time. The derive does no
+//! more than to call it.
+
+mod answer;
+mod build;
+mod choice;
+mod elicit;
+mod field;
+mod number;
+mod spec;
+
+pub use answer::Answer;
+pub use build::{Form, FormError};
+pub use choice::Choice;
+pub use elicit::{Elicit, read};
+pub use field::{ChoicesField, Field, NumberField, TextField, text};
+pub use spec::{AnyOf, FieldSpec, OneOf};
+
+/// Makes a form of a struct with named fields, and a choice of an enum with
+/// unit variants.
+///
+/// On a struct this implements [`trait@Elicit`]. A `///` comment on a field
+/// tells the user what belongs there. A field that is an `Option` may be left
+/// out. In `#[elicit(…)]` a field may have:
+///
+/// | attribute | for | meaning |
+/// |---|---|---|
+/// | `title = "…"` | all | the name for people |
+/// | `rename = "…"` | all | the name on the wire |
+/// | `default = …` | all | what to begin with; a field that is no `Option` has this value where it is left out |
+/// | `min = …`, `max = …` | numbers | bounds, which are part of the range |
+/// | `min_length = …`, `max_length = …` | texts | bounds in characters |
+/// | `format = "…"` | texts | `email`, `uri`, `date` or `date-time` |
+/// | `min_items = …`, `max_items = …` | lists of choices | how many may be chosen |
+///
+/// On an enum this implements [`Choice`]. The names of the variants are the
+/// values. `title = "…"` or a `///` comment on a variant is its name for people,
+/// `rename = "…"` its value.
+///
+/// The type itself may have `rename_all = "…"` (`lowercase`, `UPPERCASE`,
+/// `camelCase`, `PascalCase`, `snake_case`, `SCREAMING_SNAKE_CASE` or
+/// `kebab-case`), `crate = "…"` where this crate has another path than
+/// `::bowline`, and a struct `key = "…"` ([`Elicit::KEY`](trait@Elicit)).
+#[cfg(feature = "macros")]
+pub use bowline_macros::Elicit;
+#[doc(no_inline)]
+pub use bowline_proto::model::{
+    ChoiceOption, ChoiceSchema, DecodeError, ElicitSchema, PropertySchema, StringFormat,
+};
+#[doc(no_inline)]
+pub use serde_json::Value;

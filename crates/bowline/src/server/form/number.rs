@@ -1,0 +1,151 @@
+//! Numbers as fields of a form.
+
+use bowline_proto::model::{DecodeError, Number, NumberKind, NumberSchema, PropertySchema};
+use serde_json::Value;
+
+use super::{Field, NumberField, field::mismatch};
+
+/// Integers with the bounds that the form gives them by itself.
+///
+/// The bounds of 64 bits and more are left out: a client that keeps numbers as
+/// doubles would round them to ones that do not hold. What does not fit is
+/// refused when it is read.
+macro_rules! integers {
+    ($( $number:ty, $least:expr, $greatest:expr; )*) => { $(
+        impl Field for $number {
+            type Value = Self;
+
+            fn schema() -> PropertySchema {
+                let mut schema = NumberSchema::new(NumberKind::Integer);
+                let (least, greatest): (Option<i64>, Option<i64>) = ($least, $greatest);
+                schema.minimum = least.map(Number::from);
+                schema.maximum = greatest.map(Number::from);
+                schema.into()
+            }
+
+            fn read(value: &Value) -> Result<Self, DecodeError> {
+                let number = whole(value).ok_or_else(|| mismatch("a whole number"))?;
+                let fits = Self::try_from(number).ok();
+                fits.ok_or_else(|| DecodeError::new("", format!("{number} is out of range")))
+            }
+
+            fn from_value(value: Self) -> Self {
+                value
+            }
+
+            fn to_json(value: Self) -> Value {
+                serde_json::to_value(Self::bound(value)).unwrap_or_default()
+            }
+        }
+
+        impl NumberField for $number {
+            fn bound(value: Self) -> Number {
+                integer(value, value as f64)
+            }
+        }
+    )* };
+}
+
+integers! {
+    u8, Some(0), Some(Self::MAX.into());
+    u16, Some(0), Some(Self::MAX.into());
+    u32, Some(0), Some(Self::MAX.into());
+    u64, Some(0), None;
+    u128, Some(0), None;
+    usize, Some(0), None;
+    i8, Some(Self::MIN.into()), Some(Self::MAX.into());
+    i16, Some(Self::MIN.into()), Some(Self::MAX.into());
+    i32, Some(Self::MIN.into()), Some(Self::MAX.into());
+    i64, None, None;
+    i128, None, None;
+    isize, None, None;
+}
+
+/// The number itself where JSON's integers reach so far, else the nearest double.
+fn integer<N: TryInto<i64> + TryInto<u64> + Copy>(value: N, nearest: f64) -> Number {
+    let signed: Option<i64> = value.try_into().ok();
+    let unsigned = || value.try_into().ok().map(<Number as From<u64>>::from);
+    signed
+        .map(Number::from)
+        .or_else(unsigned)
+        .unwrap_or_else(|| nearest.into())
+}
+
+/// A whole number, however it is written: `3`, `3.0`, `3e0`.
+fn whole(value: &Value) -> Option<i128> {
+    let Value::Number(number) = value else {
+        return None;
+    };
+    if let Some(number) = number.as_i64() {
+        return Some(number.into());
+    }
+    if let Some(number) = number.as_u64() {
+        return Some(number.into());
+    }
+    let number = number.as_f64().filter(|number| number.fract() == 0.0)?;
+    // What is beyond the integers ends at their edge, out of every type's range
+    // but the widest, whose edge no one means.
+    Some(number as i128)
+}
+
+impl Field for f64 {
+    type Value = Self;
+
+    fn schema() -> PropertySchema {
+        NumberSchema::new(NumberKind::Number).into()
+    }
+
+    fn read(value: &Value) -> Result<Self, DecodeError> {
+        value.as_f64().ok_or_else(|| mismatch("a number"))
+    }
+
+    fn from_value(value: Self) -> Self {
+        value
+    }
+
+    fn to_json(value: Self) -> Value {
+        value.into()
+    }
+}
+
+impl NumberField for f64 {
+    fn bound(value: Self) -> Number {
+        value.into()
+    }
+}
+
+impl Field for f32 {
+    type Value = Self;
+
+    fn schema() -> PropertySchema {
+        f64::schema()
+    }
+
+    fn read(value: &Value) -> Result<Self, DecodeError> {
+        let number = f64::read(value)? as Self;
+        if number.is_finite() {
+            Ok(number)
+        } else {
+            Err(DecodeError::new("", "this number is out of range"))
+        }
+    }
+
+    fn from_value(value: Self) -> Self {
+        value
+    }
+
+    fn to_json(value: Self) -> Value {
+        widen(value).into()
+    }
+}
+
+impl NumberField for f32 {
+    fn bound(value: Self) -> Number {
+        widen(value).into()
+    }
+}
+
+/// The double that is written alike, so that a bound of `0.1` reads `0.1`.
+fn widen(value: f32) -> f64 {
+    value.to_string().parse().unwrap_or_else(|_| value.into())
+}

@@ -1,0 +1,205 @@
+//! What a form says of one field.
+
+use std::marker::PhantomData;
+
+use bowline_proto::model::{Number, PropertySchema, StringFormat};
+use serde_json::Value;
+
+use super::{ChoicesField, Field, NumberField, TextField};
+
+/// One field of a form while the form is built. `T` decides what can be said:
+/// only numbers have a `min`, only texts a `format`.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct FieldSpec<T> {
+    pub(super) schema: PropertySchema,
+    pub(super) required: bool,
+    kind: PhantomData<fn() -> T>,
+}
+
+/// Stands for one of several values that are known at run time.
+#[derive(Debug)]
+pub enum OneOf {}
+
+/// Stands for any of several values that are known at run time.
+#[derive(Debug)]
+pub enum AnyOf {}
+
+impl ChoicesField for AnyOf {}
+
+impl<T> FieldSpec<T> {
+    pub(super) fn new(schema: PropertySchema, required: bool) -> Self {
+        let kind = PhantomData;
+        Self {
+            schema,
+            required,
+            kind,
+        }
+    }
+
+    /// The name for people.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        let title = Some(title.into());
+        match &mut self.schema {
+            PropertySchema::String(schema) => schema.title = title,
+            PropertySchema::Number(schema) => schema.title = title,
+            PropertySchema::Boolean(schema) => schema.title = title,
+            PropertySchema::Choice(schema) => schema.title = title,
+            PropertySchema::MultiChoice(schema) => schema.title = title,
+            _ => {}
+        }
+        self
+    }
+
+    /// What belongs there.
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        let description = Some(description.into());
+        match &mut self.schema {
+            PropertySchema::String(schema) => schema.description = description,
+            PropertySchema::Number(schema) => schema.description = description,
+            PropertySchema::Boolean(schema) => schema.description = description,
+            PropertySchema::Choice(schema) => schema.description = description,
+            PropertySchema::MultiChoice(schema) => schema.description = description,
+            _ => {}
+        }
+        self
+    }
+
+    /// It may be left out.
+    pub fn optional(mut self) -> Self {
+        self.required = false;
+        self
+    }
+
+    /// The least value.
+    pub fn min(mut self, min: T::Value) -> Self
+    where
+        T: NumberField,
+    {
+        if let PropertySchema::Number(schema) = &mut self.schema {
+            schema.minimum = Some(T::bound(min));
+        }
+        self
+    }
+
+    /// The greatest value.
+    pub fn max(mut self, max: T::Value) -> Self
+    where
+        T: NumberField,
+    {
+        if let PropertySchema::Number(schema) = &mut self.schema {
+            schema.maximum = Some(T::bound(max));
+        }
+        self
+    }
+
+    /// The least number of characters.
+    pub fn min_length(mut self, characters: u64) -> Self
+    where
+        T: TextField,
+    {
+        if let PropertySchema::String(schema) = &mut self.schema {
+            schema.min_length = Some(characters);
+        }
+        self
+    }
+
+    /// The greatest number of characters.
+    pub fn max_length(mut self, characters: u64) -> Self
+    where
+        T: TextField,
+    {
+        if let PropertySchema::String(schema) = &mut self.schema {
+            schema.max_length = Some(characters);
+        }
+        self
+    }
+
+    /// What kind of text.
+    pub fn format(mut self, format: StringFormat) -> Self
+    where
+        T: TextField,
+    {
+        if let PropertySchema::String(schema) = &mut self.schema {
+            schema.format = Some(format);
+        }
+        self
+    }
+
+    /// How few may be chosen. Where this is one or more, the field is required,
+    /// unless it is an `Option`.
+    pub fn min_items(mut self, items: u64) -> Self
+    where
+        T: ChoicesField,
+    {
+        if let PropertySchema::MultiChoice(schema) = &mut self.schema {
+            schema.min_items = Some(items);
+            self.required = items > 0 && !T::MAY_BE_ABSENT;
+        }
+        self
+    }
+
+    /// How many may be chosen.
+    pub fn max_items(mut self, items: u64) -> Self
+    where
+        T: ChoicesField,
+    {
+        if let PropertySchema::MultiChoice(schema) = &mut self.schema {
+            schema.max_items = Some(items);
+        }
+        self
+    }
+
+    /// What to begin with. The field is then not required.
+    pub fn default(self, value: T::Value) -> Self
+    where
+        T: Field,
+    {
+        self.begin_with(T::to_json(value))
+    }
+
+    fn begin_with(mut self, value: Value) -> Self {
+        match (&mut self.schema, value) {
+            (PropertySchema::String(schema), Value::String(text)) => schema.default = Some(text),
+            (PropertySchema::Choice(schema), Value::String(text)) => schema.default = Some(text),
+            (PropertySchema::Boolean(schema), Value::Bool(yes)) => schema.default = Some(yes),
+            (PropertySchema::Number(schema), Value::Number(number)) => {
+                schema.default = model_number(&number);
+            }
+            (PropertySchema::MultiChoice(schema), Value::Array(items)) => {
+                let texts = items.iter().filter_map(Value::as_str);
+                schema.default = Some(texts.map(str::to_owned).collect());
+            }
+            _ => {}
+        }
+        self.required = false;
+        self
+    }
+}
+
+impl FieldSpec<OneOf> {
+    /// Which value to begin with. The field is then not required.
+    pub fn begin_at(self, value: impl Into<String>) -> Self {
+        self.begin_with(Value::String(value.into()))
+    }
+}
+
+impl FieldSpec<AnyOf> {
+    /// Which values to begin with. The field is then not required.
+    pub fn begin_at(self, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.begin_with(
+            values
+                .into_iter()
+                .map(Into::into)
+                .collect::<Vec<String>>()
+                .into(),
+        )
+    }
+}
+
+fn model_number(number: &serde_json::Number) -> Option<Number> {
+    let unsigned = number.as_u64().map(Number::from);
+    let signed = || number.as_i64().map(Number::from);
+    let float = || number.as_f64().map(Number::from);
+    unsigned.or_else(signed).or_else(float)
+}

@@ -1,0 +1,67 @@
+//! How much a tool may do.
+
+use std::time::Duration;
+
+/// How much a tool may do in one call. What goes over a limit fails with an
+/// error that the tool can see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// How long a call may take in all, the time for its answers included; no
+    /// limit unless given.
+    pub time: Option<Duration>,
+    /// How many questions it may ask: 100.
+    pub questions: u32,
+    /// How many tokens models may be given and may write, estimated at four
+    /// characters each; no limit unless given.
+    pub tokens: Option<u64>,
+    /// How deep branches may be: 8.
+    pub depth: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            time: None,
+            questions: 100,
+            tokens: None,
+            depth: 8,
+        }
+    }
+}
+
+impl Limits {
+    /// The limits that hold where nothing else is said.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With a limit on how long a call may take in all.
+    #[must_use]
+    pub fn time(mut self, time: Duration) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    /// With another limit on questions.
+    #[must_use]
+    pub fn questions(mut self, questions: u32) -> Self {
+        self.questions = questions;
+        self
+    }
+
+    /// With a limit on tokens.
+    #[must_use]
+    pub fn tokens(mut self, tokens: u64) -> Self {
+        self.tokens = Some(tokens);
+        self
+    }
+
+    /// With another limit on branches within branches.
+    #[must_use]
+    pub fn depth(mut self, depth: u32) -> Self {
+        self.depth = depth;
+        self
+    }
+}

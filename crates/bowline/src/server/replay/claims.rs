@@ -1,0 +1,169 @@
+//! Effects that happen once, on all nodes, however often a round is repeated.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::journal::Outcome;
+use crate::server::{
+    error::{Error, Result},
+    store::{Claim, OnceStore, StoreError},
+};
+
+/// How often to look whether another node has come to an end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How long to wait for that.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The claims of one conversation on what happens once.
+pub(crate) struct Claims {
+    pub(crate) store: Arc<dyn OnceStore>,
+    /// The conversation.
+    pub(crate) nonce: Box<str>,
+    /// All that was known when this round began. Another round that comes to
+    /// the same step with other answers is another course of events, and one
+    /// conversation has only one.
+    pub(crate) history: Box<str>,
+    /// How long the conversation may still go on.
+    pub(crate) ttl: Duration,
+}
+
+/// What is written under a claim.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    #[serde(rename = "h")]
+    history: Box<str>,
+    /// What came of it, once that is known.
+    #[serde(rename = "o")]
+    outcome: Option<Outcome>,
+}
+
+impl Claims {
+    /// Does something that happens once in the conversation, or tells what came
+    /// of it.
+    pub(crate) async fn once(
+        &self,
+        id: &str,
+        work: impl Future<Output = Outcome>,
+    ) -> Result<Outcome> {
+        let key = format!("{}/{id}", self.nonce);
+        let begun = self.write(None)?;
+        let patience = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let claim = self.store.claim(&key, begun.clone(), self.ttl).await;
+            match claim.map_err(|error| unavailable(&error))? {
+                Claim::First => break,
+                Claim::Earlier(written) => {
+                    let earlier: Written = serde_json::from_slice(&written)?;
+                    if earlier.history != self.history {
+                        return Err(Error::internal(ANOTHER_COURSE));
+                    }
+                    if let Some(outcome) = earlier.outcome {
+                        return Ok(outcome);
+                    }
+                }
+            }
+            if tokio::time::Instant::now() >= patience {
+                return Err(Error::internal(UNKNOWN_END));
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        let outcome = work.await;
+        let ended = self.write(Some(&outcome))?;
+        // It has happened. If that cannot be written down, whoever repeats the
+        // round is told that its end is unknown; it does not happen again.
+        let _ = self.store.put(&key, ended, self.ttl).await;
+        Ok(outcome)
+    }
+
+    fn write(&self, outcome: Option<&Outcome>) -> Result<Bytes> {
+        let written = Written {
+            history: self.history.clone(),
+            outcome: outcome.cloned(),
+        };
+        Ok(serde_json::to_vec(&written)?.into())
+    }
+}
+
+const ANOTHER_COURSE: &str = "This conversation has already gone on with other answers";
+const UNKNOWN_END: &str = "This step was begun before, and its end is not known";
+
+fn unavailable(error: &StoreError) -> Error {
+    Error::internal(format_args!("The store of the server failed: {error}"))
+}
+
+/// The claim of a whole round: who repeats the last one gets the same answer.
+pub(crate) struct RoundClaim {
+    store: Arc<dyn OnceStore>,
+    key: String,
+    ttl: Duration,
+    settled: bool,
+}
+
+/// What there is to do about a round.
+pub(crate) enum Round {
+    /// Play it.
+    Play(RoundClaim),
+    /// It was played to the end of the conversation; this is what was answered.
+    Played(Bytes),
+}
+
+impl RoundClaim {
+    /// Claims a round. Waits while the same round is played elsewhere.
+    pub(crate) async fn claim(
+        store: &Arc<dyn OnceStore>,
+        nonce: &str,
+        history: &str,
+        ttl: Duration,
+    ) -> Result<Round> {
+        let key = format!("{nonce}/round/{history}");
+        let patience = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let claim = store.claim(&key, Bytes::new(), ttl).await;
+            match claim.map_err(|error| unavailable(&error))? {
+                Claim::First => {
+                    return Ok(Round::Play(Self {
+                        store: Arc::clone(store),
+                        key,
+                        ttl,
+                        settled: false,
+                    }));
+                }
+                Claim::Earlier(answer) if !answer.is_empty() => return Ok(Round::Played(answer)),
+                Claim::Earlier(_) => {}
+            }
+            if tokio::time::Instant::now() >= patience {
+                return Err(Error::internal("This round is still being played"));
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// The conversation ended with this answer.
+    pub(crate) async fn keep(mut self, answer: Bytes) {
+        self.settled = true;
+        let _ = self.store.put(&self.key, answer, self.ttl).await;
+    }
+
+    /// The round may be played again: its steps are guarded by themselves.
+    pub(crate) async fn release(mut self) {
+        self.settled = true;
+        let _ = self.store.release(&self.key).await;
+    }
+}
+
+/// A round that is cut off may be played again.
+impl Drop for RoundClaim {
+    fn drop(&mut self) {
+        if self.settled {
+            return;
+        }
+        let (store, key) = (Arc::clone(&self.store), std::mem::take(&mut self.key));
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let _ = store.release(&key).await;
+            });
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What happened in a conversation, in the order in which it was told of it.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    proto::{jsonrpc::RawJson, model::InputRequest},
+    server::error::{Error, Result},
+};
+
+/// What a conversation is told of one thing that it asked or did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    /// The name of what it asked or did; no two have the same.
+    #[serde(rename = "i")]
+    pub(crate) id: Box<str>,
+    /// What that was.
+    #[serde(rename = "m")]
+    pub(crate) mark: Mark,
+    /// What came of it.
+    #[serde(rename = "o")]
+    pub(crate) outcome: Outcome,
+}
+
+/// What came of a question or a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Outcome {
+    /// The client's answer, or what the step returned.
+    #[serde(rename = "v")]
+    Value(RawJson),
+    /// The step failed, for this reason.
+    #[serde(rename = "f")]
+    Failed(Box<str>),
+}
+
+impl Outcome {
+    /// What a step came to.
+    pub(crate) fn of<T: Serialize>(ended: Result<T>) -> Self {
+        let encoded = ended.and_then(|value| Ok(RawJson::encode(&value)?));
+        match encoded {
+            Ok(value) => Self::Value(value),
+            Err(error) => Self::Failed(error.to_string().into()),
+        }
+    }
+
+    /// Reads what a step returned. A step's error is always the handler's own,
+    /// whatever kind it had: the journal keeps its words only.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
+        match self {
+            Self::Value(value) => Ok(value.decode()?),
+            Self::Failed(why) => Err(Error::failed(why.to_string())),
+        }
+    }
+}
+
+/// A fingerprint: the same for the same question, and hardly for another. It
+/// guards against mistakes; against malice there is the seal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mark(u64);
+
+impl Mark {
+    pub(crate) fn of_question(question: &InputRequest) -> Result<Self> {
+        Ok(Self::of("question", &serde_json::to_vec(question)?))
+    }
+
+    pub(crate) fn of_step(name: &str) -> Self {
+        Self::of("step", name.as_bytes())
+    }
+
+    fn of(kind: &str, what: &[u8]) -> Self {
+        let [a, b, c, d, e, f, g, h, ..] = digest([kind.as_bytes(), what]);
+        Self(u64::from_le_bytes([a, b, c, d, e, f, g, h]))
+    }
+}
+
+/// A digest of several texts, which no other division of them has.
+pub(crate) fn digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+/// The digest in characters that may stand in any key.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

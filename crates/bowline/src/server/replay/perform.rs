@@ -1,0 +1,45 @@
+//! Running a conversation on a stage, as far as it goes.
+
+use std::{
+    future::{Future, poll_fn},
+    pin::pin,
+    task::Poll,
+};
+
+use super::stage::{Divergence, Next, PutOff, Stage};
+
+/// How far a conversation came.
+#[derive(Debug)]
+pub(crate) enum Performance<T> {
+    /// To its end.
+    Ended(T),
+    /// To questions that have no answers yet.
+    Suspended(PutOff),
+    /// Away from the path that it took before.
+    Diverged(Divergence),
+}
+
+/// Runs a conversation until it ends or waits for answers. What it had in
+/// flight besides steps is dropped then.
+pub(crate) async fn perform<T>(stage: &Stage, work: impl Future<Output = T>) -> Performance<T> {
+    let mut work = pin!(work);
+    poll_fn(|cx| {
+        stage.watch(cx.waker());
+        loop {
+            if let Poll::Ready(end) = work.as_mut().poll(cx) {
+                return Poll::Ready(match stage.check_end() {
+                    Ok(()) => Performance::Ended(end),
+                    Err(fault) => Performance::Diverged(fault),
+                });
+            }
+            match stage.next() {
+                Next::Again => {}
+                Next::Wait => return Poll::Pending,
+                // Before it is dropped: what is dropped is no longer asked.
+                Next::Suspend => return Poll::Ready(Performance::Suspended(stage.close())),
+                Next::Diverged(fault) => return Poll::Ready(Performance::Diverged(fault)),
+            }
+        }
+    })
+    .await
+}

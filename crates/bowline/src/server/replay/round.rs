@@ -1,0 +1,197 @@
+//! From one round of a conversation to the next.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use super::{
+    claims::{Claims, Round, RoundClaim},
+    journal::{Entry, digest, hex},
+    stage::{Divergence, PutOff, Stage},
+    state::{State, Thread},
+};
+use crate::{
+    proto::{
+        jsonrpc::{ErrorObject, code},
+        model::{InputRequiredResult, InputResponses},
+        server::errors,
+    },
+    server::{
+        error::Result,
+        seal::{Keyring, Unsealing},
+        store::{OnceStore, StateStore},
+    },
+};
+
+/// How a server carries conversations from round to round.
+pub(crate) struct Replay {
+    pub(crate) keyring: Keyring,
+    pub(crate) once: Arc<dyn OnceStore>,
+    pub(crate) states: Arc<dyn StateStore>,
+    /// How long a conversation may go on.
+    pub(crate) life: Duration,
+    /// How long a state may be, sealed, before it is kept here instead.
+    pub(crate) max_state: usize,
+    pub(crate) clock: Clock,
+    /// What the seal is for: no other server's state opens.
+    pub(crate) purpose: Box<[u8]>,
+}
+
+/// What time it is.
+pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
+
+/// A conversation that goes on.
+pub(crate) struct Resumed {
+    pub(crate) thread: Thread,
+    pub(crate) stage: Stage,
+    pub(crate) claims: Claims,
+    pub(crate) age: Duration,
+}
+
+/// What a round brings along.
+#[derive(Default)]
+pub(crate) struct Brought {
+    pub(crate) state: Option<String>,
+    pub(crate) answers: InputResponses,
+}
+
+/// A state that only names where the rest is kept.
+const KEPT_HERE: char = '@';
+
+impl Replay {
+    /// A conversation begins.
+    ///
+    /// # Errors
+    ///
+    /// Where the system has no randomness to name it with.
+    pub(crate) fn begin(&self, binding: Box<str>) -> Result<Thread, ErrorObject> {
+        let mut nonce = [0; 16];
+        getrandom::fill(&mut nonce).map_err(|error| errors::internal(&error.to_string()))?;
+        Ok(Thread::new(binding, &nonce, (self.clock)(), self.life))
+    }
+
+    /// Takes a conversation up again.
+    ///
+    /// # Errors
+    ///
+    /// Where the state is not one of ours, not of this request, or too old; or
+    /// where an answer is none.
+    pub(crate) async fn resume(
+        &self,
+        binding: &str,
+        state: &str,
+        answers: &InputResponses,
+    ) -> Result<Resumed, ErrorObject> {
+        let state = self.open(state).await?;
+        if *state.thread.binding != *binding {
+            return Err(refused("it belongs to another request"));
+        }
+        let now = (self.clock)();
+        let ttl = state
+            .thread
+            .left(now)
+            .ok_or_else(|| refused("it is too old"))?;
+        let (thread, journal) = state.answered(answers)?;
+        let claims = Claims {
+            store: Arc::clone(&self.once),
+            nonce: thread.nonce.clone(),
+            history: history(&journal)?,
+            ttl,
+        };
+        Ok(Resumed {
+            age: thread.age(now),
+            stage: Stage::new(journal),
+            thread,
+            claims,
+        })
+    }
+
+    /// Claims the round that begins.
+    pub(crate) async fn claim(&self, resumed: &Resumed) -> Result<Round> {
+        let claims = &resumed.claims;
+        RoundClaim::claim(&self.once, &claims.nonce, &claims.history, claims.ttl).await
+    }
+
+    /// Puts a conversation off: what to ask the client, and the state to bring
+    /// back.
+    pub(crate) async fn suspend(
+        &self,
+        thread: &Thread,
+        kept: PutOff,
+    ) -> Result<InputRequiredResult, ErrorObject> {
+        let PutOff { journal, asked } = kept;
+        let state = State::new(thread.clone(), journal, &asked);
+        let plain = serde_json::to_vec(&state).map_err(|error| internal(&error))?;
+        let mut sealed = self.keyring.seal(&self.purpose, &plain);
+        if sealed.len() > self.max_state {
+            sealed = self.keep_here(thread, sealed).await?;
+        }
+        let questions = asked
+            .into_iter()
+            .map(|it| (it.id.into_string(), it.question));
+        let mut result = InputRequiredResult::default();
+        result.input_requests = Some(questions.collect());
+        result.request_state = Some(sealed);
+        Ok(result)
+    }
+
+    async fn keep_here(&self, thread: &Thread, sealed: String) -> Result<String, ErrorObject> {
+        let mark = hex(&digest([sealed.as_bytes()])[..16]);
+        let handle = format!("{}/{mark}", thread.nonce);
+        let ttl = thread.left((self.clock)()).unwrap_or_default();
+        let saved = self.states.save(&handle, sealed.into(), ttl).await;
+        saved.map_err(|error| internal(&error))?;
+        let name = format!("{KEPT_HERE}{handle}");
+        Ok(self.keyring.seal(&self.purpose, name.as_bytes()))
+    }
+
+    async fn open(&self, sealed: &str) -> Result<State, ErrorObject> {
+        let mut plain = self.unseal(sealed)?;
+        if let Some(handle) = plain.strip_prefix(&[KEPT_HERE as u8]) {
+            let handle = String::from_utf8_lossy(handle);
+            let kept = self.states.load(&handle).await;
+            let kept = kept.map_err(|error| internal(&error))?;
+            let kept = kept.ok_or_else(|| refused("it is too old, or kept elsewhere"))?;
+            plain = self.unseal(&String::from_utf8_lossy(&kept))?;
+        }
+        serde_json::from_slice(&plain).map_err(|error| internal(&error))
+    }
+
+    fn unseal(&self, sealed: &str) -> Result<Vec<u8>, ErrorObject> {
+        let opened = self.keyring.open(&self.purpose, sealed);
+        opened.map_err(|fault| match fault {
+            Unsealing::UnknownKey => refused("no key of this server opens it"),
+            _ => refused("it is not what this server sent"),
+        })
+    }
+}
+
+impl Divergence {
+    /// What the client and the author are told.
+    pub(crate) fn explain(&self) -> ErrorObject {
+        let what = match self {
+            Self::Changed(id) => format!("{id:?} is another question than before"),
+            Self::Missing(id) => format!("{id:?} was asked before, and now is not"),
+        };
+        errors::internal(&format!(
+            "The conversation did not take the same path again: {what}. \
+             What may differ from run to run belongs in a step."
+        ))
+    }
+}
+
+/// All that is known of a conversation, in short.
+fn history(journal: &[Entry]) -> Result<Box<str>, ErrorObject> {
+    let text = serde_json::to_vec(journal).map_err(|error| internal(&error))?;
+    Ok(hex(&digest([text.as_slice()])[..16]).into())
+}
+
+fn refused(why: &str) -> ErrorObject {
+    let message = format!("Invalid params: requestState is refused: {why}");
+    ErrorObject::new(code::INVALID_PARAMS, message)
+}
+
+fn internal(error: &dyn std::error::Error) -> ErrorObject {
+    errors::internal(&error.to_string())
+}

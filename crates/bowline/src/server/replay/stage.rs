@@ -1,0 +1,337 @@
+//! What a conversation runs on, where it is told again what happened before.
+//!
+//! Everything that a conversation asks or does enters here under a name. What
+//! the journal knows of it is told in the order of the journal, one thing at a
+//! time, and the conversation runs as far as it can after each. So it comes to
+//! the same questions in the same order as before, even where it does several
+//! things at once.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    future::Future,
+    pin::Pin,
+    sync::{Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+use super::journal::{Entry, Mark, Outcome};
+use crate::proto::model::InputRequest;
+
+/// The stage of one run of a conversation.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// What is still to be told.
+    script: VecDeque<Entry>,
+    /// What each name in the script stands for.
+    expected: HashMap<Box<str>, Mark>,
+    /// What was told, and what happened since.
+    journal: Vec<Entry>,
+    slots: HashMap<Box<str>, Slot>,
+    /// Questions without an answer, in the order in which they were asked.
+    open: Vec<Asked>,
+    /// How many steps are under way.
+    running: usize,
+    fault: Option<Divergence>,
+    closed: bool,
+    runner: Option<Waker>,
+}
+
+#[derive(Debug)]
+enum Slot {
+    Waiting(Option<Waker>),
+    Ready(Outcome),
+    /// Told, or no longer wanted.
+    Over,
+}
+
+/// A question without an answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) id: Box<str>,
+    pub(crate) mark: Mark,
+    pub(crate) question: InputRequest,
+}
+
+/// What is kept of a conversation that is put off.
+#[derive(Debug, Default)]
+pub(crate) struct PutOff {
+    /// What happened.
+    pub(crate) journal: Vec<Entry>,
+    /// What it waits for.
+    pub(crate) asked: Vec<Asked>,
+}
+
+/// How a conversation came to do other things than before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Divergence {
+    /// Under the same name it asks or does something else.
+    Changed(Box<str>),
+    /// It does not ask or do this any more.
+    Missing(Box<str>),
+}
+
+/// What a conversation finds when it enters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entered {
+    /// It happened before; the stage will tell.
+    Recorded,
+    /// It is new.
+    New,
+    /// It is something else than before. Nothing will come of it.
+    Diverged,
+}
+
+/// What is to be done when a conversation can go no further by itself.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Run it again; it was told something.
+    Again,
+    /// Wait for what it waits for.
+    Wait,
+    /// It waits for answers, and for nothing that must be waited for.
+    Suspend,
+    Diverged(Divergence),
+}
+
+impl Stage {
+    /// A stage for a conversation of which this is known.
+    pub(crate) fn new(journal: Vec<Entry>) -> Self {
+        let expected = journal.iter().map(|it| (it.id.clone(), it.mark)).collect();
+        Self {
+            inner: Mutex::new(Inner {
+                script: journal.into(),
+                expected,
+                ..Inner::default()
+            }),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Nothing that holds the lock can panic halfway.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// For conversations.
+impl Stage {
+    /// Takes in something that a conversation asks or does.
+    pub(crate) fn enter(&self, id: &str, mark: Mark) -> Entered {
+        let mut inner = self.lock();
+        let entered = match inner.expected.get(id) {
+            None => Entered::New,
+            Some(expected) if *expected == mark => Entered::Recorded,
+            Some(_) => {
+                inner.fault.get_or_insert(Divergence::Changed(id.into()));
+                Entered::Diverged
+            }
+        };
+        inner.slots.insert(id.into(), Slot::Waiting(None));
+        inner.wake_runner();
+        entered
+    }
+
+    /// A question that is new.
+    pub(crate) fn ask(&self, asked: Asked) {
+        self.lock().open.push(asked);
+    }
+
+    /// Waits to be told what came of it. `None` once the conversation is put
+    /// off, and nothing will be told any more.
+    pub(crate) fn told<'a>(&'a self, id: &'a str) -> Told<'a> {
+        Told { stage: self, id }
+    }
+
+    /// A step begins. It must end, or be dropped, before the conversation is
+    /// put off.
+    pub(crate) fn begin<'a>(&'a self, id: &'a str, mark: Mark) -> Running<'a> {
+        self.lock().running += 1;
+        Running {
+            stage: self,
+            id,
+            mark,
+        }
+    }
+
+    /// Something new came to its end, and is written down.
+    pub(crate) fn record(&self, id: &str, mark: Mark, outcome: Outcome) {
+        let mut inner = self.lock();
+        inner.slots.insert(id.into(), Slot::Over);
+        let id = id.into();
+        inner.journal.push(Entry { id, mark, outcome });
+        inner.wake_runner();
+    }
+
+    /// Nobody waits for this any more.
+    pub(crate) fn leave(&self, id: &str) {
+        let mut inner = self.lock();
+        inner.open.retain(|asked| &*asked.id != id);
+        if let Some(slot) = inner.slots.get_mut(id) {
+            *slot = Slot::Over;
+        }
+        inner.wake_runner();
+    }
+}
+
+/// For whoever runs the conversation.
+impl Stage {
+    /// Whom to wake when something happens outside of the conversation's own
+    /// future.
+    pub(crate) fn watch(&self, runner: &Waker) {
+        match &mut self.lock().runner {
+            Some(known) => known.clone_from(runner),
+            none => *none = Some(runner.clone()),
+        }
+    }
+
+    /// The conversation can go no further by itself.
+    pub(crate) fn next(&self) -> Next {
+        let mut inner = self.lock();
+        if let Some(fault) = &inner.fault {
+            return Next::Diverged(fault.clone());
+        }
+        if inner.tell_next() {
+            return Next::Again;
+        }
+        match inner.script.front() {
+            _ if inner.running > 0 || inner.open.is_empty() => Next::Wait,
+            None => Next::Suspend,
+            Some(missing) => Next::Diverged(Divergence::Missing(missing.id.clone())),
+        }
+    }
+
+    /// The conversation came to its end: it must have been through all that
+    /// was known of it.
+    pub(crate) fn check_end(&self) -> Result<(), Divergence> {
+        let inner = self.lock();
+        if let Some(fault) = &inner.fault {
+            return Err(fault.clone());
+        }
+        let untold = inner.script.iter();
+        match untold
+            .map(|it| &it.id)
+            .find(|id| !inner.slots.contains_key(*id))
+        {
+            Some(missing) => Err(Divergence::Missing(missing.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts the conversation off, and hands over what is to be kept of it:
+    /// what happened, and what it waits for. Whoever still waits is let go.
+    pub(crate) fn close(&self) -> PutOff {
+        let mut inner = self.lock();
+        inner.closed = true;
+        let wakers: Vec<_> = inner.slots.values_mut().filter_map(Slot::waker).collect();
+        let kept = PutOff {
+            journal: std::mem::take(&mut inner.journal),
+            asked: std::mem::take(&mut inner.open),
+        };
+        drop(inner);
+        wakers.into_iter().for_each(Waker::wake);
+        kept
+    }
+}
+
+impl Inner {
+    /// Tells the first thing in the script that is waited for. Says whether
+    /// there was one.
+    fn tell_next(&mut self) -> bool {
+        let slots = &mut self.slots;
+        let asked = |entry: &Entry| slots.contains_key(&entry.id);
+        let Some(at) = self.script.iter().position(asked) else {
+            return false;
+        };
+        let Some(entry) = self.script.remove(at) else {
+            return false;
+        };
+        if let Some(slot) = self.slots.get_mut(&entry.id)
+            && let Slot::Waiting(waker) = slot
+        {
+            let waker = waker.take();
+            *slot = Slot::Ready(entry.outcome.clone());
+            // Futures that poll only what was woken must hear of it.
+            waker.into_iter().for_each(Waker::wake);
+        }
+        self.journal.push(entry);
+        true
+    }
+
+    fn wake_runner(&self) {
+        if let Some(runner) = &self.runner {
+            runner.wake_by_ref();
+        }
+    }
+}
+
+impl Slot {
+    fn waker(&mut self) -> Option<Waker> {
+        match self {
+            Self::Waiting(waker) => waker.take(),
+            Self::Ready(_) | Self::Over => None,
+        }
+    }
+}
+
+/// Waits to be told what came of something.
+pub(crate) struct Told<'a> {
+    stage: &'a Stage,
+    id: &'a str,
+}
+
+impl Future for Told<'_> {
+    type Output = Option<Outcome>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Outcome>> {
+        let mut inner = self.stage.lock();
+        let closed = inner.closed;
+        let Some(slot) = inner.slots.get_mut(self.id) else {
+            return Poll::Ready(None);
+        };
+        match slot {
+            Slot::Ready(_) => {
+                let Slot::Ready(outcome) = std::mem::replace(slot, Slot::Over) else {
+                    return Poll::Ready(None);
+                };
+                Poll::Ready(Some(outcome))
+            }
+            Slot::Over => Poll::Ready(None),
+            Slot::Waiting(_) if closed => Poll::Ready(None),
+            Slot::Waiting(waker) => {
+                *waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        self.stage.leave(self.id);
+    }
+}
+
+/// A step under way.
+pub(crate) struct Running<'a> {
+    stage: &'a Stage,
+    id: &'a str,
+    mark: Mark,
+}
+
+impl Running<'_> {
+    pub(crate) fn end(self, outcome: Outcome) {
+        self.stage.record(self.id, self.mark, outcome);
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let mut inner = self.stage.lock();
+        inner.running -= 1;
+        inner.wake_runner();
+    }
+}

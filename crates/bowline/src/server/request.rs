@@ -1,0 +1,67 @@
+//! A request on its way through the server, and its answer.
+
+use std::{borrow::Cow, sync::Arc};
+
+use bytes::Bytes;
+use serde::de::DeserializeOwned;
+
+use super::talk::voice::Voice;
+use crate::{
+    proto::{
+        jsonrpc::{ErrorObject, RequestId, decode_params},
+        model::ResultObject,
+        server::{Reply, RequestContext, encode_response, errors},
+    },
+    transport::BoxFuture,
+};
+
+/// A request of a client's that nobody has answered yet.
+pub(crate) struct Request {
+    pub(crate) id: RequestId,
+    pub(crate) method: Cow<'static, str>,
+    pub(crate) params: Option<Bytes>,
+    pub(crate) context: Box<RequestContext>,
+    /// Whom the transport knows the caller to be.
+    pub(crate) principal: Option<Arc<str>>,
+}
+
+/// What becomes of a request.
+pub(crate) enum Handled {
+    /// It is answered.
+    Now(Reply),
+    /// It takes work of the author's.
+    Later(BoxFuture<'static, Reply>),
+}
+
+/// What drivers need of a server, whatever its state is.
+pub(crate) trait Handle: Send + Sync {
+    /// Takes a request in. Does no work of the author's by itself.
+    fn handle(self: Arc<Self>, request: Request, voice: Box<dyn Voice>) -> Handled;
+}
+
+impl Request {
+    /// Reads the params.
+    ///
+    /// # Errors
+    ///
+    /// Where they do not fit.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, ErrorObject> {
+        decode_params(self.params.as_deref()).map_err(|fault| errors::invalid_params(&fault))
+    }
+
+    /// Encodes the whole answer.
+    pub(crate) fn answer<R: ResultObject>(&self, result: R) -> Reply {
+        answer(&self.context, &self.id, result)
+    }
+}
+
+pub(crate) fn answer<R: ResultObject>(
+    context: &RequestContext,
+    id: &RequestId,
+    result: R,
+) -> Reply {
+    match encode_response(context, id, result) {
+        Ok(frame) => Reply::Response(frame),
+        Err(error) => Reply::Error(errors::internal(&error.to_string())),
+    }
+}

@@ -1,0 +1,58 @@
+//! Serving clients over links: one machine, one link, one task for each.
+//!
+//! [`shared`] is what the task and the handlers share, behind one lock;
+//! [`driver`] is the task; [`line`] is how a handler reaches its client.
+
+mod driver;
+mod line;
+mod shared;
+
+use std::{
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
+};
+
+use super::{request::Handle, service::Serving};
+use crate::{
+    proto::server::{Config, Connection},
+    transport::Link,
+};
+use driver::Driver;
+pub(crate) use shared::Shared;
+
+/// The connections of a server.
+#[derive(Default)]
+pub(crate) struct Connections {
+    open: Mutex<Vec<Weak<Shared>>>,
+}
+
+impl Connections {
+    /// Serves one client until its link is gone.
+    pub(crate) async fn serve(
+        &self,
+        handle: Arc<dyn Handle>,
+        config: Config,
+        serving: Serving,
+        principal: Option<Arc<str>>,
+        link: Box<dyn Link>,
+    ) {
+        let shared = Shared::new(Connection::new(config), link, serving, principal);
+        {
+            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            open.retain(|connection| connection.strong_count() > 0);
+            open.push(Arc::downgrade(&shared));
+        }
+        Driver::new(shared, handle).await;
+    }
+
+    /// Does something to every connection that is open.
+    pub(crate) fn each(&self, act: impl Fn(&Arc<Shared>)) {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open: Vec<_> = open.iter().filter_map(Weak::upgrade).collect();
+        open.iter().for_each(act);
+    }
+
+    pub(crate) fn stop(&self, grace: Duration) {
+        self.each(|connection| connection.command(|machine, now| machine.shutdown(now, grace)));
+    }
+}

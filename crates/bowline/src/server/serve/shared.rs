@@ -1,0 +1,330 @@
+//! The machine, the link and those who wait, behind one lock.
+//!
+//! Handlers and the driver's task meet here. Whoever makes the machine say
+//! something carries it out at once, under the lock, which is never held across
+//! a wait nor while an author's code runs.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Waker,
+};
+
+use bytes::Bytes;
+use tokio::{sync::oneshot, task::AbortHandle, time::Instant as Clock};
+
+use crate::{
+    proto::{
+        Instant,
+        model::InputRequest,
+        server::{
+            CallId, CallOptions, Connection, Event, Incoming, Input, Outcome, Output, Reply,
+            Telemetry,
+        },
+    },
+    server::{request::Request, service::Serving},
+    transport::{BoxFuture, Link, Outgoing, Refusal},
+};
+
+/// How much may wait to be sent before progress and log messages are dropped:
+/// a client that does not read must not fill the memory.
+const MOST_TOLD: usize = 1024 * 1024;
+
+/// What handlers and the driver share.
+pub(crate) struct Shared {
+    inner: Mutex<Inner>,
+    origin: Clock,
+    pub(super) serving: Serving,
+    principal: Option<Arc<str>>,
+}
+
+pub(super) struct Inner {
+    pub(super) machine: Connection,
+    pub(super) link: Option<Box<dyn Link>>,
+    /// Frames that the link had no room for.
+    backlog: VecDeque<Bytes>,
+    backlog_bytes: usize,
+    /// Requests that nobody works on yet.
+    pub(super) arrived: Vec<Arrived>,
+    /// Work that waits for its turn.
+    queued: VecDeque<Job>,
+    pub(super) running: HashMap<Incoming, AbortHandle>,
+    waiting: HashMap<CallId, oneshot::Sender<Outcome>>,
+    pub(super) deadline: Option<Instant>,
+    pub(super) driver: Option<Waker>,
+    /// The client has nothing more to say, and answers nothing.
+    pub(super) deaf: bool,
+    pub(super) ended: bool,
+}
+
+/// A request that arrived.
+pub(super) struct Arrived {
+    pub(super) incoming: Incoming,
+    pub(super) request: Request,
+}
+
+/// Work of the author's, for a request.
+pub(super) struct Job {
+    pub(super) incoming: Incoming,
+    pub(super) work: BoxFuture<'static, Reply>,
+}
+
+/// A question that was asked. Dropping it gives it up.
+pub(super) struct AskedCall<'a> {
+    shared: &'a Arc<Shared>,
+    call: CallId,
+    pub(super) outcome: oneshot::Receiver<Outcome>,
+    pub(super) ended: bool,
+}
+
+impl Drop for AskedCall<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.shared
+                .command(|machine, now| machine.cancel(now, self.call));
+        }
+    }
+}
+
+impl Shared {
+    pub(super) fn new(
+        machine: Connection,
+        link: Box<dyn Link>,
+        serving: Serving,
+        principal: Option<Arc<str>>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            inner: Mutex::new(Inner {
+                machine,
+                link: Some(link),
+                backlog: VecDeque::new(),
+                backlog_bytes: 0,
+                arrived: Vec::new(),
+                queued: VecDeque::new(),
+                running: HashMap::new(),
+                waiting: HashMap::new(),
+                deadline: None,
+                driver: None,
+                deaf: false,
+                ended: false,
+            }),
+            origin: Clock::now(),
+            serving,
+            principal,
+        })
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A panic under the lock would be a bug of ours; whoever comes next
+        // should still get an answer.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        Instant::after_origin(self.origin.elapsed())
+    }
+
+    /// The clock's idea of a moment of the machine's.
+    pub(super) fn clock(&self, moment: Instant) -> Clock {
+        self.origin + moment.since_origin()
+    }
+
+    /// Does something to the machine, and carries out what follows.
+    pub(crate) fn command<T>(&self, act: impl FnOnce(&mut Connection, Instant) -> T) -> T {
+        let now = self.now();
+        let mut inner = self.lock();
+        let result = act(&mut inner.machine, now);
+        self.settle(&mut inner, now);
+        inner.wake_driver();
+        result
+    }
+
+    /// Tells the client something that it can do without.
+    pub(super) fn tell(&self, act: impl FnOnce(&mut Connection) -> bool) -> bool {
+        let now = self.now();
+        let mut inner = self.lock();
+        if inner.backlog_bytes > MOST_TOLD {
+            return false;
+        }
+        let told = act(&mut inner.machine);
+        self.settle(&mut inner, now);
+        inner.wake_driver();
+        told
+    }
+
+    /// Asks the client something. `None` if it will not answer any more.
+    pub(super) fn ask<'a>(
+        self: &'a Arc<Self>,
+        question: InputRequest,
+        options: &CallOptions,
+    ) -> Option<AskedCall<'a>> {
+        let now = self.now();
+        let mut inner = self.lock();
+        if inner.deaf {
+            return None;
+        }
+        let call = inner.machine.call(now, question, options);
+        let (sender, outcome) = oneshot::channel();
+        inner.waiting.insert(call, sender);
+        self.settle(&mut inner, now);
+        inner.wake_driver();
+        Some(AskedCall {
+            shared: self,
+            call,
+            outcome,
+            ended: false,
+        })
+    }
+
+    /// Carries out what the machine has to say.
+    pub(super) fn settle(&self, inner: &mut Inner, now: Instant) {
+        loop {
+            match inner.machine.poll_output() {
+                Output::Send { frame, .. } => inner.send(now, frame),
+                Output::Done { call, outcome } => {
+                    if let Some(waiter) = inner.waiting.remove(&call) {
+                        // Who does not wait any more has given the call up.
+                        let _ = waiter.send(outcome);
+                    }
+                }
+                Output::Event(event) => self.event(inner, event),
+                Output::Telemetry(telemetry) => self.observe(&telemetry),
+                Output::Hangup => inner.ended = true,
+                Output::Idle(deadline) => {
+                    inner.deadline = deadline;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn event(&self, inner: &mut Inner, event: Event) {
+        match event {
+            Event::Request {
+                request,
+                id,
+                method,
+                params,
+                context,
+            } => inner.arrived.push(Arrived {
+                incoming: request,
+                request: Request {
+                    id,
+                    method,
+                    params,
+                    context,
+                    principal: self.principal.clone(),
+                },
+            }),
+            Event::Cancelled { request, .. } => inner.give_up(request),
+            Event::Closed => inner.ended = true,
+            Event::Opened { .. }
+            | Event::Initialized
+            | Event::Notification { .. }
+            | Event::WatchChanged => {}
+        }
+    }
+
+    fn observe(&self, telemetry: &Telemetry) {
+        if let Some(observer) = &self.serving.observer {
+            // It is the host's code, called amid ours: a panic must not get out.
+            let _ = catch_unwind(AssertUnwindSafe(|| observer(telemetry)));
+        }
+    }
+}
+
+impl Inner {
+    pub(super) fn wake_driver(&self) {
+        if let Some(driver) = &self.driver {
+            driver.wake_by_ref();
+        }
+    }
+
+    /// Whether everything that was said is with the link.
+    pub(super) fn is_caught_up(&self) -> bool {
+        self.backlog.is_empty()
+    }
+
+    /// Hands the link what it had no room for.
+    pub(super) fn catch_up(&mut self, now: Instant) {
+        while let Some(frame) = self.backlog.pop_front() {
+            self.backlog_bytes -= frame.len();
+            if !self.hand_over(now, frame, true) {
+                return;
+            }
+        }
+    }
+
+    fn send(&mut self, now: Instant, frame: Bytes) {
+        if self.backlog.is_empty() {
+            self.hand_over(now, frame, false);
+        } else {
+            self.backlog_bytes += frame.len();
+            self.backlog.push_back(frame);
+        }
+    }
+
+    /// Gives a frame to the link; one that it has no room for is kept, in its
+    /// place. Says whether it was taken.
+    fn hand_over(&mut self, now: Instant, frame: Bytes, first: bool) -> bool {
+        let Some(link) = &mut self.link else {
+            return false;
+        };
+        match link.send(Outgoing { id: None, frame }) {
+            Ok(()) => true,
+            Err(Refusal::Busy(frame)) => {
+                self.backlog_bytes += frame.len();
+                if first {
+                    self.backlog.push_front(frame);
+                } else {
+                    self.backlog.push_back(frame);
+                }
+                false
+            }
+            Err(_) => {
+                self.backlog.clear();
+                self.backlog_bytes = 0;
+                self.machine.handle(now, Input::Closed);
+                false
+            }
+        }
+    }
+
+    /// Nobody waits for an answer any more.
+    fn give_up(&mut self, request: Incoming) {
+        self.queued.retain(|job| job.incoming != request);
+        self.arrived.retain(|arrived| arrived.incoming != request);
+        if let Some(running) = self.running.remove(&request) {
+            running.abort();
+        }
+    }
+
+    pub(super) fn enqueue(&mut self, job: Job) {
+        self.queued.push_back(job);
+    }
+
+    /// The next work, if there may be more at once.
+    pub(super) fn next_job(&mut self, at_once: usize) -> Option<Job> {
+        if self.running.len() >= at_once {
+            return None;
+        }
+        self.queued.pop_front()
+    }
+
+    /// The client will answer nothing any more: whoever asked it is told.
+    pub(super) fn go_deaf(&mut self) {
+        self.deaf = true;
+        self.waiting.clear();
+    }
+
+    /// Everything ends here.
+    pub(super) fn let_go(&mut self) {
+        self.arrived.clear();
+        self.queued.clear();
+        self.waiting.clear();
+        for (_, running) in self.running.drain() {
+            running.abort();
+        }
+    }
+}

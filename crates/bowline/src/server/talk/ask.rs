@@ -1,0 +1,101 @@
+//! Asking the client: live where servers may, by replay where they may not.
+
+use std::time::Duration;
+
+use super::{call::Call, scope::Scope};
+use crate::{
+    proto::{
+        jsonrpc::RawJson,
+        model::{Adapt as _, InputKind, InputRequest, decode},
+        revision::Era,
+        server::Outcome as Ended,
+    },
+    server::{
+        error::{Error, ErrorKind, Result},
+        replay::{
+            journal::{Mark, Outcome},
+            stage::{Asked, Entered, Stage},
+        },
+    },
+};
+
+/// A question on its way.
+pub(super) struct Question<'a> {
+    pub(super) request: InputRequest,
+    pub(super) key: Option<&'a str>,
+    pub(super) timeout: Option<Duration>,
+}
+
+impl Call {
+    /// Asks, and waits for the answer. The client must have declared that it
+    /// answers such questions.
+    pub(super) async fn ask(&self, scope: &Scope, question: Question<'_>) -> Result<RawJson> {
+        self.count_question()?;
+        let id = scope.question(question.key)?;
+        match &self.stage {
+            Some(stage) => self.ask_on_stage(stage, &id, question.request).await,
+            None => self.ask_live(question).await,
+        }
+    }
+
+    async fn ask_live(&self, question: Question<'_>) -> Result<RawJson> {
+        self.check(&question.request)?;
+        match self.voice.ask(question.request, question.timeout).await {
+            Ended::Result(answer) => decode(&answer).map_err(|fault| Error::invalid_answer(&fault)),
+            Ended::Refused(object) => Err(Error::refused(object)),
+            Ended::Failed(failure) => Err(Error::unanswered(&failure)),
+        }
+    }
+
+    async fn ask_on_stage(
+        &self,
+        stage: &Stage,
+        id: &str,
+        mut question: InputRequest,
+    ) -> Result<RawJson> {
+        question.adapt(&self.context.rules.dialect);
+        let mark = Mark::of_question(&question)?;
+        match stage.enter(id, mark) {
+            Entered::Recorded => {}
+            Entered::Diverged => std::future::pending().await,
+            Entered::New => {
+                if let Err(error) = self.check(&question) {
+                    stage.leave(id);
+                    return Err(error);
+                }
+                let id = id.into();
+                stage.ask(Asked { id, mark, question });
+            }
+        }
+        match stage.told(id).await {
+            Some(Outcome::Value(answer)) => Ok(answer),
+            Some(Outcome::Failed(why)) => Err(Error::failed(why.into_string())),
+            None => Err(put_off()),
+        }
+    }
+
+    /// Whether the client may be asked this: by what it declared, and by what
+    /// the revision can say.
+    fn check(&self, question: &InputRequest) -> Result<()> {
+        if let Some(capability) = self.context.lacks(question) {
+            return Err(Error::capability(capability));
+        }
+        if let InputKind::Elicit(params) = &question.kind
+            && let Some(why) = params.unsupported(&self.context.rules.dialect)
+        {
+            return Err(Error::of(ErrorKind::NotInThisRevision, why));
+        }
+        Ok(())
+    }
+
+    /// Whether questions wait for another round instead of the client.
+    pub(crate) fn is_replayed(&self) -> bool {
+        self.context.era() == Era::Stateless
+    }
+}
+
+/// What those are told who wait outside of the conversation itself.
+pub(super) fn put_off() -> Error {
+    let message = "the conversation was put off until the client has answered";
+    Error::of(ErrorKind::Disconnected, message)
+}

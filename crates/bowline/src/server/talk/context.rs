@@ -1,0 +1,131 @@
+//! What a handler knows that asks nothing.
+
+use std::{fmt, future::Future, sync::Arc};
+
+use serde::Serialize;
+
+use super::call::Call;
+use crate::proto::{
+    jsonrpc::RawJson,
+    model::{ClientCapabilities, Implementation, LogLevel},
+    revision::Revision,
+};
+
+/// The server's side of a call: the application's state, who calls, and ways
+/// to tell them how it goes. It cannot ask anything; that is what a
+/// [`Conversation`](super::Conversation) is for.
+pub struct ServerContext<S = ()> {
+    pub(crate) call: Arc<Call>,
+    pub(crate) state: Arc<S>,
+}
+
+impl<S> ServerContext<S> {
+    /// The state of the application.
+    #[must_use]
+    pub fn state(&self) -> &S {
+        &self.state
+    }
+
+    /// The name of the tool, prompt or resource that was asked for.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.call.name
+    }
+
+    /// The protocol version of the call.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.call.context.revision()
+    }
+
+    /// Who calls, if they said so. Anybody can say anything here.
+    #[must_use]
+    pub fn client(&self) -> Option<&Implementation> {
+        self.call.context.client.info.as_ref()
+    }
+
+    /// What the caller says it can do.
+    #[must_use]
+    pub fn client_capabilities(&self) -> &ClientCapabilities {
+        &self.call.context.client.capabilities
+    }
+
+    /// Whom the transport knows the caller to be, where it does.
+    #[must_use]
+    pub fn principal(&self) -> Option<&str> {
+        self.call.principal.as_deref()
+    }
+
+    /// Sends a log message, if the client wants any of that level. Says
+    /// whether it was sent.
+    pub fn log<T: Serialize + ?Sized>(&self, level: LogLevel, data: &T) -> bool {
+        self.log_as(None, level, data)
+    }
+
+    /// As [`log`](Self::log), under the name of a logger.
+    pub fn log_from<T: Serialize + ?Sized>(&self, logger: &str, level: LogLevel, data: &T) -> bool {
+        self.log_as(Some(logger), level, data)
+    }
+
+    fn log_as<T: Serialize + ?Sized>(
+        &self,
+        logger: Option<&str>,
+        level: LogLevel,
+        data: &T,
+    ) -> bool {
+        match RawJson::encode(data) {
+            Ok(data) => self.call.voice.log(level, logger, data),
+            Err(_) => false,
+        }
+    }
+
+    /// Says how far the work has come, of how much if that is known, if the
+    /// client asked for it. Each number must be greater than the one before;
+    /// others are not sent. Says whether it was sent.
+    pub fn progress(&self, progress: f64, total: impl Into<Option<f64>>) -> bool {
+        self.call.voice.progress(progress, total.into(), None)
+    }
+
+    /// As [`progress`](Self::progress), with a message for people.
+    pub fn progress_with(
+        &self,
+        progress: f64,
+        total: impl Into<Option<f64>>,
+        message: &str,
+    ) -> bool {
+        let voice = &self.call.voice;
+        voice.progress(progress, total.into(), Some(message))
+    }
+
+    /// Waits until the call is over: answered, put off, called off, or lost.
+    ///
+    /// The handler itself is dropped then. This is for work that it started
+    /// elsewhere, in a task or thread of its own.
+    pub fn over(&self) -> impl Future<Output = ()> + Send + 'static {
+        let call = Arc::clone(&self.call);
+        async move { call.until_over().await }
+    }
+
+    pub(crate) fn with_state<T>(self, state: Arc<T>) -> ServerContext<T> {
+        ServerContext {
+            call: self.call,
+            state,
+        }
+    }
+}
+
+impl<S> Clone for ServerContext<S> {
+    fn clone(&self) -> Self {
+        Self {
+            call: Arc::clone(&self.call),
+            state: Arc::clone(&self.state),
+        }
+    }
+}
+
+impl<S> fmt::Debug for ServerContext<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut context = f.debug_struct("ServerContext");
+        context.field("name", &self.name()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,22 @@
+//! Talking with the client while it waits for an answer.
+//!
+//! [`Conversation`] is what an author sees: questions to the user and to
+//! models, steps, branches. [`ServerContext`] is the part of it that asks
+//! nothing. Below them, [`call`] is one call of a client's, and [`voice`] the
+//! way back to it; [`ask`] and [`step`] are where live conversations and
+//! replayed ones part, and nowhere else.
+
+mod ask;
+pub(crate) mod call;
+mod context;
+mod conversation;
+mod elicit;
+mod roots;
+mod scope;
+mod step;
+pub(crate) mod voice;
+
+pub use context::ServerContext;
+pub use conversation::Conversation;
+pub use elicit::{Elicitation, Elicited, OnDecline, Retrying, Strict, Visit};
+pub use roots::RootsQuestion;

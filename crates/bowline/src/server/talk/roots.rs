@@ -1,0 +1,68 @@
+//! Asking the client which places it works in.
+
+use std::{
+    future::{Future, IntoFuture},
+    pin::Pin,
+    time::Duration,
+};
+
+use super::{ask::Question, call::Call, scope::Scope};
+use crate::{
+    proto::model::{ListRootsParams, ListRootsResult, ResultObject as _, Root},
+    server::error::{Error, Result},
+};
+
+/// A question for roots. Await it.
+#[must_use = "nothing is asked until it is awaited"]
+#[derive(Debug)]
+pub struct RootsQuestion<'a> {
+    call: &'a Call,
+    scope: &'a Scope,
+    key: Option<&'a str>,
+    timeout: Option<Duration>,
+}
+
+impl<'a> RootsQuestion<'a> {
+    pub(super) fn new(call: &'a Call, scope: &'a Scope) -> Self {
+        Self {
+            call,
+            scope,
+            key: None,
+            timeout: None,
+        }
+    }
+
+    /// Names the question, so that it keeps its name when others are asked
+    /// before it.
+    pub fn key(mut self, key: &'a str) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// How long the answer may take, where the client is asked live.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    async fn ask(self) -> Result<Vec<Root>> {
+        let question = Question {
+            request: ListRootsParams::default().into(),
+            key: self.key,
+            timeout: self.timeout,
+        };
+        let answer = self.call.ask(self.scope, question).await?;
+        let answer = ListRootsResult::decode(answer.get().as_bytes());
+        let answer = answer.map_err(|fault| Error::invalid_answer(&fault))?;
+        Ok(answer.roots)
+    }
+}
+
+impl<'a> IntoFuture for RootsQuestion<'a> {
+    type Output = Result<Vec<Root>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.ask())
+    }
+}

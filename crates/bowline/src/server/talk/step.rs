@@ -1,0 +1,55 @@
+//! What happens once in a conversation, however often it is replayed.
+
+use std::future::Future;
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{ask::put_off, call::Call};
+use crate::server::{
+    error::Result,
+    replay::{
+        journal::{Mark, Outcome},
+        stage::{Entered, Stage},
+    },
+};
+
+impl Call {
+    /// Takes a step, or tells what came of it before.
+    ///
+    /// Live, its value takes the way through JSON, too: a type that does not
+    /// survive that is found out on the first try, not in another era.
+    pub(crate) async fn step<T: Serialize + DeserializeOwned>(
+        &self,
+        id: &str,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        let work = async { Outcome::of(work.await) };
+        let outcome = match &self.stage {
+            None => work.await,
+            Some(stage) => self.step_on_stage(stage, id, work).await?,
+        };
+        outcome.read()
+    }
+
+    async fn step_on_stage(
+        &self,
+        stage: &Stage,
+        id: &str,
+        work: impl Future<Output = Outcome>,
+    ) -> Result<Outcome> {
+        let mark = Mark::of_step(id);
+        match stage.enter(id, mark) {
+            Entered::Recorded => stage.told(id).await.ok_or_else(put_off),
+            Entered::Diverged => std::future::pending().await,
+            Entered::New => {
+                let running = stage.begin(id, mark);
+                let outcome = match &self.claims {
+                    None => work.await,
+                    Some(claims) => claims.once(id, work).await?,
+                };
+                running.end(outcome.clone());
+                Ok(outcome)
+            }
+        }
+    }
+}

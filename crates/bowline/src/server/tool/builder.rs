@@ -1,0 +1,263 @@
+//! Writing a tool, step by step; what is missing does not compile.
+
+use std::{future::Future, marker::PhantomData, sync::Arc};
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{
+    Form, Handoff, NoArguments, Output, Run, Shared, Tool,
+    input::{Input, raw, schema_of},
+    run::{Execute, Headless},
+};
+use crate::{
+    proto::{
+        http::header::ParamHeaders,
+        jsonrpc::RawJson,
+        model::{self, Icon, Meta, ToolAnnotations},
+    },
+    server::{
+        Conversation,
+        error::Result,
+        form::Elicit,
+        limits::Limits,
+        needs::{Need, Needs},
+    },
+};
+
+/// What a draft does not have yet.
+#[derive(Debug)]
+pub enum Undescribed {}
+
+/// A draft with a description.
+#[derive(Debug)]
+pub enum Described {}
+
+/// A tool in the making. `D` says whether it has a description, `I` is its
+/// input; it takes both to finish it, with [`execute`](Draft::execute),
+/// [`headless`](Draft::headless) or [`handoff`](Draft::handoff).
+#[must_use = "a draft is not a tool yet"]
+#[derive(Debug)]
+pub struct Draft<D, I> {
+    pub(super) parts: Parts,
+    stage: PhantomData<fn() -> (D, I)>,
+}
+
+/// What a draft has gathered.
+#[derive(Debug)]
+pub(super) struct Parts {
+    definition: model::Tool,
+    schema: Value,
+    needs: Needs,
+    limits: Limits,
+    elicits: Vec<Form>,
+}
+
+impl Draft<Undescribed, Undescribed> {
+    pub(super) fn new(name: String) -> Self {
+        Self {
+            parts: Parts {
+                definition: model::Tool::new(name),
+                schema: Value::Null,
+                needs: Needs::default(),
+                limits: Limits::default(),
+                elicits: Vec::new(),
+            },
+            stage: PhantomData,
+        }
+    }
+}
+
+impl<I> Draft<Undescribed, I> {
+    /// What the tool does, for the model.
+    pub fn description(mut self, description: impl Into<String>) -> Draft<Described, I> {
+        self.parts.definition.description = Some(description.into());
+        self.at()
+    }
+}
+
+impl<D> Draft<D, Undescribed> {
+    /// What the tool is given: a struct with named fields. Its schema is
+    /// published, and arguments that do not fit it never reach the tool.
+    pub fn input<I: DeserializeOwned + JsonSchema + Send + 'static>(mut self) -> Draft<D, I> {
+        self.parts.schema = schema_of::<I>();
+        self.at()
+    }
+
+    /// The tool is given nothing.
+    pub fn no_input(self) -> Draft<D, NoArguments> {
+        self.input()
+    }
+
+    /// A schema of one's own, published as it is. The tool is given the
+    /// arguments as a map.
+    pub fn input_schema(mut self, schema: Value) -> Draft<D, Map<String, Value>> {
+        self.parts.schema = schema;
+        self.at()
+    }
+}
+
+/// What may be said of every tool.
+impl<D, I> Draft<D, I> {
+    /// The name for people.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.parts.definition.title = Some(title.into());
+        self
+    }
+
+    /// It changes nothing.
+    pub fn read_only(self) -> Self {
+        self.hint(|hints| hints.read_only_hint = Some(true))
+    }
+
+    /// Whether it may destroy something, and not only add. It may unless it
+    /// says otherwise.
+    pub fn destructive(self, destructive: bool) -> Self {
+        self.hint(|hints| hints.destructive_hint = Some(destructive))
+    }
+
+    /// Calling it again with the same arguments adds nothing.
+    pub fn idempotent(self) -> Self {
+        self.hint(|hints| hints.idempotent_hint = Some(true))
+    }
+
+    /// Whether it deals with the outside world. It does unless it says
+    /// otherwise.
+    pub fn open_world(self, open: bool) -> Self {
+        self.hint(|hints| hints.open_world_hint = Some(open))
+    }
+
+    /// All hints at once.
+    pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
+        self.parts.definition.annotations = Some(Box::new(annotations));
+        self
+    }
+
+    /// A picture to show; one more each time.
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.parts.definition.icons.push(icon);
+        self
+    }
+
+    /// What travels beside it.
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.parts.definition.meta = Some(meta);
+        self
+    }
+
+    /// What a client must be able to do. To others the tool is not listed, and
+    /// their calls are refused before anything runs.
+    pub fn requires(mut self, needs: impl IntoIterator<Item = Need>) -> Self {
+        let needs: Needs = needs.into_iter().collect();
+        self.parts.needs = self.parts.needs.union(needs);
+        self
+    }
+
+    /// How much one call may do.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.parts.limits = limits;
+        self
+    }
+
+    /// Says that the tool may show this form, which has a key of its own. The
+    /// server's manifest lists it, so that hosts can prepare for it.
+    pub fn elicits<T: Elicit>(mut self) -> Self {
+        self.parts.elicits.extend(Form::of::<T>());
+        self
+    }
+
+    fn hint(mut self, set: impl FnOnce(&mut ToolAnnotations)) -> Self {
+        set(self.parts.definition.annotations.get_or_insert_default());
+        self
+    }
+
+    fn at<E, J>(self) -> Draft<E, J> {
+        Draft {
+            parts: self.parts,
+            stage: PhantomData,
+        }
+    }
+}
+
+/// How a tool is finished.
+impl<I: DeserializeOwned + Send + 'static> Draft<Described, I> {
+    /// A tool that needs nothing but its input.
+    pub fn headless<S, O, F, W>(self, work: F) -> Tool<S>
+    where
+        O: Output,
+        F: Fn(I) -> W + Send + Sync + 'static,
+        W: Future<Output = Result<O>> + Send + 'static,
+    {
+        let input = PhantomData;
+        self.parts.finish(O::schema(), Headless { work, input })
+    }
+
+    /// A tool that may ask the user and models, and has the application's
+    /// state at hand.
+    pub fn execute<S, O, F, W>(self, work: F) -> Tool<S>
+    where
+        S: 'static,
+        O: Output,
+        F: Fn(I, Conversation<S>) -> W + Send + Sync + 'static,
+        W: Future<Output = Result<O>> + Send + 'static,
+    {
+        let input = PhantomData;
+        self.parts.finish(O::schema(), Execute { work, input })
+    }
+
+    /// A tool in three phases: work before the client is asked, the
+    /// conversation, and work after it. The first and the last happen once.
+    pub fn handoff(self) -> Handoff<I> {
+        Handoff::new(self.parts)
+    }
+}
+
+impl Parts {
+    pub(super) fn finish<S>(
+        mut self,
+        output: Option<RawJson>,
+        run: impl Run<S> + 'static,
+    ) -> Tool<S> {
+        self.definition.input_schema = raw(&self.schema);
+        self.definition.output_schema = output;
+        let input = Input::new(&self.schema);
+        let headers = param_headers(&self.definition);
+        let problem = self.problem().or_else(|| input.as_ref().err().cloned());
+        let problem = problem.or_else(|| headers.as_ref().err().cloned());
+        Tool {
+            shared: Arc::new(Shared {
+                definition: self.definition,
+                needs: self.needs,
+                limits: self.limits,
+                elicits: self.elicits,
+                headers: headers.unwrap_or_default(),
+                input: input.unwrap_or_else(|_| Input::refusing()),
+                run: Box::new(run),
+                problem,
+            }),
+        }
+    }
+
+    fn problem(&self) -> Option<String> {
+        let name = &self.definition.name;
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        if name.is_empty() || name.len() > 128 || !name.bytes().all(allowed) {
+            let why = "its name must be 1 to 128 letters, digits, `_`, `-` and `.`";
+            return Some(why.to_owned());
+        }
+        let mut keys: Vec<_> = self.elicits.iter().map(|form| form.key).collect();
+        keys.sort_unstable();
+        let twice = keys.windows(2).find(|pair| pair[0] == pair[1]);
+        twice.map(|pair| format!("two of its forms have the key {:?}", pair[0]))
+    }
+}
+
+/// The arguments that HTTP requests repeat in headers, by the marks in the
+/// schema.
+fn param_headers(tool: &model::Tool) -> Result<ParamHeaders, String> {
+    let Some(schema) = &tool.input_schema else {
+        return Ok(ParamHeaders::default());
+    };
+    ParamHeaders::from_schema(schema.get()).map_err(|fault| fault.to_string())
+}

@@ -1,0 +1,233 @@
+//! Tools in three phases: before the client is asked, with the client, after.
+
+use std::{fmt, future::Future, sync::Arc};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Arguments, Output, Run, Tool, builder::Parts};
+use crate::{
+    proto::{jsonrpc::RawJson, model::CallToolResult},
+    server::{Conversation, ServerContext, error::Result},
+    transport::BoxFuture,
+};
+
+/// A phase of a tool, whatever its types are.
+type Phase<In, Out> = Arc<dyn Fn(In) -> BoxFuture<'static, Result<Out>> + Send + Sync>;
+
+/// A tool in three phases that has none yet.
+#[must_use = "a handoff without its phases is not a tool yet"]
+#[derive(Debug)]
+pub struct Handoff<I> {
+    parts: Parts,
+    input: std::marker::PhantomData<fn(I)>,
+}
+
+/// A tool in three phases that has its first.
+#[must_use = "a handoff without `client` and `after` is not a tool yet"]
+pub struct AfterBefore<S, I, H> {
+    parts: Parts,
+    before: Phase<(I, ServerContext<S>), H>,
+}
+
+/// A tool in three phases that lacks its last.
+#[must_use = "a handoff without `after` is not a tool yet"]
+pub struct AfterClient<S, I, H, R> {
+    parts: Parts,
+    before: Phase<(I, ServerContext<S>), H>,
+    client: Phase<(H, Conversation<S>), R>,
+    cleanup: Option<Phase<(H, ServerContext<S>), ()>>,
+}
+
+impl<I> Handoff<I> {
+    pub(super) fn new(parts: Parts) -> Self {
+        Self {
+            parts,
+            input: std::marker::PhantomData,
+        }
+    }
+
+    /// The first phase, on the server. It happens once; what it returns is
+    /// remembered, through JSON, and given to both other phases.
+    pub fn before<S, H, F, W>(self, before: F) -> AfterBefore<S, I, H>
+    where
+        H: Serialize + DeserializeOwned + Send + 'static,
+        F: Fn(I, ServerContext<S>) -> W + Send + Sync + 'static,
+        W: Future<Output = Result<H>> + Send + 'static,
+    {
+        AfterBefore {
+            parts: self.parts,
+            before: Arc::new(move |(input, context)| Box::pin(before(input, context))),
+        }
+    }
+}
+
+impl<S, I, H> AfterBefore<S, I, H> {
+    /// The second phase: the conversation with the client.
+    pub fn client<R, F, W>(self, client: F) -> AfterClient<S, I, H, R>
+    where
+        F: Fn(H, Conversation<S>) -> W + Send + Sync + 'static,
+        W: Future<Output = Result<R>> + Send + 'static,
+    {
+        AfterClient {
+            parts: self.parts,
+            before: self.before,
+            client: Arc::new(move |(handoff, cx)| Box::pin(client(handoff, cx))),
+            cleanup: None,
+        }
+    }
+}
+
+impl<S, I, H, R> AfterClient<S, I, H, R>
+where
+    S: Send + Sync + 'static,
+    I: DeserializeOwned + Send + 'static,
+    H: Serialize + DeserializeOwned + Send + 'static,
+    R: Send + 'static,
+{
+    /// What to do with the first phase's value where the last is not reached:
+    /// the conversation failed, or the caller went away while it ran.
+    ///
+    /// A client that never comes back with its answers is not noticed; what
+    /// must not be held for ever needs a time limit of its own.
+    pub fn cleanup<F, W>(mut self, cleanup: F) -> Self
+    where
+        F: Fn(H, ServerContext<S>) -> W + Send + Sync + 'static,
+        W: Future<Output = Result<()>> + Send + 'static,
+    {
+        self.cleanup = Some(Arc::new(move |(handoff, cx)| {
+            Box::pin(cleanup(handoff, cx))
+        }));
+        self
+    }
+
+    /// The third phase, on the server, with what the first and the second
+    /// returned. It happens once in a conversation, on all nodes together; a
+    /// client that repeats its last round gets the same answer again.
+    pub fn after<O, F, W>(self, after: F) -> Tool<S>
+    where
+        O: Output,
+        F: Fn(H, R, ServerContext<S>) -> W + Send + Sync + 'static,
+        W: Future<Output = Result<O>> + Send + 'static,
+    {
+        let after: Phase<(H, R, ServerContext<S>), CallToolResult> =
+            Arc::new(move |(handoff, result, context)| {
+                let work = after(handoff, result, context);
+                Box::pin(async move { work.await?.into_result() })
+            });
+        let phases = Phases {
+            before: self.before,
+            client: self.client,
+            cleanup: self.cleanup,
+            after,
+        };
+        self.parts
+            .finish(O::schema(), ThreePhases(Arc::new(phases)))
+    }
+}
+
+/// A tool in three phases.
+struct ThreePhases<S, I, H, R>(Arc<Phases<S, I, H, R>>);
+
+struct Phases<S, I, H, R> {
+    before: Phase<(I, ServerContext<S>), H>,
+    client: Phase<(H, Conversation<S>), R>,
+    cleanup: Option<Phase<(H, ServerContext<S>), ()>>,
+    after: Phase<(H, R, ServerContext<S>), CallToolResult>,
+}
+
+impl<S, I, H, R> Run<S> for ThreePhases<S, I, H, R>
+where
+    S: Send + Sync + 'static,
+    I: DeserializeOwned + Send + 'static,
+    H: Serialize + DeserializeOwned + Send + 'static,
+    R: Send + 'static,
+{
+    fn run(
+        &self,
+        arguments: Arguments,
+        context: ServerContext<S>,
+    ) -> BoxFuture<'static, Result<CallToolResult>> {
+        let phases = Arc::clone(&self.0);
+        Box::pin(async move { phases.run(arguments.read()?, context).await })
+    }
+}
+
+impl<S, I, H, R> Phases<S, I, H, R>
+where
+    S: Send + Sync + 'static,
+    H: Serialize + DeserializeOwned + Send + 'static,
+{
+    async fn run(&self, input: I, context: ServerContext<S>) -> Result<CallToolResult> {
+        let call = Arc::clone(&context.call);
+        let before = async {
+            let value = (self.before)((input, context.clone())).await?;
+            Ok(RawJson::encode(&value)?)
+        };
+        let handoff: RawJson = call.step("!before", before).await?;
+        let mut unfinished = Unfinished {
+            cleanup: self.cleanup.clone(),
+            handoff: &handoff,
+            context: &context,
+        };
+        let conversation = Conversation::new(context.clone());
+        let ended = (self.client)((handoff.decode()?, conversation)).await;
+        let cleanup = unfinished.cleanup.take();
+        match ended {
+            Ok(result) => {
+                let value = handoff.decode()?;
+                let after = (self.after)((value, result, context.clone()));
+                call.step("!after", after).await
+            }
+            Err(error) => {
+                if let Some(cleanup) = cleanup {
+                    let value = handoff.decode()?;
+                    let cleanup = cleanup((value, context.clone()));
+                    call.step("!cleanup", cleanup).await?;
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+/// A live conversation that is dropped before its end is cleaned up after.
+struct Unfinished<'a, S, H>
+where
+    S: Send + Sync + 'static,
+    H: DeserializeOwned + Send + 'static,
+{
+    cleanup: Option<Phase<(H, ServerContext<S>), ()>>,
+    handoff: &'a RawJson,
+    context: &'a ServerContext<S>,
+}
+
+impl<S, H> Drop for Unfinished<'_, S, H>
+where
+    S: Send + Sync + 'static,
+    H: DeserializeOwned + Send + 'static,
+{
+    fn drop(&mut self) {
+        // A replayed conversation is dropped at every question.
+        if self.context.call.is_replayed() {
+            return;
+        }
+        let runtime = tokio::runtime::Handle::try_current();
+        if let (Some(cleanup), Ok(runtime)) = (self.cleanup.take(), runtime)
+            && let Ok(handoff) = self.handoff.decode()
+        {
+            runtime.spawn(cleanup((handoff, self.context.clone())));
+        }
+    }
+}
+
+impl<S, I, H> fmt::Debug for AfterBefore<S, I, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AfterBefore").finish_non_exhaustive()
+    }
+}
+
+impl<S, I, H, R> fmt::Debug for AfterClient<S, I, H, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AfterClient").finish_non_exhaustive()
+    }
+}

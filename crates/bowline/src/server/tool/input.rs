@@ -1,0 +1,107 @@
+//! What tools are given, and whether it is what they ask for.
+
+use std::{fmt::Write as _, sync::Arc};
+
+use jsonschema::Validator;
+use schemars::JsonSchema;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{
+    proto::jsonrpc::RawJson,
+    server::error::{Error, Result},
+};
+
+/// How many faults the model is told of at once.
+const FAULTS_TOLD: usize = 5;
+
+/// The input of tools that take no arguments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct NoArguments {}
+
+/// The schema of a tool's arguments, ready to be used.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    validator: Arc<Validator>,
+}
+
+/// Arguments that fit their schema.
+#[derive(Clone, Debug)]
+pub(crate) struct Arguments(Value);
+
+impl Input {
+    /// Prepares a schema.
+    ///
+    /// # Errors
+    ///
+    /// Where it is none, or refers to what is not in it.
+    pub(crate) fn new(schema: &Value) -> Result<Self, String> {
+        if schema["type"] != "object" {
+            return Err("the input must be an object: a struct with named fields".to_owned());
+        }
+        let validator = jsonschema::draft202012::new(schema).map_err(|fault| fault.to_string())?;
+        Ok(Self {
+            validator: Arc::new(validator),
+        })
+    }
+
+    /// For a tool that is never called, since something is wrong with it.
+    pub(super) fn refusing() -> Self {
+        let nothing = Value::Bool(false);
+        let validator = jsonschema::draft202012::new(&nothing);
+        Self {
+            validator: Arc::new(validator.expect("`false` is a schema")),
+        }
+    }
+
+    /// Checks the arguments of a call.
+    ///
+    /// # Errors
+    ///
+    /// Where they do not fit; in words for the model.
+    pub(crate) fn check(&self, arguments: Value) -> Result<Arguments> {
+        if self.validator.is_valid(&arguments) {
+            return Ok(Arguments(arguments));
+        }
+        let mut text = "Invalid arguments".to_owned();
+        let mut faults = self.validator.iter_errors(&arguments);
+        for fault in faults.by_ref().take(FAULTS_TOLD) {
+            let place = fault.instance_path().to_string();
+            let place = if place.is_empty() { "/" } else { &place };
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n- at {place}: {fault}");
+        }
+        if faults.next().is_some() {
+            text.push_str("\n- and more");
+        }
+        Err(Error::failed(text))
+    }
+}
+
+impl Arguments {
+    /// The arguments as the tool's own type.
+    ///
+    /// # Errors
+    ///
+    /// Where the type wants more than its schema says; in words for the model.
+    pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T> {
+        serde_path_to_error::deserialize(self.0).map_err(|fault| {
+            let place = fault.path().to_string();
+            Error::failed(format!(
+                "Invalid arguments\n- at {place}: {}",
+                fault.inner()
+            ))
+        })
+    }
+}
+
+/// The schema of a type, as tools publish it.
+pub(super) fn schema_of<T: JsonSchema>() -> Value {
+    schemars::schema_for!(T).to_value()
+}
+
+pub(super) fn raw(schema: &Value) -> Option<RawJson> {
+    RawJson::encode(schema).ok()
+}

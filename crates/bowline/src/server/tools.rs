@@ -1,0 +1,175 @@
+//! Listing and calling tools.
+
+use std::{borrow::Cow, sync::Arc};
+
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+use super::{
+    converse::Task,
+    error::{Error, ErrorKind},
+    list::Listed,
+    needs::{Need, Needs},
+    replay::round::Brought,
+    request::Request,
+    service::Core,
+    talk::{ServerContext, voice::Voice},
+    tool::Tool,
+};
+use crate::proto::{
+    jsonrpc::{ErrorObject, code},
+    model::{CallToolResult, InputResponses, ListToolsResult},
+    revision::Era,
+    server::{CacheHint, Reply, RequestContext, errors},
+};
+
+impl<S> Listed for Tool<S> {
+    type Page = ListToolsResult;
+
+    fn name(&self) -> &str {
+        self.name()
+    }
+
+    fn needs(&self) -> Needs {
+        self.shared.needs
+    }
+
+    fn page(items: &[&Self], next: Option<String>, hint: &CacheHint) -> ListToolsResult {
+        let tools = items.iter().map(|tool| tool.definition().clone());
+        let mut page = ListToolsResult::new(tools.collect::<Vec<_>>());
+        page.next_cursor = next;
+        page.ttl_ms = i64::try_from(hint.ttl.as_millis()).ok();
+        page.cache_scope = Some(hint.scope.clone());
+        page
+    }
+}
+
+/// What a call says, without being copied.
+#[derive(Deserialize)]
+struct CallParams<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    arguments: Option<&'a RawValue>,
+    #[serde(rename = "inputResponses", default)]
+    input_responses: Option<InputResponses>,
+    #[serde(rename = "requestState", default)]
+    request_state: Option<String>,
+}
+
+impl<S: Send + Sync + 'static> Core<S> {
+    pub(super) async fn call_tool(
+        self: Arc<Self>,
+        request: Request,
+        voice: Box<dyn Voice>,
+    ) -> Reply {
+        match self.try_call_tool(request, voice).await {
+            Ok(reply) => reply,
+            Err(error) => Reply::Error(error),
+        }
+    }
+
+    async fn try_call_tool(
+        &self,
+        mut request: Request,
+        voice: Box<dyn Voice>,
+    ) -> Result<Reply, ErrorObject> {
+        let params = request.params.take();
+        let bytes = params.as_deref().unwrap_or(b"{}");
+        let params: CallParams<'_> =
+            crate::proto::jsonrpc::decode(bytes).map_err(|fault| errors::invalid_params(&fault))?;
+        let catalog = self.catalog();
+        let found = catalog.tools.get(&params.name);
+        let tool = found.ok_or_else(|| errors::unknown_tool(&params.name))?;
+        check_needs(tool.shared.needs, &request.context)?;
+        let raw = params.arguments.map(|raw| raw.get().as_bytes());
+        let arguments = match tool.shared.input.check(read_arguments(raw)?) {
+            Ok(arguments) => arguments,
+            Err(error) => return invalid_input(&request, &error),
+        };
+        let task = Task {
+            name: tool.name(),
+            arguments: raw,
+            limits: tool.shared.limits,
+            brought: Brought {
+                state: params.request_state,
+                answers: params.input_responses.unwrap_or_default(),
+            },
+        };
+        let state = Arc::clone(&self.state);
+        let work = |call| {
+            tool.shared
+                .run
+                .run(arguments, ServerContext { call, state })
+        };
+        Ok(self.converse(request, voice, task, work, settle).await)
+    }
+}
+
+/// The client must be able to do what is needed, and say so in this request.
+pub(super) fn check_needs(needs: Needs, context: &RequestContext) -> Result<(), ErrorObject> {
+    let missing = needs.without(Needs::met_by(&context.client.capabilities));
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let required = missing.as_capabilities();
+    Err(errors::missing_capability(context.rules, required))
+}
+
+fn read_arguments(raw: Option<&[u8]>) -> Result<Value, ErrorObject> {
+    let Some(raw) = raw else {
+        return Ok(Value::Object(serde_json::Map::new()));
+    };
+    match serde_json::from_slice(raw) {
+        Ok(arguments @ Value::Object(_)) => Ok(arguments),
+        Ok(_) => {
+            let message = "Invalid params: arguments: must be an object";
+            Err(ErrorObject::new(code::INVALID_PARAMS, message))
+        }
+        Err(error) => {
+            let message = format!("Invalid params: arguments: {error}");
+            Err(ErrorObject::new(code::INVALID_PARAMS, message))
+        }
+    }
+}
+
+/// Arguments that do not fit: something that the model can mend, where the
+/// revision lets it know.
+fn invalid_input(request: &Request, error: &Error) -> Result<Reply, ErrorObject> {
+    if request.context.rules.invalid_tool_input_is_result {
+        return Ok(request.answer(CallToolResult::failure(error.to_string())));
+    }
+    Err(ErrorObject::new(code::INVALID_PARAMS, error.to_string()))
+}
+
+/// What the client is told of how a tool ended.
+fn settle(
+    ended: super::Result<CallToolResult>,
+    context: &RequestContext,
+) -> Result<CallToolResult, ErrorObject> {
+    let error = match ended {
+        Ok(result) => return Ok(result),
+        Err(error) => error,
+    };
+    match error.kind() {
+        ErrorKind::Protocol => Err(protocol_error(&error)),
+        ErrorKind::Capability { capability } if context.era() == Era::Stateless => {
+            Err(capability_error(capability, context))
+        }
+        _ => Ok(CallToolResult::failure(error.for_model())),
+    }
+}
+
+/// The error response that an error asks to become; what is none of that kind
+/// becomes an internal error with the same words.
+pub(super) fn protocol_error(error: &Error) -> ErrorObject {
+    match (error.kind(), error.object()) {
+        (ErrorKind::Protocol, Some(object)) => object.clone(),
+        _ => errors::internal(&error.to_string()),
+    }
+}
+
+pub(super) fn capability_error(capability: &str, context: &RequestContext) -> ErrorObject {
+    let needs: Needs = Need::by_capability(capability).into_iter().collect();
+    errors::missing_capability(context.rules, needs.as_capabilities())
+}
