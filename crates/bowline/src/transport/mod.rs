@@ -6,6 +6,8 @@
 
 mod child;
 mod memory;
+#[cfg(feature = "server")]
+mod stdio;
 mod stream;
 
 use std::{
@@ -19,6 +21,8 @@ use bytes::Bytes;
 pub use bowline_proto::client::{Cause, CauseKind, HttpRefusal, Refusal, Wire, Wiring};
 pub use child::{ChildProcess, StderrPolicy};
 pub use memory::{Memory, MemoryListener, MemoryPeer};
+#[cfg(feature = "server")]
+pub use stdio::Stdio;
 pub use stream::StreamLink;
 
 use crate::proto::revision::Revision;

@@ -1,0 +1,164 @@
+//! The link of a program that is itself a server on its standard streams.
+
+mod direction;
+#[cfg(not(unix))]
+mod plain;
+mod thread;
+#[cfg(unix)]
+mod unix;
+
+use std::{
+    fmt,
+    future::poll_fn,
+    io,
+    sync::atomic::{AtomicBool, Ordering},
+    task::{Context, Poll, Waker},
+};
+
+use tokio::{
+    io::{Sink, sink},
+    runtime::Handle,
+};
+
+use self::direction::{LastLine, Never};
+#[cfg(not(unix))]
+use self::plain::{Input, Output, take};
+#[cfg(unix)]
+use self::unix::{Input, Output, take};
+use super::{Cause, Link, LinkEvent, Outgoing, Refusal, StreamLink};
+
+/// How many outbound bytes are queued before the link is busy.
+const QUEUE_BYTES: usize = 4 * 1024 * 1024;
+
+/// Whether the streams were taken.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// This program's standard input and output as a link to whoever started it.
+///
+/// The input's end is not the link's end: after [`LinkEvent::Down`], what was
+/// asked before can still be answered. So a server ends in three steps: the
+/// link is down, the last answers are sent, and [`finish`](Self::finish) waits
+/// until they are written.
+///
+/// On unix the streams belong to the link alone from then on. What the program
+/// or a library prints goes to the standard error, and the standard input is
+/// empty, for this program and for those that it starts. Where the standard
+/// error is the very pipe or socket that the frames go to, what is printed goes
+/// nowhere. On other systems the streams stay where they are, and nothing else
+/// may be printed.
+///
+/// ```no_run
+/// use std::future::poll_fn;
+///
+/// use bowline::transport::{Link as _, LinkEvent, Outgoing, Stdio};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut link = Stdio::take(16 * 1024 * 1024)?;
+/// // Sends every frame back.
+/// while let LinkEvent::Frame(frame) = poll_fn(|cx| link.poll_event(cx)).await {
+///     let _ = link.send(Outgoing { id: None, frame });
+///     poll_fn(|cx| link.poll_flush(cx)).await;
+/// }
+/// link.finish().await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Stdio {
+    // Two links of one direction each: in one of both, the input's end would
+    // be the output's end, too.
+    input: StreamLink<LastLine<Input>, Sink>,
+    output: StreamLink<Never, Output>,
+    /// Where the rest is written after the link was closed.
+    runtime: Handle,
+}
+
+impl Stdio {
+    /// Takes the standard streams, for frames of up to `max_frame` bytes.
+    ///
+    /// Call it early: what was read from [`std::io::stdin`] before is missing
+    /// here, and what was started before may hold the streams.
+    ///
+    /// # Errors
+    ///
+    /// Where they were taken before, where there is no Tokio runtime, or where
+    /// the system refuses. The streams are as before then.
+    ///
+    /// # Panics
+    ///
+    /// Where the runtime was built without I/O.
+    pub fn take(max_frame: usize) -> io::Result<Self> {
+        let runtime = Handle::try_current().map_err(io::Error::other)?;
+        if TAKEN.swap(true, Ordering::SeqCst) {
+            return Err(io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "the standard streams were taken before",
+            ));
+        }
+        let (input, output) = take().inspect_err(|_| TAKEN.store(false, Ordering::SeqCst))?;
+        Ok(Self {
+            input: StreamLink::new(LastLine::of(input), sink(), max_frame, 0),
+            output: StreamLink::new(Never, output, 0, QUEUE_BYTES),
+            runtime,
+        })
+    }
+
+    /// Writes what is queued, then closes the streams. Waits for as long as the
+    /// other side does not read.
+    ///
+    /// A driver that holds a [`Link`] only does the same by waiting for
+    /// [`poll_flush`](Link::poll_flush) before it calls [`close`](Link::close).
+    ///
+    /// # Errors
+    ///
+    /// Where the output is broken, so that some of it was not delivered.
+    pub async fn finish(mut self) -> Result<(), Cause> {
+        poll_fn(|cx| self.output.poll_write_queued(cx)).await;
+        match self.poll_broken(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(cause) => Err(cause),
+            Poll::Pending => Ok(()),
+        }
+    }
+
+    /// Ready where the output is broken. There is nothing to wake for: the one
+    /// who writes is woken when it breaks.
+    fn poll_broken(&mut self, cx: &mut Context<'_>) -> Poll<Cause> {
+        match self.output.poll_read_frame(cx) {
+            Poll::Ready(LinkEvent::Down(cause)) => Poll::Ready(cause),
+            _ => Poll::Pending,
+        }
+    }
+}
+
+impl Link for Stdio {
+    fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal> {
+        self.output.enqueue(outgoing)
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.output.poll_write_queued(cx)
+    }
+
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
+        match self.input.poll_read_frame(cx) {
+            Poll::Pending => self.poll_broken(cx).map(LinkEvent::Down),
+            event => event,
+        }
+    }
+
+    /// Writes what is queued in the background. A program that ends at once
+    /// should [`finish`](Stdio::finish) instead.
+    fn close(mut self: Box<Self>) {
+        let mut unwatched = Context::from_waker(Waker::noop());
+        if self.poll_flush(&mut unwatched).is_pending() {
+            let runtime = self.runtime.clone();
+            runtime.spawn(self.finish());
+        }
+    }
+}
+
+impl fmt::Debug for Stdio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stdio").finish_non_exhaustive()
+    }
+}

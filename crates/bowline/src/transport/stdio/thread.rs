@@ -1,0 +1,169 @@
+//! Streams that can only be waited for by blocking, each on a thread of its own.
+//!
+//! Not on the runtime's pool: a runtime that ends waits for its pool, and so
+//! would wait for a key to be pressed where the input is a terminal. A thread
+//! of our own ends with the program.
+
+use std::{
+    io::{self, IoSlice, Read, Write},
+    pin::Pin,
+    task::{Context, Poll, ready},
+    thread,
+};
+
+use bytes::{Buf as _, Bytes};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    sync::mpsc,
+};
+
+/// How much is read at once, and about how much is written.
+const CHUNK_BYTES: usize = 64 * 1024;
+/// How many chunks are read ahead.
+const AHEAD: usize = 4;
+
+/// An input that a thread reads.
+pub(super) struct ThreadReader {
+    chunks: mpsc::Receiver<io::Result<Bytes>>,
+    /// What is left of the last chunk.
+    rest: Bytes,
+}
+
+impl ThreadReader {
+    /// Begins to read.
+    pub(super) fn start(source: impl Read + Send + 'static) -> io::Result<Self> {
+        let (sender, chunks) = mpsc::channel(AHEAD);
+        thread::Builder::new()
+            .name("bowline-stdin".to_owned())
+            .spawn(move || read(source, &sender))?;
+        Ok(Self {
+            chunks,
+            rest: Bytes::new(),
+        })
+    }
+}
+
+/// Reads until the end, an error, or until nobody listens.
+fn read(mut source: impl Read, chunks: &mpsc::Sender<io::Result<Bytes>>) {
+    let mut buffer = vec![0; CHUNK_BYTES];
+    loop {
+        let chunk = match source.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(length) => Ok(Bytes::copy_from_slice(&buffer[..length])),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => Err(error),
+        };
+        let failed = chunk.is_err();
+        if chunks.blocking_send(chunk).is_err() || failed {
+            return;
+        }
+    }
+}
+
+impl AsyncRead for ThreadReader {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.rest.is_empty() {
+            match ready!(self.chunks.poll_recv(cx)) {
+                Some(chunk) => self.rest = chunk?,
+                None => return Poll::Ready(Ok(())),
+            }
+        }
+        let length = self.rest.len().min(buffer.remaining());
+        buffer.put_slice(&self.rest[..length]);
+        self.rest.advance(length);
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// An output that a thread writes.
+///
+/// A write is ready when it is done, and not when it has begun, so that errors
+/// are told of the write that they belong to. Until then it must be repeated
+/// with the same bytes, or more after them.
+pub(super) struct ThreadWriter {
+    chunks: mpsc::Sender<Vec<u8>>,
+    written: mpsc::Receiver<io::Result<usize>>,
+    busy: bool,
+}
+
+impl ThreadWriter {
+    /// Waits for something to write.
+    pub(super) fn start(target: impl Write + Send + 'static) -> io::Result<Self> {
+        let (chunks, given) = mpsc::channel(1);
+        let (sender, written) = mpsc::channel(1);
+        thread::Builder::new()
+            .name("bowline-stdout".to_owned())
+            .spawn(move || write(target, given, &sender))?;
+        Ok(Self {
+            chunks,
+            written,
+            busy: false,
+        })
+    }
+}
+
+/// Writes until nobody has anything more to write.
+fn write(
+    mut target: impl Write,
+    mut chunks: mpsc::Receiver<Vec<u8>>,
+    written: &mpsc::Sender<io::Result<usize>>,
+) {
+    while let Some(chunk) = chunks.blocking_recv() {
+        let done = target.write_all(&chunk).and_then(|()| target.flush());
+        if written.blocking_send(done.map(|()| chunk.len())).is_err() {
+            return;
+        }
+    }
+}
+
+impl AsyncWrite for ThreadWriter {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_write_vectored(cx, &[IoSlice::new(bytes)])
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        if !self.busy {
+            if self.chunks.try_send(gathered(slices)).is_err() {
+                return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+            }
+            self.busy = true;
+        }
+        let written = ready!(self.written.poll_recv(cx));
+        self.busy = false;
+        Poll::Ready(written.unwrap_or_else(|| Err(io::ErrorKind::BrokenPipe.into())))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// The first of the bytes in one piece.
+fn gathered(slices: &[IoSlice<'_>]) -> Vec<u8> {
+    let mut chunk = Vec::new();
+    for slice in slices {
+        let room = CHUNK_BYTES - chunk.len();
+        chunk.extend_from_slice(&slice[..slice.len().min(room)]);
+    }
+    chunk
+}

@@ -1,0 +1,263 @@
+//! The standard streams on unix: taken out of everybody's reach, and read and
+//! written without blocking where that is possible.
+//!
+//! Not to block is a flag of the open file description, and that is shared with
+//! whoever inherited the same end, such as a shell script that started us and
+//! goes on when we are gone. A program that does not expect the flag fails on
+//! it: `cat` ends with an error, `eprintln!` panics. So a pipe is opened anew
+//! where the system can do that, as Linux can: then the flag is ours alone, and
+//! even if we are killed nobody sees it. A socket cannot be opened anew. There
+//! the flag is set, and taken back when the link closes. That is honest for
+//! those who use the stream after us; those who use it at the same time would
+//! mix their bytes with ours in any case. Terminals and files, which are shared
+//! with everybody, keep their flags: threads block on them.
+
+use std::{
+    fs::File,
+    io::{self, IoSlice},
+    os::{
+        fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd},
+        unix::{ffi::OsStrExt as _, net},
+    },
+    path::{Path, PathBuf},
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use rustix::{
+    fs::{FileType, OFlags, Stat, fcntl_getfl, fcntl_setfl, fstat},
+    io::fcntl_dupfd_cloexec,
+    stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stderr, stdin, stdout},
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::{UnixStream, unix::pipe},
+};
+
+use super::thread::{ThreadReader, ThreadWriter};
+
+/// The first descriptor that is no standard stream.
+const FIRST_PRIVATE: i32 = 3;
+/// How large pipes are made. Not as large as allowed: what all pipes of a user
+/// hold together is limited, and whoever is over the limit gets tiny ones.
+#[cfg(target_os = "linux")]
+const PIPE_BYTES: usize = 256 * 1024;
+
+/// Takes both streams, and leaves in their place what does no harm.
+pub(super) fn take() -> io::Result<(Input, Output)> {
+    let input = Taken::copy(stdin())?;
+    let output = Taken::copy(stdout())?;
+    let mute = output.is_same_wire(&fstat(stderr())?);
+    let ends = (input.into_input()?, output.into_output()?);
+    replace(mute)?;
+    Ok(ends)
+}
+
+/// From now on what is printed goes to the standard error, and whoever reads
+/// the standard input finds it at its end. Programs that are started inherit
+/// this.
+fn replace(mute: bool) -> io::Result<()> {
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    if mute {
+        dup2_stderr(&null)?;
+    }
+    dup2_stdout(stderr())?;
+    dup2_stdin(&null)?;
+    Ok(())
+}
+
+/// A copy of a standard stream that no other program inherits.
+struct Taken {
+    descriptor: OwnedFd,
+    stat: Stat,
+    /// Whether it blocked. Asked before any flag is changed, as both streams
+    /// may be one socket.
+    blocking: bool,
+}
+
+impl Taken {
+    fn copy(stream: BorrowedFd<'_>) -> io::Result<Self> {
+        let descriptor = fcntl_dupfd_cloexec(stream, FIRST_PRIVATE)?;
+        Ok(Self {
+            stat: fstat(&descriptor)?,
+            blocking: !fcntl_getfl(&descriptor)?.contains(OFlags::NONBLOCK),
+            descriptor,
+        })
+    }
+
+    fn kind(&self) -> FileType {
+        FileType::from_raw_mode(self.stat.st_mode)
+    }
+
+    /// Whether the other stream leads to the same reader as this one, where
+    /// the reader is a program.
+    fn is_same_wire(&self, other: &Stat) -> bool {
+        let is_wire = matches!(self.kind(), FileType::Fifo | FileType::Socket);
+        // Some systems do not number their pipes.
+        is_wire
+            && self.stat.st_ino != 0
+            && (self.stat.st_dev, self.stat.st_ino) == (other.st_dev, other.st_ino)
+    }
+
+    fn into_input(self) -> io::Result<Input> {
+        match self.kind() {
+            FileType::Fifo => {
+                let anew = self.opened_anew(|path| pipe::OpenOptions::new().open_receiver(path));
+                Lent::pipe(self, anew, pipe::Receiver::from_owned_fd).map(Input::Pipe)
+            }
+            FileType::Socket => self.into_socket().map(Input::Socket),
+            _ => ThreadReader::start(File::from(self.descriptor)).map(Input::Other),
+        }
+    }
+
+    fn into_output(self) -> io::Result<Output> {
+        match self.kind() {
+            FileType::Fifo => {
+                let anew = self.opened_anew(|path| pipe::OpenOptions::new().open_sender(path));
+                Lent::pipe(self, anew, pipe::Sender::from_owned_fd).map(Output::Pipe)
+            }
+            FileType::Socket => self.into_socket().map(Output::Socket),
+            _ => ThreadWriter::start(File::from(self.descriptor)).map(Output::Other),
+        }
+    }
+
+    /// The pipe under another open file description. Not everywhere possible:
+    /// there may be no `/proc`, or the pipe may be another user's.
+    fn opened_anew<P>(&self, open: impl FnOnce(&Path) -> io::Result<P>) -> Option<P> {
+        if !cfg!(target_os = "linux") {
+            return None;
+        }
+        let path = PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()));
+        // A pipe with a name would forget that its writers have gone, and so
+        // would never end.
+        let name = path.read_link().ok()?;
+        if !name.as_os_str().as_bytes().starts_with(b"pipe:") {
+            return None;
+        }
+        open(&path).ok()
+    }
+
+    fn into_socket(self) -> io::Result<Lent<UnixStream>> {
+        let blocking = self.blocking;
+        let socket = net::UnixStream::from(self.descriptor);
+        socket.set_nonblocking(true)?;
+        let inner = UnixStream::from_std(socket)?;
+        Ok(Lent { inner, blocking })
+    }
+}
+
+/// An end whose open file description others may have, too. Dropping it leaves
+/// that as it was.
+pub(super) struct Lent<T: AsFd> {
+    inner: T,
+    /// Whether it must block again.
+    blocking: bool,
+}
+
+impl<T: AsFd> Lent<T> {
+    fn pipe(
+        taken: Taken,
+        anew: Option<T>,
+        share: impl FnOnce(OwnedFd) -> io::Result<T>,
+    ) -> io::Result<Self> {
+        enlarge(&taken.descriptor);
+        let blocking = taken.blocking && anew.is_none();
+        let inner = match anew {
+            Some(inner) => inner,
+            None => share(taken.descriptor)?,
+        };
+        Ok(Self { inner, blocking })
+    }
+}
+
+impl<T: AsFd> Drop for Lent<T> {
+    fn drop(&mut self) {
+        if self.blocking {
+            // Others may have set other flags since.
+            let flags = fcntl_getfl(&self.inner);
+            let _ = flags.and_then(|flags| fcntl_setfl(&self.inner, flags - OFlags::NONBLOCK));
+        }
+    }
+}
+
+/// Makes room, so that a large frame takes fewer turns. As it is will do, too.
+#[cfg(target_os = "linux")]
+fn enlarge(pipe: &OwnedFd) {
+    use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
+
+    if fcntl_getpipe_size(pipe).is_ok_and(|size| size < PIPE_BYTES) {
+        let _ = fcntl_setpipe_size(pipe, PIPE_BYTES);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn enlarge(_pipe: &OwnedFd) {}
+
+/// The standard input.
+pub(super) enum Input {
+    Pipe(Lent<pipe::Receiver>),
+    /// Node.js gives its children sockets.
+    Socket(Lent<UnixStream>),
+    Other(ThreadReader),
+}
+
+/// The standard output.
+pub(super) enum Output {
+    Pipe(Lent<pipe::Sender>),
+    Socket(Lent<UnixStream>),
+    Other(ThreadWriter),
+}
+
+impl AsyncRead for Input {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Pipe(pipe) => Pin::new(&mut pipe.inner).poll_read(cx, buffer),
+            Self::Socket(socket) => Pin::new(&mut socket.inner).poll_read(cx, buffer),
+            Self::Other(thread) => Pin::new(thread).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl Output {
+    fn writer(self: Pin<&mut Self>) -> Pin<&mut (dyn AsyncWrite + Send + Unpin)> {
+        match self.get_mut() {
+            Self::Pipe(pipe) => Pin::new(&mut pipe.inner),
+            Self::Socket(socket) => Pin::new(&mut socket.inner),
+            Self::Other(thread) => Pin::new(thread),
+        }
+    }
+}
+
+impl AsyncWrite for Output {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.writer().poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.writer().poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.writer().poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.writer().poll_shutdown(cx)
+    }
+}
