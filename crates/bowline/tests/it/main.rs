@@ -19,3 +19,5 @@ mod process;
 mod registry;
 #[cfg(all(feature = "macros", feature = "testing"))]
 mod server;
+#[cfg(all(feature = "server", feature = "testing", unix))]
+mod stdio;
