@@ -1,4 +1,4 @@
-//! `cargo xtask peers`: the servers of others that the interop tests talk to.
+//! `cargo xtask peers`: the servers and clients of others that the tests talk to.
 //!
 //! They are installed below `target/peers`, from the versions that the lock
 //! files in `peers/` pin. A stamp holds the lock files' text as of the last
@@ -22,6 +22,8 @@ const PEERS: &[&str] = &[
     "node/node_modules/.bin/mcp-server-filesystem",
     "node/node_modules/.bin/mcp-server-memory",
     "node/node_modules/.bin/mcp-server-sequential-thinking",
+    "node/node_modules/@modelcontextprotocol/client/package.json",
+    "node/node_modules/@modelcontextprotocol/sdk/package.json",
     "python/bin/mcp-server-fetch",
     "python/bin/mcp-server-git",
     "python/bin/mcp-server-time",
