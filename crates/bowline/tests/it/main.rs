@@ -6,6 +6,8 @@
 mod cache;
 #[cfg(feature = "testing")]
 mod client;
+#[cfg(all(feature = "testing", unix))]
+mod clients;
 mod config;
 #[cfg(feature = "testing")]
 mod contract;
