@@ -37,8 +37,8 @@ impl Sdk {
     /// driver's document.
     pub(crate) async fn play(self, server: &Server, scenario: &Value) -> Result<Value, Fault> {
         let (program, driver) = match self {
-            Self::TypeScript1 => ("node".into(), "ts1.mjs"),
-            Self::TypeScript2 => ("node".into(), "ts2.mjs"),
+            Self::TypeScript1 => (node("sdk")?, "ts1.mjs"),
+            Self::TypeScript2 => (node("client")?, "ts2.mjs"),
             Self::Python2 => (installed("python/bin/python")?, "py2.py"),
         };
         let mut driver = Command::new(program)
@@ -129,6 +129,12 @@ fn with_method<'a>(document: &'a Value, direction: &str, method: &str) -> Vec<&'
 pub(crate) fn text(document: &Value, action: usize) -> &str {
     let result = &document["done"][action]["result"];
     result["content"][0]["text"].as_str().unwrap_or_default()
+}
+
+/// Node.js, if the SDK's package is there for it to load.
+fn node(package: &str) -> Result<PathBuf, Fault> {
+    let folder = "node/node_modules/@modelcontextprotocol";
+    installed(&format!("{folder}/{package}")).map(|_| "node".into())
 }
 
 fn installed(path: &str) -> Result<PathBuf, Fault> {
