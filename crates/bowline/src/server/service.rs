@@ -115,7 +115,9 @@ impl<S: Send + Sync + 'static> Service<S> {
     ///
     /// Where they are taken already.
     pub async fn serve_stdio(&self) -> std::io::Result<()> {
-        Err(std::io::Error::other("not yet"))
+        let link = crate::transport::Stdio::take(self.core.config.max_frame)?;
+        self.serve(link).await;
+        Ok(())
     }
 
     /// A transport for clients in the same process. Each of its links is

@@ -28,6 +28,8 @@ pub(super) struct Driver {
     shared: Arc<Shared>,
     handle: Arc<dyn Handle>,
     timer: Pin<Box<Sleep>>,
+    /// Runs from the end on.
+    leaving: Option<Pin<Box<Sleep>>>,
 }
 
 impl Driver {
@@ -37,6 +39,7 @@ impl Driver {
             shared,
             handle,
             timer,
+            leaving: None,
         }
     }
 
@@ -99,6 +102,15 @@ impl Driver {
         jobs.into_iter().for_each(|job| inner.enqueue(job));
         self.shared.settle(&mut inner, now);
         start_jobs(&self.shared, &mut inner);
+    }
+
+    /// The end has come, but the client does not read what was said to it.
+    /// Says whether that has been waited for long enough.
+    fn is_tired(&mut self, cx: &mut Context<'_>) -> bool {
+        let leaving = self
+            .leaving
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep(self.shared.serving.grace)));
+        leaving.as_mut().poll(cx).is_ready()
     }
 
     /// Sets the timer. Says whether it has run out already.
@@ -174,7 +186,8 @@ impl Future for Driver {
         if flushed && !inner.is_caught_up() {
             more = true;
         }
-        if inner.ended && flushed && inner.is_caught_up() {
+        let said_all = flushed && inner.is_caught_up();
+        if inner.ended && (said_all || this.is_tired(cx)) {
             inner.let_go();
             if let Some(link) = inner.link.take() {
                 link.close();
