@@ -1,5 +1,6 @@
 //! The server framework, through its public API.
 
 mod basics;
+mod cost;
 mod seal;
 mod store;
