@@ -1,6 +1,6 @@
 //! What stands in `#[elicit(…)]`: names with values.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::{
     Attribute, LitInt, LitStr, Token, ext::IdentExt as _, parse::ParseStream,
     punctuated::Punctuated,
@@ -84,16 +84,10 @@ impl Setting {
         Ok(Self { name, value })
     }
 
-    /// Where the value stands, or its first word.
-    pub(crate) fn value_span(&self) -> Span {
-        let first = self.value.clone().into_iter().next();
-        first.map_or_else(|| self.name.span(), |first| first.span())
-    }
-
     fn text(&self) -> syn::Result<LitStr> {
         let wrong = |_| {
             let message = format!("`{0}` takes a text: `{0} = \"…\"`", self.name);
-            syn::Error::new(self.value_span(), message)
+            syn::Error::new_spanned(&self.value, message)
         };
         syn::parse2(self.value.clone()).map_err(wrong)
     }
@@ -102,7 +96,7 @@ impl Setting {
         let number = syn::parse2::<LitInt>(self.value.clone());
         let wrong = |_| {
             let message = format!("`{0}` takes a whole number: `{0} = 3`", self.name);
-            syn::Error::new(self.value_span(), message)
+            syn::Error::new_spanned(&self.value, message)
         };
         number.and_then(|n| n.base10_parse()).map_err(wrong)
     }

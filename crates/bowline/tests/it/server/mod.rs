@@ -2,5 +2,7 @@
 
 mod basics;
 mod cost;
+mod form;
 mod seal;
 mod store;
+mod ui;
