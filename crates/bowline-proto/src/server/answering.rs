@@ -57,7 +57,7 @@ impl Connection {
         };
         self.withdraw_calls_of(now, request);
         let (frame, refused) = self.encode_reply(&open.id, reply.into());
-        self.core.send(Some(request), frame);
+        self.core.answer(Some(request), frame);
         self.core.observe(|| Telemetry::RequestStop {
             request: request.0,
             method: open.method.clone(),

@@ -58,7 +58,9 @@ impl Agency {
     /// The flights to a place on a day.
     pub fn search(&self, destination: &str, date: &str) -> Vec<Flight> {
         let places = DESTINATIONS.iter().zip(1..);
-        let place = places.into_iter().find(|((name, _), _)| name.eq_ignore_ascii_case(destination));
+        let place = places
+            .into_iter()
+            .find(|((name, _), _)| name.eq_ignore_ascii_case(destination));
         let Some(((name, price), route)) = place else {
             return Vec::new();
         };

@@ -2,10 +2,7 @@
 
 use bowline::{
     Server,
-    server::{
-        Conversation, Error, Json, Need, Result, ServerContext, Tool,
-        form::Elicit,
-    },
+    server::{Conversation, Error, Json, Need, Result, ServerContext, Tool, form::Elicit},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -102,7 +99,9 @@ async fn find(trip: Trip, cx: ServerContext<Agency>) -> Result<Vec<Flight>> {
         let places: Vec<_> = Agency::destinations().collect();
         let places = places.join(", ");
         let place = trip.destination;
-        return Err(Error::failed(format!("nobody flies to {place}; we fly to {places}")));
+        return Err(Error::failed(format!(
+            "nobody flies to {place}; we fly to {places}"
+        )));
     }
     Ok(flights)
 }
@@ -117,7 +116,9 @@ async fn choose(flights: Vec<Flight>, cx: Conversation<Agency>) -> Result<Chosen
     let list: Vec<_> = flights.iter().map(describe).collect();
     let question = format!("{} flights. Which one?\n{}", flights.len(), list.join("\n"));
     let choice = cx.elicit::<Choice>(question).strict().await?;
-    let flight = flights.into_iter().find(|flight| flight.id == choice.flight);
+    let flight = flights
+        .into_iter()
+        .find(|flight| flight.id == choice.flight);
     let flight = flight.ok_or_else(|| Error::failed("there is no such flight"))?;
     let seat = match choice.seat {
         Seat::Window => "window",
@@ -125,7 +126,10 @@ async fn choose(flights: Vec<Flight>, cx: Conversation<Agency>) -> Result<Chosen
         Seat::Any => "any",
     };
 
-    let wish = format!("Sum up in one sentence: {}, seat: {seat}", describe(&flight));
+    let wish = format!(
+        "Sum up in one sentence: {}, seat: {seat}",
+        describe(&flight)
+    );
     let summary = cx.sample(wish).max_tokens(100).await?;
     cx.confirm(format!("{summary}\n\nBook it?")).await?;
     Ok(Chosen {
@@ -161,7 +165,8 @@ fn cancel_booking() -> Tool<Agency> {
         .execute(async |wish, cx: Conversation<Agency>| {
             let booking = cx.state().booking(wish.number);
             let booking = booking.ok_or_else(|| Error::failed("there is no such booking"))?;
-            cx.confirm(format!("Cancel {}?", describe(&booking.flight))).await?;
+            cx.confirm(format!("Cancel {}?", describe(&booking.flight)))
+                .await?;
             let cancel = async { Ok(cx.state().cancel(wish.number).is_some()) };
             match cx.step("cancel", cancel).await? {
                 true => Ok("Cancelled."),
