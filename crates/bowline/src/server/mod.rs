@@ -12,6 +12,7 @@ mod error;
 pub mod form;
 mod limits;
 mod list;
+mod manifest;
 mod needs;
 mod replay;
 mod request;
@@ -26,6 +27,7 @@ mod tools;
 pub use build::{BuildError, Server};
 pub use error::{Error, ErrorKind, Result};
 pub use limits::Limits;
+pub use manifest::{Manifest, ManifestEndpoint, ManifestServer};
 pub use needs::Need;
 pub use service::Service;
 pub use talk::{

@@ -3,6 +3,7 @@
 mod basics;
 mod cost;
 mod form;
+mod manifest;
 mod seal;
 mod store;
 mod ui;
