@@ -7,3 +7,4 @@ mod manifest;
 mod seal;
 mod store;
 mod ui;
+mod test_client;
