@@ -65,6 +65,9 @@ impl TestClient {
                     }
                 }
             });
+            if settings.tools {
+                builder = builder.sample_tools();
+            }
         }
         match &settings.roots {
             Some(roots) => builder.roots(roots.iter().cloned()),

@@ -73,6 +73,7 @@ pub(super) struct Settings {
     pub(super) elicitation: bool,
     pub(super) urls: bool,
     pub(super) sampling: bool,
+    pub(super) tools: bool,
     pub(super) roots: Option<Vec<Root>>,
     pub(super) timeout: Duration,
     /// How often each round is sent.
@@ -91,6 +92,7 @@ impl TestClient {
                 elicitation: true,
                 urls: true,
                 sampling: true,
+                tools: true,
                 roots: None,
                 timeout: Duration::from_secs(30),
                 times: 1,
@@ -229,6 +231,12 @@ impl TestClient {
     #[must_use]
     pub fn without_urls(self) -> Self {
         self.set(|settings| settings.urls = false)
+    }
+
+    /// The client's model cannot be given tools.
+    #[must_use]
+    pub fn without_sampling_tools(self) -> Self {
+        self.set(|settings| settings.tools = false)
     }
 
     /// The client has no model.
