@@ -44,7 +44,7 @@ fn main() {
     println!("echo over memory, median of rounds of 2,000 calls:");
     for tools in [1, 10, 100, 1000] {
         let mut peer = Peer::new(&runtime, echoes(tools));
-        let call = stateless("echo", json!({"message": "hi"}), None);
+        let call = stateless("echo", &json!({"message": "hi"}), None);
         println!(
             "  {tools:>5} tools: {:>9.2?} per call",
             peer.time(&call, 2000)
@@ -129,7 +129,7 @@ impl<'a> Peer<'a> {
     /// answer.
     fn converse(&mut self, count: u32) -> Bytes {
         let arguments = json!({"count": count});
-        let mut frame = stateless("ask", arguments.clone(), None);
+        let mut frame = stateless("ask", &arguments, None);
         for _ in 0..count {
             let answer: Value = serde_json::from_slice(&self.ask(&frame)).expect("JSON");
             let result = &answer["result"];
@@ -140,14 +140,14 @@ impl<'a> Peer<'a> {
                 .map(|key| (key.clone(), accept.clone()))
                 .collect();
             let round = json!({"inputResponses": answers, "requestState": result["requestState"]});
-            frame = stateless("ask", arguments.clone(), Some(round));
+            frame = stateless("ask", &arguments, Some(round));
         }
         frame
     }
 }
 
 /// A call as the stateless era has it.
-fn stateless(tool: &str, arguments: Value, round: Option<Value>) -> Bytes {
+fn stateless(tool: &str, arguments: &Value, round: Option<Value>) -> Bytes {
     let mut params = json!({"name": tool, "arguments": arguments, "_meta": {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},

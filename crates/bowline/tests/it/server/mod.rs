@@ -6,5 +6,5 @@ mod form;
 mod manifest;
 mod seal;
 mod store;
-mod ui;
 mod test_client;
+mod ui;
