@@ -31,7 +31,7 @@ pub use manifest::{Manifest, ManifestEndpoint, ManifestServer};
 pub use needs::Need;
 pub use service::Service;
 pub use talk::{
-    Conversation, Elicitation, Elicited, OnDecline, Retrying, RootsQuestion, ServerContext, Strict,
-    Visit,
+    Branch, Conversation, Elicitation, Elicited, ForCalls, ForText, ForValue, OnDecline, Prompt,
+    Retrying, RootsQuestion, Sample, Sampled, ServerContext, Strict, Structured, ToolCalls, Visit,
 };
 pub use tool::{Json, NoArguments, Output, Tool};

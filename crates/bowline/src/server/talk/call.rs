@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
+    time::SystemTime,
 };
 
 use tokio::sync::Notify;
@@ -16,7 +17,7 @@ use crate::{
     server::{
         error::{Error, ErrorKind, Result},
         limits::Limits,
-        replay::{claims::Claims, stage::Stage},
+        replay::{claims::Claims, round::Clock, stage::Stage},
     },
 };
 
@@ -32,6 +33,8 @@ pub(crate) struct Call {
     pub(crate) stage: Option<Stage>,
     /// From the second round on, what happens once is claimed.
     pub(crate) claims: Option<Claims>,
+    /// What time it is, where a replay must know.
+    pub(crate) clock: Clock,
     questions: AtomicU32,
     over: AtomicBool,
     ended: Notify,
@@ -52,6 +55,7 @@ impl Call {
             limits,
             stage: None,
             claims: None,
+            clock: Arc::new(SystemTime::now),
             questions: AtomicU32::new(0),
             over: AtomicBool::new(false),
             ended: Notify::new(),

@@ -4,6 +4,8 @@ mod basics;
 mod cost;
 mod form;
 mod manifest;
+mod branch;
+mod sample;
 mod seal;
 mod store;
 mod test_client;
