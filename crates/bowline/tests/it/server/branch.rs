@@ -136,11 +136,12 @@ async fn branches_at_once_keep_their_names() {
 #[tokio::test]
 async fn steps_of_a_branch_are_its_own() {
     let service = talk(async |cx: Conversation| {
+        cx.sample("Begin?").await?;
         let outer: u32 = cx.step("1/x", async { Ok(1) }).await?;
         let inner: u32 = cx
             .branch(async |b: Conversation| b.step("x", async { Ok(2) }).await)
             .await?;
-        cx.sample("Stop here?").await?;
+        cx.sample("Go on?").await?;
         Ok(format!("{outer} {inner}"))
     });
     for revision in REVISIONS {
