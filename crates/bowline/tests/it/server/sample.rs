@@ -6,10 +6,7 @@ mod structured;
 use std::sync::Arc;
 
 use bowline::{
-    proto::{
-        model::{Role, SamplingBlock, SamplingMessage, ToolResultContent},
-        revision::Revision,
-    },
+    proto::model::{Role, SamplingBlock, SamplingMessage, ToolResultContent},
     server::{Conversation, ErrorKind, Limits, Result, Sample, form::Elicit},
 };
 use serde_json::json;
@@ -150,7 +147,7 @@ async fn a_conversation_remembers_prompts_and_their_answers() {
 #[tokio::test]
 async fn what_the_client_cannot_do_is_not_asked() {
     let service = forecast();
-    for revision in [Revision::V2025_06_18, Revision::V2025_11_25] {
+    for revision in REVISIONS {
         let told = call(&service, revision, in_turn([])).await;
         let expected = "Capability { capability: \"sampling.tools\" } \
             the client did not declare sampling.tools";
