@@ -16,6 +16,10 @@ struct Notifications;
 #[doc = include_str!("../../../docs/guides/many-servers.md")]
 struct ManyServers;
 
+#[cfg(feature = "macros")]
+#[doc = include_str!("../../../docs/guides/tools-that-talk-back.md")]
+struct ToolsThatTalkBack;
+
 #[cfg(all(feature = "testing", feature = "macros"))]
 #[doc = include_str!("../../../docs/guides/testing-servers.md")]
 struct TestingServers;

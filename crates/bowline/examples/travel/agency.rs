@@ -11,34 +11,34 @@ use serde::{Deserialize, Serialize};
 
 /// All that the agency knows.
 #[derive(Debug, Default)]
-pub struct Agency {
+pub(crate) struct Agency {
     bookings: Mutex<BTreeMap<u32, Booking>>,
 }
 
 /// A flight on some day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Flight {
+pub(crate) struct Flight {
     /// Its number.
-    pub id: String,
+    pub(crate) id: String,
     /// Where it goes to.
-    pub destination: String,
+    pub(crate) destination: String,
     /// The day, as 2027-05-01.
-    pub date: String,
+    pub(crate) date: String,
     /// When it leaves.
-    pub departs: String,
+    pub(crate) departs: String,
     /// What it costs, in euros.
-    pub price: u32,
+    pub(crate) price: u32,
 }
 
 /// A seat on a flight.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Booking {
+pub(crate) struct Booking {
     /// The number by which it is known.
-    pub number: u32,
+    pub(crate) number: u32,
     /// The flight.
-    pub flight: Flight,
+    pub(crate) flight: Flight,
     /// Where one sits.
-    pub seat: String,
+    pub(crate) seat: String,
 }
 
 /// Where the agency flies to, and what that costs at least.
@@ -51,12 +51,12 @@ const DESTINATIONS: &[(&str, u32)] = &[
 
 impl Agency {
     /// The names of all destinations.
-    pub fn destinations() -> impl Iterator<Item = &'static str> {
+    pub(crate) fn destinations() -> impl Iterator<Item = &'static str> {
         DESTINATIONS.iter().map(|(name, _)| *name)
     }
 
     /// The flights to a place on a day.
-    pub fn search(&self, destination: &str, date: &str) -> Vec<Flight> {
+    pub(crate) fn search(&self, destination: &str, date: &str) -> Vec<Flight> {
         let places = DESTINATIONS.iter().zip(1..);
         let place = places
             .into_iter()
@@ -75,7 +75,7 @@ impl Agency {
     }
 
     /// Books a seat.
-    pub fn book(&self, flight: Flight, seat: String) -> Booking {
+    pub(crate) fn book(&self, flight: Flight, seat: String) -> Booking {
         let mut bookings = self.bookings.lock().unwrap_or_else(PoisonError::into_inner);
         let number = bookings.keys().next_back().map_or(1001, |last| last + 1);
         let booking = Booking {
@@ -88,13 +88,13 @@ impl Agency {
     }
 
     /// A booking by its number.
-    pub fn booking(&self, number: u32) -> Option<Booking> {
+    pub(crate) fn booking(&self, number: u32) -> Option<Booking> {
         let bookings = self.bookings.lock().unwrap_or_else(PoisonError::into_inner);
         bookings.get(&number).cloned()
     }
 
     /// Gives a seat back.
-    pub fn cancel(&self, number: u32) -> Option<Booking> {
+    pub(crate) fn cancel(&self, number: u32) -> Option<Booking> {
         let mut bookings = self.bookings.lock().unwrap_or_else(PoisonError::into_inner);
         bookings.remove(&number)
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::agency::{Agency, Flight};
 
 /// All that the agency offers.
-pub fn offer(server: Server) -> Server<Agency> {
+pub(crate) fn offer(server: Server) -> Server<Agency> {
     server
         .title("Bowline Travel")
         .instructions("Search first, then book. Bookings are confirmed by the traveller.")

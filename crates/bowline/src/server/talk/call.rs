@@ -6,7 +6,6 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
-    time::SystemTime,
 };
 
 use tokio::sync::Notify;
@@ -46,6 +45,7 @@ impl Call {
         name: Box<str>,
         voice: Box<dyn Voice>,
         limits: Limits,
+        clock: Clock,
     ) -> Self {
         Self {
             context,
@@ -55,7 +55,7 @@ impl Call {
             limits,
             stage: None,
             claims: None,
-            clock: Arc::new(SystemTime::now),
+            clock,
             questions: AtomicU32::new(0),
             over: AtomicBool::new(false),
             ended: Notify::new(),
