@@ -1,10 +1,10 @@
 //! The server framework, through its public API.
 
 mod basics;
+mod branch;
 mod cost;
 mod form;
 mod manifest;
-mod branch;
 mod sample;
 mod seal;
 mod store;
