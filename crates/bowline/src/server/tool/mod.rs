@@ -1,14 +1,18 @@
 //! Tools: what they are, and how they are written.
 //!
-//! [`Tool::new`] begins one. [`builder`] is how it goes on, [`input`] and
-//! [`output`] are what goes in and out, [`handoff`] the kind of tool that has
-//! three phases.
+//! [`Tool::new`] begins one, and [`Draft`] is how it goes on. [`ToolInput`] and
+//! [`Output`] are what goes in and out; [`NeedsBefore`] is the first of three
+//! phases, for tools that have them.
+//!
+//! The other traits are bounds that explain themselves to those who miss them.
 
 mod builder;
 mod handoff;
 mod input;
 mod output;
 mod run;
+mod stage;
+mod work;
 
 use std::{fmt, sync::Arc};
 
@@ -21,12 +25,17 @@ use crate::{
     },
 };
 
-pub use builder::{Described, Draft, Undescribed};
-pub use handoff::{AfterBefore, AfterClient, Handoff};
+pub use builder::Draft;
+pub use handoff::{NeedsAfter, NeedsBefore, NeedsClient};
 pub(crate) use input::Arguments;
 pub use input::NoArguments;
 pub use output::{Json, Output};
 pub(crate) use run::Run;
+pub use stage::{
+    Carried, Described, Given, HasDescription, HasInput, LacksDescription, LacksInput, ToolInput,
+    Undecided, Undescribed,
+};
+pub use work::{Work1, Work2, Work3};
 
 /// Something that a server does on request, for servers with the state `S`.
 ///
@@ -78,7 +87,7 @@ impl Tool {
         clippy::new_ret_no_self,
         reason = "what is missing must not compile, so that a new tool is a draft"
     )]
-    pub fn new(name: impl Into<String>) -> Draft<Undescribed, Undescribed> {
+    pub fn new(name: impl Into<String>) -> Draft<Undescribed, Undecided> {
         Draft::new(name.into())
     }
 }

@@ -2,6 +2,7 @@
 
 mod basics;
 mod branch;
+mod builder;
 mod cost;
 mod form;
 mod manifest;
