@@ -34,4 +34,6 @@ pub use talk::{
     Branch, Conversation, Elicitation, Elicited, ForCalls, ForText, ForValue, OnDecline, Prompt,
     Retrying, RootsQuestion, Sample, Sampled, ServerContext, Strict, Structured, ToolCalls, Visit,
 };
+#[cfg(feature = "macros")]
+pub use tool::tool;
 pub use tool::{Json, NoArguments, Output, Tool};

@@ -10,4 +10,5 @@ mod sample;
 mod seal;
 mod store;
 mod test_client;
+mod tool_macro;
 mod ui;
