@@ -31,8 +31,9 @@ pub use manifest::{Manifest, ManifestEndpoint, ManifestServer};
 pub use needs::Need;
 pub use service::Service;
 pub use talk::{
-    Branch, Conversation, Elicitation, Elicited, ForCalls, ForText, ForValue, OnDecline, Prompt,
-    Retrying, RootsQuestion, Sample, Sampled, ServerContext, Strict, Structured, ToolCalls, Visit,
+    Branch, Conversation, Elicitation, Elicited, ForCalls, ForText, ForValue, ModelPrompt,
+    OnDecline, Retrying, RootsQuestion, Sample, Sampled, ServerContext, Strict, Structured,
+    ToolCalls, Visit,
 };
 #[cfg(feature = "macros")]
 pub use tool::tool;

@@ -5,7 +5,7 @@ use std::{fmt, future::Future, ops::Deref, sync::Arc};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    Branch, Elicitation, Prompt, RootsQuestion, Sample, ServerContext, Visit, ask::Question,
+    Branch, Elicitation, ModelPrompt, RootsQuestion, Sample, ServerContext, Visit, ask::Question,
     elicit::Confirm, scope::Scope,
 };
 use crate::{
@@ -97,7 +97,7 @@ impl<S> Conversation<S> {
     ///
     /// The model is given what was said before in this conversation, and then
     /// the prompt; both the prompt and the answer are remembered. See
-    /// [`Prompt`] for what else it may be.
+    /// [`ModelPrompt`] for what else it may be.
     ///
     /// ```
     /// # use bowline::server::{Conversation, Result};
@@ -107,7 +107,7 @@ impl<S> Conversation<S> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn sample(&self, prompt: impl Into<Prompt>) -> Sample<'_> {
+    pub fn sample(&self, prompt: impl Into<ModelPrompt>) -> Sample<'_> {
         Sample::new(&self.context.call, &self.scope, prompt.into())
     }
 

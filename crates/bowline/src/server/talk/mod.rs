@@ -24,4 +24,6 @@ pub use context::ServerContext;
 pub use conversation::Conversation;
 pub use elicit::{Elicitation, Elicited, OnDecline, Retrying, Strict, Visit};
 pub use roots::RootsQuestion;
-pub use sample::{ForCalls, ForText, ForValue, Prompt, Sample, Sampled, Structured, ToolCalls};
+pub use sample::{
+    ForCalls, ForText, ForValue, ModelPrompt, Sample, Sampled, Structured, ToolCalls,
+};

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::{
-    Prompt, Sampled,
+    ModelPrompt, Sampled,
     mode::{ForCalls, ForText, ForValue},
     prompt::{self, Said},
 };
@@ -44,7 +44,7 @@ pub struct Sample<'a, M = ForText> {
 pub(super) struct Query<'a> {
     pub(super) call: &'a Call,
     scope: &'a Scope,
-    prompt: Prompt,
+    prompt: ModelPrompt,
     system: Option<String>,
     max_tokens: u32,
     temperature: Option<f64>,
@@ -58,7 +58,11 @@ pub(super) struct Query<'a> {
 }
 
 impl<'a> Sample<'a> {
-    pub(in crate::server::talk) fn new(call: &'a Call, scope: &'a Scope, prompt: Prompt) -> Self {
+    pub(in crate::server::talk) fn new(
+        call: &'a Call,
+        scope: &'a Scope,
+        prompt: ModelPrompt,
+    ) -> Self {
         let query = Query {
             call,
             scope,

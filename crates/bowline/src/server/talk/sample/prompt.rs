@@ -16,7 +16,7 @@ use crate::{
 /// It may be a whole list of messages instead. Then the model is given these
 /// and nothing else, and nothing is remembered.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Prompt(pub(super) Said);
+pub struct ModelPrompt(pub(super) Said);
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Said {
@@ -24,38 +24,38 @@ pub(super) enum Said {
     Messages(Vec<SamplingMessage>),
 }
 
-impl From<String> for Prompt {
+impl From<String> for ModelPrompt {
     fn from(text: String) -> Self {
         SamplingBlock::text(text).into()
     }
 }
 
-impl From<&str> for Prompt {
+impl From<&str> for ModelPrompt {
     fn from(text: &str) -> Self {
         text.to_owned().into()
     }
 }
 
-impl From<&String> for Prompt {
+impl From<&String> for ModelPrompt {
     fn from(text: &String) -> Self {
         text.as_str().into()
     }
 }
 
-impl From<SamplingBlock> for Prompt {
+impl From<SamplingBlock> for ModelPrompt {
     fn from(block: SamplingBlock) -> Self {
         Self(Said::Turn(block.into()))
     }
 }
 
-impl From<Vec<SamplingBlock>> for Prompt {
+impl From<Vec<SamplingBlock>> for ModelPrompt {
     fn from(blocks: Vec<SamplingBlock>) -> Self {
         Self(Said::Turn(blocks.into()))
     }
 }
 
 /// The results of the tools that the model has asked for.
-impl From<Vec<ToolResultContent>> for Prompt {
+impl From<Vec<ToolResultContent>> for ModelPrompt {
     fn from(results: Vec<ToolResultContent>) -> Self {
         let blocks: Vec<SamplingBlock> = results.into_iter().map(Into::into).collect();
         blocks.into()
@@ -63,7 +63,7 @@ impl From<Vec<ToolResultContent>> for Prompt {
 }
 
 /// All that the model is told.
-impl From<Vec<SamplingMessage>> for Prompt {
+impl From<Vec<SamplingMessage>> for ModelPrompt {
     fn from(messages: Vec<SamplingMessage>) -> Self {
         Self(Said::Messages(messages))
     }
