@@ -1,4 +1,11 @@
 //! Putting a server together.
+//!
+//! [`offer`] is what it serves, [`settings`] what is said of it and how it
+//! serves; here it is made whole.
+
+mod error;
+mod offer;
+mod settings;
 
 use std::{
     fmt,
@@ -7,20 +14,22 @@ use std::{
 };
 
 use super::{
-    catalog::{Catalog, Duplicate, Shelf},
-    list::Paging,
+    catalog::{Catalog, Shelf},
     replay::round::{Clock, Replay},
+    resources::FIRST_SOURCE,
     seal::Keyring,
     serve::Connections,
-    service::{Core, Service, Serving},
+    service::{Core, Hints, Service, Serving},
     store::{MemoryOnce, MemoryState, OnceStore, StateStore},
-    tool::Tool,
+    subscriptions::Watch,
 };
 use crate::proto::{
-    model::{CacheScope, Extra, Icon, Implementation, ToolsCapability},
-    revision::Revision,
-    server::{CacheHint, Config, Telemetry},
+    model::CacheScope,
+    server::{CacheHint, Config},
 };
+pub use error::BuildError;
+use offer::Offer;
+pub use settings::Cached;
 
 /// A server in the making.
 ///
@@ -44,8 +53,9 @@ use crate::proto::{
 pub struct Server<S = ()> {
     config: Config,
     state: Arc<S>,
-    tools: Vec<Tool<S>>,
-    paging: Paging,
+    offer: Offer<S>,
+    page_size: usize,
+    hints: Hints,
     serving: Serving,
     keyring: Option<Keyring>,
     once: Option<Arc<dyn OnceStore>>,
@@ -60,16 +70,21 @@ impl Server<()> {
     pub fn new(name: &str, version: &str) -> Self {
         let mut config = Config::new(name, version);
         config.telemetry = false;
+        let nothing = CacheHint {
+            ttl: Duration::ZERO,
+            scope: CacheScope::Private,
+        };
         Self {
             config,
             state: Arc::new(()),
-            tools: Vec::new(),
-            paging: Paging {
-                page_size: 100,
-                hint: CacheHint {
-                    ttl: Duration::ZERO,
-                    scope: CacheScope::Private,
-                },
+            offer: Offer::default(),
+            page_size: 100,
+            hints: Hints {
+                tools: nothing.clone(),
+                prompts: nothing.clone(),
+                resources: nothing.clone(),
+                templates: nothing.clone(),
+                contents: nothing,
             },
             serving: Serving {
                 at_once: 64,
@@ -90,9 +105,10 @@ impl Server<()> {
     pub fn state<S: Send + Sync + 'static>(self, state: S) -> Server<S> {
         Server {
             state: Arc::new(state),
-            tools: self.tools.into_iter().map(Tool::with_any_state).collect(),
+            offer: self.offer.with_any_state(),
             config: self.config,
-            paging: self.paging,
+            page_size: self.page_size,
+            hints: self.hints,
             serving: self.serving,
             keyring: self.keyring,
             once: self.once,
@@ -104,153 +120,6 @@ impl Server<()> {
     }
 }
 
-/// What is offered.
-impl<S: Send + Sync + 'static> Server<S> {
-    /// Offers a tool. The list has the order in which tools are added.
-    pub fn tool(mut self, tool: Tool<S>) -> Self {
-        self.tools.push(tool);
-        self
-    }
-
-    /// Offers several tools.
-    pub fn tools(mut self, tools: impl IntoIterator<Item = Tool<S>>) -> Self {
-        self.tools.extend(tools);
-        self
-    }
-}
-
-/// What is said of the server.
-impl<S> Server<S> {
-    /// How to use the server, for the model.
-    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.config.instructions = Some(instructions.into());
-        self
-    }
-
-    /// The name for people.
-    pub fn title(self, title: impl Into<String>) -> Self {
-        let title = title.into();
-        self.identify(|identity| identity.title = Some(title))
-    }
-
-    /// What the server is for.
-    pub fn description(self, description: impl Into<String>) -> Self {
-        let description = description.into();
-        self.identify(|identity| identity.description = Some(description))
-    }
-
-    /// Where to read more.
-    pub fn website(self, url: impl Into<String>) -> Self {
-        let url = url.into();
-        self.identify(|identity| identity.website_url = Some(url))
-    }
-
-    /// A picture to show; one more each time.
-    pub fn icon(self, icon: Icon) -> Self {
-        self.identify(|identity| identity.icons.push(icon))
-    }
-
-    /// The revisions that are spoken; all unless given.
-    pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
-        self.config.revisions = revisions.into_iter().collect();
-        self
-    }
-
-    fn identify(mut self, change: impl FnOnce(&mut Implementation)) -> Self {
-        change(Arc::make_mut(&mut self.config.identity));
-        self
-    }
-}
-
-/// How it serves.
-impl<S> Server<S> {
-    /// How many things stand on one page of a list: 100.
-    pub fn page_size(mut self, size: usize) -> Self {
-        self.paging.page_size = size;
-        self
-    }
-
-    /// How long clients may keep lists, and who may share them. Nothing is
-    /// kept unless given.
-    pub fn cache(mut self, ttl: Duration, scope: CacheScope) -> Self {
-        self.paging.hint = CacheHint { ttl, scope };
-        self.config.discovery = self.paging.hint.clone();
-        self
-    }
-
-    /// How many calls of one client's are worked on at once: 64. Others wait
-    /// their turn.
-    pub fn at_once(mut self, calls: usize) -> Self {
-        self.serving.at_once = calls.max(1);
-        self
-    }
-
-    /// How long calls under way may take when the client closes its end of the
-    /// link: five seconds.
-    pub fn grace(mut self, grace: Duration) -> Self {
-        self.serving.grace = grace;
-        self
-    }
-
-    /// Sees what happens inside. It is called amid the work and must not take
-    /// long.
-    pub fn observe(mut self, observer: impl Fn(&Telemetry) + Send + Sync + 'static) -> Self {
-        self.config.telemetry = true;
-        self.serving.observer = Some(Arc::new(observer));
-        self
-    }
-
-    /// Changes settings of the protocol that have no method here: limits on
-    /// frames, requests, subscriptions.
-    pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
-        change(&mut self.config);
-        self
-    }
-}
-
-/// How conversations go on where the protocol keeps no state.
-impl<S> Server<S> {
-    /// The keys that seal what clients carry from round to round. A random key
-    /// of this process unless given: then no other node, and no later run, can
-    /// go on with a conversation.
-    pub fn keyring(mut self, keyring: Keyring) -> Self {
-        self.keyring = Some(keyring);
-        self
-    }
-
-    /// Where it is noted what has happened once. Servers that share
-    /// conversations must share it; in memory unless given.
-    pub fn once_store(mut self, store: impl OnceStore) -> Self {
-        self.once = Some(Arc::new(store));
-        self
-    }
-
-    /// Where states are kept that are too large to travel. Servers that share
-    /// conversations must share it; in memory unless given.
-    pub fn state_store(mut self, store: impl StateStore) -> Self {
-        self.states = Some(Arc::new(store));
-        self
-    }
-
-    /// How long a conversation may go on: half an hour.
-    pub fn conversation_life(mut self, life: Duration) -> Self {
-        self.life = life;
-        self
-    }
-
-    /// How large a state may be to travel through the client: 32 KiB.
-    pub fn max_state(mut self, bytes: usize) -> Self {
-        self.max_state = bytes;
-        self
-    }
-
-    /// What time it is, for tests of what happens when time goes by.
-    pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
-        self.clock = Arc::new(clock);
-        self
-    }
-}
-
 /// Finishing it.
 impl<S: Send + Sync + 'static> Server<S> {
     /// A server that is ready to serve.
@@ -259,15 +128,15 @@ impl<S: Send + Sync + 'static> Server<S> {
     ///
     /// Where something that it offers is wrong, or two things have one name.
     pub fn build(mut self) -> Result<Service<S>, BuildError> {
-        for tool in &self.tools {
-            if let Some(why) = &tool.shared.problem {
-                return Err(BuildError::tool(tool.name(), why));
-            }
-        }
-        self.declare();
-        let duplicate = |kind| move |twice| BuildError::duplicate(kind, twice);
+        self.offer.check()?;
+        self.offer.declare(&mut self.config);
+        let offer = self.offer;
+        let after = (!offer.sources.is_empty()).then_some(FIRST_SOURCE);
         let catalog = Catalog {
-            tools: Shelf::new(self.tools).map_err(duplicate("tool"))?,
+            tools: Arc::new(Shelf::new(offer.tools)?),
+            resources: Arc::new(Shelf::new(offer.resources)?.followed_by(after)),
+            templates: Arc::new(Shelf::new(offer.templates)?),
+            prompts: Arc::new(Shelf::new(offer.prompts)?),
         };
         let name = &self.config.identity.name;
         let replay = Replay {
@@ -286,8 +155,12 @@ impl<S: Send + Sync + 'static> Server<S> {
                 config: self.config,
                 state: self.state,
                 catalog: RwLock::new(Arc::new(catalog)),
+                sources: offer.sources,
+                extensions: offer.extensions,
+                watch: Watch::new(offer.on_watch),
                 replay,
-                paging: self.paging,
+                page_size: self.page_size,
+                hints: self.hints,
                 serving: self.serving,
                 connections: Connections::default(),
             }),
@@ -304,14 +177,6 @@ impl<S: Send + Sync + 'static> Server<S> {
         let service = self.build().map_err(std::io::Error::other)?;
         service.serve_stdio().await
     }
-
-    /// Declares what is offered. Tools may come and go.
-    fn declare(&mut self) {
-        let declared = &mut self.config.capabilities;
-        let tools: &mut ToolsCapability = declared.tools.get_or_insert_default();
-        tools.list_changed = Some(true);
-        declared.logging.get_or_insert_with(Extra::new);
-    }
 }
 
 impl<S> fmt::Debug for Server<S> {
@@ -322,48 +187,3 @@ impl<S> fmt::Debug for Server<S> {
             .finish_non_exhaustive()
     }
 }
-
-/// Why a server cannot be built.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BuildError {
-    kind: &'static str,
-    name: String,
-    why: String,
-}
-
-impl BuildError {
-    pub(crate) fn tool(name: &str, why: &str) -> Self {
-        Self::new("tool", name, why)
-    }
-
-    pub(crate) fn new(kind: &'static str, name: &str, why: &str) -> Self {
-        Self {
-            kind,
-            name: name.to_owned(),
-            why: why.to_owned(),
-        }
-    }
-
-    pub(crate) fn duplicate(kind: &'static str, twice: Duplicate) -> Self {
-        Self {
-            kind,
-            name: twice.0,
-            why: "there are two of that name".to_owned(),
-        }
-    }
-
-    /// The name of what is wrong.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, name, why } = self;
-        write!(f, "the {kind} {name:?} cannot be served: {why}")
-    }
-}
-
-impl std::error::Error for BuildError {}

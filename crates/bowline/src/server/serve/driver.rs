@@ -77,10 +77,17 @@ impl Driver {
 
     /// Gives what arrived to those who know, without the lock.
     fn dispatch(&self) {
-        let arrived = std::mem::take(&mut self.shared.lock().arrived);
-        if arrived.is_empty() {
-            return;
+        let (arrived, heard, watch_changed) = {
+            let mut inner = self.shared.lock();
+            let arrived = std::mem::take(&mut inner.arrived);
+            let heard = std::mem::take(&mut inner.heard);
+            (arrived, heard, std::mem::take(&mut inner.watch_changed))
+        };
+        if watch_changed {
+            self.handle.watch_changed();
         }
+        let heard = heard.into_iter();
+        let notices: Vec<_> = heard.filter_map(|it| self.handle.hear(it)).collect();
         let mut answered = Vec::new();
         let mut jobs = Vec::new();
         for it in arrived {
@@ -101,7 +108,12 @@ impl Driver {
         }
         jobs.into_iter().for_each(|job| inner.enqueue(job));
         self.shared.settle(&mut inner, now);
+        // Even where nothing arrived: what was called off has made room.
         start_jobs(&self.shared, &mut inner);
+        for notice in notices {
+            inner.note(notice);
+        }
+        start_notices(&self.shared, &mut inner);
     }
 
     /// The end has come, but the client does not read what was said to it.
@@ -147,6 +159,33 @@ fn start_jobs(shared: &Arc<Shared>, inner: &mut Inner) {
     }
 }
 
+/// Starts to tell the author of notifications, one after the other, unless
+/// that is under way.
+fn start_notices(shared: &Arc<Shared>, inner: &mut Inner) {
+    if inner.noticing.is_some() || inner.notices.is_empty() {
+        return;
+    }
+    let shared = Arc::clone(shared);
+    let task = tokio::spawn(async move {
+        loop {
+            let next = {
+                let mut inner = shared.lock();
+                let next = inner.notices.pop_front();
+                if next.is_none() {
+                    inner.noticing = None;
+                }
+                next
+            };
+            match next {
+                // A panic is the end of this one alone.
+                Some(notice) => drop(Contained(notice).await),
+                None => return,
+            }
+        }
+    });
+    inner.noticing = Some(task.abort_handle());
+}
+
 fn finish(shared: &Arc<Shared>, incoming: crate::proto::server::Incoming, reply: Reply) {
     let now = shared.now();
     let mut inner = shared.lock();
@@ -173,7 +212,7 @@ impl Future for Driver {
                 Some(waker) => waker.clone_from(cx.waker()),
                 none => *none = Some(cx.waker().clone()),
             }
-            inner.catch_up(shared.now());
+            shared.catch_up(&mut inner);
             this.read(&mut inner, cx)
         };
         this.dispatch();
@@ -207,5 +246,11 @@ impl Drop for Driver {
         let mut inner = self.shared.lock();
         inner.let_go();
         inner.link = None;
+        let now = self.shared.now();
+        inner.machine.handle(now, Input::Closed);
+        self.shared.settle(&mut inner, now);
+        drop(inner);
+        // What this client watched, it watches no longer.
+        self.handle.watch_changed();
     }
 }

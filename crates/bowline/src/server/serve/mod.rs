@@ -1,10 +1,14 @@
 //! Serving clients over links: one machine, one link, one task for each.
 //!
 //! [`shared`] is what the task and the handlers share, behind one lock;
-//! [`driver`] is the task; [`line`] is how a handler reaches its client.
+//! [`driver`] is the task; [`line`] is how a handler reaches its client;
+//! [`owed`] is what a client that does not read is told later; [`extension`] is
+//! what a server serves that is not in the protocol.
 
 mod driver;
+pub(crate) mod extension;
 mod line;
+mod owed;
 mod shared;
 
 use std::{
@@ -46,7 +50,7 @@ impl Connections {
     }
 
     /// Does something to every connection that is open.
-    pub(crate) fn each(&self, act: impl Fn(&Arc<Shared>)) {
+    pub(crate) fn each(&self, act: impl FnMut(&Arc<Shared>)) {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let open: Vec<_> = open.iter().filter_map(Weak::upgrade).collect();
         open.iter().for_each(act);

@@ -14,22 +14,30 @@ use std::{
 use bytes::Bytes;
 use tokio::{sync::oneshot, task::AbortHandle, time::Instant as Clock};
 
+use super::owed::Owed;
 use crate::{
     proto::{
         Instant,
         model::InputRequest,
         server::{
-            CallId, CallOptions, Connection, Event, Incoming, Input, Outcome, Output, Reply,
+            CallId, CallOptions, Connection, Event, Incoming, Input, Kind, Outcome, Output, Reply,
             Telemetry,
         },
     },
-    server::{request::Request, service::Serving},
+    server::{
+        request::{Heard, Request},
+        service::Serving,
+    },
     transport::{BoxFuture, Link, Outgoing, Refusal},
 };
 
 /// How much may wait to be sent before progress and log messages are dropped:
 /// a client that does not read must not fill the memory.
 const MOST_TOLD: usize = 1024 * 1024;
+
+/// How many notifications may wait for the author. A client that sends them
+/// faster must not fill the memory.
+const MOST_NOTICES: usize = 256;
 
 /// What handlers and the driver share.
 pub(crate) struct Shared {
@@ -45,8 +53,18 @@ pub(super) struct Inner {
     /// Frames that the link had no room for.
     backlog: VecDeque<Bytes>,
     backlog_bytes: usize,
+    /// Changes that the client is told of once it reads again.
+    owed: Owed,
     /// Requests that nobody works on yet.
     pub(super) arrived: Vec<Arrived>,
+    /// Notifications that nobody has looked at yet.
+    pub(super) heard: Vec<Heard>,
+    /// The author's work on notifications, in their order.
+    pub(super) notices: VecDeque<BoxFuture<'static, ()>>,
+    /// Who does it.
+    pub(super) noticing: Option<AbortHandle>,
+    /// The resources that are watched are others than before.
+    pub(super) watch_changed: bool,
     /// Work that waits for its turn.
     queued: VecDeque<Job>,
     pub(super) running: HashMap<Incoming, AbortHandle>,
@@ -100,7 +118,12 @@ impl Shared {
                 link: Some(link),
                 backlog: VecDeque::new(),
                 backlog_bytes: 0,
+                owed: Owed::default(),
                 arrived: Vec::new(),
+                heard: Vec::new(),
+                notices: VecDeque::new(),
+                noticing: None,
+                watch_changed: false,
                 queued: VecDeque::new(),
                 running: HashMap::new(),
                 waiting: HashMap::new(),
@@ -144,13 +167,61 @@ impl Shared {
     pub(super) fn tell(&self, act: impl FnOnce(&mut Connection) -> bool) -> bool {
         let now = self.now();
         let mut inner = self.lock();
-        if inner.backlog_bytes > MOST_TOLD {
+        if inner.is_overfull() {
             return false;
         }
         let told = act(&mut inner.machine);
         self.settle(&mut inner, now);
         inner.wake_driver();
         told
+    }
+
+    /// Looks at the machine.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Connection) -> T) -> T {
+        look(&self.lock().machine)
+    }
+
+    /// Says that a list changed; later, if the client does not read.
+    pub(crate) fn list_changed(&self, kind: Kind) {
+        let now = self.now();
+        let mut inner = self.lock();
+        if inner.is_overfull() {
+            inner.owed.list(kind);
+            return;
+        }
+        inner.machine.list_changed(kind);
+        self.settle(&mut inner, now);
+        inner.wake_driver();
+    }
+
+    /// Says that a resource changed, if it is watched; later, if the client
+    /// does not read. Says whether it is.
+    pub(crate) fn resource_updated(&self, uri: &str) -> bool {
+        let now = self.now();
+        let mut inner = self.lock();
+        if inner.is_overfull() {
+            let watched = inner.machine.watched().contains(uri);
+            if watched {
+                inner.owed.resource(uri);
+            }
+            return watched;
+        }
+        let told = inner.machine.resource_updated(uri);
+        self.settle(&mut inner, now);
+        inner.wake_driver();
+        told
+    }
+
+    /// Hands the link what it had no room for, and tells the client what it is
+    /// owed.
+    pub(super) fn catch_up(&self, inner: &mut Inner) {
+        let now = self.now();
+        inner.catch_up(now);
+        if inner.is_caught_up() && !inner.owed.is_empty() {
+            let owed = std::mem::take(&mut inner.owed);
+            owed.pay(&mut inner.machine);
+        }
+        self.settle(inner, now);
     }
 
     /// Asks the client something. `None` if it will not answer any more.
@@ -219,10 +290,13 @@ impl Shared {
             }),
             Event::Cancelled { request, .. } => inner.give_up(request),
             Event::Closed => inner.ended = true,
-            Event::Opened { .. }
-            | Event::Initialized
-            | Event::Notification { .. }
-            | Event::WatchChanged => {}
+            Event::Notification { method, params } => inner.heard.push(Heard {
+                method,
+                params,
+                principal: self.principal.clone(),
+            }),
+            Event::WatchChanged => inner.watch_changed = true,
+            Event::Opened { .. } | Event::Initialized => {}
         }
     }
 
@@ -241,13 +315,18 @@ impl Inner {
         }
     }
 
+    /// Whether so much waits to be sent that what can be left out is.
+    fn is_overfull(&self) -> bool {
+        self.backlog_bytes > MOST_TOLD
+    }
+
     /// Whether everything that was said is with the link.
     pub(super) fn is_caught_up(&self) -> bool {
         self.backlog.is_empty()
     }
 
     /// Hands the link what it had no room for.
-    pub(super) fn catch_up(&mut self, now: Instant) {
+    fn catch_up(&mut self, now: Instant) {
         while let Some(frame) = self.backlog.pop_front() {
             self.backlog_bytes -= frame.len();
             if !self.hand_over(now, frame, true) {
@@ -304,6 +383,13 @@ impl Inner {
         self.queued.push_back(job);
     }
 
+    /// Takes in work on a notification, if there is not too much already.
+    pub(super) fn note(&mut self, notice: BoxFuture<'static, ()>) {
+        if self.notices.len() < MOST_NOTICES {
+            self.notices.push_back(notice);
+        }
+    }
+
     /// The next work, if there may be more at once.
     pub(super) fn next_job(&mut self, at_once: usize) -> Option<Job> {
         if self.running.len() >= at_once {
@@ -321,6 +407,11 @@ impl Inner {
     /// Everything ends here.
     pub(super) fn let_go(&mut self) {
         self.arrived.clear();
+        self.heard.clear();
+        self.notices.clear();
+        if let Some(noticing) = self.noticing.take() {
+            noticing.abort();
+        }
         self.queued.clear();
         self.waiting.clear();
         for (_, running) in self.running.drain() {
