@@ -46,7 +46,7 @@ pub use talk::{
     OnDecline, Retrying, RootsQuestion, Sample, Sampled, ServerContext, Strict, Structured,
     ToolCalls, Visit,
 };
+pub use template::{ResourceTemplate, Variables};
 #[cfg(feature = "macros")]
 pub use tool::tool;
-pub use template::{ResourceTemplate, Variables};
 pub use tool::{Json, NoArguments, Output, Tool};

@@ -127,7 +127,13 @@ impl<S> Core<S> {
     where
         W: Future<Output = super::Result<R>>,
     {
-        let mut call = Call::new(request.context, name.into(), voice, Limits::default());
+        let mut call = Call::new(
+            request.context,
+            name.into(),
+            voice,
+            Limits::default(),
+            Arc::clone(&self.replay.clock),
+        );
         call.principal = request.principal;
         let call = Arc::new(call);
         let _end = EndOfCall(Arc::clone(&call));

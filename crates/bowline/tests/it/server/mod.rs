@@ -3,14 +3,14 @@
 mod basics;
 mod branch;
 mod builder;
+mod completions;
 mod cost;
 mod form;
-mod manifest;
-mod sample;
-mod completions;
 mod lists;
+mod manifest;
 mod prompts;
 mod resources;
+mod sample;
 mod seal;
 mod serving;
 mod store;
