@@ -12,6 +12,8 @@ mod completions;
 mod converse;
 mod error;
 pub mod form;
+#[cfg(feature = "http-server")]
+pub mod http;
 mod limits;
 mod list;
 mod manifest;

@@ -46,6 +46,22 @@ pub(crate) trait Handle: Send + Sync {
 
     /// The resources that a connection watches are others than before.
     fn watch_changed(&self);
+
+    /// What the server is.
+    #[cfg(feature = "http-server")]
+    fn config(&self) -> &crate::proto::server::Config;
+
+    /// How connections are treated.
+    #[cfg(feature = "http-server")]
+    fn serving(&self) -> &super::service::Serving;
+
+    /// Those that are open.
+    #[cfg(feature = "http-server")]
+    fn connections(&self) -> &super::serve::Connections;
+
+    /// The arguments of a tool that HTTP requests repeat in headers.
+    #[cfg(feature = "http-server")]
+    fn param_headers(&self, tool: &str) -> Option<crate::proto::http::header::ParamHeaders>;
 }
 
 /// A notification of a client's.

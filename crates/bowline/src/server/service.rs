@@ -191,6 +191,28 @@ impl<S: Send + Sync + 'static> Handle for Core<S> {
     fn watch_changed(&self) {
         self.watch.tell(|| self.watched());
     }
+
+    #[cfg(feature = "http-server")]
+    fn config(&self) -> &Config {
+        &self.config
+    }
+
+    #[cfg(feature = "http-server")]
+    fn serving(&self) -> &Serving {
+        &self.serving
+    }
+
+    #[cfg(feature = "http-server")]
+    fn connections(&self) -> &Connections {
+        &self.connections
+    }
+
+    #[cfg(feature = "http-server")]
+    fn param_headers(&self, tool: &str) -> Option<crate::proto::http::header::ParamHeaders> {
+        let catalog = self.catalog();
+        let headers = &catalog.tools.get(tool)?.shared.headers;
+        (!headers.is_empty()).then(|| headers.clone())
+    }
 }
 
 /// Serving.
@@ -221,6 +243,26 @@ impl<S: Send + Sync + 'static> Service<S> {
         let link = crate::transport::Stdio::take(self.core.config.max_frame)?;
         self.serve(link).await;
         Ok(())
+    }
+
+    /// A service for HTTP, in every revision; see [`HttpService`](super::http::HttpService).
+    #[cfg(feature = "http-server")]
+    #[must_use]
+    pub fn http(&self, options: super::http::HttpOptions) -> super::http::HttpService {
+        let handle: Arc<dyn Handle> = Arc::clone(&self.core) as Arc<dyn Handle>;
+        super::http::HttpService::new(handle, options)
+    }
+
+    /// Binds an address and serves over HTTP there, at any path, until the
+    /// future is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Where the address cannot be bound.
+    #[cfg(feature = "http-server")]
+    pub async fn serve_http(&self, address: impl tokio::net::ToSocketAddrs) -> std::io::Result<()> {
+        let http = self.http(super::http::HttpOptions::default());
+        http.bind(address, drop).await
     }
 
     /// A transport for clients in the same process. Each of its links is

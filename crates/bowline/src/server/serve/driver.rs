@@ -10,13 +10,12 @@ use std::{
 use tokio::time::Sleep;
 
 use super::{
-    line::Line,
-    shared::{Inner, Job, Shared},
+    shared::{Inner, Shared},
+    work::dispatch,
 };
 use crate::{
-    contained::Contained,
-    proto::server::{Input, Reply, errors},
-    server::request::{Handle, Handled},
+    proto::server::Input,
+    server::request::Handle,
     transport::{CauseKind, LinkEvent},
 };
 
@@ -75,47 +74,6 @@ impl Driver {
         true
     }
 
-    /// Gives what arrived to those who know, without the lock.
-    fn dispatch(&self) {
-        let (arrived, heard, watch_changed) = {
-            let mut inner = self.shared.lock();
-            let arrived = std::mem::take(&mut inner.arrived);
-            let heard = std::mem::take(&mut inner.heard);
-            (arrived, heard, std::mem::take(&mut inner.watch_changed))
-        };
-        if watch_changed {
-            self.handle.watch_changed();
-        }
-        let heard = heard.into_iter();
-        let notices: Vec<_> = heard.filter_map(|it| self.handle.hear(it)).collect();
-        let mut answered = Vec::new();
-        let mut jobs = Vec::new();
-        for it in arrived {
-            let incoming = it.incoming;
-            let line = Line {
-                shared: Arc::clone(&self.shared),
-                request: incoming,
-            };
-            match Arc::clone(&self.handle).handle(it.request, Box::new(line)) {
-                Handled::Now(reply) => answered.push((incoming, reply)),
-                Handled::Later(work) => jobs.push(Job { incoming, work }),
-            }
-        }
-        let mut inner = self.shared.lock();
-        let now = self.shared.now();
-        for (incoming, reply) in answered {
-            inner.machine.respond(now, incoming, reply);
-        }
-        jobs.into_iter().for_each(|job| inner.enqueue(job));
-        self.shared.settle(&mut inner, now);
-        // Even where nothing arrived: what was called off has made room.
-        start_jobs(&self.shared, &mut inner);
-        for notice in notices {
-            inner.note(notice);
-        }
-        start_notices(&self.shared, &mut inner);
-    }
-
     /// The end has come, but the client does not read what was said to it.
     /// Says whether that has been waited for long enough.
     fn is_tired(&mut self, cx: &mut Context<'_>) -> bool {
@@ -144,62 +102,6 @@ impl Driver {
     }
 }
 
-/// Starts as much work as there may be at once.
-fn start_jobs(shared: &Arc<Shared>, inner: &mut Inner) {
-    while let Some(Job { incoming, work }) = inner.next_job(shared.serving.at_once) {
-        let shared_then = Arc::clone(shared);
-        // The table is locked while the task is started, so that it cannot be
-        // done before it is entered.
-        let task = tokio::spawn(async move {
-            let reply = Contained(work).await;
-            let reply = reply.unwrap_or_else(|_| Reply::Error(panicked()));
-            finish(&shared_then, incoming, reply);
-        });
-        inner.running.insert(incoming, task.abort_handle());
-    }
-}
-
-/// Starts to tell the author of notifications, one after the other, unless
-/// that is under way.
-fn start_notices(shared: &Arc<Shared>, inner: &mut Inner) {
-    if inner.noticing.is_some() || inner.notices.is_empty() {
-        return;
-    }
-    let shared = Arc::clone(shared);
-    let task = tokio::spawn(async move {
-        loop {
-            let next = {
-                let mut inner = shared.lock();
-                let next = inner.notices.pop_front();
-                if next.is_none() {
-                    inner.noticing = None;
-                }
-                next
-            };
-            match next {
-                // A panic is the end of this one alone.
-                Some(notice) => drop(Contained(notice).await),
-                None => return,
-            }
-        }
-    });
-    inner.noticing = Some(task.abort_handle());
-}
-
-fn finish(shared: &Arc<Shared>, incoming: crate::proto::server::Incoming, reply: Reply) {
-    let now = shared.now();
-    let mut inner = shared.lock();
-    inner.running.remove(&incoming);
-    inner.machine.respond(now, incoming, reply);
-    shared.settle(&mut inner, now);
-    start_jobs(shared, &mut inner);
-    inner.wake_driver();
-}
-
-fn panicked() -> crate::proto::jsonrpc::ErrorObject {
-    errors::internal("The server failed at this: its handler panicked")
-}
-
 impl Future for Driver {
     type Output = ();
 
@@ -215,7 +117,7 @@ impl Future for Driver {
             shared.catch_up(&mut inner);
             this.read(&mut inner, cx)
         };
-        this.dispatch();
+        dispatch(&shared, &this.handle);
         let mut inner = shared.lock();
         more |= this.watch_clock(&mut inner, cx);
         let flushed = match &mut inner.link {

@@ -8,8 +8,12 @@
 mod driver;
 pub(crate) mod extension;
 mod line;
+mod outlet;
 mod owed;
 mod shared;
+#[cfg(feature = "http-server")]
+mod time;
+mod work;
 
 use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
@@ -22,6 +26,7 @@ use crate::{
     transport::Link,
 };
 use driver::Driver;
+pub(crate) use outlet::Outlet;
 pub(crate) use shared::Shared;
 
 /// The connections of a server.
@@ -41,12 +46,19 @@ impl Connections {
         link: Box<dyn Link>,
     ) {
         let shared = Shared::new(Connection::new(config), link, serving, principal);
-        {
-            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            open.retain(|connection| connection.strong_count() > 0);
-            open.push(Arc::downgrade(&shared));
-        }
+        self.register(&shared);
         Driver::new(shared, handle).await;
+    }
+
+    /// Counts a connection among those that are open, for as long as it is
+    /// held elsewhere.
+    pub(crate) fn register(&self, shared: &Arc<Shared>) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        // Now and then: not all of them for each one that is added.
+        if open.len() == open.capacity() {
+            open.retain(|connection| connection.strong_count() > 0);
+        }
+        open.push(Arc::downgrade(shared));
     }
 
     /// Does something to every connection that is open.

@@ -14,7 +14,7 @@ use std::{
 use bytes::Bytes;
 use tokio::{sync::oneshot, task::AbortHandle, time::Instant as Clock};
 
-use super::owed::Owed;
+use super::{outlet::Outlet, owed::Owed};
 use crate::{
     proto::{
         Instant,
@@ -50,6 +50,8 @@ pub(crate) struct Shared {
 pub(super) struct Inner {
     pub(super) machine: Connection,
     pub(super) link: Option<Box<dyn Link>>,
+    /// Where frames go where there is no link.
+    outlet: Option<Box<dyn Outlet>>,
     /// Frames that the link had no room for.
     backlog: VecDeque<Bytes>,
     backlog_bytes: usize,
@@ -112,10 +114,32 @@ impl Shared {
         serving: Serving,
         principal: Option<Arc<str>>,
     ) -> Arc<Self> {
+        Self::over(Some(link), None, machine, serving, principal)
+    }
+
+    /// A connection whose frames find their own way.
+    #[cfg(feature = "http-server")]
+    pub(crate) fn with_outlet(
+        machine: Connection,
+        outlet: Box<dyn Outlet>,
+        serving: Serving,
+        principal: Option<Arc<str>>,
+    ) -> Arc<Self> {
+        Self::over(None, Some(outlet), machine, serving, principal)
+    }
+
+    fn over(
+        link: Option<Box<dyn Link>>,
+        outlet: Option<Box<dyn Outlet>>,
+        machine: Connection,
+        serving: Serving,
+        principal: Option<Arc<str>>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             inner: Mutex::new(Inner {
                 machine,
-                link: Some(link),
+                link,
+                outlet,
                 backlog: VecDeque::new(),
                 backlog_bytes: 0,
                 owed: Owed::default(),
@@ -252,7 +276,14 @@ impl Shared {
     pub(super) fn settle(&self, inner: &mut Inner, now: Instant) {
         loop {
             match inner.machine.poll_output() {
-                Output::Send { frame, .. } => inner.send(now, frame),
+                Output::Send {
+                    about,
+                    answer,
+                    frame,
+                } => match &mut inner.outlet {
+                    Some(outlet) => outlet.send(about, answer, frame),
+                    None => inner.send(now, frame),
+                },
                 Output::Done { call, outcome } => {
                     if let Some(waiter) = inner.waiting.remove(&call) {
                         // Who does not wait any more has given the call up.
@@ -298,6 +329,13 @@ impl Shared {
             Event::WatchChanged => inner.watch_changed = true,
             Event::Opened { .. } | Event::Initialized => {}
         }
+    }
+
+    /// Closes what carries the frames about a request, so that its client comes
+    /// back for the rest. Says whether that was done.
+    pub(super) fn pause(&self, request: Incoming) -> bool {
+        let outlet = &mut self.lock().outlet;
+        outlet.as_mut().is_some_and(|outlet| outlet.pause(request))
     }
 
     fn observe(&self, telemetry: &Telemetry) {
