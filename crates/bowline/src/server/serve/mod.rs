@@ -26,6 +26,7 @@ use crate::{
     transport::Link,
 };
 use driver::Driver;
+#[cfg(feature = "http-server")]
 pub(crate) use outlet::Outlet;
 pub(crate) use shared::Shared;
 
