@@ -35,6 +35,9 @@ impl Driver {
         transport: Box<dyn Transport>,
         max_frame: usize,
     ) -> Self {
+        if let Some(era) = transport.known_era() {
+            shared.lock().machine.assume(era);
+        }
         let timer = Box::pin(sleep_until(shared.clock(shared.now())));
         Self {
             shared,

@@ -5,6 +5,8 @@
 //! retrying are the connection's business.
 
 mod child;
+#[cfg(feature = "http-client")]
+mod http;
 mod memory;
 #[cfg(feature = "server")]
 mod stdio;
@@ -20,12 +22,14 @@ use bytes::Bytes;
 
 pub use bowline_proto::client::{Cause, CauseKind, HttpRefusal, Refusal, Wire, Wiring};
 pub use child::{ChildProcess, StderrPolicy};
+#[cfg(feature = "http-client")]
+pub use http::{Http, HttpLimits, HttpProblem};
 pub use memory::{Memory, MemoryListener, MemoryPeer};
 #[cfg(feature = "server")]
 pub use stdio::Stdio;
 pub use stream::StreamLink;
 
-use crate::proto::revision::Revision;
+use crate::proto::revision::{Era, Revision};
 
 /// A boxed future, as [`Transport::dial`] returns it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -39,6 +43,12 @@ pub trait Transport: Send + 'static {
     /// What the links are, as far as the protocol cares.
     fn wire(&self) -> Wire {
         Wire::Stream
+    }
+
+    /// The era that the server was found to be of by an earlier link, if the
+    /// transport remembers. It saves a question, and may be wrong.
+    fn known_era(&self) -> Option<Era> {
+        None
     }
 
     /// What the link leads to, for people: a command line, a URL.

@@ -12,6 +12,8 @@ mod config;
 #[cfg(feature = "testing")]
 mod contract;
 mod fake;
+#[cfg(feature = "http-client")]
+mod http_client;
 mod interop;
 #[cfg(feature = "testing")]
 mod kit;

@@ -1,0 +1,181 @@
+//! A link over HTTP: exchanges that come and go, and one place for what they bring.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use tokio::{
+    runtime::Handle,
+    task::{AbortHandle, JoinSet},
+    time::timeout,
+};
+
+use super::{
+    EraMemory,
+    events::Events,
+    exchange::Exchange,
+    letter::{Kind, Letter},
+    outbox::{self, Inbox, News, Outbox, Whose},
+    standing::Standing,
+    talk::Talk,
+    two_endpoints,
+};
+use crate::{
+    proto::revision::{HttpShape, Revision},
+    transport::{CauseKind, Link, LinkEvent, Outgoing, Refusal},
+};
+
+/// How long the server has to confirm the end of a session.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// A link whose frames are posted, each in an exchange of its own.
+pub(super) struct HttpLink {
+    talk: Arc<Talk>,
+    eras: EraMemory,
+    inbox: Inbox,
+    outbox: Outbox,
+    /// Whether answers come on one stream, and not in answer to each POST.
+    two_endpoints: bool,
+    /// What is under way. Dropped, it is given up.
+    tasks: JoinSet<()>,
+    exchanges: HashMap<u64, AbortHandle>,
+    gate: Gate,
+    /// Where tasks run, whoever's thread asks for them.
+    runtime: Handle,
+}
+
+/// Frames after the one that ends the handshake wait until it has arrived:
+/// exchanges overtake each other, and servers refuse what comes before it.
+enum Gate {
+    Open,
+    Shut(VecDeque<Letter>),
+}
+
+impl HttpLink {
+    /// A link of the usual kind. Must be made on a runtime.
+    pub(super) fn usual(talk: Arc<Talk>, eras: EraMemory) -> Self {
+        Self::new(talk, eras, false)
+    }
+
+    /// A link whose frames all arrive on `events`. Must be made on a runtime.
+    pub(super) fn with_stream(talk: Arc<Talk>, eras: EraMemory, events: Events) -> Self {
+        let mut link = Self::new(talk, eras, true);
+        let reader = two_endpoints::read(events, link.outbox.clone());
+        link.tasks.spawn_on(reader, &link.runtime);
+        link
+    }
+
+    fn new(talk: Arc<Talk>, eras: EraMemory, two_endpoints: bool) -> Self {
+        let (outbox, inbox) = outbox::pair(talk.limits.backlog);
+        Self {
+            talk,
+            eras,
+            inbox,
+            outbox,
+            two_endpoints,
+            tasks: JoinSet::new(),
+            exchanges: HashMap::new(),
+            gate: Gate::Open,
+            runtime: Handle::current(),
+        }
+    }
+
+    fn post(&mut self, letter: Letter) {
+        if letter.kind == Kind::Initialized {
+            self.gate = Gate::Shut(VecDeque::new());
+        }
+        let whose = letter.whose();
+        let talk = Arc::clone(&self.talk);
+        let exchange = Exchange::new(talk, self.outbox.clone(), &letter, self.two_endpoints);
+        let over = self.outbox.until_over(whose);
+        let task = async move {
+            let _over = over;
+            exchange.run(letter).await;
+        };
+        let handle = self.tasks.spawn_on(task, &self.runtime);
+        if let Whose::Request(id) = whose {
+            self.exchanges.insert(id, handle);
+        }
+    }
+
+    fn over(&mut self, whose: Whose) {
+        match whose {
+            Whose::Request(id) => {
+                self.exchanges.remove(&id);
+            }
+            Whose::Initialized => self.open_gate(),
+            Whose::Nobody => {}
+        }
+    }
+
+    /// The handshake is done, as far as the server told us.
+    fn open_gate(&mut self) {
+        if let Gate::Shut(waiting) = std::mem::replace(&mut self.gate, Gate::Open) {
+            for letter in waiting {
+                self.post(letter);
+            }
+        }
+        let shape = self.talk.rules().map(|rules| rules.http);
+        if !self.two_endpoints && matches!(shape, Some(HttpShape::Streamable { .. })) {
+            let standing = Standing::new(Arc::clone(&self.talk), self.outbox.clone());
+            self.tasks.spawn_on(standing.keep_open(), &self.runtime);
+        }
+    }
+}
+
+impl Link for HttpLink {
+    fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal> {
+        let letter = Letter::new(&self.talk, outgoing)
+            .map_err(|why| Refusal::Failed(CauseKind::Io(why).into()))?;
+        match &mut self.gate {
+            Gate::Shut(waiting) => waiting.push_back(letter),
+            Gate::Open => self.post(letter),
+        }
+        Ok(())
+    }
+
+    fn poll_flush(&mut self, _cx: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
+        loop {
+            while self.tasks.try_join_next().is_some() {}
+            match self.inbox.poll(cx) {
+                Poll::Ready(Some(News::Event(event, _room))) => return Poll::Ready(event),
+                Poll::Ready(Some(News::Over(whose))) => self.over(whose),
+                // The link holds a sender itself: this does not happen.
+                Poll::Ready(None) | Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
+    fn abort(&mut self, id: u64) {
+        if let Gate::Shut(waiting) = &mut self.gate {
+            waiting.retain(|letter| letter.id != Some(id));
+        }
+        if let Some(exchange) = self.exchanges.remove(&id) {
+            exchange.abort();
+        }
+    }
+
+    fn settle(&mut self, revision: Revision) {
+        let rules = revision.rules();
+        self.talk.settle(rules);
+        self.eras.remember(rules.era);
+    }
+
+    fn close(self: Box<Self>) {
+        let talk = Arc::clone(&self.talk);
+        let sessions = talk.rules().is_some_and(|rules| rules.sessions);
+        if sessions && !self.two_endpoints && talk.session().is_some() {
+            self.runtime.spawn(async move {
+                // Nobody is left to hear that it did not work.
+                let _ = timeout(FAREWELL, talk.delete()).await;
+            });
+        }
+    }
+}

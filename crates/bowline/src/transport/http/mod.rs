@@ -1,0 +1,284 @@
+//! Servers that are reached over HTTP, in every shape that the protocol has had.
+//!
+//! A link makes an exchange of every frame: a POST, whose answer is one message
+//! or a stream of them. What a server says unasked comes on a stream that the
+//! link keeps open, where the revision has one. Servers of the first revision,
+//! which have two endpoints, are spoken to when the connection asks for that.
+//!
+//! Here is the machinery; what statuses, headers and streams mean is decided in
+//! [`proto::http`](crate::proto::http) and by the connection.
+
+mod body;
+mod events;
+mod exchange;
+mod letter;
+mod link;
+mod outbox;
+mod problem;
+mod secure;
+mod standing;
+mod talk;
+mod tool_headers;
+mod two_endpoints;
+mod words;
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use reqwest::{
+    Url,
+    header::{self, HeaderMap, HeaderName, HeaderValue},
+};
+
+use self::{link::HttpLink, talk::Talk};
+use super::{BoxFuture, Cause, CauseKind, Dial, Link, Transport, Wire, Wiring};
+use crate::proto::{
+    http::{header::name, resume::ResumptionPolicy},
+    revision::Era,
+};
+
+pub use problem::HttpProblem;
+
+/// A server that is reached by a URL.
+///
+/// Clones share their connections, and what was found out about the server.
+///
+/// Connections are kept and used again; as many calls as are made go out at
+/// once. Proxies are those that `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and
+/// `NO_PROXY` name. Redirects are followed if they keep the method (307 and
+/// 308) and lead to the same origin.
+///
+/// ```
+/// use bowline::transport::Http;
+///
+/// # fn main() -> Result<(), bowline::transport::HttpProblem> {
+/// let server = Http::new("https://mcp.example.com/mcp?key=hush")?
+///     .header("x-team", "knots")?
+///     .bearer("s3cr3t")?;
+/// assert_eq!(
+///     format!("{server:?}"),
+///     r#"Http { url: "https://mcp.example.com/mcp", headers: ["authorization", "x-team"] }"#,
+///     "values of headers and queries are never shown",
+/// );
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Http {
+    url: Url,
+    headers: HeaderMap,
+    limits: HttpLimits,
+    resumption: ResumptionPolicy,
+    client: Arc<OnceLock<reqwest::Client>>,
+    eras: EraMemory,
+}
+
+/// How much of what a server sends is read.
+///
+/// The largest message is a setting of the client's, as for every transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HttpLimits {
+    /// How much of the body of an error is kept: 64 KiB.
+    pub error_body: usize,
+    /// How many bytes of comments and the like may come between two events of
+    /// a stream before it is given up: 8 MiB.
+    pub comments: u64,
+    /// How many bytes may have arrived and wait to be taken in, before nothing
+    /// more is read: 4 MiB. One message may be larger than that.
+    pub backlog: usize,
+}
+
+impl Default for HttpLimits {
+    fn default() -> Self {
+        Self {
+            error_body: 64 * 1024,
+            comments: 8 * 1024 * 1024,
+            backlog: 4 * 1024 * 1024,
+        }
+    }
+}
+
+impl Http {
+    /// The server at `url`.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not an `http` or `https` URL with a host, or has a user name
+    /// or password in it.
+    pub fn new(url: &str) -> Result<Self, HttpProblem> {
+        let mut url = Url::parse(url).map_err(|_| HttpProblem::BadUrl)?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(HttpProblem::BadScheme);
+        }
+        if !url.has_host() {
+            return Err(HttpProblem::BadUrl);
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(HttpProblem::CredentialsInUrl);
+        }
+        // It is never sent.
+        url.set_fragment(None);
+        Ok(Self {
+            url,
+            headers: HeaderMap::new(),
+            limits: HttpLimits::default(),
+            resumption: ResumptionPolicy::default(),
+            client: Arc::default(),
+            eras: EraMemory::default(),
+        })
+    }
+
+    /// Sends a header with every request, in place of an earlier one of that
+    /// name. Its value is treated as a secret.
+    ///
+    /// # Errors
+    ///
+    /// Where the name or the value cannot be sent, or the transport sets the
+    /// header itself.
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, HttpProblem> {
+        let key = HeaderName::try_from(name).map_err(|_| HttpProblem::BadHeaderName)?;
+        if is_reserved(&key) {
+            return Err(HttpProblem::ReservedHeader {
+                name: key.as_str().into(),
+            });
+        }
+        let bad = |_| HttpProblem::BadHeaderValue {
+            name: key.as_str().into(),
+        };
+        let mut value = HeaderValue::from_str(value).map_err(bad)?;
+        value.set_sensitive(true);
+        self.headers.insert(key, value);
+        Ok(self)
+    }
+
+    /// Sends a bearer token with every request.
+    ///
+    /// # Errors
+    ///
+    /// Where the token has a line break or another control character in it.
+    pub fn bearer(self, token: &str) -> Result<Self, HttpProblem> {
+        self.header(header::AUTHORIZATION.as_str(), &format!("Bearer {token}"))
+    }
+
+    /// Uses this HTTP client: for a pool of connections that is shared with
+    /// others, for certificates or proxies of one's own. Begin with
+    /// [`client_builder`](Self::client_builder) to keep what the transport
+    /// relies on: a client that follows redirects may send headers elsewhere.
+    #[must_use]
+    pub fn client(mut self, client: reqwest::Client) -> Self {
+        self.client = Arc::new(OnceLock::from(client));
+        self
+    }
+
+    /// The settings of the client that is used unless one is given: certificates
+    /// as the system judges them, proxies from the environment, ten seconds to
+    /// connect, no redirects.
+    ///
+    /// # Errors
+    ///
+    /// Where the system has no certificates that can be used.
+    pub fn client_builder() -> Result<reqwest::ClientBuilder, Cause> {
+        secure::builder().map_err(|why| CauseKind::Unreachable(why).into())
+    }
+
+    /// Sets how much is read of what the server sends.
+    #[must_use]
+    pub fn limits(mut self, limits: HttpLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets how streams that break are taken up again.
+    #[must_use]
+    pub fn resumption(mut self, policy: ResumptionPolicy) -> Self {
+        self.resumption = policy;
+        self
+    }
+
+    /// The client, made when it is first needed: reading the certificates of
+    /// the system takes a while.
+    fn client_to_use(&self) -> Result<reqwest::Client, Cause> {
+        if let Some(client) = self.client.get() {
+            return Ok(client.clone());
+        }
+        let built = Self::client_builder()?.build();
+        let built = built.map_err(|error| CauseKind::Unreachable(words::words_of(error)))?;
+        Ok(self.client.get_or_init(|| built).clone())
+    }
+
+    /// The URL without what may be secret in it.
+    fn shown(&self) -> String {
+        let mut url = self.url.clone();
+        url.set_query(None);
+        url.to_string()
+    }
+}
+
+impl Transport for Http {
+    fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
+        let settings = self.clone();
+        Box::pin(async move {
+            let client = settings.client_to_use()?;
+            let talk = Arc::new(Talk::new(&settings, client, dial.max_frame));
+            let link = match dial.wiring {
+                Wiring::Usual => HttpLink::usual(talk, settings.eras),
+                Wiring::TwoEndpoint => {
+                    let events = two_endpoints::open(&talk).await?;
+                    HttpLink::with_stream(talk, settings.eras, events)
+                }
+            };
+            Ok(Box::new(link) as Box<dyn Link>)
+        })
+    }
+
+    fn wire(&self) -> Wire {
+        Wire::Http
+    }
+
+    fn known_era(&self) -> Option<Era> {
+        self.eras.known()
+    }
+
+    fn describe(&self) -> String {
+        self.shown()
+    }
+}
+
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut names: Vec<_> = self.headers.keys().map(HeaderName::as_str).collect();
+        names.sort_unstable();
+        f.debug_struct("Http")
+            .field("url", &self.shown())
+            .field("headers", &names)
+            .finish()
+    }
+}
+
+/// Which era the server was last found to be of: all links to it profit.
+#[derive(Clone, Default)]
+struct EraMemory(Arc<Mutex<Option<Era>>>);
+
+impl EraMemory {
+    fn known(&self) -> Option<Era> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember(&self, era: Era) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(era);
+    }
+}
+
+/// The headers that make up the protocol, and those that frame a body.
+fn is_reserved(key: &HeaderName) -> bool {
+    const OWN: &[HeaderName] = &[
+        header::ACCEPT,
+        header::CONNECTION,
+        header::CONTENT_LENGTH,
+        header::CONTENT_TYPE,
+        header::TRANSFER_ENCODING,
+    ];
+    OWN.contains(key) || key.as_str() == name::LAST_EVENT_ID || key.as_str().starts_with("mcp-")
+}

@@ -1,0 +1,98 @@
+//! Where exchanges put what arrives, and the link takes it: bounded in bytes.
+
+use std::{
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+
+use crate::transport::LinkEvent;
+
+/// What an event costs besides its bytes, so that many small ones count.
+const EACH: usize = 512;
+
+/// Something that an exchange has to say to its link.
+pub(super) enum News {
+    /// For the connection. The permit is given back when it is taken.
+    Event(LinkEvent, OwnedSemaphorePermit),
+    /// An exchange is over.
+    Over(Whose),
+}
+
+/// Whose exchange it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// That of the request with this id.
+    Request(u64),
+    /// That of the notification which ends the handshake.
+    Initialized,
+    /// Nobody waits for its end.
+    Nobody,
+}
+
+/// The end that exchanges hold.
+#[derive(Clone)]
+pub(super) struct Outbox {
+    sender: mpsc::UnboundedSender<News>,
+    room: Arc<Semaphore>,
+    most: u32,
+}
+
+/// The end that the link holds.
+pub(super) struct Inbox {
+    receiver: mpsc::UnboundedReceiver<News>,
+}
+
+/// A pair of ends between which about `bytes` may wait.
+pub(super) fn pair(bytes: usize) -> (Outbox, Inbox) {
+    let most = u32::try_from(bytes.max(EACH)).unwrap_or(u32::MAX);
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let room = Arc::new(Semaphore::new(usize::try_from(most).unwrap_or(EACH)));
+    (Outbox { sender, room, most }, Inbox { receiver })
+}
+
+impl Outbox {
+    /// Hands an event over, once there is room for it. Whoever waits here does
+    /// not read on, so that the server feels it. One that is larger than all
+    /// the room there is waits for all of it.
+    pub(super) async fn put(&self, event: LinkEvent) {
+        let size = match &event {
+            LinkEvent::Frame(frame) => frame.len(),
+            _ => 0,
+        };
+        let cost = u32::try_from(size + EACH)
+            .unwrap_or(u32::MAX)
+            .min(self.most);
+        // Nobody closes it, and a link that is gone takes nothing.
+        if let Ok(permit) = Arc::clone(&self.room).acquire_many_owned(cost).await {
+            let _ = self.sender.send(News::Event(event, permit));
+        }
+    }
+
+    /// Says that an exchange is over when it is dropped, however that comes.
+    pub(super) fn until_over(&self, whose: Whose) -> Watch {
+        Watch {
+            sender: self.sender.clone(),
+            whose,
+        }
+    }
+}
+
+impl Inbox {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<News>> {
+        self.receiver.poll_recv(cx)
+    }
+}
+
+/// Lives as long as an exchange.
+pub(super) struct Watch {
+    sender: mpsc::UnboundedSender<News>,
+    whose: Whose,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let _ = self.sender.send(News::Over(self.whose));
+    }
+}

@@ -1,0 +1,50 @@
+//! What can be wrong with the settings of an HTTP transport.
+
+use std::fmt;
+
+/// Why an [`Http`](super::Http) transport cannot be set up so.
+///
+/// It names the setting and never repeats a value: those may be secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HttpProblem {
+    /// The text is not a URL, or has no host.
+    BadUrl,
+    /// The URL is neither `http` nor `https`.
+    BadScheme,
+    /// The URL holds a user name or a password, which would end up in logs.
+    CredentialsInUrl,
+    /// The header's name is not one.
+    BadHeaderName,
+    /// The header's value has a line break or another control character in it.
+    BadHeaderValue {
+        /// The header.
+        name: Box<str>,
+    },
+    /// The transport sets this header itself.
+    ReservedHeader {
+        /// The header.
+        name: Box<str>,
+    },
+}
+
+impl fmt::Display for HttpProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BadUrl => f.write_str("the URL of the server cannot be read"),
+            Self::BadScheme => f.write_str("the URL of the server must be http or https"),
+            Self::CredentialsInUrl => f.write_str(
+                "the URL of the server holds credentials; send them in a header instead",
+            ),
+            Self::BadHeaderName => f.write_str("the name of a header is not one"),
+            Self::BadHeaderValue { name } => {
+                write!(f, "the value of the header {name} cannot be sent")
+            }
+            Self::ReservedHeader { name } => {
+                write!(f, "the header {name} is set by the transport itself")
+            }
+        }
+    }
+}
+
+impl std::error::Error for HttpProblem {}
