@@ -10,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use memchr::memmem;
 
-use super::{CallId, CallOptions, Timeouts};
+use super::{CallId, CallOptions, Timeouts, tool_list::Relisting};
 use crate::{
     Instant,
     jsonrpc::Draft,
@@ -53,6 +53,8 @@ pub(super) struct Call {
     /// Whether it was moved to a new session already, because the server did
     /// not know the old one.
     pub(super) moved: bool,
+    /// Whether the tool list was asked for on its behalf already.
+    pub(super) relisted: bool,
 }
 
 /// Where a call stands.
@@ -104,6 +106,8 @@ pub(super) enum Purpose {
     RestoreSubscription(Box<str>),
     /// Ours: restore the log level after a reconnection.
     RestoreLevel,
+    /// Ours: look at the tool list on behalf of a call.
+    Relist(Box<Relisting>),
 }
 
 impl Purpose {
@@ -118,7 +122,10 @@ impl Purpose {
 
     /// Whether somebody outside waits for the end of the call.
     pub(super) fn is_ours(&self) -> bool {
-        matches!(self, Self::RestoreSubscription(_) | Self::RestoreLevel)
+        matches!(
+            self,
+            Self::RestoreSubscription(_) | Self::RestoreLevel | Self::Relist(_)
+        )
     }
 }
 

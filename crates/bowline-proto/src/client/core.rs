@@ -254,6 +254,7 @@ impl Core {
             held: false,
             holds: 0,
             moved: false,
+            relisted: false,
         }
     }
 
@@ -274,8 +275,16 @@ impl Core {
             Outcome::Failed(_) => Some(None),
         };
         let call = self.conclude(now, id, outcome)?;
-        if let (Purpose::RestoreSubscription(uri), Some(error)) = (&call.purpose, answer) {
-            self.lose_subscription(uri.clone(), error);
+        let Some(error) = answer else {
+            return Some(call);
+        };
+        match &call.purpose {
+            Purpose::RestoreSubscription(uri) => self.lose_subscription(uri.clone(), error),
+            Purpose::Relist(relisting) => {
+                let refused = Outcome::Refused(relisting.error.clone());
+                self.finish(now, relisting.call, refused);
+            }
+            _ => {}
         }
         Some(call)
     }
@@ -370,7 +379,7 @@ impl Core {
     }
 
     /// Puts a call that was sent among those that wait for a connection.
-    fn requeue(&mut self, id: CallId) -> bool {
+    pub(super) fn requeue(&mut self, id: CallId) -> bool {
         let Some(call) = self.calls.get_mut(id) else {
             return false;
         };
@@ -383,7 +392,9 @@ impl Core {
             // session may be of the other one.
             Purpose::Subscribe(_) | Purpose::Unsubscribe(_) | Purpose::SetLevel(_) => None,
             // The next session restores what is to be restored on its own.
-            Purpose::RestoreSubscription(_) | Purpose::RestoreLevel => return false,
+            Purpose::RestoreSubscription(_) | Purpose::RestoreLevel | Purpose::Relist(_) => {
+                return false;
+            }
         };
         // Without the answers that were given, it begins anew.
         call.rounds = 0;

@@ -41,7 +41,10 @@ impl Handshake {
                 &SetLevelParams::new(level.clone()),
             )
             .ok(),
-            Purpose::User | Purpose::ListTools { .. } | Purpose::RestoreLevel => None,
+            Purpose::User
+            | Purpose::ListTools { .. }
+            | Purpose::RestoreLevel
+            | Purpose::Relist(_) => None,
         }
     }
 }

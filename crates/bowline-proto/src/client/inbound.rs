@@ -217,7 +217,12 @@ impl Ready {
     }
 
     fn complete(&mut self, core: &mut Core, now: Instant, id: CallId, result: &Bytes) {
-        let Some(call) = core.finish(now, id, Outcome::Result(result.clone())) else {
+        let purpose = core.calls.get(id).map(|call| &call.purpose);
+        let told = match purpose {
+            Some(Purpose::ListTools { .. }) => self.offered(core, result),
+            _ => result.clone(),
+        };
+        let Some(call) = core.finish(now, id, Outcome::Result(told)) else {
             return;
         };
         match call.purpose {
@@ -232,6 +237,7 @@ impl Ready {
                 core.intents.uris.remove(&uri);
             }
             Purpose::SetLevel(level) => core.intents.log_level = Some(level),
+            Purpose::Relist(relisting) => self.relisted(core, now, *relisting, result),
             Purpose::User | Purpose::RestoreLevel => {}
         }
     }
@@ -256,7 +262,17 @@ impl Ready {
             }
             return;
         };
-        core.finish(now, call, outcome);
+        self.end(core, now, call, outcome);
+    }
+
+    /// Ends a call as the server answered it, unless it can be made better.
+    pub(super) fn end(&mut self, core: &mut Core, now: Instant, id: CallId, outcome: Outcome) {
+        if let Outcome::Refused(error) = &outcome
+            && self.relist(core, now, id, error)
+        {
+            return;
+        }
+        core.finish(now, id, outcome);
     }
 
     /// The end of a stream of changes, if `wire` is one.

@@ -40,6 +40,7 @@ mod stateless;
 mod telemetry;
 mod timer;
 mod tombstones;
+mod tool_list;
 mod wishes;
 
 pub use backoff::{Backoff, BadBackoff};

@@ -432,7 +432,7 @@ impl Ready {
             }
             Refusal::Status(status) => {
                 let outcome = status_outcome(&status);
-                core.finish(now, id, outcome);
+                self.end(core, now, id, outcome);
             }
         }
     }

@@ -85,7 +85,8 @@ impl Ready {
             Purpose::User
             | Purpose::ListTools { .. }
             | Purpose::RestoreSubscription(_)
-            | Purpose::RestoreLevel => {}
+            | Purpose::RestoreLevel
+            | Purpose::Relist(_) => {}
         }
     }
 }

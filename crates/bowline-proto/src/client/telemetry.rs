@@ -6,7 +6,7 @@
 use std::{borrow::Cow, time::Duration};
 
 use super::StateName;
-use crate::error::Reason;
+use crate::{error::Reason, http::header::HeaderSchemaFault};
 
 /// One observation. [`Telemetry::name`] is its stable name.
 ///
@@ -105,6 +105,14 @@ pub enum Telemetry {
         /// The notification's method.
         method: Box<str>,
     },
+    /// A tool was left out of a list: its arguments cannot travel in headers
+    /// as it wants them to.
+    ToolDropped {
+        /// The tool's name.
+        tool: Box<str>,
+        /// What is wrong with its annotations.
+        fault: HeaderSchemaFault,
+    },
     /// A notification of ours was dropped: there is no session to send it in.
     NotificationDropped {
         /// Its method.
@@ -155,6 +163,7 @@ impl Telemetry {
             Self::CancelSent { .. } => "cancel.sent",
             Self::TombstonesSwept { .. } => "tombstones.swept",
             Self::HandlerException { .. } => "notification.handler_exception",
+            Self::ToolDropped { .. } => "tool.dropped",
             Self::NotificationDropped { .. } => "notification.dropped",
         }
     }

@@ -33,3 +33,4 @@ mod sim_rng;
 mod sim_server;
 mod sim_words;
 mod subscriptions;
+mod tool_list;
