@@ -25,6 +25,9 @@ pub use child::{ChildProcess, StderrPolicy};
 #[cfg(feature = "http-client")]
 pub use http::{Http, HttpLimits, HttpProblem};
 pub use memory::{Memory, MemoryListener, MemoryPeer};
+/// The HTTP client below [`Http`], for applications that bring their own.
+#[cfg(feature = "http-client")]
+pub use reqwest;
 #[cfg(feature = "server")]
 pub use stdio::Stdio;
 pub use stream::StreamLink;

@@ -1,9 +1,13 @@
 //! One POST and its answer, however that comes.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use reqwest::{Method, Response, StatusCode, header::CONTENT_TYPE};
+use reqwest::{
+    Method, Response, StatusCode,
+    header::{CONTENT_TYPE, HeaderValue},
+};
+use tokio::time::timeout;
 
 use super::{
     body::{self, NoBody},
@@ -23,6 +27,10 @@ use crate::{
     },
     transport::{Cause, CauseKind, HttpRefusal, LinkEvent, Refusal},
 };
+
+/// How long a server may take to acknowledge a message that wants no answer.
+/// Others may wait for that: see the link's gate.
+const ACKNOWLEDGE: Duration = Duration::from_secs(30);
 
 /// One exchange.
 pub(super) struct Exchange {
@@ -52,7 +60,18 @@ impl Exchange {
 
     /// Posts the letter, and sees to its answer. Where there is none, says so.
     pub(super) async fn run(self, letter: Letter) {
-        if let Err(refusal) = self.post(letter).await {
+        let done = match self.id {
+            // The connection has a deadline for it, and gives it up.
+            Some(_) => self.post(letter).await,
+            None => match timeout(ACKNOWLEDGE, self.post(letter)).await {
+                Ok(done) => done,
+                Err(_) => {
+                    let why = "it did not acknowledge a message in time";
+                    Err(broke_the_protocol(why.to_owned()))
+                }
+            },
+        };
+        if let Err(refusal) = done {
             let id = self.id;
             self.outbox.put(LinkEvent::Refused { id, refusal }).await;
         }
@@ -85,7 +104,7 @@ impl Exchange {
 
     async fn answer(&self, response: Response) -> Result<(), Refusal> {
         let kind = response.headers().get(CONTENT_TYPE);
-        let kind = kind.map(|kind| kind.as_bytes()).unwrap_or_default();
+        let kind = kind.map(HeaderValue::as_bytes).unwrap_or_default();
         if is_event_stream(kind) {
             return self.stream(response).await;
         }

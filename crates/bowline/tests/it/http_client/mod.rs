@@ -1,7 +1,13 @@
 //! The HTTP client against a server that is scripted byte by byte.
 
 mod calls;
+mod hostile;
 mod opening;
+mod peers;
+mod proxy;
+mod redirects;
 mod rig;
 mod sessions;
 mod streams;
+mod tools;
+mod two_endpoints;

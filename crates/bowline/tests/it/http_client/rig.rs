@@ -35,8 +35,6 @@ pub(crate) struct Hit {
     pub(crate) path: String,
     headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
-    /// The how-manieth connection it came on.
-    pub(crate) connection: usize,
     pub(crate) at: Instant,
 }
 
@@ -208,11 +206,11 @@ impl Rig {
         let serving = rig.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let connection = serving.count_connection();
+                *lock(&serving.connections) += 1;
                 let rig = serving.clone();
                 tokio::spawn(async move {
                     // A client that goes away is nothing to complain of.
-                    let _ = rig.talk(stream, connection).await;
+                    let _ = rig.talk(stream).await;
                     rig.hangups.send_modify(|count| *count += 1);
                 });
             }
@@ -277,15 +275,9 @@ impl Rig {
         waited.map(drop).expect("the rig lives");
     }
 
-    fn count_connection(&self) -> usize {
-        let mut count = lock(&self.connections);
-        *count += 1;
-        *count
-    }
-
-    async fn talk(&self, mut stream: TcpStream, connection: usize) -> std::io::Result<()> {
+    async fn talk(&self, mut stream: TcpStream) -> std::io::Result<()> {
         let mut buffer = Vec::new();
-        while let Some(hit) = read_request(&mut stream, &mut buffer, connection).await? {
+        while let Some(hit) = read_request(&mut stream, &mut buffer).await? {
             let reply = (self.script)(&hit);
             self.log.send_modify(|log| log.push(hit));
             if !write_reply(&mut stream, reply).await? {
@@ -300,7 +292,6 @@ impl Rig {
 async fn read_request(
     stream: &mut TcpStream,
     buffer: &mut Vec<u8>,
-    connection: usize,
 ) -> std::io::Result<Option<Hit>> {
     let end = loop {
         if let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -333,7 +324,6 @@ async fn read_request(
         path,
         headers,
         body,
-        connection,
         at: Instant::now(),
     }))
 }
