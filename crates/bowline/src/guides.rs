@@ -23,3 +23,6 @@ struct ToolsThatTalkBack;
 #[cfg(all(feature = "testing", feature = "macros"))]
 #[doc = include_str!("../../../docs/guides/testing-servers.md")]
 struct TestingServers;
+#[cfg(feature = "http-client")]
+#[doc = include_str!("../../../docs/guides/remote-servers.md")]
+struct RemoteServers;
