@@ -29,10 +29,8 @@ impl ToolHeaders {
             return;
         };
         for tool in page.tools {
-            let Some(schema) = tool.input_schema else {
-                continue;
-            };
-            match ParamHeaders::from_schema(schema.get()) {
+            let schema = tool.input_schema.map_or("", RawValue::get);
+            match ParamHeaders::from_schema(schema) {
                 Ok(headers) if !headers.is_empty() && self.tools.len() < MOST_TOOLS => {
                     self.tools.insert(tool.name.into(), headers);
                 }
