@@ -26,6 +26,7 @@ async fn server(endpoint: &'static str) -> (Rig, Stream) {
             *lock(&kept) = Some(sender);
             Reply::sse([Part::Feed(feed)])
         }
+        ("POST", "/messages?s=1") if hit.rpc() == "ping" => Reply::status(500),
         ("POST", "/messages?s=1") => {
             let stream = lock(&kept);
             let stream = stream.as_ref().expect("a stream");
@@ -140,11 +141,12 @@ async fn a_place_that_has_no_stream_either_is_a_failure() {
 async fn a_post_that_is_refused_ends_its_own_call() {
     let (rig, _stream) = server("/messages?s=1").await;
     let client = rig.client().await;
-    let resources = client.request(bowline::proto::model::PingParams::default());
-    let waits = resources
-        .timeout(std::time::Duration::from_millis(50))
-        .await;
-    assert!(waits.expect_err("nobody answers").is_timeout());
+    let error = client.ping().await.expect_err("refused");
+    let kind = error.cause().expect("a cause").kind().clone();
+    assert!(
+        matches!(kind, CauseKind::Status { status: 500, .. }),
+        "{kind:?}"
+    );
     client
         .tools()
         .call("hail", json!({}))
