@@ -65,6 +65,7 @@ pub(crate) fn emit(seen: &Telemetry) {
         }
         Telemetry::RetryExhausted { call } => say!(warn, seen, call),
         Telemetry::CancelSent { id } => say!(debug, seen, id),
+        Telemetry::ToolDropped { tool, .. } => say!(warn, seen, tool = &**tool),
         Telemetry::TombstonesSwept { count } => say!(debug, seen, count),
         _ => say!(debug, seen),
     }

@@ -126,6 +126,23 @@ impl ServerEntry {
         Some(process)
     }
 
+    /// The way to the server, for one that runs elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// Where the address or a header cannot be sent.
+    #[cfg(feature = "http-client")]
+    pub fn http(&self) -> Result<Option<crate::transport::Http>, crate::transport::HttpProblem> {
+        let Endpoint::Remote(server) = &self.endpoint else {
+            return Ok(None);
+        };
+        let mut http = crate::transport::Http::new(&server.url)?;
+        for (name, value) in &server.headers {
+            http = http.header(name, value)?;
+        }
+        Ok(Some(http))
+    }
+
     /// Sets what the configuration says of timeouts and the like, and leaves
     /// the rest as it is.
     #[must_use]
