@@ -3,17 +3,12 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// All that the agency knows.
-#[derive(Debug, Default)]
-pub(crate) struct Agency {
-    bookings: Mutex<BTreeMap<u32, Booking>>,
-}
 
 /// A flight on some day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -30,72 +25,84 @@ pub(crate) struct Flight {
     pub(crate) price: u32,
 }
 
-/// A seat on a flight.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Booking {
-    /// The number by which it is known.
-    pub(crate) number: u32,
-    /// The flight.
-    pub(crate) flight: Flight,
-    /// Where one sits.
-    pub(crate) seat: String,
+impl fmt::Display for Flight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} to {} ", self.id, self.destination)?;
+        write!(f, "on {} at {}, ", self.date, self.departs)?;
+        write!(f, "{} euros", self.price)
+    }
 }
 
-/// Where the agency flies to, and what that costs at least.
-const DESTINATIONS: &[(&str, u32)] = &[
-    ("Lisbon", 120),
-    ("New York", 480),
-    ("Oslo", 150),
-    ("Tokyo", 790),
+/// An airline that the agency asks for flights.
+pub(crate) struct Airline {
+    pub(crate) name: &'static str,
+    departs: &'static str,
+    /// What it takes beyond the price of the route.
+    fee: u32,
+}
+
+/// All of them.
+pub(crate) const AIRLINES: [Airline; 3] = [
+    airline("Gull", "06:40", 0),
+    airline("Heron", "12:15", 35),
+    airline("Swift", "19:30", 20),
 ];
 
-impl Agency {
-    /// The names of all destinations.
-    pub(crate) fn destinations() -> impl Iterator<Item = &'static str> {
-        DESTINATIONS.iter().map(|(name, _)| *name)
-    }
+/// Where they fly to, and what that costs, in euros.
+const ROUTES: [(&str, u32); 3] = [("Lisbon", 120), ("Oslo", 150), ("Tokyo", 790)];
 
-    /// The flights to a place on a day.
-    pub(crate) fn search(&self, destination: &str, date: &str) -> Vec<Flight> {
-        let places = DESTINATIONS.iter().zip(1..);
-        let place = places
-            .into_iter()
-            .find(|((name, _), _)| name.eq_ignore_ascii_case(destination));
-        let Some(((name, price), route)) = place else {
-            return Vec::new();
-        };
-        let flight = |(nth, departs): (u32, &str)| Flight {
-            id: format!("BL{}", route * 100 + nth),
-            destination: (*name).to_owned(),
+/// The names of all destinations.
+pub(crate) fn destinations() -> String {
+    ROUTES.map(|(place, _)| place).join(", ")
+}
+
+const fn airline(name: &'static str, departs: &'static str, fee: u32) -> Airline {
+    Airline { name, departs, fee }
+}
+
+impl Airline {
+    /// The flight to a place on a day, if there is one.
+    pub(crate) fn search(&self, place: &str, date: &str) -> Option<Flight> {
+        let wanted = |(_, (name, _)): &(i32, (&str, u32))| name.eq_ignore_ascii_case(place);
+        let (number, (place, price)) = (1..).zip(ROUTES).find(wanted)?;
+        Some(Flight {
+            id: format!("{}-{number}", self.name),
+            destination: place.to_owned(),
             date: date.to_owned(),
-            departs: departs.to_owned(),
-            price: price + nth * 35,
-        };
-        (1..).zip(["06:40", "12:15", "19:30"]).map(flight).collect()
+            departs: self.departs.to_owned(),
+            price: price + self.fee,
+        })
     }
+}
 
-    /// Books a seat.
-    pub(crate) fn book(&self, flight: Flight, seat: String) -> Booking {
-        let mut bookings = self.bookings.lock().unwrap_or_else(PoisonError::into_inner);
+/// The agency's books. A copy is the same agency.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Agency {
+    /// By number, which is never used again: what is cancelled stays as nothing.
+    bookings: Arc<Mutex<BTreeMap<u32, Option<Flight>>>>,
+}
+
+impl Agency {
+    /// Books a flight. Gives the number of the booking.
+    pub(crate) fn book(&self, flight: Flight) -> u32 {
+        let mut bookings = self.bookings();
         let number = bookings.keys().next_back().map_or(1001, |last| last + 1);
-        let booking = Booking {
-            number,
-            flight,
-            seat,
-        };
-        bookings.insert(number, booking.clone());
-        booking
+        bookings.insert(number, Some(flight));
+        number
     }
 
-    /// A booking by its number.
-    pub(crate) fn booking(&self, number: u32) -> Option<Booking> {
-        let bookings = self.bookings.lock().unwrap_or_else(PoisonError::into_inner);
-        bookings.get(&number).cloned()
+    /// What is booked under a number.
+    pub(crate) fn booking(&self, number: u32) -> Option<Flight> {
+        self.bookings().get(&number).cloned().flatten()
     }
 
-    /// Gives a seat back.
-    pub(crate) fn cancel(&self, number: u32) -> Option<Booking> {
-        let mut bookings = self.bookings.lock().unwrap_or_else(PoisonError::into_inner);
-        bookings.remove(&number)
+    /// Gives a seat back. Says whether there was one.
+    pub(crate) fn cancel(&self, number: u32) -> bool {
+        let mut bookings = self.bookings();
+        bookings.get_mut(&number).and_then(Option::take).is_some()
+    }
+
+    fn bookings(&self) -> MutexGuard<'_, BTreeMap<u32, Option<Flight>>> {
+        self.bookings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

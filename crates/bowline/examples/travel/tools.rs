@@ -1,26 +1,31 @@
 //! What the agency offers, and how it talks with those who ask.
 
+use std::fmt;
+
 use bowline::{
     Server,
-    server::{Conversation, Error, Json, Need, Result, ServerContext, Tool, form::Elicit},
+    proto::model::LogLevel,
+    server::{
+        Conversation, Error, Json, Need, OnDecline, Result, ServerContext, Tool, form::Elicit, tool,
+    },
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::agency::{Agency, Flight};
+use super::agency::{AIRLINES, Agency, Flight, destinations};
 
 /// All that the agency offers.
-pub(crate) fn offer(server: Server) -> Server<Agency> {
+pub(crate) fn offer(server: Server, agency: Agency) -> Server<Agency> {
     server
         .title("Bowline Travel")
-        .instructions("Search first, then book. Bookings are confirmed by the traveller.")
-        .state(Agency::default())
-        .tool(search_flights())
+        .instructions("Search first, then book. The traveller confirms every booking.")
+        .state(agency)
+        .tool(search_flights::tool())
         .tool(book_flight())
-        .tool(cancel_booking())
+        .tool(cancel_booking::tool())
 }
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 struct Trip {
     /// Where to.
     destination: String,
@@ -34,19 +39,28 @@ struct Found {
     flights: Vec<Flight>,
 }
 
-fn search_flights() -> Tool<Agency> {
-    Tool::new("search_flights")
-        .title("Search flights")
-        .description("Finds flights to a destination on a day")
-        .input::<Trip>()
-        .read_only()
-        .execute(async |trip, cx: Conversation<Agency>| {
-            let flights = cx.state().search(&trip.destination, &trip.date);
-            Ok(Json(Found { flights }))
-        })
+// A tool is an async function. Its comment is what models read, and its types
+// are what clients are told of what goes in and comes out.
+
+/// Finds flights to a destination on a day
+#[tool(title = "Search flights", read_only)]
+async fn search_flights(#[input] trip: Trip, cx: ServerContext<Agency>) -> Result<Json<Found>> {
+    let flights = search(&trip, &cx);
+    Ok(Json(Found { flights }))
 }
 
-/// The traveller's choice.
+/// Asks one airline after the other, and says how far it is.
+fn search(trip: &Trip, cx: &ServerContext<Agency>) -> Vec<Flight> {
+    let mut flights = Vec::new();
+    for (airline, asked) in AIRLINES.iter().zip(1..) {
+        flights.extend(airline.search(&trip.destination, &trip.date));
+        let answered = format!("{} has answered", airline.name);
+        cx.progress_with(f64::from(asked), AIRLINES.len() as f64, &answered);
+    }
+    flights
+}
+
+/// What the traveller is asked: a flat form, which the server checks.
 #[derive(Elicit)]
 #[elicit(key = "choice")]
 struct Choice {
@@ -69,108 +83,90 @@ enum Seat {
     Any,
 }
 
+impl fmt::Display for Seat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Window => "at the window",
+            Self::Aisle => "at the aisle",
+            Self::Any => "anywhere",
+        })
+    }
+}
+
+// A tool in three phases. The first and the last happen once, though the
+// protocol may make the conversation between them begin again.
 fn book_flight() -> Tool<Agency> {
     Tool::new("book_flight")
         .title("Book a flight")
         .description("Books a flight, with the traveller's choice and confirmation")
         .input::<Trip>()
+        // Clients that cannot ask a user and a model do not see this tool.
         .requires([Need::Elicitation, Need::Sampling])
         .elicits::<Choice>()
         .handoff()
         .before(find)
         .client(choose)
-        .after(async |_, chosen: Chosen, cx| {
-            let booking = cx.state().book(chosen.flight, chosen.seat);
-            Ok(format!(
-                "Booked {} to {} on {}, seat: {}. Your number is {}.",
-                booking.flight.id,
-                booking.flight.destination,
-                booking.flight.date,
-                booking.seat,
-                booking.number,
-            ))
-        })
+        .after(book)
 }
 
-/// Happens once, before the traveller is asked.
+/// Before anybody is asked.
 async fn find(trip: Trip, cx: ServerContext<Agency>) -> Result<Vec<Flight>> {
-    let flights = cx.state().search(&trip.destination, &trip.date);
+    let flights = search(&trip, &cx);
     if flights.is_empty() {
-        let places: Vec<_> = Agency::destinations().collect();
-        let places = places.join(", ");
-        let place = trip.destination;
-        return Err(Error::failed(format!(
-            "nobody flies to {place}; we fly to {places}"
-        )));
+        // The model reads this, and can do better.
+        let (place, places) = (trip.destination, destinations());
+        let why = format!("nobody flies to {place}; there are flights to {places}");
+        return Err(Error::failed(why));
     }
     Ok(flights)
 }
 
-struct Chosen {
-    flight: Flight,
-    seat: String,
-}
-
 /// The conversation with the traveller.
-async fn choose(flights: Vec<Flight>, cx: Conversation<Agency>) -> Result<Chosen> {
-    let list: Vec<_> = flights.iter().map(describe).collect();
-    let question = format!("{} flights. Which one?\n{}", flights.len(), list.join("\n"));
-    let choice = cx.elicit::<Choice>(question).strict().await?;
-    let flight = flights
-        .into_iter()
-        .find(|flight| flight.id == choice.flight);
-    let flight = flight.ok_or_else(|| Error::failed("there is no such flight"))?;
-    let seat = match choice.seat {
-        Seat::Window => "window",
-        Seat::Aisle => "aisle",
-        Seat::Any => "any",
-    };
+async fn choose(flights: Vec<Flight>, cx: Conversation<Agency>) -> Result<(Flight, Seat)> {
+    let list: Vec<_> = flights.iter().map(Flight::to_string).collect();
+    let question = format!("{} flights. Which one?\n{}", list.len(), list.join("\n"));
+    // Who answers what the form does not allow is asked once more.
+    let choice = cx.elicit::<Choice>(question).retry(2, OnDecline::Error);
+    let Choice { flight, seat } = choice.await?.accepted()?;
+    let chosen = flights.into_iter().find(|found| found.id == flight);
+    let chosen = chosen.ok_or_else(|| Error::failed(format!("there is no flight {flight}")))?;
 
-    let wish = format!(
-        "Sum up in one sentence: {}, seat: {seat}",
-        describe(&flight)
-    );
+    let wish = format!("Sum up in one sentence: {chosen}, seat: {seat}");
     let summary = cx.sample(wish).max_tokens(100).await?;
+    // Whoever says no, or goes away, ends the call here.
     cx.confirm(format!("{summary}\n\nBook it?")).await?;
-    Ok(Chosen {
-        flight,
-        seat: seat.to_owned(),
-    })
+    Ok((chosen, seat))
 }
 
-fn describe(flight: &Flight) -> String {
-    let Flight {
-        id,
-        destination,
-        date,
-        departs,
-        price,
-    } = flight;
-    format!("{id} to {destination} on {date} at {departs}, {price} euros")
+/// When all is said.
+async fn book(
+    _: Vec<Flight>,
+    (flight, seat): (Flight, Seat),
+    cx: ServerContext<Agency>,
+) -> Result<String> {
+    let text = format!("Booked {flight}, seat: {seat}.");
+    let number = cx.state().book(flight);
+    cx.log(LogLevel::Info, &format!("booking {number} is made"));
+    Ok(format!("{text} The number of the booking is {number}."))
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct Number {
+/// Gives a seat back, if the traveller confirms
+#[tool(title = "Cancel a booking", requires(elicitation), destructive = true)]
+async fn cancel_booking(
     /// The number of the booking.
     number: u32,
-}
-
-fn cancel_booking() -> Tool<Agency> {
-    Tool::new("cancel_booking")
-        .title("Cancel a booking")
-        .description("Gives a seat back, if the traveller confirms")
-        .input::<Number>()
-        .requires([Need::Elicitation])
-        .destructive(true)
-        .execute(async |wish, cx: Conversation<Agency>| {
-            let booking = cx.state().booking(wish.number);
-            let booking = booking.ok_or_else(|| Error::failed("there is no such booking"))?;
-            cx.confirm(format!("Cancel {}?", describe(&booking.flight)))
-                .await?;
-            let cancel = async { Ok(cx.state().cancel(wish.number).is_some()) };
-            match cx.step("cancel", cancel).await? {
-                true => Ok("Cancelled."),
-                false => Ok("It was cancelled before."),
-            }
-        })
+    cx: Conversation<Agency>,
+) -> Result<String> {
+    // While the traveller thinks, the world goes on. What is done in a step is
+    // done once, and its result remembered.
+    let find = async { Ok(cx.state().booking(number)) };
+    let flight = cx.step("find", find).await?;
+    let flight = flight.ok_or_else(|| Error::failed(format!("there is no booking {number}")))?;
+    cx.confirm(format!("Cancel {flight}?")).await?;
+    let cancel = async { Ok(cx.state().cancel(number)) };
+    if !cx.step("cancel", cancel).await? {
+        return Err(Error::failed("somebody else has just cancelled it"));
+    }
+    cx.log(LogLevel::Info, &format!("booking {number} is cancelled"));
+    Ok(format!("Booking {number} is cancelled."))
 }
