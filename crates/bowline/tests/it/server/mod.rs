@@ -16,4 +16,5 @@ mod serving;
 mod store;
 mod test_client;
 mod tool_macro;
+mod travel;
 mod ui;

@@ -1,0 +1,282 @@
+//! The travel agency of the examples, which is tested as guides say that tools
+//! should be.
+
+#[path = "../../../examples/travel/agency.rs"]
+mod agency;
+#[path = "../../../examples/travel/tools.rs"]
+mod tools;
+
+use std::sync::Arc;
+
+use bowline::{
+    proto::{jsonrpc::code, model::CreateMessageParams, revision::Revision},
+    server::{
+        Server, Service,
+        seal::Keyring,
+        store::{MemoryOnce, MemoryState},
+    },
+    testing::{
+        BothWays, Entry, ModelAnswer, TestClient, UserAnswer, accept, cancel, confirmed, decline,
+    },
+};
+use serde_json::{Value, json};
+
+use self::agency::{AIRLINES, Agency, Flight};
+
+const CHOICE: &str = "3 flights. Which one?\n\
+                      Gull-1 to Lisbon on 2027-05-01 at 06:40, 120 euros\n\
+                      Heron-1 to Lisbon on 2027-05-01 at 12:15, 155 euros\n\
+                      Swift-1 to Lisbon on 2027-05-01 at 19:30, 140 euros";
+const WISH: &str = "Sum up in one sentence: \
+                    Heron-1 to Lisbon on 2027-05-01 at 12:15, 155 euros, seat: at the window";
+const BOOKED: &str = "Booked Heron-1 to Lisbon on 2027-05-01 at 12:15, 155 euros, \
+                      seat: at the window. The number of the booking is 1001.";
+
+fn server(agency: &Agency) -> Server<Agency> {
+    tools::offer(Server::new("travel", "1"), agency.clone())
+}
+
+fn service(agency: &Agency) -> Service<Agency> {
+    server(agency).build().expect("the server is sound")
+}
+
+fn both_ways() -> BothWays {
+    TestClient::both_ways(|| service(&Agency::default()))
+}
+
+fn to_lisbon() -> Value {
+    json!({"destination": "lisbon", "date": "2027-05-01"})
+}
+
+fn choice() -> UserAnswer {
+    accept(json!({"flight": "Heron-1", "seat": "window"}))
+}
+
+/// The flight that is always there.
+fn some_flight() -> Flight {
+    let flight = AIRLINES[0].search("Oslo", "2027-05-01");
+    flight.expect("there is one every day")
+}
+
+#[tokio::test]
+async fn all_airlines_are_asked() {
+    let client = both_ways();
+    let outcome = client.call("search_flights", to_lisbon()).await;
+    let found: Value = outcome.structured();
+    let ids: Vec<_> = (0..3).map(|at| &found["flights"][at]["id"]).collect();
+    assert_eq!(ids, ["Gull-1", "Heron-1", "Swift-1"]);
+    let progress = outcome.transcript().entries().iter().filter_map(progress);
+    let names = AIRLINES.map(|airline| format!("{} has answered", airline.name));
+    assert_eq!(progress.collect::<Vec<_>>(), names);
+    let nowhere = json!({"destination": "Atlantis", "date": "2027-05-01"});
+    let outcome = client.call("search_flights", nowhere).await;
+    outcome.assert_structured(json!({"flights": []}));
+}
+
+fn progress(entry: &Entry) -> Option<&str> {
+    match entry {
+        Entry::Progressed { message, .. } => Some(message),
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn a_flight_is_booked_in_every_revision() {
+    let client = both_ways()
+        .elicit(choice())
+        .sample("At noon to Lisbon, at the window.")
+        .elicit(confirmed());
+    let outcome = client.call("book_flight", to_lisbon()).await;
+    outcome.assert_text(BOOKED);
+    let question = "At noon to Lisbon, at the window.\n\nBook it?";
+    assert_eq!(outcome.transcript().asked(), [CHOICE, WISH, question]);
+    client.assert_done();
+}
+
+#[tokio::test]
+async fn a_model_is_asked_for_no_more_than_a_sentence() {
+    let short = |question: &CreateMessageParams| {
+        assert_eq!(question.max_tokens, 100);
+        "Fine."
+    };
+    let client = both_ways().elicit(choice()).sample_with(short);
+    let client = client.elicit(confirmed());
+    let outcome = client.call("book_flight", to_lisbon()).await;
+    outcome.assert_text(BOOKED);
+}
+
+#[tokio::test]
+async fn nothing_is_booked_twice_on_two_nodes() {
+    let agency = Agency::default();
+    let (once, states) = (
+        Arc::new(MemoryOnce::default()),
+        Arc::new(MemoryState::default()),
+    );
+    let node = || {
+        let keys = Keyring::from_secret(b"a secret for tests, and for nothing else");
+        server(&agency)
+            .keyring(keys.expect("it is long enough"))
+            .once_store(Arc::clone(&once))
+            .state_store(Arc::clone(&states))
+            .build()
+            .expect("the server is sound")
+    };
+    let client = TestClient::on_two_nodes(node(), node())
+        .elicit(choice())
+        .sample("Fine.")
+        .elicit(confirmed())
+        .each_round_twice();
+    client
+        .call("book_flight", to_lisbon())
+        .await
+        .assert_text(BOOKED);
+    client.assert_done();
+    assert!(agency.booking(1001).is_some());
+    assert_eq!(agency.booking(1002), None, "it is booked once");
+
+    let client = client.elicit(confirmed());
+    let outcome = client.call("cancel_booking", json!({"number": 1001})).await;
+    outcome.assert_text("Booking 1001 is cancelled.");
+    assert_eq!(agency.booking(1001), None);
+    assert_eq!(agency.book(some_flight()), 1002, "no number is used again");
+}
+
+/// The world goes on while the traveller thinks, and in every revision the
+/// tool notices at the same place.
+#[tokio::test]
+async fn what_is_cancelled_meanwhile_is_not_cancelled_again() {
+    for revision in [Revision::LATEST_HANDSHAKE, Revision::LATEST] {
+        let agency = Agency::default();
+        let number = agency.book(some_flight());
+        let elsewhere = agency.clone();
+        let client = TestClient::new(service(&agency)).revision(revision);
+        let client = client.elicit_with(move |_| {
+            assert!(elsewhere.cancel(number));
+            confirmed()
+        });
+        let outcome = client
+            .call("cancel_booking", json!({"number": number}))
+            .await;
+        outcome.assert_failed("somebody else has just cancelled it");
+    }
+}
+
+#[tokio::test]
+async fn whoever_says_no_books_nothing() {
+    let unwilling = accept(json!({"confirmed": false}));
+    for (no, why) in [
+        (decline(), "Error: ElicitationDeclined: the user said no"),
+        (
+            cancel(),
+            "Error: ElicitationCancelled: the user went away without an answer",
+        ),
+        (unwilling, "Error: ElicitationDeclined: the user said no"),
+    ] {
+        let agency = Agency::default();
+        // At the confirmation.
+        let client = TestClient::both_ways(|| service(&agency))
+            .elicit(choice())
+            .sample("Fine.")
+            .elicit(no.clone())
+            .each_round_twice();
+        client
+            .call("book_flight", to_lisbon())
+            .await
+            .assert_failed(why);
+        client.assert_done();
+        assert_eq!(
+            agency.book(some_flight()),
+            1001,
+            "nothing was booked before"
+        );
+
+        // And the same when it is to be cancelled.
+        let client = TestClient::both_ways(|| service(&agency)).elicit(no);
+        let outcome = client.call("cancel_booking", json!({"number": 1001})).await;
+        outcome.assert_failed(why);
+        assert!(agency.booking(1001).is_some());
+    }
+}
+
+#[tokio::test]
+async fn whoever_says_no_at_once_is_asked_no_more() {
+    for (no, why) in [(decline(), "said no"), (cancel(), "went away")] {
+        let client = both_ways().elicit(no);
+        let outcome = client.call("book_flight", to_lisbon()).await;
+        outcome.assert_failed(why);
+        assert_eq!(outcome.transcript().asked(), [CHOICE]);
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_answer_is_asked_for_again_once() {
+    let wrong = || accept(json!({"flight": "Heron-1", "seat": "roof"})).unchecked();
+    let client = both_ways().elicit(wrong()).elicit(choice());
+    let client = client.sample("Fine.").elicit(confirmed());
+    let outcome = client.call("book_flight", to_lisbon()).await;
+    outcome.assert_text(BOOKED);
+    let asked = outcome.transcript().asked();
+    let why = "The last answer was not valid: seat: ";
+    assert!(
+        asked[1].starts_with(CHOICE) && asked[1].contains(why),
+        "{}",
+        asked[1]
+    );
+
+    let client = both_ways().elicit(wrong()).elicit(wrong());
+    let outcome = client.call("book_flight", to_lisbon()).await;
+    outcome.assert_failed("Error: InvalidAnswer: seat: ");
+    client.assert_done();
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_said() {
+    let client = both_ways();
+    let nowhere = json!({"destination": "Atlantis", "date": "2027-05-01"});
+    let outcome = client.call("book_flight", nowhere).await;
+    outcome.assert_failed("nobody flies to Atlantis; there are flights to Lisbon, Oslo, Tokyo");
+    let outcome = client.call("cancel_booking", json!({"number": 7})).await;
+    outcome.assert_failed("there is no booking 7");
+    let client = client.elicit(accept(json!({"flight": "Stork-1"})));
+    let outcome = client.call("book_flight", to_lisbon()).await;
+    outcome.assert_failed("there is no flight Stork-1");
+    client.assert_done();
+}
+
+#[tokio::test]
+async fn a_model_that_refuses_ends_the_booking() {
+    let agency = Agency::default();
+    for revision in [Revision::LATEST_HANDSHAKE, Revision::LATEST] {
+        let client = TestClient::new(service(&agency)).revision(revision);
+        let client = client.elicit(choice());
+        let client = client.sample(ModelAnswer::refused("not today"));
+        let outcome = client.call("book_flight", to_lisbon()).await;
+        match revision {
+            // The client gives up: an answer cannot be an error here.
+            Revision::LATEST => assert!(outcome.error().is_some(), "{outcome}"),
+            _ => drop(outcome.assert_failed("the client refused: not today")),
+        }
+        client.assert_done();
+    }
+    assert_eq!(
+        agency.book(some_flight()),
+        1001,
+        "nothing was booked before"
+    );
+}
+
+#[tokio::test]
+async fn clients_that_cannot_ask_are_refused() {
+    for (revision, refusal) in [
+        (Revision::LATEST_HANDSHAKE, code::INVALID_REQUEST),
+        (Revision::LATEST, code::MISSING_CLIENT_CAPABILITY),
+    ] {
+        let client = TestClient::new(service(&Agency::default())).revision(revision);
+        let client = client.without_sampling();
+        let outcome = client.call("book_flight", to_lisbon()).await;
+        outcome.assert_refused(refusal);
+        let client = client.without_elicitation();
+        let outcome = client.call("cancel_booking", json!({"number": 1001})).await;
+        outcome.assert_refused(refusal);
+    }
+}
