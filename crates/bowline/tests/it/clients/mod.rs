@@ -6,3 +6,5 @@
 
 mod drivers;
 mod rig;
+#[cfg(feature = "macros")]
+mod travel;
