@@ -26,7 +26,7 @@ use crate::{
     contained::Contained,
     proto::{
         jsonrpc::{RawJson, RequestId, decode},
-        model::{InputRequest, LogLevel, Number, method},
+        model::{InputRequest, LogLevel, method},
         server::{
             Config, Failure, Outcome, Reply, RequestContext, Telling, discovery, encode_response,
             errors, stateless::Rejection,
@@ -34,7 +34,7 @@ use crate::{
     },
     server::{
         request::{Handled, Request},
-        talk::voice::Voice,
+        talk::voice::{Voice, number},
     },
     transport::BoxFuture,
 };
@@ -195,7 +195,7 @@ impl Voice for StreamVoice {
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) -> bool {
         let mut telling = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
         let config = self.inner.handle.config();
-        let total = total.map(Number::from);
+        let (progress, total) = (number(progress), total.map(number));
         let said = telling.progress(config, &self.context, progress, total, message);
         said.is_some_and(|said| self.teller.send(said).is_ok())
     }

@@ -6,10 +6,10 @@ use super::Shared;
 use crate::{
     proto::{
         jsonrpc::RawJson,
-        model::{InputRequest, LogLevel, Number},
+        model::{InputRequest, LogLevel},
         server::{CallOptions, Failure, Incoming, Outcome},
     },
-    server::talk::voice::Voice,
+    server::talk::voice::{Voice, number},
     transport::BoxFuture,
 };
 
@@ -21,7 +21,7 @@ pub(super) struct Line {
 
 impl Voice for Line {
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) -> bool {
-        let total = total.map(Number::from);
+        let (progress, total) = (number(progress), total.map(number));
         self.shared
             .tell(|machine| machine.progress(self.request, progress, total, message))
     }

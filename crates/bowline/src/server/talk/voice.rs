@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{
     proto::{
         jsonrpc::RawJson,
-        model::{InputRequest, LogLevel},
+        model::{InputRequest, LogLevel, Number},
         server::Outcome,
     },
     transport::BoxFuture,
@@ -27,4 +27,18 @@ pub(crate) trait Voice: Send + Sync {
 
     /// A question, where servers may ask.
     fn ask(&self, question: InputRequest, timeout: Option<Duration>) -> BoxFuture<'_, Outcome>;
+}
+
+/// A number as people write it: whole ones without a point.
+pub(crate) fn number(value: f64) -> Number {
+    // Beyond this, a whole number may not be one in the first place.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if value.fract() == 0.0 && value.abs() <= EXACT {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a whole number of this size fits"
+        )]
+        return Number::from(value as i64);
+    }
+    Number::from(value)
 }

@@ -3,7 +3,10 @@
 use std::{fmt::Write as _, sync::Arc};
 
 use jsonschema::Validator;
-use schemars::JsonSchema;
+use schemars::{
+    JsonSchema, Schema,
+    transform::{RecursiveTransform, Transform as _},
+};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -97,9 +100,24 @@ impl Arguments {
     }
 }
 
-/// The schema of a type, as tools publish it.
+/// The schema of a type, as tools publish it: without the formats that only
+/// Rust knows, about which other languages complain. The bounds say the same.
 pub(super) fn schema_of<T: JsonSchema>() -> Value {
-    schemars::schema_for!(T).to_value()
+    let mut standard = RecursiveTransform(|schema: &mut Schema| {
+        let format = schema.get("format").and_then(Value::as_str);
+        if format.is_some_and(is_of_rust) {
+            schema.remove("format");
+        }
+    });
+    let mut schema = schemars::schema_for!(T);
+    standard.transform(&mut schema);
+    schema.to_value()
+}
+
+fn is_of_rust(format: &str) -> bool {
+    let number = format.trim_start_matches("uint").trim_start_matches("int");
+    matches!(format, "float" | "double" | "int" | "uint")
+        || number != format && number.parse::<u8>().is_ok()
 }
 
 pub(super) fn raw(schema: &Value) -> Option<RawJson> {

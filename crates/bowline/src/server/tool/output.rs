@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::input::schema_of;
 use crate::{
     proto::{
         jsonrpc::RawJson,
@@ -51,7 +52,7 @@ pub struct Json<T>(pub T);
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + JsonSchema + Send + 'static> Output for Json<T> {
     fn schema() -> Option<RawJson> {
-        RawJson::encode(&schemars::schema_for!(T)).ok()
+        RawJson::encode(&schema_of::<T>()).ok()
     }
 
     fn into_result(self) -> Result<CallToolResult> {
