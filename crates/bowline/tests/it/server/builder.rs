@@ -66,7 +66,7 @@ fn what_is_said_is_what_clients_are_told() {
             "type": "object",
             "properties": {
                 "city": {"type": "string", "description": "Where."},
-                "days": {"type": ["integer", "null"], "format": "uint8", "minimum": 0, "maximum": 255},
+                "days": {"type": ["integer", "null"], "minimum": 0, "maximum": 255},
             },
             "required": ["city"],
         },

@@ -140,7 +140,7 @@ async fn a_transcript_tells_the_whole_story() {
         .assert_failed("the user said no");
     let expected = r#"call     tools/call book {}
 log      info: "looking"
-progress 1.0 of 2.0: found some
+progress 1 of 2: found some
 question elicitation/create "Which flight?" (flight, seats)
 answer   {"action":"accept","content":{"flight":"FL1","seats":2}}
 question elicitation/create "Book FL1?" (confirmed)
