@@ -25,11 +25,12 @@ pub(crate) struct Stage {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// What is still to be told.
+    /// What is still to be told: what happened before, and after that what
+    /// happened since.
     script: VecDeque<Entry>,
     /// What each name in the script stands for.
     expected: HashMap<Box<str>, Mark>,
-    /// What was told, and what happened since.
+    /// What was told.
     journal: Vec<Entry>,
     slots: HashMap<Box<str>, Slot>,
     /// Questions without an answer, in the order in which they were asked.
@@ -157,12 +158,18 @@ impl Stage {
         }
     }
 
-    /// Something new came to its end, and is written down.
-    pub(crate) fn record(&self, id: &str, mark: Mark, outcome: Outcome) {
+    /// Something new came to its end. The conversation is told of it as it
+    /// will be when it runs again: in turn, once it can go no further by
+    /// itself. If it went on at once, it would ask in another order now than
+    /// then.
+    fn record(&self, id: &str, mark: Mark, outcome: Outcome) {
         let mut inner = self.lock();
-        inner.slots.insert(id.into(), Slot::Over);
+        if inner.closed {
+            inner.slots.insert(id.into(), Slot::Ready(outcome));
+            return;
+        }
         let id = id.into();
-        inner.journal.push(Entry { id, mark, outcome });
+        inner.script.push_back(Entry { id, mark, outcome });
         inner.wake_runner();
     }
 

@@ -47,8 +47,8 @@ impl Call {
                     None => work.await,
                     Some(claims) => claims.once(id, work).await?,
                 };
-                running.end(outcome.clone());
-                Ok(outcome)
+                running.end(outcome);
+                stage.told(id).await.ok_or_else(put_off)
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The server framework, through its public API.
 
 mod basics;
+mod replay;
 mod seal;
 mod store;

@@ -1,0 +1,5 @@
+//! Conversations on a wire that keeps no state, put to the test.
+
+mod app;
+mod order;
+mod rig;
