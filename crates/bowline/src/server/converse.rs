@@ -138,8 +138,6 @@ impl<S> Core<S> {
                 Err(error) => Ended::Refused(error),
             },
         };
-        // Whoever still waits somewhere else waits in vain.
-        stage.close();
         (ended, call)
     }
 

@@ -20,8 +20,11 @@ pub(crate) enum Performance<T> {
 }
 
 /// Runs a conversation until it ends or waits for answers. What it had in
-/// flight besides steps is dropped then.
+/// flight besides steps is dropped then, and whoever waits somewhere else waits
+/// no longer. So it is, too, if the conversation panics or this is dropped.
 pub(crate) async fn perform<T>(stage: &Stage, work: impl Future<Output = T>) -> Performance<T> {
+    // It falls when the conversation is gone already.
+    let _curtain = Curtain(stage);
     let mut work = pin!(work);
     poll_fn(|cx| {
         stage.watch(cx.waker());
@@ -42,4 +45,13 @@ pub(crate) async fn perform<T>(stage: &Stage, work: impl Future<Output = T>) -> 
         }
     })
     .await
+}
+
+/// Closes the stage in the end, however that comes.
+struct Curtain<'a>(&'a Stage);
+
+impl Drop for Curtain<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }

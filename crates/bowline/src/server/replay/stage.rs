@@ -138,7 +138,10 @@ impl Stage {
 
     /// A question that is new.
     pub(crate) fn ask(&self, asked: Asked) {
-        self.lock().open.push(asked);
+        let mut inner = self.lock();
+        inner.open.push(asked);
+        // It may have been asked by a task of its own.
+        inner.wake_runner();
     }
 
     /// Waits to be told what came of it. `None` once the conversation is put
@@ -148,14 +151,19 @@ impl Stage {
     }
 
     /// A step begins. It must end, or be dropped, before the conversation is
-    /// put off.
-    pub(crate) fn begin<'a>(&'a self, id: &'a str, mark: Mark) -> Running<'a> {
-        self.lock().running += 1;
-        Running {
+    /// put off. `None` if that has happened: a task of its own came too late,
+    /// and what it did now would be done again when the conversation goes on.
+    pub(crate) fn begin<'a>(&'a self, id: &'a str, mark: Mark) -> Option<Running<'a>> {
+        let mut inner = self.lock();
+        if inner.closed {
+            return None;
+        }
+        inner.running += 1;
+        Some(Running {
             stage: self,
             id,
             mark,
-        }
+        })
     }
 
     /// Something new came to its end. The conversation is told of it as it

@@ -39,17 +39,17 @@ impl Call {
     ) -> Result<Outcome> {
         let mark = Mark::of_step(id);
         match stage.enter(id, mark) {
-            Entered::Recorded => stage.told(id).await.ok_or_else(put_off),
-            Entered::Diverged => std::future::pending().await,
+            // Nothing is told to what diverged, until all ends.
+            Entered::Recorded | Entered::Diverged => {}
             Entered::New => {
-                let running = stage.begin(id, mark);
+                let running = stage.begin(id, mark).ok_or_else(put_off)?;
                 let outcome = match &self.claims {
                     None => work.await,
                     Some(claims) => claims.once(id, work).await?,
                 };
                 running.end(outcome);
-                stage.told(id).await.ok_or_else(put_off)
             }
         }
+        stage.told(id).await.ok_or_else(put_off)
     }
 }

@@ -3,15 +3,18 @@
 use std::{
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use bowline::server::{Result, form::Elicit};
+use tokio::sync::Notify;
 
 /// The application: everything that has an effect is noted here, so that
 /// tests can say what happened, and how often.
 #[derive(Debug, Default)]
 pub(crate) struct App {
     noted: Mutex<Vec<String>>,
+    changed: Notify,
 }
 
 /// The plainest form.
@@ -25,7 +28,27 @@ impl App {
     /// Something with an effect, which ends at once, and returns its name.
     pub(crate) async fn note(&self, what: &str) -> Result<String> {
         self.lock().push(what.to_owned());
+        self.changed.notify_waiters();
         Ok(what.to_owned())
+    }
+
+    /// Waits until something has happened. What never does fails the test.
+    pub(crate) async fn until(&self, what: &str) {
+        let happened = async {
+            loop {
+                let changed = self.changed.notified();
+                if self.lock().iter().any(|noted| noted == what) {
+                    return;
+                }
+                changed.await;
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(600), happened).await;
+        assert!(waited.is_ok(), "{what:?} is not in {:?}", self.noted());
+    }
+
+    pub(crate) fn forget(&self) {
+        self.lock().clear();
     }
 
     /// What happened so far.

@@ -1,5 +1,6 @@
 //! Conversations on a wire that keeps no state, put to the test.
 
 mod app;
+mod detached;
 mod order;
 mod rig;
