@@ -2,11 +2,18 @@
 
 use std::{
     future::{Future, poll_fn},
-    pin::pin,
-    task::Poll,
+    pin::{Pin, pin},
+    task::{Poll, ready},
+    time::Duration,
 };
 
+use tokio::time::{Sleep, sleep};
+
 use super::stage::{Divergence, Next, PutOff, Stage};
+
+/// How long a conversation may take to come to what is expected of it, once it
+/// does something new.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How far a conversation came.
 #[derive(Debug)]
@@ -26,6 +33,7 @@ pub(crate) async fn perform<T>(stage: &Stage, work: impl Future<Output = T>) -> 
     // It falls when the conversation is gone already.
     let _curtain = Curtain(stage);
     let mut work = pin!(work);
+    let mut patience: Option<Pin<Box<Sleep>>> = None;
     poll_fn(|cx| {
         stage.watch(cx.waker());
         loop {
@@ -36,10 +44,17 @@ pub(crate) async fn perform<T>(stage: &Stage, work: impl Future<Output = T>) -> 
                 });
             }
             match stage.next() {
-                Next::Again => {}
+                Next::Again => patience = None,
                 Next::Wait => return Poll::Pending,
                 // Before it is dropped: what is dropped is no longer asked.
                 Next::Suspend => return Poll::Ready(Performance::Suspended(stage.close())),
+                // Perhaps it waits for something that is no step, and was
+                // quicker before.
+                Next::Stuck(fault) => {
+                    let patience = patience.get_or_insert_with(|| Box::pin(sleep(PATIENCE)));
+                    ready!(patience.as_mut().poll(cx));
+                    return Poll::Ready(Performance::Diverged(fault));
+                }
                 Next::Diverged(fault) => return Poll::Ready(Performance::Diverged(fault)),
             }
         }

@@ -28,13 +28,17 @@ struct Inner {
     /// What is still to be told: what happened before, and after that what
     /// happened since.
     script: VecDeque<Entry>,
-    /// What each name in the script stands for.
+    /// What each name stands for that is in the script, and that the
+    /// conversation has not come to yet.
     expected: HashMap<Box<str>, Mark>,
     /// What was told.
     journal: Vec<Entry>,
     slots: HashMap<Box<str>, Slot>,
     /// Questions without an answer, in the order in which they were asked.
     open: Vec<Asked>,
+    /// New steps that must wait until the conversation has come to all that
+    /// is expected.
+    held: HashMap<Box<str>, Waker>,
     /// How many steps are under way.
     running: usize,
     fault: Option<Divergence>,
@@ -96,6 +100,9 @@ pub(crate) enum Next {
     Wait,
     /// It waits for answers, and for nothing that must be waited for.
     Suspend,
+    /// It does something new, and has not come to all that is expected. If it
+    /// waits for nothing else, it never will.
+    Stuck(Divergence),
     Diverged(Divergence),
 }
 
@@ -123,9 +130,9 @@ impl Stage {
     /// Takes in something that a conversation asks or does.
     pub(crate) fn enter(&self, id: &str, mark: Mark) -> Entered {
         let mut inner = self.lock();
-        let entered = match inner.expected.get(id) {
+        let entered = match inner.expected.remove(id) {
             None => Entered::New,
-            Some(expected) if *expected == mark => Entered::Recorded,
+            Some(expected) if expected == mark => Entered::Recorded,
             Some(_) => {
                 inner.fault.get_or_insert(Divergence::Changed(id.into()));
                 Entered::Diverged
@@ -150,20 +157,20 @@ impl Stage {
         Told { stage: self, id }
     }
 
-    /// A step begins. It must end, or be dropped, before the conversation is
-    /// put off. `None` if that has happened: a task of its own came too late,
-    /// and what it did now would be done again when the conversation goes on.
-    pub(crate) fn begin<'a>(&'a self, id: &'a str, mark: Mark) -> Option<Running<'a>> {
-        let mut inner = self.lock();
-        if inner.closed {
-            return None;
-        }
-        inner.running += 1;
-        Some(Running {
+    /// Begins a new step. It must end, or be dropped, before the conversation
+    /// is put off. `None` if that has happened: a task of its own came too
+    /// late, and what it did now would be done again when the conversation goes
+    /// on.
+    ///
+    /// A conversation that takes the same path again does nothing new before
+    /// it has come to all that is expected of it. So the step waits for that:
+    /// off the path, nothing may have an effect.
+    pub(crate) fn begin<'a>(&'a self, id: &'a str, mark: Mark) -> Begin<'a> {
+        Begin {
             stage: self,
             id,
             mark,
-        })
+        }
     }
 
     /// Something new came to its end. The conversation is told of it as it
@@ -212,10 +219,17 @@ impl Stage {
         if inner.tell_next() {
             return Next::Again;
         }
+        if inner.release_held() {
+            return Next::Again;
+        }
+        let waits = !inner.open.is_empty() || !inner.held.is_empty();
+        if inner.running > 0 || !waits {
+            return Next::Wait;
+        }
+        // All that it came to has been told.
         match inner.script.front() {
-            _ if inner.running > 0 || inner.open.is_empty() => Next::Wait,
             None => Next::Suspend,
-            Some(missing) => Next::Diverged(Divergence::Missing(missing.id.clone())),
+            Some(missing) => Next::Stuck(Divergence::Missing(missing.id.clone())),
         }
     }
 
@@ -241,7 +255,8 @@ impl Stage {
     pub(crate) fn close(&self) -> PutOff {
         let mut inner = self.lock();
         inner.closed = true;
-        let wakers: Vec<_> = inner.slots.values_mut().filter_map(Slot::waker).collect();
+        let mut wakers: Vec<_> = inner.slots.values_mut().filter_map(Slot::waker).collect();
+        wakers.extend(inner.held.drain().map(|(_, waker)| waker));
         let kept = PutOff {
             journal: std::mem::take(&mut inner.journal),
             asked: std::mem::take(&mut inner.open),
@@ -266,6 +281,7 @@ impl Inner {
         };
         if let Some(slot) = self.slots.get_mut(&entry.id)
             && let Slot::Waiting(waker) = slot
+            && entry.outcome != Outcome::GivenUp
         {
             let waker = waker.take();
             *slot = Slot::Ready(entry.outcome.clone());
@@ -273,6 +289,16 @@ impl Inner {
             waker.into_iter().for_each(Waker::wake);
         }
         self.journal.push(entry);
+        true
+    }
+
+    /// Lets new steps begin, if nothing is expected any more. Says whether
+    /// there were any.
+    fn release_held(&mut self) -> bool {
+        if self.held.is_empty() || !self.expected.is_empty() {
+            return false;
+        }
+        self.held.drain().for_each(|(_, waker)| waker.wake());
         true
     }
 
@@ -330,15 +356,55 @@ impl Drop for Told<'_> {
     }
 }
 
-/// A step under way.
-pub(crate) struct Running<'a> {
+/// A step that is to begin.
+pub(crate) struct Begin<'a> {
     stage: &'a Stage,
     id: &'a str,
     mark: Mark,
 }
 
+impl<'a> Future for Begin<'a> {
+    type Output = Option<Running<'a>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Running<'a>>> {
+        let mut inner = self.stage.lock();
+        if inner.closed {
+            return Poll::Ready(None);
+        }
+        if !inner.expected.is_empty() {
+            let known = inner.held.insert(self.id.into(), cx.waker().clone());
+            if known.is_none() {
+                inner.wake_runner();
+            }
+            return Poll::Pending;
+        }
+        inner.running += 1;
+        Poll::Ready(Some(Running {
+            stage: self.stage,
+            id: self.id,
+            mark: self.mark,
+            ended: false,
+        }))
+    }
+}
+
+impl Drop for Begin<'_> {
+    fn drop(&mut self) {
+        self.stage.lock().held.remove(self.id);
+    }
+}
+
+/// A step under way.
+pub(crate) struct Running<'a> {
+    stage: &'a Stage,
+    id: &'a str,
+    mark: Mark,
+    ended: bool,
+}
+
 impl Running<'_> {
-    pub(crate) fn end(self, outcome: Outcome) {
+    pub(crate) fn end(mut self, outcome: Outcome) {
+        self.ended = true;
         self.stage.record(self.id, self.mark, outcome);
     }
 }
@@ -347,6 +413,11 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         let mut inner = self.stage.lock();
         inner.running -= 1;
+        if !self.ended {
+            // It may have had its effect, so it must not be begun again.
+            let (id, mark, outcome) = (self.id.into(), self.mark, Outcome::GivenUp);
+            inner.journal.push(Entry { id, mark, outcome });
+        }
         inner.wake_runner();
     }
 }

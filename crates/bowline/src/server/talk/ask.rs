@@ -69,7 +69,7 @@ impl Call {
         }
         match stage.told(id).await {
             Some(Outcome::Value(answer)) => Ok(answer),
-            Some(Outcome::Failed(why)) => Err(Error::failed(why.into_string())),
+            Some(other) => other.read(),
             None => Err(put_off()),
         }
     }

@@ -42,7 +42,7 @@ impl Call {
             // Nothing is told to what diverged, until all ends.
             Entered::Recorded | Entered::Diverged => {}
             Entered::New => {
-                let running = stage.begin(id, mark).ok_or_else(put_off)?;
+                let running = stage.begin(id, mark).await.ok_or_else(put_off)?;
                 let outcome = match &self.claims {
                     None => work.await,
                     Some(claims) => claims.once(id, work).await?,

@@ -2,5 +2,6 @@
 
 mod app;
 mod detached;
+mod diverge;
 mod order;
 mod rig;
