@@ -46,7 +46,10 @@ pub(super) type Settle<R> = fn(Result<R>, &RequestContext) -> Result<R, ErrorObj
 enum Ended<R> {
     Complete(R),
     Suspended(InputRequiredResult),
+    /// What was run ended with an error of the protocol.
     Refused(ErrorObject),
+    /// The round came to no end. It may be played again.
+    Broken(ErrorObject),
 }
 
 impl<S> Core<S> {
@@ -98,18 +101,18 @@ impl<S> Core<S> {
         let claim = match self.replay.claim(&resumed).await {
             Ok(Round::Play(claim)) => claim,
             Ok(Round::Played(answer)) => return Stored::reply(&answer),
-            Err(error) => return Reply::Error(super::tools::protocol_error(&error)),
+            Err(error) => return Reply::Error(error),
         };
         call.limits.time = call.limits.time.map(|all| all.saturating_sub(resumed.age));
         call.stage = Some(resumed.stage);
         call.claims = Some(resumed.claims);
         let thread = resumed.thread;
         let (ended, call) = self.play(call, || Ok(thread), work, settle).await;
-        let suspended = matches!(ended, Ended::Suspended(_));
+        let last = matches!(ended, Ended::Complete(_) | Ended::Refused(_));
         let stored = ended.store(&call.context);
         let reply = stored.clone().into_reply();
         match serde_json::to_vec(&stored) {
-            Ok(answer) if !suspended => claim.keep(answer.into()).await,
+            Ok(answer) if last => claim.keep(answer.into()).await,
             _ => claim.release().await,
         }
         reply
@@ -127,15 +130,15 @@ impl<S> Core<S> {
         let _end = EndOfCall(Arc::clone(&call));
         let Some(stage) = &call.stage else {
             let error = errors::internal("there is no stage to play on");
-            return (Ended::Refused(error), call);
+            return (Ended::Broken(error), call);
         };
         let work = within(call.limits.time, work(Arc::clone(&call)));
         let ended = match perform(stage, work).await {
             Performance::Ended(end) => Ended::of(settle(end, &call.context)),
-            Performance::Diverged(fault) => Ended::Refused(fault.explain()),
+            Performance::Failed(fault) => Ended::Broken(fault.explain()),
             Performance::Suspended(kept) => match self.suspend(thread(), kept).await {
                 Ok(question) => Ended::Suspended(question),
-                Err(error) => Ended::Refused(error),
+                Err(error) => Ended::Broken(error),
             },
         };
         (ended, call)
@@ -185,7 +188,7 @@ impl<R: ResultObject> Ended<R> {
         match self {
             Self::Complete(result) => answer(context, id, result),
             Self::Suspended(question) => answer(context, id, question),
-            Self::Refused(error) => Reply::Error(error),
+            Self::Refused(error) | Self::Broken(error) => Reply::Error(error),
         }
     }
 
@@ -193,7 +196,7 @@ impl<R: ResultObject> Ended<R> {
         let encoded = match self {
             Self::Complete(result) => encode_result(context, result),
             Self::Suspended(question) => encode_result(context, question),
-            Self::Refused(error) => return Stored::Error(error),
+            Self::Refused(error) | Self::Broken(error) => return Stored::Error(error),
         };
         match encoded {
             Ok(result) => Stored::Result(result),

@@ -9,7 +9,7 @@ use std::{
 
 use tokio::time::{Sleep, sleep};
 
-use super::stage::{Divergence, Next, PutOff, Stage};
+use super::stage::{Fault, Next, PutOff, Stage};
 
 /// How long a conversation may take to come to what is expected of it, once it
 /// does something new.
@@ -22,8 +22,8 @@ pub(crate) enum Performance<T> {
     Ended(T),
     /// To questions that have no answers yet.
     Suspended(PutOff),
-    /// Away from the path that it took before.
-    Diverged(Divergence),
+    /// Not to where this round should have brought it.
+    Failed(Fault),
 }
 
 /// Runs a conversation until it ends or waits for answers. What it had in
@@ -40,7 +40,7 @@ pub(crate) async fn perform<T>(stage: &Stage, work: impl Future<Output = T>) -> 
             if let Poll::Ready(end) = work.as_mut().poll(cx) {
                 return Poll::Ready(match stage.check_end() {
                     Ok(()) => Performance::Ended(end),
-                    Err(fault) => Performance::Diverged(fault),
+                    Err(fault) => Performance::Failed(fault),
                 });
             }
             match stage.next() {
@@ -53,9 +53,9 @@ pub(crate) async fn perform<T>(stage: &Stage, work: impl Future<Output = T>) -> 
                 Next::Stuck(fault) => {
                     let patience = patience.get_or_insert_with(|| Box::pin(sleep(PATIENCE)));
                     ready!(patience.as_mut().poll(cx));
-                    return Poll::Ready(Performance::Diverged(fault));
+                    return Poll::Ready(Performance::Failed(fault));
                 }
-                Next::Diverged(fault) => return Poll::Ready(Performance::Diverged(fault)),
+                Next::Fail(fault) => return Poll::Ready(Performance::Failed(fault)),
             }
         }
     })

@@ -15,7 +15,7 @@ use std::{
 };
 
 use super::journal::{Entry, Mark, Outcome};
-use crate::proto::model::InputRequest;
+use crate::proto::{jsonrpc::ErrorObject, model::InputRequest};
 
 /// The stage of one run of a conversation.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ struct Inner {
     held: HashMap<Box<str>, Waker>,
     /// How many steps are under way.
     running: usize,
-    fault: Option<Divergence>,
+    fault: Option<Fault>,
     closed: bool,
     runner: Option<Waker>,
 }
@@ -69,6 +69,17 @@ pub(crate) struct PutOff {
     pub(crate) journal: Vec<Entry>,
     /// What it waits for.
     pub(crate) asked: Vec<Asked>,
+}
+
+/// Why a conversation cannot go on in this round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It takes another path than before.
+    Diverged(Divergence),
+    /// Something of the server's failed, and nobody can tell whether what it
+    /// does next has been done. It is not told; who repeats the round may have
+    /// more luck.
+    Failed(ErrorObject),
 }
 
 /// How a conversation came to do other things than before.
@@ -102,8 +113,8 @@ pub(crate) enum Next {
     Suspend,
     /// It does something new, and has not come to all that is expected. If it
     /// waits for nothing else, it never will.
-    Stuck(Divergence),
-    Diverged(Divergence),
+    Stuck(Fault),
+    Fail(Fault),
 }
 
 impl Stage {
@@ -134,7 +145,7 @@ impl Stage {
             None => Entered::New,
             Some(expected) if expected == mark => Entered::Recorded,
             Some(_) => {
-                inner.fault.get_or_insert(Divergence::Changed(id.into()));
+                inner.fail(Divergence::Changed(id.into()).into());
                 Entered::Diverged
             }
         };
@@ -188,6 +199,13 @@ impl Stage {
         inner.wake_runner();
     }
 
+    /// The round cannot go on, since something of the server's failed.
+    pub(crate) fn fail(&self, error: ErrorObject) {
+        let mut inner = self.lock();
+        inner.fail(Fault::Failed(error));
+        inner.wake_runner();
+    }
+
     /// Nobody waits for this any more.
     pub(crate) fn leave(&self, id: &str) {
         let mut inner = self.lock();
@@ -214,7 +232,7 @@ impl Stage {
     pub(crate) fn next(&self) -> Next {
         let mut inner = self.lock();
         if let Some(fault) = &inner.fault {
-            return Next::Diverged(fault.clone());
+            return Next::Fail(fault.clone());
         }
         if inner.tell_next() {
             return Next::Again;
@@ -229,13 +247,13 @@ impl Stage {
         // All that it came to has been told.
         match inner.script.front() {
             None => Next::Suspend,
-            Some(missing) => Next::Stuck(Divergence::Missing(missing.id.clone())),
+            Some(missing) => Next::Stuck(Divergence::Missing(missing.id.clone()).into()),
         }
     }
 
     /// The conversation came to its end: it must have been through all that
     /// was known of it.
-    pub(crate) fn check_end(&self) -> Result<(), Divergence> {
+    pub(crate) fn check_end(&self) -> Result<(), Fault> {
         let inner = self.lock();
         if let Some(fault) = &inner.fault {
             return Err(fault.clone());
@@ -245,7 +263,7 @@ impl Stage {
             .map(|it| &it.id)
             .find(|id| !inner.slots.contains_key(*id))
         {
-            Some(missing) => Err(Divergence::Missing(missing.clone())),
+            Some(missing) => Err(Divergence::Missing(missing.clone()).into()),
             None => Ok(()),
         }
     }
@@ -268,6 +286,11 @@ impl Stage {
 }
 
 impl Inner {
+    /// The first fault is what counts.
+    fn fail(&mut self, fault: Fault) {
+        self.fault.get_or_insert(fault);
+    }
+
     /// Tells the first thing in the script that is waited for. Says whether
     /// there was one.
     fn tell_next(&mut self) -> bool {
@@ -306,6 +329,12 @@ impl Inner {
         if let Some(runner) = &self.runner {
             runner.wake_by_ref();
         }
+    }
+}
+
+impl From<Divergence> for Fault {
+    fn from(divergence: Divergence) -> Self {
+        Self::Diverged(divergence)
     }
 }
 

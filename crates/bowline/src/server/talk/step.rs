@@ -43,11 +43,14 @@ impl Call {
             Entered::Recorded | Entered::Diverged => {}
             Entered::New => {
                 let running = stage.begin(id, mark).await.ok_or_else(put_off)?;
-                let outcome = match &self.claims {
-                    None => work.await,
-                    Some(claims) => claims.once(id, work).await?,
+                let ended = match &self.claims {
+                    None => Ok(work.await),
+                    Some(claims) => claims.once(id, work).await,
                 };
-                running.end(outcome);
+                match ended {
+                    Ok(outcome) => running.end(outcome),
+                    Err(error) => stage.fail(error),
+                }
             }
         }
         stage.told(id).await.ok_or_else(put_off)

@@ -5,3 +5,5 @@ mod detached;
 mod diverge;
 mod order;
 mod rig;
+mod stores;
+mod trouble;
