@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use super::{call::Call, scope::Scope};
+use super::{
+    call::Call,
+    scope::Scope,
+    step::{in_a_step, not_in_a_step},
+};
 use crate::{
     proto::{
         jsonrpc::RawJson,
@@ -30,6 +34,9 @@ impl Call {
     /// Asks, and waits for the answer. The client must have declared that it
     /// answers such questions.
     pub(super) async fn ask(&self, scope: &Scope, question: Question<'_>) -> Result<RawJson> {
+        if in_a_step() {
+            return Err(not_in_a_step("ask"));
+        }
         self.count_question()?;
         let id = scope.question(question.key)?;
         match &self.stage {

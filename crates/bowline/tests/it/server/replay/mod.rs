@@ -6,4 +6,8 @@ mod diverge;
 mod order;
 mod rig;
 mod stores;
+mod suite;
+mod tools;
 mod trouble;
+mod unordered;
+mod user;
