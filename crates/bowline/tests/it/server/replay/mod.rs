@@ -4,6 +4,8 @@ mod app;
 mod detached;
 mod diverge;
 mod order;
+mod program;
+mod properties;
 mod rig;
 mod stores;
 mod suite;

@@ -7,7 +7,7 @@ use tokio::{join, try_join};
 
 use super::{
     app::{App, Text},
-    unordered::unordered,
+    unordered::{Boxed, unordered},
 };
 
 /// A tool, and what must come of it in every era.
@@ -167,9 +167,10 @@ fn at_once() -> Vec<Case> {
                 cx.step("write", cx.state().note(&number)).await?;
                 Ok::<_, Error>(answer)
             };
-            Box::pin(ask) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>
+            Box::pin(ask) as Boxed<'_, _>
         });
-        let mut all: Vec<String> = unordered(asks).await.into_iter().collect::<Result<_>>()?;
+        let ended = unordered(asks).await.into_iter();
+        let mut all: Vec<String> = ended.map(|(_, answer)| answer).collect::<Result<_>>()?;
         all.sort();
         Ok(all.concat())
     });

@@ -10,25 +10,43 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-/// Runs all of them, and returns what they return in the order in which they
-/// end. A future that is not woken is not polled.
-pub(crate) async fn unordered<T>(
-    futures: impl IntoIterator<Item = Pin<Box<dyn Future<Output = T> + Send + '_>>>,
-) -> Vec<T> {
+/// A future that is one of many.
+pub(crate) type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Runs all of them, and returns what they return, in the order in which they
+/// end, each with its number.
+pub(crate) async fn unordered<'a, T>(
+    futures: impl IntoIterator<Item = Boxed<'a, T>>,
+) -> Vec<(usize, T)> {
+    until(futures, |_| false).await
+}
+
+/// Runs them until one ends as it should not. The others are dropped then.
+pub(crate) async fn until<'a, T>(
+    futures: impl IntoIterator<Item = Boxed<'a, T>>,
+    stop: impl Fn(&T) -> bool,
+) -> Vec<(usize, T)> {
+    let futures = futures.into_iter().enumerate();
     let mut open: Vec<_> = futures
-        .into_iter()
-        .map(|future| (future, Arc::new(Woken::default())))
+        .map(|(number, future)| (number, future, Arc::new(Woken::default())))
         .collect();
     let mut ended = Vec::new();
     poll_fn(|cx| {
-        open.retain_mut(|(future, woken)| match woken.poll(future.as_mut(), cx) {
-            Poll::Ready(value) => {
-                ended.push(value);
-                false
+        let mut over = false;
+        open.retain_mut(|(number, future, woken)| {
+            if over {
+                return true;
             }
-            Poll::Pending => true,
+            match woken.poll(future.as_mut(), cx) {
+                Poll::Ready(value) => {
+                    over = stop(&value);
+                    ended.push((*number, value));
+                    false
+                }
+                Poll::Pending => true,
+            }
         });
-        match open.is_empty() {
+        match over || open.is_empty() {
             true => Poll::Ready(std::mem::take(&mut ended)),
             false => Poll::Pending,
         }
