@@ -31,10 +31,10 @@ pub(crate) enum Outcome {
     /// The step failed, for this reason.
     #[serde(rename = "f")]
     Failed(Box<str>),
-    /// The conversation began the step and dropped it before its end. It is
-    /// told nothing, and will drop it again.
+    /// The conversation began the step and dropped it before its end, after
+    /// so many seconds. It is told nothing, and will drop it again.
     #[serde(rename = "d")]
-    GivenUp,
+    GivenUp(u64),
 }
 
 impl Outcome {
@@ -53,7 +53,7 @@ impl Outcome {
         match self {
             Self::Value(value) => Ok(value.decode()?),
             Self::Failed(why) => Err(Error::failed(why.to_string())),
-            Self::GivenUp => Err(Error::failed("it was given up")),
+            Self::GivenUp(_) => Err(Error::failed("it was given up")),
         }
     }
 }

@@ -4,16 +4,11 @@ use std::{
     future::{Future, poll_fn},
     pin::{Pin, pin},
     task::{Poll, ready},
-    time::Duration,
 };
 
 use tokio::time::{Sleep, sleep};
 
 use super::stage::{Fault, Next, PutOff, Stage};
-
-/// How long a conversation may take to come to what is expected of it, once it
-/// does something new.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How far a conversation came.
 #[derive(Debug)]
@@ -45,13 +40,16 @@ pub(crate) async fn perform<T>(stage: &Stage, work: impl Future<Output = T>) -> 
             }
             match stage.next() {
                 Next::Again => patience = None,
-                Next::Wait => return Poll::Pending,
+                Next::Wait => {
+                    patience = None;
+                    return Poll::Pending;
+                }
                 // Before it is dropped: what is dropped is no longer asked.
                 Next::Suspend => return Poll::Ready(Performance::Suspended(stage.close())),
                 // Perhaps it waits for something that is no step, and was
                 // quicker before.
-                Next::Stuck(fault) => {
-                    let patience = patience.get_or_insert_with(|| Box::pin(sleep(PATIENCE)));
+                Next::Stuck(fault, time) => {
+                    let patience = patience.get_or_insert_with(|| Box::pin(sleep(time)));
                     ready!(patience.as_mut().poll(cx));
                     return Poll::Ready(Performance::Failed(fault));
                 }

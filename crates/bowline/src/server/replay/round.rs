@@ -188,6 +188,9 @@ impl Fault {
             Self::Diverged(Divergence::Missing(id)) => {
                 format!("{id:?} was asked or done before, and now is not")
             }
+            Self::Diverged(Divergence::Awaited(id)) => {
+                format!("{id:?} was given up before, and now is waited for")
+            }
         };
         errors::internal(&format!(
             "The conversation did not take the same path again: {what}. \

@@ -12,10 +12,17 @@ use std::{
     pin::Pin,
     sync::{Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
+    time::Duration,
 };
+
+use tokio::time::Instant;
 
 use super::journal::{Entry, Mark, Outcome};
 use crate::proto::{jsonrpc::ErrorObject, model::InputRequest};
+
+/// How long a conversation may take to do what is expected of it, once it can
+/// go no further otherwise.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The stage of one run of a conversation.
 #[derive(Debug)]
@@ -39,6 +46,9 @@ struct Inner {
     /// New steps that must wait until the conversation has come to all that
     /// is expected.
     held: HashMap<Box<str>, Waker>,
+    /// Steps that were given up before, and are waited for again, with the
+    /// time that it took then.
+    given_up: HashMap<Box<str>, Duration>,
     /// How many steps are under way.
     running: usize,
     fault: Option<Fault>,
@@ -89,6 +99,8 @@ pub(crate) enum Divergence {
     Changed(Box<str>),
     /// It does not ask or do this any more.
     Missing(Box<str>),
+    /// It gave this up before, and now it waits for it.
+    Awaited(Box<str>),
 }
 
 /// What a conversation finds when it enters.
@@ -111,9 +123,9 @@ pub(crate) enum Next {
     Wait,
     /// It waits for answers, and for nothing that must be waited for.
     Suspend,
-    /// It does something new, and has not come to all that is expected. If it
-    /// waits for nothing else, it never will.
-    Stuck(Fault),
+    /// It has not done all that is expected, and if it does not within this
+    /// time, it never will.
+    Stuck(Fault, Duration),
     Fail(Fault),
 }
 
@@ -210,6 +222,7 @@ impl Stage {
     pub(crate) fn leave(&self, id: &str) {
         let mut inner = self.lock();
         inner.open.retain(|asked| &*asked.id != id);
+        inner.given_up.remove(id);
         if let Some(slot) = inner.slots.get_mut(id) {
             *slot = Slot::Over;
         }
@@ -240,14 +253,23 @@ impl Stage {
         if inner.release_held() {
             return Next::Again;
         }
-        let waits = !inner.open.is_empty() || !inner.held.is_empty();
-        if inner.running > 0 || !waits {
+        if inner.running > 0 {
             return Next::Wait;
         }
         // All that it came to has been told.
+        let anew = !inner.open.is_empty() || !inner.held.is_empty();
         match inner.script.front() {
-            None => Next::Suspend,
-            Some(missing) => Next::Stuck(Divergence::Missing(missing.id.clone()).into()),
+            None if anew => Next::Suspend,
+            Some(missing) if anew => {
+                let missing = Divergence::Missing(missing.id.clone());
+                Next::Stuck(missing.into(), inner.patience())
+            }
+            // There is nothing but to wait: for ever, or for what was given up
+            // before to be given up again.
+            _ => match inner.given_up.keys().next() {
+                Some(id) => Next::Stuck(Divergence::Awaited(id.clone()).into(), inner.patience()),
+                None => Next::Wait,
+            },
         }
     }
 
@@ -273,7 +295,8 @@ impl Stage {
     pub(crate) fn close(&self) -> PutOff {
         let mut inner = self.lock();
         inner.closed = true;
-        let mut wakers: Vec<_> = inner.slots.values_mut().filter_map(Slot::waker).collect();
+        let slots = inner.slots.values_mut();
+        let mut wakers: Vec<_> = slots.filter_map(Slot::take_waker).collect();
         wakers.extend(inner.held.drain().map(|(_, waker)| waker));
         let kept = PutOff {
             journal: std::mem::take(&mut inner.journal),
@@ -302,17 +325,28 @@ impl Inner {
         let Some(entry) = self.script.remove(at) else {
             return false;
         };
-        if let Some(slot) = self.slots.get_mut(&entry.id)
-            && let Slot::Waiting(waker) = slot
-            && entry.outcome != Outcome::GivenUp
-        {
-            let waker = waker.take();
-            *slot = Slot::Ready(entry.outcome.clone());
-            // Futures that poll only what was woken must hear of it.
-            waker.into_iter().for_each(Waker::wake);
+        match (self.slots.get_mut(&entry.id), &entry.outcome) {
+            (Some(Slot::Waiting(_)), Outcome::GivenUp(seconds)) => {
+                let took = Duration::from_secs(*seconds);
+                self.given_up.insert(entry.id.clone(), took);
+            }
+            (Some(slot @ Slot::Waiting(_)), outcome) => {
+                let told = Slot::Ready(outcome.clone());
+                // Futures that poll only what was woken must hear of it.
+                let waker = std::mem::replace(slot, told).into_waker();
+                waker.into_iter().for_each(Waker::wake);
+            }
+            _ => {}
         }
         self.journal.push(entry);
         true
+    }
+
+    /// How long to wait for what is expected: longer than it took to give up
+    /// before.
+    fn patience(&self) -> Duration {
+        let took = self.given_up.values().max().copied();
+        took.unwrap_or_default().saturating_add(PATIENCE)
     }
 
     /// Lets new steps begin, if nothing is expected any more. Says whether
@@ -339,11 +373,15 @@ impl From<Divergence> for Fault {
 }
 
 impl Slot {
-    fn waker(&mut self) -> Option<Waker> {
+    fn take_waker(&mut self) -> Option<Waker> {
         match self {
             Self::Waiting(waker) => waker.take(),
             Self::Ready(_) | Self::Over => None,
         }
+    }
+
+    fn into_waker(mut self) -> Option<Waker> {
+        self.take_waker()
     }
 }
 
@@ -412,6 +450,7 @@ impl<'a> Future for Begin<'a> {
             stage: self.stage,
             id: self.id,
             mark: self.mark,
+            since: Instant::now(),
             ended: false,
         }))
     }
@@ -428,6 +467,7 @@ pub(crate) struct Running<'a> {
     stage: &'a Stage,
     id: &'a str,
     mark: Mark,
+    since: Instant,
     ended: bool,
 }
 
@@ -444,7 +484,8 @@ impl Drop for Running<'_> {
         inner.running -= 1;
         if !self.ended {
             // It may have had its effect, so it must not be begun again.
-            let (id, mark, outcome) = (self.id.into(), self.mark, Outcome::GivenUp);
+            let seconds = self.since.elapsed().as_secs() + 1;
+            let (id, mark, outcome) = (self.id.into(), self.mark, Outcome::GivenUp(seconds));
             inner.journal.push(Entry { id, mark, outcome });
         }
         inner.wake_runner();

@@ -3,8 +3,11 @@
 
 use std::time::Duration;
 
-use bowline::server::{Conversation, Server, Service, Tool};
-use tokio::{join, time::sleep};
+use bowline::server::{Conversation, Result, Server, Service, Tool};
+use tokio::{
+    join,
+    time::{sleep, timeout},
+};
 
 use super::{
     app::{App, Text},
@@ -136,9 +139,7 @@ async fn a_step_that_was_given_up_is_not_begun_again() {
                 Ok(())
             };
             let step = cx.step("endless", endless);
-            let gave_up = tokio::time::timeout(Duration::from_secs(1), step)
-                .await
-                .is_err();
+            let gave_up = timeout(Duration::from_secs(60), step).await.is_err();
             cx.elicit::<Text>("a").strict().await?;
             cx.elicit::<Text>("b").strict().await?;
             Ok(format!("{gave_up}"))
@@ -148,4 +149,23 @@ async fn a_step_that_was_given_up_is_not_begun_again() {
     let end = peer.play(&Called::new("hasty"), always("yes")).await;
     assert_eq!(end.text().0, "true");
     assert_eq!(service.state().noted(), ["begun"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_that_was_given_up_and_now_is_waited_for_is_refused() {
+    let tool = Tool::new("patient")
+        .description("Gives up a step the first time")
+        .no_input()
+        .execute(async |_, cx: Conversation<App>| {
+            let step = cx.step("endless", std::future::pending());
+            if cx.state().noted().is_empty() {
+                let _: Option<Result<()>> = timeout(Duration::from_secs(60), step).await.ok();
+            } else {
+                step.await?;
+            }
+            cx.elicit::<Text>("a").strict().await?;
+            Ok("done")
+        });
+    let end = changed_between_rounds(&serve(tool), &Called::new("patient")).await;
+    assert!(end.refusal().contains("was given up before"), "{end:?}");
 }

@@ -3,9 +3,11 @@
 mod app;
 mod detached;
 mod diverge;
+mod once;
 mod order;
 mod program;
 mod properties;
+mod refused;
 mod rig;
 mod stores;
 mod suite;

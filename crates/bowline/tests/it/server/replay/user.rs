@@ -81,3 +81,13 @@ pub(crate) async fn call<S: Send + Sync + 'static>(
         asked,
     }
 }
+
+/// A client whose user never answers.
+pub(crate) async fn silent<S: Send + Sync + 'static>(service: &Service<S>) -> Client {
+    Client::builder()
+        .revisions([Revision::V2025_11_25])
+        .on_elicit(async |_| std::future::pending().await)
+        .connect(service.in_memory())
+        .await
+        .expect("it connects")
+}
