@@ -3,6 +3,8 @@
 mod app;
 mod detached;
 mod diverge;
+#[cfg(unix)]
+mod fleet;
 mod once;
 mod order;
 mod program;

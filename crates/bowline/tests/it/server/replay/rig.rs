@@ -67,9 +67,7 @@ impl Peer {
     /// Sends a request, and does not wait for its answer.
     pub(crate) async fn send(&mut self, method: &str, params: &Value) -> u64 {
         self.next += 1;
-        let frame = json!({
-            "jsonrpc": "2.0", "id": self.next, "method": method, "params": with_meta(params)
-        });
+        let frame = request(self.next, method, params);
         assert!(self.link.send_frame(frame.to_string().into()).await);
         self.next
     }
@@ -148,7 +146,7 @@ impl Called {
 }
 
 impl Round {
-    fn read(frame: &Value) -> Self {
+    pub(crate) fn read(frame: &Value) -> Self {
         if let Some(code) = frame["error"]["code"].as_i64() {
             let message = frame["error"]["message"].as_str().unwrap_or_default();
             return Self::Refused(code, message.to_owned());
@@ -222,7 +220,8 @@ pub(crate) fn always(text: &'static str) -> impl FnMut(&str, &Value) -> Value {
     move |_, _| say(text)
 }
 
-fn with_meta(params: &Value) -> Value {
+/// A request of the stateless era, of a client that can do everything.
+pub(crate) fn request(id: u64, method: &str, params: &Value) -> Value {
     let mut params = params.clone();
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -231,5 +230,5 @@ fn with_meta(params: &Value) -> Value {
             "elicitation": {"form": {}}, "roots": {}, "sampling": {}
         },
     });
-    params
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
