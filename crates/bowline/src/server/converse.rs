@@ -79,7 +79,7 @@ impl<S> Core<S> {
         let Some(state) = &task.brought.state else {
             call.stage = Some(Stage::new(Vec::new()));
             let begin = || self.replay.begin(binding());
-            let ended = self.play(call, begin, work, settle).await;
+            let ended = self.play(call, Duration::ZERO, begin, work, settle).await;
             return ended.0.into_reply(&ended.1.context, &id);
         };
         let binding = binding();
@@ -103,11 +103,11 @@ impl<S> Core<S> {
             Ok(Round::Played(answer)) => return Stored::reply(&answer),
             Err(error) => return Reply::Error(error),
         };
-        call.limits.time = call.limits.time.map(|all| all.saturating_sub(resumed.age));
         call.stage = Some(resumed.stage);
         call.claims = Some(resumed.claims);
-        let thread = resumed.thread;
-        let (ended, call) = self.play(call, || Ok(thread), work, settle).await;
+        let (thread, spent) = (resumed.thread, resumed.age);
+        let played = self.play(call, spent, || Ok(thread), work, settle);
+        let (ended, call) = played.await;
         let last = matches!(ended, Ended::Complete(_) | Ended::Refused(_));
         let stored = ended.store(&call.context);
         let reply = stored.clone().into_reply();
@@ -118,10 +118,11 @@ impl<S> Core<S> {
         reply
     }
 
-    /// Plays a round as far as it goes.
+    /// Plays a round as far as it goes, some time after the conversation began.
     async fn play<R: ResultObject>(
         &self,
         call: Call,
+        spent: Duration,
         thread: impl FnOnce() -> Result<Thread, ErrorObject>,
         work: impl FnOnce(Arc<Call>) -> BoxFuture<'static, Result<R>>,
         settle: Settle<R>,
@@ -132,11 +133,12 @@ impl<S> Core<S> {
             let error = errors::internal("there is no stage to play on");
             return (Ended::Broken(error), call);
         };
-        let work = within(call.limits.time, work(Arc::clone(&call)));
-        let ended = match perform(stage, work).await {
-            Performance::Ended(end) => Ended::of(settle(end, &call.context)),
-            Performance::Failed(fault) => Ended::Broken(fault.explain()),
-            Performance::Suspended(kept) => match self.suspend(thread(), kept).await {
+        let performed = perform(stage, work(Arc::clone(&call)));
+        let ended = match within(call.limits.time, spent, performed).await {
+            Err(late) => Ended::of(settle(Err(late), &call.context)),
+            Ok(Performance::Ended(end)) => Ended::of(settle(end, &call.context)),
+            Ok(Performance::Failed(fault)) => Ended::Broken(fault.explain()),
+            Ok(Performance::Suspended(kept)) => match self.suspend(thread(), kept).await {
                 Ok(question) => Ended::Suspended(question),
                 Err(error) => Ended::Broken(error),
             },
@@ -161,19 +163,30 @@ async fn live<R: ResultObject>(
 ) -> (Ended<R>, Arc<Call>) {
     let call = Arc::new(call);
     let _end = EndOfCall(Arc::clone(&call));
-    let end = within(call.limits.time, work(Arc::clone(&call))).await;
+    let work = work(Arc::clone(&call));
+    let end = within(call.limits.time, Duration::ZERO, work).await;
+    let end = end.and_then(|end| end);
     (Ended::of(settle(end, &call.context)), call)
 }
 
-/// The work, with a limit on its time.
-async fn within<R>(limit: Option<Duration>, work: impl Future<Output = Result<R>>) -> Result<R> {
+/// The work, with a limit on its time, of which some is spent.
+async fn within<T>(
+    limit: Option<Duration>,
+    spent: Duration,
+    work: impl Future<Output = T>,
+) -> Result<T> {
     let Some(after) = limit else {
-        return work.await;
+        return Ok(work.await);
     };
-    tokio::time::timeout(after, work).await.unwrap_or_else(|_| {
+    let late = || {
         let message = format!("it did not come to its end within {after:?}");
-        Err(Error::of(ErrorKind::Timeout { after }, message))
-    })
+        Error::of(ErrorKind::Timeout { after }, message)
+    };
+    let left = after.saturating_sub(spent);
+    if left.is_zero() {
+        return Err(late());
+    }
+    tokio::time::timeout(left, work).await.map_err(|_| late())
 }
 
 impl<R: ResultObject> Ended<R> {

@@ -5,6 +5,7 @@ mod detached;
 mod diverge;
 #[cfg(unix)]
 mod fleet;
+mod limits;
 mod once;
 mod order;
 mod program;
