@@ -1,9 +1,10 @@
 //! Effects that happen once, on all nodes, however often a round is repeated.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::{journal::Outcome, round::refused};
 use crate::{
@@ -13,8 +14,10 @@ use crate::{
 
 /// How often to look whether another node has come to an end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// How long to wait for that.
+/// How long to wait for a sign of life.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How often to give one.
+const BEAT_EVERY: Duration = Duration::from_secs(5);
 
 /// The claims of one conversation on what happens once.
 pub(crate) struct Claims {
@@ -37,6 +40,9 @@ struct Written {
     /// What came of it, once that is known.
     #[serde(rename = "o")]
     outcome: Option<Outcome>,
+    /// How often there was a sign of life.
+    #[serde(rename = "b")]
+    beats: u64,
 }
 
 impl Claims {
@@ -54,8 +60,9 @@ impl Claims {
         work: impl Future<Output = Outcome>,
     ) -> Result<Outcome, ErrorObject> {
         let key = format!("{}/{id}", self.nonce);
-        let begun = self.write(None)?;
-        let patience = tokio::time::Instant::now() + PATIENCE;
+        let begun = self.write(None, 0)?;
+        let mut beats = 0;
+        let mut patience = Instant::now() + PATIENCE;
         loop {
             let claim = self.store.claim(&key, begun.clone(), self.ttl).await;
             match claim.map_err(|error| unavailable(&error))? {
@@ -69,25 +76,54 @@ impl Claims {
                     if let Some(outcome) = earlier.outcome {
                         return Ok(outcome);
                     }
+                    if earlier.beats != beats {
+                        (beats, patience) = (earlier.beats, Instant::now() + PATIENCE);
+                    }
                 }
             }
-            if tokio::time::Instant::now() >= patience {
+            if Instant::now() >= patience {
                 return Ok(Outcome::Failed(UNKNOWN_END.into()));
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            sleep(LOOK_EVERY).await;
         }
-        let outcome = work.await;
-        let ended = self.write(Some(&outcome))?;
+        let outcome = self.tend(&key, work).await?;
+        let ended = self.write(Some(&outcome), 0)?;
         // It has happened. If that cannot be written down, whoever repeats the
         // round is told that its end is unknown; it does not happen again.
         let _ = self.store.put(&key, ended, self.ttl).await;
         Ok(outcome)
     }
 
-    fn write(&self, outcome: Option<&Outcome>) -> Result<Bytes, ErrorObject> {
+    /// Does the work, and gives signs of life for those who wait for its end.
+    async fn tend(
+        &self,
+        key: &str,
+        work: impl Future<Output = Outcome>,
+    ) -> Result<Outcome, ErrorObject> {
+        let mut work = pin!(work);
+        let mut beats = 0;
+        loop {
+            if let Ok(outcome) = timeout(BEAT_EVERY, work.as_mut()).await {
+                return Ok(outcome);
+            }
+            beats += 1;
+            let mut beat = self.store.put(key, self.write(None, beats)?, self.ttl);
+            let outcome = tokio::select! {
+                biased;
+                outcome = work.as_mut() => outcome,
+                _ = beat.as_mut() => continue,
+            };
+            // It must not arrive after what is written next.
+            let _ = beat.await;
+            return Ok(outcome);
+        }
+    }
+
+    fn write(&self, outcome: Option<&Outcome>, beats: u64) -> Result<Bytes, ErrorObject> {
         let written = Written {
             history: self.history.clone(),
             outcome: outcome.cloned(),
+            beats,
         };
         let written = serde_json::to_vec(&written).map_err(|error| unavailable(&error))?;
         Ok(written.into())
@@ -131,7 +167,7 @@ impl RoundClaim {
         ttl: Duration,
     ) -> Result<Round, ErrorObject> {
         let key = format!("{nonce}/round/{history}");
-        let patience = tokio::time::Instant::now() + PATIENCE;
+        let patience = Instant::now() + PATIENCE;
         loop {
             let claim = store.claim(&key, Bytes::new(), ttl).await;
             match claim.map_err(|error| unavailable(&error))? {
@@ -139,10 +175,10 @@ impl RoundClaim {
                 Claim::Earlier(answer) if !answer.is_empty() => return Ok(Round::Played(answer)),
                 Claim::Earlier(_) => {}
             }
-            if tokio::time::Instant::now() >= patience {
+            if Instant::now() >= patience {
                 break;
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            sleep(LOOK_EVERY).await;
         }
         Ok(Round::Play(Self {
             store: Arc::clone(store),

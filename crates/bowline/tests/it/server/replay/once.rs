@@ -77,6 +77,34 @@ async fn identical_rounds_at_once_book_once() {
     assert_eq!(service.state().noted(), ["before", "step", "after"]);
 }
 
+/// Whoever waits for a step that is taken elsewhere waits as long as it is.
+#[tokio::test(start_paused = true)]
+async fn a_long_step_is_waited_for_by_those_who_repeat_its_round() {
+    let tool = Tool::new("book")
+        .description("Takes its time")
+        .no_input()
+        .execute(async |_, cx: Conversation<App>| {
+            cx.elicit::<Text>("q").strict().await?;
+            let long = async {
+                cx.state().note("begun").await?;
+                sleep(Duration::from_secs(300)).await;
+                Ok("slept".to_owned())
+            };
+            cx.step("long", long).await
+        });
+    let service = serve(tool);
+    let called = Called::new("book");
+    let mut peer = Peer::new(&service);
+    let asked = peer.begin(&called).await.questions();
+    let params = called.later(&asked.state, &asked.answers(always("a")));
+    let one = peer.send("tools/call", &params).await;
+    let two = peer.send("tools/call", &params).await;
+    for id in [two, one] {
+        assert_eq!(peer.answer(id).await.text(), ("slept".to_owned(), false));
+    }
+    assert_eq!(service.state().noted(), ["begun"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_fork_does_not_book_again() {
     let service = serve(booking(""));
