@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -15,6 +18,7 @@ use tokio::sync::Notify;
 pub(crate) struct App {
     noted: Mutex<Vec<String>>,
     changed: Notify,
+    world: AtomicU64,
 }
 
 /// The plainest form.
@@ -30,6 +34,15 @@ impl App {
         self.lock().push(what.to_owned());
         self.changed.notify_waiters();
         Ok(what.to_owned())
+    }
+
+    /// The number of the world, which no conversation should depend on.
+    pub(crate) fn world(&self) -> u64 {
+        self.world.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn change_the_world(&self) {
+        self.world.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Waits until something has happened. What never does fails the test.

@@ -82,7 +82,8 @@ pub(crate) fn wild() -> impl Strategy<Value = Part> {
     prop::collection::vec(part, 1..4).prop_map(Part::Seq)
 }
 
-/// What a user says to this, in one of several moods.
+/// What a user says to this, in one of several moods. They repeat what they
+/// were asked, so that answers in the wrong place are found out.
 pub(crate) fn answer(question: &Value, mood: u64) -> Value {
     let message = question["params"]["message"].as_str().unwrap_or_default();
     if message.starts_with("confirm") {
@@ -91,7 +92,7 @@ pub(crate) fn answer(question: &Value, mood: u64) -> Value {
     match hash(message, mood) % 5 {
         0 => json!({"action": "decline"}),
         even_or_odd => {
-            let text = (even_or_odd % 2).to_string();
+            let text = format!("{} to {message}", even_or_odd % 2);
             json!({"action": "accept", "content": {"text": text}})
         }
     }
@@ -131,7 +132,11 @@ fn run<'a>(part: &'a Part, path: String, cx: &'a Conversation<App>) -> Boxed<'a,
     Box::pin(async move {
         let text = match part {
             Part::Ask { keyed } => ask(cx, &path, *keyed).await?,
-            Part::Insist => cx.elicit::<Text>(&path).strict().await?.text,
+            Part::Insist => {
+                let message = message(cx, &path);
+                let answer = cx.elicit::<Text>(&message).strict().await?;
+                checked(cx, &message, answer).await
+            }
             Part::Confirm => {
                 cx.confirm(format!("confirm {path}")).await?;
                 String::from("c")
@@ -201,15 +206,33 @@ fn gather(mut ended: Vec<(usize, Result<Flow>)>) -> Result<String> {
 }
 
 async fn ask(cx: &Conversation<App>, path: &str, keyed: bool) -> Result<String> {
-    let mut question = cx.elicit::<Text>(path);
+    let message = message(cx, path);
+    let mut question = cx.elicit::<Text>(&message);
     if keyed {
         question = question.key(path);
     }
     Ok(match question.await? {
-        Elicited::Accepted(answer) => answer.text,
+        Elicited::Accepted(answer) => checked(cx, &message, answer).await,
         Elicited::Declined => String::from("declined"),
         Elicited::Cancelled => String::from("cancelled"),
     })
+}
+
+/// What a question says: some say something else when the world has changed.
+fn message(cx: &Conversation<App>, path: &str) -> String {
+    match hash(path, 0) % 3 {
+        0 => format!("{path} in {}", cx.state().world()),
+        _ => path.to_owned(),
+    }
+}
+
+/// What was answered. It must be an answer to this question.
+async fn checked(cx: &Conversation<App>, message: &str, answer: Text) -> String {
+    let (what, to) = answer.text.split_once(" to ").unwrap_or_default();
+    if to != message {
+        let _ = cx.state().note(&format!("wrong: {message} {to}")).await;
+    }
+    what.to_owned()
 }
 
 /// A step that may take a while, notes its path once, and may fail. All steps

@@ -103,9 +103,20 @@ async fn replayed(program: &Part, mood: u64) -> Outcome {
 
 fn outcome(service: &Service<App>, end: (String, bool), mut asked: Vec<String>) -> Outcome {
     let mut noted = service.state().noted();
+    is_right(service);
     asked.sort();
     noted.sort();
     (end.0, end.1, asked, noted)
+}
+
+/// Nothing happened twice, and no answer came to a question that it was not
+/// given to.
+#[track_caller]
+fn is_right(service: &Service<App>) {
+    assert_eq!(service.state().repeated(), HashMap::new());
+    let noted = service.state().noted();
+    let wrong: Vec<_> = noted.iter().filter(|it| it.starts_with("wrong")).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
 }
 
 #[test]
@@ -169,6 +180,32 @@ fn nothing_happens_twice_however_rounds_are_repeated() {
                 }
             }
         }
-        assert_eq!(service.state().repeated(), HashMap::new());
+        is_right(&service);
+    });
+}
+
+/// A conversation that depends on what it should not comes to its end, or is
+/// refused: it is never given an answer to another question, and never asks for
+/// ever.
+#[test]
+fn a_changing_world_leads_to_no_wrong_answer() {
+    let changes = prop::collection::vec(any::<bool>(), 1..6);
+    check(&(wild(), changes), async |(program, changes)| {
+        let service = serve(program, |server| server);
+        let called = Called::new("program");
+        let mut peer = Peer::new(&service);
+        let mut round = peer.begin(&called).await;
+        let mut changes = changes.iter();
+        let mut rounds = 0;
+        while let Round::Asked(questions) = round {
+            if changes.next().is_some_and(|change| *change) {
+                service.state().change_the_world();
+            }
+            let answers = questions.answers(|_, it| answer(it, 0));
+            round = peer.go_on(&called, &questions.state, &answers).await;
+            rounds += 1;
+            assert!(rounds < 1000, "it asks for ever");
+        }
+        is_right(&service);
     });
 }
