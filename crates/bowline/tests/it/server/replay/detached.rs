@@ -1,14 +1,16 @@
 //! Tasks that a handler started, and that outlive it: they end, and do
 //! nothing that a later round would do again.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use bowline::server::{Conversation, Server, Service, Tool};
+use bowline::server::{Conversation, Error, Server, Service, Tool};
+use serde_json::json;
 use tokio::sync::Notify;
 
 use super::{
     app::{App, Text},
     rig::{Called, Peer, Round, always},
+    user::{self, REVISIONS},
 };
 
 fn serve(tools: impl IntoIterator<Item = Tool<App>>) -> Service<App> {
@@ -145,4 +147,73 @@ async fn a_step_is_not_begun_when_the_conversation_has_been_put_off() {
     open.notify_one();
     service.state().until("Err(Disconnected)").await;
     assert_eq!(service.state().noted(), ["Err(Disconnected)"]);
+}
+
+/// Tasks on other threads ask, take steps and wait while the conversation is
+/// run, put off and ended.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn tasks_on_other_threads_talk_in_every_era() {
+    let tool = Tool::new("threads")
+        .description("Talks on several threads")
+        .no_input()
+        .execute(async |_, cx: Conversation<App>| {
+            let tasks: Vec<_> = (0..4)
+                .map(|number| {
+                    let cx = cx.clone();
+                    tokio::spawn(async move {
+                        let key = format!("k{number}");
+                        let step = cx.step(&key, cx.state().note(&key)).await?;
+                        let answer = cx.elicit::<Text>(&key).key(&key).strict().await?;
+                        let last = format!("{step} again");
+                        cx.step(&last, cx.state().note(&last)).await?;
+                        Ok::<_, Error>(answer.text)
+                    })
+                })
+                .collect();
+            let mut all = String::new();
+            for task in tasks {
+                all += &task.await??;
+            }
+            Ok(all)
+        });
+    for _ in 0..50 {
+        let service = serve([tool.clone()]);
+        for revision in REVISIONS {
+            service.state().forget();
+            let outcome = user::call(&service, revision, "threads", json!({})).await;
+            assert_eq!(outcome.text, "k0k1k2k3", "{revision}");
+            assert_eq!(service.state().repeated(), HashMap::new(), "{revision}");
+            assert_eq!(service.state().noted().len(), 8, "{revision}");
+        }
+    }
+}
+
+/// Live, too, a task ends that asks when nobody waits for its answer.
+#[tokio::test(start_paused = true)]
+async fn a_task_that_asks_live_ends_with_the_call() {
+    let tool = Tool::new("leaves")
+        .description("Leaves while something else asks")
+        .no_input()
+        .execute(async |_, cx: Conversation<App>| {
+            ask_elsewhere(&cx, "before the end");
+            tokio::task::yield_now().await;
+            let late = cx.clone();
+            tokio::spawn(async move {
+                late.over().await;
+                ask_elsewhere(&late, "after the end");
+            });
+            Ok("done")
+        });
+    let service = serve([tool]);
+    let client = user::silent(&service).await;
+    let result = client.tools().call("leaves", json!({})).await.unwrap();
+    assert_eq!(result.all_text(), "done");
+    let both = async {
+        while service.state().noted().len() < 2 {
+            tokio::task::yield_now().await;
+        }
+    };
+    let waited = tokio::time::timeout(Duration::from_secs(600), both).await;
+    assert!(waited.is_ok(), "{:?}", service.state().noted());
+    assert_eq!(service.state().noted(), ["Err(Disconnected)"; 2]);
 }
