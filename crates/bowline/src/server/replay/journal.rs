@@ -53,7 +53,8 @@ impl Outcome {
         match self {
             Self::Value(value) => Ok(value.decode()?),
             Self::Failed(why) => Err(Error::failed(why.to_string())),
-            Self::GivenUp(_) => Err(Error::failed("it was given up")),
+            // It is told to nobody.
+            Self::GivenUp(_) => Err(Error::internal("a step that was given up has no value")),
         }
     }
 }

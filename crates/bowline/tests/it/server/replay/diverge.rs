@@ -23,7 +23,7 @@ fn serve(tool: Tool<App>) -> Service<App> {
 async fn changed_between_rounds(service: &Service<App>, called: &Called) -> Round {
     let mut peer = Peer::new(service);
     let asked = peer.begin(called).await.questions();
-    service.state().note("changed").await.unwrap();
+    service.state().note("changed").await.expect("it is noted");
     let answers = asked.answers(always("yes"));
     peer.go_on(called, &asked.state, &answers).await
 }

@@ -87,7 +87,8 @@ pub(crate) fn wild() -> impl Strategy<Value = Part> {
 pub(crate) fn answer(question: &Value, mood: u64) -> Value {
     let message = question["params"]["message"].as_str().unwrap_or_default();
     if message.starts_with("confirm") {
-        return json!({"action": "accept", "content": {"confirmed": hash(message, mood) % 4 > 0}});
+        let confirmed = !hash(message, mood).is_multiple_of(4);
+        return json!({"action": "accept", "content": {"confirmed": confirmed}});
     }
     match hash(message, mood) % 5 {
         0 => json!({"action": "decline"}),

@@ -29,7 +29,7 @@ const SEED: u64 = 0x00b0_111e;
 /// paused. Where it fails, the smallest input found that fails is printed, and
 /// the seed of the run.
 #[track_caller]
-fn check<S: Strategy>(strategy: &S, property: impl AsyncFn(&S::Value)) {
+fn check<S: Strategy>(strategy: &S, property: &impl AsyncFn(&S::Value)) {
     let seed = setting("BOWLINE_SEED").unwrap_or(SEED);
     let times = setting("BOWLINE_CASES").and_then(|times| u32::try_from(times).ok());
     let config = Config {
@@ -121,7 +121,7 @@ fn is_right(service: &Service<App>) {
 
 #[test]
 fn live_and_replayed_conversations_come_to_the_same() {
-    check(&(steady(), 0_u64..1000), async |(program, mood)| {
+    check(&(steady(), 0_u64..1000), &async |(program, mood)| {
         let (live, replayed) = (live(program, *mood).await, replayed(program, *mood).await);
         assert_eq!(live, replayed);
     });
@@ -143,7 +143,7 @@ fn again() -> impl Strategy<Value = Vec<Again>> {
 
 #[test]
 fn nothing_happens_twice_however_rounds_are_repeated() {
-    check(&(wild(), again()), async |(program, plan)| {
+    check(&(wild(), again()), &async |(program, plan)| {
         let service = serve(program, |server| server);
         let called = Called::new("program");
         let mut peer = Peer::new(&service);
@@ -190,7 +190,7 @@ fn nothing_happens_twice_however_rounds_are_repeated() {
 #[test]
 fn a_changing_world_leads_to_no_wrong_answer() {
     let changes = prop::collection::vec(any::<bool>(), 1..6);
-    check(&(wild(), changes), async |(program, changes)| {
+    check(&(wild(), changes), &async |(program, changes)| {
         let service = serve(program, |server| server);
         let called = Called::new("program");
         let mut peer = Peer::new(&service);

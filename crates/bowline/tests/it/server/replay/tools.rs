@@ -283,19 +283,19 @@ fn steps() -> Vec<Case> {
         text(&cx, "q").await?;
         step(&cx, "then").await?;
         text(&cx, "r").await?;
-        Ok(printed.unwrap_err().to_string())
+        Ok(printed.expect_err("it fails").to_string())
     });
     let asking = tool("asking", async |cx| {
         text(&cx, "q").await?;
         let ask = async { text(&cx, "in a step").await };
         let asked = cx.step("asks", ask).await;
-        Ok(asked.unwrap_err().to_string())
+        Ok(asked.expect_err("it fails").to_string())
     });
     let nested = tool("nested", async |cx| {
         let outer = async { step(&cx, "inner").await };
         let taken = cx.step("outer", outer).await;
         text(&cx, "q").await?;
-        Ok(taken.unwrap_err().to_string())
+        Ok(taken.expect_err("it fails").to_string())
     });
     vec![
         done(
