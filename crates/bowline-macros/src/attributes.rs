@@ -1,8 +1,8 @@
-//! What stands in `#[elicit(…)]`: names with values.
+//! What stands in attributes: names with values.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::{
-    Attribute, LitInt, LitStr, Token, ext::IdentExt as _, parse::ParseStream,
+    Attribute, LitBool, LitInt, LitStr, Token, ext::IdentExt as _, parse::ParseStream,
     punctuated::Punctuated,
 };
 
@@ -18,31 +18,42 @@ pub(crate) struct Setting {
 pub(crate) struct Settings(Vec<Setting>);
 
 impl Settings {
-    /// Reads the attributes of one place, where only certain names are known.
+    /// Reads the `#[elicit(…)]` of one place, where only certain names are
+    /// known.
     pub(crate) fn read(
         attributes: &[Attribute],
         place: &str,
         known: &[&str],
         errors: &mut Errors,
     ) -> Self {
-        let mut settings: Vec<Setting> = Vec::new();
+        let mut given = Vec::new();
         for attribute in attributes {
-            if !attribute.path().is_ident("elicit") {
-                continue;
+            if attribute.path().is_ident("elicit") {
+                let list = attribute.parse_args_with(Self::list);
+                given.extend(errors.ok(list).into_iter().flatten());
             }
-            let parser = Punctuated::<Setting, Token![,]>::parse_terminated_with;
-            let list =
-                attribute.parse_args_with(|input: ParseStream<'_>| parser(input, Setting::parse));
-            for setting in errors.ok(list).into_iter().flatten() {
-                let name = setting.name.to_string();
-                if !known.contains(&name.as_str()) {
-                    let message = format!("{place} has no `{name}`; it has {}", in_words(known));
-                    errors.push(setting.name.span(), message);
-                } else if settings.iter().any(|other| other.name == setting.name) {
-                    errors.push(setting.name.span(), format!("`{name}` is given twice"));
-                } else {
-                    settings.push(setting);
-                }
+        }
+        Self::gather(given, place, known, errors)
+    }
+
+    /// Settings with commas between them.
+    pub(crate) fn list(input: ParseStream<'_>) -> syn::Result<Vec<Setting>> {
+        let parser = Punctuated::<Setting, Token![,]>::parse_terminated_with;
+        Ok(parser(input, Setting::parse)?.into_iter().collect())
+    }
+
+    /// The settings of one place, where only certain names are known.
+    pub(crate) fn gather(
+        given: Vec<Setting>,
+        place: &str,
+        known: &[&str],
+        errors: &mut Errors,
+    ) -> Self {
+        let mut settings: Vec<Setting> = Vec::new();
+        for setting in given {
+            let before = settings.iter().map(|other| &other.name);
+            if is_new(&setting.name, before, place, known, errors) {
+                settings.push(setting);
             }
         }
         Self(settings)
@@ -68,6 +79,11 @@ impl Setting {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         // `crate` is a keyword.
         let name = input.call(Ident::parse_any)?;
+        Self::parse_value(name, input)
+    }
+
+    /// What follows the name.
+    pub(crate) fn parse_value(name: Ident, input: ParseStream<'_>) -> syn::Result<Self> {
         if !input.peek(Token![=]) {
             let message = format!("`{name}` needs a value: `{name} = …`");
             return Err(syn::Error::new(name.span(), message));
@@ -84,16 +100,20 @@ impl Setting {
         Ok(Self { name, value })
     }
 
-    /// Where the value stands, or its first word.
-    pub(crate) fn value_span(&self) -> Span {
-        let first = self.value.clone().into_iter().next();
-        first.map_or_else(|| self.name.span(), |first| first.span())
-    }
-
-    fn text(&self) -> syn::Result<LitStr> {
+    /// The value, which is a text.
+    pub(crate) fn text(&self) -> syn::Result<LitStr> {
         let wrong = |_| {
             let message = format!("`{0}` takes a text: `{0} = \"…\"`", self.name);
-            syn::Error::new(self.value_span(), message)
+            syn::Error::new_spanned(&self.value, message)
+        };
+        syn::parse2(self.value.clone()).map_err(wrong)
+    }
+
+    /// The value, which is `true` or `false`.
+    pub(crate) fn boolean(&self) -> syn::Result<LitBool> {
+        let wrong = |_| {
+            let message = format!("`{0}` takes `true` or `false`: `{0} = false`", self.name);
+            syn::Error::new_spanned(&self.value, message)
         };
         syn::parse2(self.value.clone()).map_err(wrong)
     }
@@ -102,10 +122,29 @@ impl Setting {
         let number = syn::parse2::<LitInt>(self.value.clone());
         let wrong = |_| {
             let message = format!("`{0}` takes a whole number: `{0} = 3`", self.name);
-            syn::Error::new(self.value_span(), message)
+            syn::Error::new_spanned(&self.value, message)
         };
         number.and_then(|n| n.base10_parse()).map_err(wrong)
     }
+}
+
+/// Whether a name is known here and new; notes it where it is not.
+pub(crate) fn is_new<'a>(
+    name: &Ident,
+    mut before: impl Iterator<Item = &'a Ident>,
+    place: &str,
+    known: &[&str],
+    errors: &mut Errors,
+) -> bool {
+    let fault = if !known.contains(&name.to_string().as_str()) {
+        format!("{place} has no `{name}`; it has {}", in_words(known))
+    } else if before.any(|other| other == name) {
+        format!("`{name}` is given twice")
+    } else {
+        return true;
+    };
+    errors.push(name.span(), fault);
+    false
 }
 
 /// A list as one says it: `a`, `b` and `c`.

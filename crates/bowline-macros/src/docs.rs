@@ -19,6 +19,23 @@ pub(crate) fn text(attributes: &[Attribute]) -> Option<String> {
     (!paragraphs.is_empty()).then(|| paragraphs.join("\n\n"))
 }
 
+/// The `///` comment with its lines as they are, since a list is one only line
+/// by line.
+pub(crate) fn lines(attributes: &[Attribute]) -> Option<String> {
+    let lines: Vec<String> = attributes
+        .iter()
+        .filter_map(line)
+        .map(|line| {
+            line.strip_prefix(' ')
+                .unwrap_or(&line)
+                .trim_end()
+                .to_owned()
+        })
+        .collect();
+    let text = lines.join("\n").trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
 /// The first paragraph of the `///` comment.
 pub(crate) fn title(attributes: &[Attribute]) -> Option<String> {
     let text = text(attributes)?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
 
 /// The faults so far.
 #[derive(Default)]
@@ -12,6 +12,11 @@ impl Errors {
     /// Notes a fault at a place.
     pub(crate) fn push(&mut self, at: Span, message: impl Display) {
         self.add(syn::Error::new(at, message));
+    }
+
+    /// Notes a fault of some tokens.
+    pub(crate) fn push_at(&mut self, tokens: &TokenStream, message: impl Display) {
+        self.add(syn::Error::new_spanned(tokens, message));
     }
 
     /// Notes a fault that is already in words.

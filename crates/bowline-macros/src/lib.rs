@@ -8,6 +8,7 @@ mod case;
 mod docs;
 mod elicit;
 mod errors;
+mod tool;
 
 use proc_macro::TokenStream;
 
@@ -19,4 +20,10 @@ pub fn derive_elicit(input: TokenStream) -> TokenStream {
     elicit::derive(&input)
         .unwrap_or_else(|error| error.to_compile_error())
         .into()
+}
+
+/// Makes a tool of an async function. Documented at `bowline::server::tool`.
+#[proc_macro_attribute]
+pub fn tool(options: TokenStream, function: TokenStream) -> TokenStream {
+    tool::expand(options.into(), &function.into()).into()
 }

@@ -1,7 +1,8 @@
 //! The guides in `docs/guides`, as doc tests: their code must compile, and run.
 //!
 //! Most of it talks to a small server in the same process, which the blocks
-//! include from `docs/guides/demo.in`.
+//! include from `docs/guides/demo.in`; that on tests of servers has a server of
+//! its own, `docs/guides/booking.in`.
 
 #[doc = include_str!("../../../docs/guides/getting-started.md")]
 struct GettingStarted;
@@ -14,3 +15,11 @@ struct Notifications;
 
 #[doc = include_str!("../../../docs/guides/many-servers.md")]
 struct ManyServers;
+
+#[cfg(feature = "macros")]
+#[doc = include_str!("../../../docs/guides/tools-that-talk-back.md")]
+struct ToolsThatTalkBack;
+
+#[cfg(all(feature = "testing", feature = "macros"))]
+#[doc = include_str!("../../../docs/guides/testing-servers.md")]
+struct TestingServers;

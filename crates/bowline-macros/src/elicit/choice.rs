@@ -54,11 +54,32 @@ pub(super) fn derive(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenS
                 }
             }
         }
+
+        #[automatically_derived]
+        impl #form::Field for #name {
+            type Value = Self;
+
+            fn schema() -> #form::PropertySchema {
+                ::core::convert::Into::into(<Self as #form::Choice>::choices())
+            }
+
+            fn read(value: &#form::Value) -> ::core::result::Result<Self, #form::DecodeError> {
+                #form::read_choice(value)
+            }
+
+            fn from_default(default: Self) -> Self {
+                default
+            }
+
+            fn to_json(value: Self) -> #form::Value {
+                ::core::convert::Into::into(#form::Choice::as_wire(&value))
+            }
+        }
     })
 }
 
 fn values<'a>(data: &'a DataEnum, container: &Container, errors: &mut Errors) -> Vec<Value<'a>> {
-    let mut names = Names::default();
+    let mut names = Names::new("variants");
     let mut values = Vec::new();
     for variant in &data.variants {
         if !matches!(variant.fields, Fields::Unit) {

@@ -1,6 +1,6 @@
 //! Structs with named fields: forms.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{DeriveInput, FieldsNamed, Ident, LitFloat, LitStr, Type, spanned::Spanned as _};
 
@@ -49,7 +49,7 @@ struct Field<'a> {
 pub(super) fn derive(input: &DeriveInput, fields: &FieldsNamed) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     let container = Container::read(input, "a form", CONTAINER, &mut errors);
-    let mut names = Names::default();
+    let mut names = Names::new("fields");
     let fields: Vec<Field<'_>> = fields
         .named
         .iter()
@@ -65,8 +65,8 @@ pub(super) fn derive(input: &DeriveInput, fields: &FieldsNamed) -> syn::Result<T
             const KEY: ::core::option::Option<&'static str> = ::core::option::Option::Some(#key);
         }
     });
-    let added = fields.iter().map(add);
-    let read = fields.iter().map(read_back);
+    let added = fields.iter().map(|field| add(form, field));
+    let read = fields.iter().map(|field| read_back(form, field));
     Ok(quote! {
         #[automatically_derived]
         impl #form::Elicit for #name {
@@ -121,7 +121,7 @@ fn describe(
     let mut calls = TokenStream::new();
     let mut call = |name: &str, at: Span, value: TokenStream| {
         let method = Ident::new(name, at);
-        calls.extend(quote_spanned!(at=> .#method(#value)));
+        calls.extend(quote_spanned!(at=> let field = field.#method(#value);));
     };
     if let Some(title) = settings.text("title", errors) {
         call("title", title.span(), title.to_token_stream());
@@ -175,6 +175,8 @@ fn value(form: &TokenStream, setting: &Setting, ty: &Type, kind: Kind) -> TokenS
     let value = &setting.value;
     match Literal::read(value) {
         Some(Literal::Text(text)) => {
+            let ty = moved(ty.to_token_stream(), text.span());
+            let form = moved(form.clone(), text.span());
             quote_spanned!(text.span()=> #form::text::<#ty>(#text))
         }
         // A whole number is a number, though not to the compiler.
@@ -198,22 +200,49 @@ fn is_array(value: &TokenStream) -> bool {
         && matches!(first, Some(TokenTree::Group(group)) if group.delimiter() == bracket)
 }
 
-fn add(field: &Field<'_>) -> TokenStream {
+/// The type is named in a qualified path here and below: what the compiler then
+/// says of a type that cannot be a field is the same twice, so it says it once.
+fn add(form: &TokenStream, field: &Field<'_>) -> TokenStream {
     let Field {
         ty,
         wire,
         described,
         ..
     } = field;
-    quote!(.field::<#ty>(#wire, |field| field #described))
+    quote! {
+        .add(#wire, {
+            let field = <#ty as #form::Field>::spec();
+            #described
+            field
+        })
+    }
 }
 
-fn read_back(field: &Field<'_>) -> TokenStream {
+fn read_back(form: &TokenStream, field: &Field<'_>) -> TokenStream {
     let Field {
         ident, ty, wire, ..
     } = field;
-    match &field.default {
-        Some(default) => quote!(#ident: _answer.read_or::<#ty>(#wire, || #default)?,),
-        None => quote!(#ident: _answer.read::<#ty>(#wire)?,),
-    }
+    let read = match &field.default {
+        Some(default) => {
+            quote!(<#ty as #form::Field>::read_from_or(&_answer, #wire, || #default)?)
+        }
+        None => quote!(<#ty as #form::Field>::read_from(&_answer, #wire)?),
+    };
+    quote!(#ident: #read,)
+}
+
+/// The tokens, as if they stood somewhere else.
+fn moved(tokens: TokenStream, to: Span) -> TokenStream {
+    let each = |tree: TokenTree| match tree {
+        TokenTree::Group(group) => {
+            let mut inside = Group::new(group.delimiter(), moved(group.stream(), to));
+            inside.set_span(to);
+            TokenTree::Group(inside)
+        }
+        mut other => {
+            other.set_span(to);
+            other
+        }
+    };
+    tokens.into_iter().map(each).collect()
 }

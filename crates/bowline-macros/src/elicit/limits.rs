@@ -97,8 +97,9 @@ pub(super) fn check(settings: &Settings, kind: Kind, errors: &mut Errors) {
     ] {
         check_order(settings, least, greatest, errors);
     }
-    for name in ["min", "max"] {
-        check_literal(settings.get(name), kind, errors);
+    if matches!(kind, Kind::Integer | Kind::Float) {
+        check_literal(settings.get("min"), kind, errors);
+        check_literal(settings.get("max"), kind, errors);
     }
     if let Some(default) = settings.get("default") {
         check_literal(Some(default), kind, errors);
@@ -114,7 +115,7 @@ fn check_order(settings: &Settings, least: &str, greatest: &str, errors: &mut Er
         && low > high
     {
         let message = format!("`{greatest}` is less than `{least}`: no answer would be right");
-        errors.push(setting.value_span(), message);
+        errors.push_at(&setting.value, message);
     }
 }
 
@@ -131,7 +132,7 @@ fn check_literal(setting: Option<&Setting>, kind: Kind, errors: &mut Errors) {
             literal.in_words(),
             kind.in_words()
         );
-        errors.push(setting.value_span(), message);
+        errors.push_at(&setting.value, message);
     }
 }
 
@@ -151,7 +152,7 @@ fn check_default(settings: &Settings, default: &Setting, errors: &mut Errors) {
     let bound = |name| Literal::read(&settings.get(name)?.value)?.number();
     let mut refuse = |bound: &str, side: &str| {
         let message = format!("the default is {side} `{bound}`: nobody could leave it as it is");
-        errors.push(default.value_span(), message);
+        errors.push_at(&default.value, message);
     };
     if bound(least).is_some_and(|bound| value < bound) {
         refuse(least, "below");

@@ -5,11 +5,21 @@ use syn::{LitStr, ext::IdentExt as _};
 
 use crate::{case::Case, errors::Errors};
 
-/// The names so far, each with what it stands for in the code.
-#[derive(Default)]
-pub(super) struct Names(Vec<(String, Ident)>);
+/// The names so far.
+pub(super) struct Names {
+    /// What has the names.
+    owners: &'static str,
+    used: Vec<String>,
+}
 
 impl Names {
+    pub(super) fn new(owners: &'static str) -> Self {
+        Self {
+            owners,
+            used: Vec::new(),
+        }
+    }
+
     /// The name of a field or variant on the wire.
     pub(super) fn add(
         &mut self,
@@ -28,13 +38,14 @@ impl Names {
         if name.is_empty() {
             errors.push(at, "a name on the wire cannot be empty");
         }
-        if let Some((_, other)) = self.0.iter().find(|(used, _)| *used == name) {
+        if self.used.contains(&name) {
             let message = format!(
-                "`{name}` is the name of `{other}` already; give one of them another `rename`"
+                "two {} have the name `{name}` on the wire; `rename` one of them",
+                self.owners
             );
             errors.push(at, message);
         }
-        self.0.push((name.clone(), ident.clone()));
+        self.used.push(name.clone());
         name
     }
 }

@@ -97,6 +97,15 @@ impl Cause {
         &self.0.kind
     }
 
+    /// How long the server asked to be left alone, if it did.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        match &self.0.kind {
+            CauseKind::Status { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
     /// The last lines that the server wrote to stderr, if any were kept.
     #[must_use]
     pub fn tail(&self) -> Option<&str> {

@@ -12,6 +12,7 @@ use crate::{
     Instant,
     jsonrpc::{Draft, ErrorObject, RawJson},
     model::{InputResponses, LogLevel},
+    revision::Era,
 };
 
 /// One connection to one server: dialled, negotiated, used, and dialled again
@@ -86,6 +87,12 @@ impl Connection {
             core: Core::new(config, seed),
             state: State::Starting,
         }
+    }
+
+    /// Says which era the server spoke on an earlier connection, which saves
+    /// the probe. An assumption that fails is forgotten.
+    pub fn assume(&mut self, era: Era) {
+        self.core.belief = Some(era);
     }
 
     /// Dials for the first time. Later calls do nothing.

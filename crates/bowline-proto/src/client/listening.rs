@@ -1,6 +1,6 @@
 //! The stream of changes in the stateless era: asked for, renewed, restored.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use super::{
     CallId, Event, Failure, Link, Outcome, Watch, calls::Phase, core::Core, dress::Dress,
@@ -172,7 +172,7 @@ impl Listening {
                 core.lose_subscription(uri, error.cloned());
             }
         } else {
-            self.schedule_if_wanted(core, now);
+            self.schedule_if_wanted(core, now, Duration::ZERO);
         }
     }
 
@@ -195,7 +195,11 @@ impl Listening {
             (Some(_), _) => {}
             (None, _) => return,
         }
-        self.schedule_if_wanted(core, now);
+        let wait = match outcome {
+            Some(Outcome::Failed(Failure::Undelivered(cause))) => cause.retry_after(),
+            _ => None,
+        };
+        self.schedule_if_wanted(core, now, wait.unwrap_or_default());
     }
 
     /// Forgets a stream; says which of the two it was.
@@ -212,11 +216,11 @@ impl Listening {
     }
 
     /// Asks again after a while, unless what there is will do.
-    fn schedule_if_wanted(&mut self, core: &mut Core, now: Instant) {
+    fn schedule_if_wanted(&mut self, core: &mut Core, now: Instant, at_least: Duration) {
         let wanted = self.wanted(core);
         let current = self.current.as_ref().map(|stream| &stream.filter);
         if self.next.is_none() && !wanted.is_empty() && current != Some(&wanted) {
-            self.schedule(core, now);
+            self.schedule_after(core, now, at_least);
         }
     }
 
@@ -229,8 +233,12 @@ impl Listening {
     }
 
     pub(super) fn schedule(&mut self, core: &mut Core, now: Instant) {
+        self.schedule_after(core, now, Duration::ZERO);
+    }
+
+    fn schedule_after(&mut self, core: &mut Core, now: Instant, at_least: Duration) {
         let unit = core.rng.unit();
-        let delay = core.config.backoff.delay(self.attempt, unit);
+        let delay = core.config.backoff.delay(self.attempt, unit).max(at_least);
         self.attempt = self.attempt.saturating_add(1);
         core.timers.arm(Timer::Relisten, now + delay);
     }

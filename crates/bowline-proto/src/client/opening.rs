@@ -198,6 +198,13 @@ impl Opening {
             Refusal::Busy(_) => {
                 self.fail(core, now, CauseKind::Io("the transport is busy".to_owned()))
             }
+            // It answers, if badly: no evidence of the era.
+            Refusal::Unanswered(cause)
+                if matches!(self.phase, Phase::Probing { .. })
+                    && matches!(cause.kind(), CauseKind::Violation(_)) =>
+            {
+                self.no_evidence(core, now)
+            }
             Refusal::Failed(cause) | Refusal::Unanswered(cause) => self.fail_by(core, now, cause),
             Refusal::Status(status) => self.status(core, now, &status),
         }

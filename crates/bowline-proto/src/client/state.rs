@@ -404,7 +404,7 @@ pub(super) fn fall(core: &mut Core, now: Instant, fallen: Fallen) -> State {
             let unit = core.rng.unit();
             let delay = core.config.backoff.delay(core.waits, unit);
             core.waits = core.waits.saturating_add(1);
-            delay
+            delay.max(cause.retry_after().unwrap_or_default())
         }
     };
     if core

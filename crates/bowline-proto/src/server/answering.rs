@@ -25,6 +25,28 @@ pub enum Reply {
     Error(ErrorObject),
 }
 
+impl Reply {
+    /// The frame of the answer to the request with this id, and the error that
+    /// it brings, if it does. A result over the limit becomes an error: the
+    /// client could not read it.
+    #[must_use]
+    pub fn encode(self, id: &RequestId, limit: usize) -> (Bytes, Option<ErrorObject>) {
+        let (frame, error) = match self {
+            Self::Result(result) => (response_raw(id, result.get().as_bytes()), None),
+            Self::Response(frame) => (frame, None),
+            Self::Error(error) => (error_response(Some(id), &error), Some(error)),
+        };
+        let size = frame.len();
+        if size <= limit {
+            return (frame, error);
+        }
+        let error = errors::internal(&format!(
+            "The answer has {size} bytes; the limit is {limit}"
+        ));
+        (error_response(Some(id), &error), Some(error))
+    }
+}
+
 impl From<Result<RawJson, ErrorObject>> for Reply {
     fn from(answer: Result<RawJson, ErrorObject>) -> Self {
         match answer {
@@ -56,8 +78,10 @@ impl Connection {
             return;
         };
         self.withdraw_calls_of(now, request);
-        let (frame, refused) = self.encode_reply(&open.id, reply.into());
-        self.core.send(Some(request), frame);
+        let limit = self.core.config.max_frame;
+        let (frame, error) = reply.into().encode(&open.id, limit);
+        let refused = error.is_some();
+        self.core.answer(Some(request), frame);
         self.core.observe(|| Telemetry::RequestStop {
             request: request.0,
             method: open.method.clone(),
@@ -97,22 +121,6 @@ impl Connection {
             reason: why,
         });
         self.core.event(Event::Cancelled { request, reason });
-    }
-
-    fn encode_reply(&self, id: &RequestId, reply: Reply) -> (Bytes, bool) {
-        let (frame, refused) = match reply {
-            Reply::Result(result) => (response_raw(id, result.get().as_bytes()), false),
-            Reply::Response(frame) => (frame, false),
-            Reply::Error(error) => (error_response(Some(id), &error), true),
-        };
-        let (size, limit) = (frame.len(), self.core.config.max_frame);
-        if size <= limit {
-            return (frame, refused);
-        }
-        let error = errors::internal(&format!(
-            "The answer has {size} bytes; the limit is {limit}"
-        ));
-        (error_response(Some(id), &error), true)
     }
 
     /// The host granted a request that changes what the client hears of.

@@ -41,7 +41,7 @@ impl Connection {
     pub(super) fn grace_over(&mut self, now: Instant) {
         while let Some((request, open)) = self.requests.close_first() {
             let frame = error_response(Some(&open.id), &errors::shutting_down());
-            self.core.send(Some(request), frame);
+            self.core.answer(Some(request), frame);
             self.withdrawn(now, request, open, Withdrawal::Shutdown);
         }
         self.hang_up(now);

@@ -70,13 +70,28 @@ impl Core {
         self.observe(|| Telemetry::Violation { what, size });
     }
 
+    /// Says something that is no answer.
     pub(super) fn send(&mut self, about: Option<Incoming>, frame: Bytes) {
-        self.outputs.push_back(Output::Send { about, frame });
+        self.say(about, false, frame);
+    }
+
+    /// Answers a request; of those that the host was not asked about, the name
+    /// is not known.
+    pub(super) fn answer(&mut self, about: Option<Incoming>, frame: Bytes) {
+        self.say(about, true, frame);
+    }
+
+    fn say(&mut self, about: Option<Incoming>, answer: bool, frame: Bytes) {
+        self.outputs.push_back(Output::Send {
+            about,
+            answer,
+            frame,
+        });
     }
 
     /// Refuses a message without asking the host.
     pub(super) fn refuse(&mut self, id: Option<&RequestId>, error: &ErrorObject) {
-        self.send(None, error_response(id, error));
+        self.answer(None, error_response(id, error));
         self.observe(|| Telemetry::RequestRefused { code: error.code });
     }
 

@@ -183,7 +183,7 @@ impl Connection {
         match arrival.method {
             method::INITIALIZE => return self.initialize(arrival),
             method::PING => {
-                self.core.send(None, response_raw(arrival.id, b"{}"));
+                self.core.answer(None, response_raw(arrival.id, b"{}"));
                 return Ok(());
             }
             _ => {}
@@ -197,7 +197,7 @@ impl Connection {
         let purpose = match arrival.method {
             method::LOGGING_SET_LEVEL => {
                 session.log_level = wanted_level(params)?;
-                self.core.send(None, response_raw(arrival.id, b"{}"));
+                self.core.answer(None, response_raw(arrival.id, b"{}"));
                 return Ok(());
             }
             method::RESOURCES_SUBSCRIBE => {
@@ -242,7 +242,7 @@ impl Connection {
             context: context.clone(),
             purpose,
             started: arrival.now,
-            progress: None,
+            telling: super::Telling::default(),
         });
         self.core.observe(|| Telemetry::RequestStart {
             request: request.0,

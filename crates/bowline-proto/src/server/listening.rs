@@ -79,7 +79,7 @@ impl Connection {
             ..SubscriptionsListenResult::default()
         };
         if let Ok(frame) = encode_response(&listen.context, id, result) {
-            self.core.send(None, frame);
+            self.core.answer(None, frame);
         }
         let over = CancelledParams {
             request_id: Some(id.clone()),

@@ -39,6 +39,7 @@ mod requests;
 mod session;
 pub mod stateless;
 mod telemetry;
+mod telling;
 
 pub use answering::Reply;
 pub use asking::{CallOptions, Question};
@@ -54,6 +55,7 @@ pub use opening::discovery;
 pub use outcome::{Failure, Outcome};
 pub use output::{Event, Output, Withdrawal};
 pub use telemetry::{Telemetry, Violation};
+pub use telling::Telling;
 
 /// One request of the client's, to be answered under this name. A name is never
 /// used twice on a connection, whatever ids the client chooses.

@@ -1,17 +1,15 @@
 //! What the client is told without being asked, and when it may be told.
 
-use std::cmp::Ordering;
-
 use super::{
     Connection, Incoming, Telemetry, core::Core, listening::subscription_meta, listens::Listen,
-    session::Session,
+    session::Session, telling::is_wanted,
 };
 use crate::{
     jsonrpc::{Draft, RawJson, RequestId},
     model::{
-        LogLevel, LoggingMessageParams, Notification, Number, ProgressParams,
-        PromptListChangedParams, ResourceListChangedParams, ResourceUpdatedParams, Side,
-        TaskChangedParams, ToolListChangedParams, method,
+        LogLevel, LoggingMessageParams, Notification, Number, PromptListChangedParams,
+        ResourceListChangedParams, ResourceUpdatedParams, Side, TaskChangedParams,
+        ToolListChangedParams, method,
     },
     revision::LogLevelBy,
 };
@@ -41,24 +39,16 @@ impl Connection {
         total: Option<Number>,
         message: Option<&str>,
     ) -> bool {
-        let progress = progress.into();
-        let value = progress.as_f64();
-        let sendable = |number: f64| number.is_finite();
         let Some(open) = self.requests.get_mut(request) else {
             return self.core.dropped(method::PROGRESS);
         };
-        let increases = open.progress.is_none_or(|last| last < value);
-        let finite = sendable(value) && total.is_none_or(|total| sendable(total.as_f64()));
-        let Some(token) = open.context.progress_token.clone() else {
+        let progress = progress.into();
+        let next = open
+            .telling
+            .next_progress(&open.context, progress, total, message);
+        let Some(params) = next else {
             return self.core.dropped(method::PROGRESS);
         };
-        if !increases || !finite {
-            return self.core.dropped(method::PROGRESS);
-        }
-        open.progress = Some(value);
-        let mut params = ProgressParams::new(token, progress);
-        params.total = total;
-        params.message = message.map(ToOwned::to_owned);
         let dialect = &open.context.rules.dialect;
         self.core.notify(Some(request), dialect, params)
     }
@@ -78,9 +68,7 @@ impl Connection {
         let Some((threshold, dialect)) = self.log_threshold(request) else {
             return self.core.dropped(method::MESSAGE);
         };
-        // An unknown level compares with none, and is not sent.
-        let severe = level.partial_cmp(&threshold).is_some_and(Ordering::is_ge);
-        if !severe || !self.core.config.capabilities.has("logging") {
+        if !is_wanted(&self.core.config, level, &threshold) {
             return self.core.dropped(method::MESSAGE);
         }
         let mut params = LoggingMessageParams::new(level.clone(), data);

@@ -35,7 +35,7 @@ impl Connection {
         let result = discovery(&self.core.config);
         let frame = encode_response(context, arrival.id, result)
             .map_err(|error| errors::internal(&error.to_string()))?;
-        self.core.send(None, frame);
+        self.core.answer(None, frame);
         Ok(())
     }
 
@@ -70,7 +70,7 @@ impl Connection {
             log_level: config.default_log_level.clone(),
             watched: std::collections::BTreeSet::new(),
         });
-        self.core.send(None, frame);
+        self.core.answer(None, frame);
         self.core.observe(|| Telemetry::SessionOpened { revision });
         self.core.event(Event::Opened { revision });
         Ok(())

@@ -17,6 +17,10 @@ pub enum Output {
         /// its progress, its log messages, a call made on its behalf. Transports
         /// with a stream for each request send it there.
         about: Option<Incoming>,
+        /// Whether it is an answer: nothing follows about that request. An
+        /// answer about no request is one to something in the frame that was
+        /// taken in last, or the end of a stream of changes.
+        answer: bool,
         /// The frame, without a line end and with none inside.
         frame: Bytes,
     },

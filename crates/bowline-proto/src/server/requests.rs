@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use super::{Incoming, RequestContext};
+use super::{Incoming, RequestContext, Telling};
 use crate::{Instant, jsonrpc::RequestId};
 
 /// The client's requests that the host has yet to answer.
@@ -21,8 +21,8 @@ pub(super) struct Open {
     pub(super) context: RequestContext,
     pub(super) purpose: Purpose,
     pub(super) started: Instant,
-    /// The last progress that was sent.
-    pub(super) progress: Option<f64>,
+    /// What the client was told about it.
+    pub(super) telling: Telling,
 }
 
 /// What the machine has to remember once the request is granted.

@@ -7,6 +7,10 @@ use std::sync::Arc;
 
 use super::{Client, Config, RequestContext, errors, gate, head::Head};
 use crate::{
+    http::{
+        Headers,
+        header::{HeaderMismatch, Mirror, check_version},
+    },
     jsonrpc::{ErrorObject, ScanError, ScanErrorKind, code},
     model::{ClientCapabilities, LogLevel, meta::key, task},
     revision::{Era, Revision, Rules},
@@ -62,6 +66,46 @@ pub fn admit(
     admit_head(config, method, &head)
 }
 
+/// Admits a request of the stateless era that came over HTTP: besides, its
+/// headers must say what its body says.
+///
+/// Of several faults the first is told, in this order: members of `_meta` that
+/// are missing, a version header that differs, a version that we do not speak,
+/// other headers that differ, a method that we do not have.
+///
+/// # Errors
+///
+/// As [`admit`], and where a header is missing or differs.
+///
+/// ```
+/// use bowline_proto::server::{Config, stateless};
+///
+/// let config = Config::new("travel", "1.0.0");
+/// let params = br#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+///     "io.modelcontextprotocol/clientCapabilities":{}}}"#;
+/// let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "server/discover")];
+/// assert!(stateless::admit_http(&config, "server/discover", Some(params), &headers).is_ok());
+/// let none: [(&str, &str); 0] = [];
+/// let refused = stateless::admit_http(&config, "server/discover", Some(params), &none).unwrap_err();
+/// assert_eq!((refused.error.code, refused.status), (-32020, 400));
+/// ```
+pub fn admit_http<H: Headers + ?Sized>(
+    config: &Config,
+    method: &str,
+    params: Option<&[u8]>,
+    headers: &H,
+) -> Result<RequestContext, Rejection> {
+    let head = Head::read(params)?;
+    if !config.speaks(Era::Stateless) {
+        return Err(errors::unknown_method(method).into());
+    }
+    let (version, _) = named_version(config, &head)?;
+    check_version(headers, &version)?;
+    settle_rules(config, &head)?;
+    Mirror::of(method, params)?.check_request(headers)?;
+    admit_head(config, method, &head)
+}
+
 pub(super) fn admit_head(
     config: &Config,
     method: &str,
@@ -100,6 +144,15 @@ impl From<ErrorObject> for Rejection {
     }
 }
 
+impl From<HeaderMismatch> for Rejection {
+    fn from(mismatch: HeaderMismatch) -> Self {
+        Self {
+            error: mismatch.to_error(),
+            status: HeaderMismatch::STATUS,
+        }
+    }
+}
+
 impl From<&ScanError> for Rejection {
     /// What to answer to a frame that is not a message.
     fn from(fault: &ScanError) -> Self {
@@ -118,6 +171,17 @@ impl From<&ScanError> for Rejection {
 /// The rules of the version that the request is in. Members that every request
 /// must have are missed before their values are looked at.
 fn settle_rules(config: &Config, head: &Head<'_>) -> Result<&'static Rules, Rejection> {
+    match named_version(config, head)? {
+        (_, Some(revision)) => Ok(revision.rules()),
+        (version, None) => Err(errors::unsupported_version(config.versions(), &version).into()),
+    }
+}
+
+/// The version that the request names, and the revision if we speak it.
+fn named_version(
+    config: &Config,
+    head: &Head<'_>,
+) -> Result<(String, Option<Revision>), Rejection> {
     let Some(version) = head.get::<String>(key::PROTOCOL_VERSION)? else {
         return Err(missing(key::PROTOCOL_VERSION));
     };
@@ -131,10 +195,7 @@ fn settle_rules(config: &Config, head: &Head<'_>) -> Result<&'static Rules, Reje
     if let Some(key) = known.iter().find(|key| !head.has(key)) {
         return Err(missing(key));
     }
-    match revision {
-        Some(revision) => Ok(revision.rules()),
-        None => Err(errors::unsupported_version(config.versions(), &version).into()),
-    }
+    Ok((version, revision))
 }
 
 fn missing(key: &str) -> Rejection {

@@ -15,8 +15,9 @@ use crate::{
         client::{Backoff, Config, Connection, Telemetry, Timeouts},
         jsonrpc::ErrorObject,
         model::{
-            CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult,
-            ElicitationCapability, Extra, LogLevel, Root, RootsCapability, SamplingCapability,
+            ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams,
+            ElicitResult, ElicitationCapability, Extra, LogLevel, Root, RootsCapability,
+            SamplingCapability,
         },
         revision::Revision,
     },
@@ -97,6 +98,25 @@ impl ClientBuilder {
             .capabilities
             .sampling
             .get_or_insert_with(SamplingCapability::default);
+        self
+    }
+
+    /// Lets the server give tools to the model: the handler of
+    /// [`on_sample`](Self::on_sample) must know what to do with them.
+    #[must_use]
+    pub fn sample_tools(self) -> Self {
+        self.capabilities(|declared| {
+            let sampling = declared.sampling.get_or_insert_default();
+            sampling.tools = Some(Extra::new());
+        })
+    }
+
+    /// Changes what the client says that it can do, for what has no method
+    /// here: extensions, and what is experimental. What is declared must be
+    /// answered.
+    #[must_use]
+    pub fn capabilities(mut self, change: impl FnOnce(&mut ClientCapabilities)) -> Self {
+        change(&mut self.config.capabilities);
         self
     }
 

@@ -2,50 +2,96 @@
 
 use std::{
     collections::HashMap,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use super::{
+    build::BuildError,
     list::{Listed, PageKey},
+    needs::Needs,
+    prompt::Prompt,
+    resource::Resource,
+    template::ResourceTemplate,
     tool::Tool,
 };
 use crate::proto::jsonrpc::RawJson;
 
 /// All that a server offers at one moment.
 pub(crate) struct Catalog<S> {
-    pub(crate) tools: Shelf<Tool<S>>,
+    pub(crate) tools: Arc<Shelf<Tool<S>>>,
+    pub(crate) resources: Arc<Shelf<Resource<S>>>,
+    pub(crate) templates: Arc<Shelf<ResourceTemplate<S>>>,
+    pub(crate) prompts: Arc<Shelf<Prompt<S>>>,
 }
 
 /// Things of one kind, each with a name of its own.
 pub(crate) struct Shelf<T> {
     items: Vec<T>,
     by_name: HashMap<Box<str>, usize>,
+    /// All that any of them needs of a client.
+    pub(super) needs: Needs,
+    /// Names, in short, what is on it.
+    pub(super) fingerprint: u64,
+    /// Where the list goes on that is not on this shelf.
+    pub(super) followed_by: Option<&'static str>,
     /// Lists that were asked for before, ready to be sent.
     pub(super) pages: Mutex<HashMap<PageKey, Arc<[RawJson]>>>,
 }
-
-/// Two things of one kind have the same name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Duplicate(pub(crate) String);
 
 impl<T: Listed> Shelf<T> {
     /// Puts things on a shelf, in this order.
     ///
     /// # Errors
     ///
-    /// Where two have the same name.
-    pub(crate) fn new(items: Vec<T>) -> Result<Self, Duplicate> {
+    /// Where something is wrong with one of them, or two have the same name.
+    pub(crate) fn new(items: Vec<T>) -> Result<Self, BuildError> {
         let mut by_name = HashMap::with_capacity(items.len());
         for (at, item) in items.iter().enumerate() {
-            if by_name.insert(item.name().into(), at).is_some() {
-                return Err(Duplicate(item.name().to_owned()));
+            let name = item.name();
+            if let Some(why) = item.problem() {
+                return Err(BuildError::new(T::KIND, name, why));
+            }
+            if by_name.insert(name.into(), at).is_some() {
+                let why = "there are two of that name";
+                return Err(BuildError::new(T::KIND, name, why));
             }
         }
         Ok(Self {
+            needs: items
+                .iter()
+                .fold(Needs::default(), |all, item| all.union(item.needs())),
+            fingerprint: fingerprint(&items),
             items,
             by_name,
+            followed_by: None,
             pages: Mutex::default(),
         })
+    }
+
+    /// With a cursor that leads on from the last page.
+    pub(crate) fn followed_by(mut self, cursor: Option<&'static str>) -> Self {
+        self.followed_by = cursor;
+        self
+    }
+
+    /// The same with one more at the end.
+    ///
+    /// # Errors
+    ///
+    /// As with [`new`](Self::new).
+    pub(crate) fn with(&self, item: T) -> Result<Self, BuildError> {
+        let mut items = self.items.clone();
+        items.push(item);
+        Ok(Self::new(items)?.followed_by(self.followed_by))
+    }
+
+    /// The same without one; nothing where it is not there.
+    pub(crate) fn without(&self, name: &str) -> Option<Self> {
+        self.get(name)?;
+        let mut items = self.items.clone();
+        items.retain(|item| item.name() != name);
+        Some(Self::new(items).ok()?.followed_by(self.followed_by))
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
@@ -62,21 +108,23 @@ impl<T: Listed> Shelf<T> {
     }
 }
 
+fn fingerprint<T: Listed>(items: &[T]) -> u64 {
+    // The keys of this hasher are fixed.
+    let mut hasher = DefaultHasher::new();
+    T::KIND.hash(&mut hasher);
+    for item in items {
+        item.name().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
 impl<S> Clone for Catalog<S> {
     fn clone(&self) -> Self {
         Self {
-            tools: self.tools.clone(),
-        }
-    }
-}
-
-/// A copy has no lists ready: it is made to be changed.
-impl<T: Clone> Clone for Shelf<T> {
-    fn clone(&self) -> Self {
-        Self {
-            items: self.items.clone(),
-            by_name: self.by_name.clone(),
-            pages: Mutex::default(),
+            tools: Arc::clone(&self.tools),
+            resources: Arc::clone(&self.resources),
+            templates: Arc::clone(&self.templates),
+            prompts: Arc::clone(&self.prompts),
         }
     }
 }

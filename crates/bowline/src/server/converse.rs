@@ -70,7 +70,8 @@ impl<S> Core<S> {
             ..
         } = request;
         let binding = || binding(principal.as_deref(), &method, task.name, task.arguments);
-        let mut call = Call::new(context, task.name.into(), voice, task.limits);
+        let clock = Arc::clone(&self.replay.clock);
+        let mut call = Call::new(context, task.name.into(), voice, task.limits, clock);
         call.principal.clone_from(&principal);
         if !call.is_replayed() {
             let ended = live(call, work, settle).await;

@@ -13,7 +13,8 @@ pub struct Limits {
     /// How many questions it may ask: 100.
     pub questions: u32,
     /// How many tokens models may be given and may write, estimated at four
-    /// characters each; no limit unless given.
+    /// characters each, and at 1,000 for a picture or a sound; no limit unless
+    /// given. What would go over it is not asked.
     pub tokens: Option<u64>,
     /// How deep branches may be: 8.
     pub depth: u32,

@@ -1,16 +1,16 @@
 //! Lists, page by page, made once for all who are told the same.
 
-use std::{
-    hash::{DefaultHasher, Hash as _, Hasher as _},
-    sync::Arc,
-};
+use std::sync::Arc;
 
-use super::{catalog::Shelf, needs::Needs};
+use super::{
+    catalog::{Catalog, Shelf},
+    needs::Needs,
+};
 use crate::proto::{
     jsonrpc::{ErrorObject, RawJson},
-    model::ResultObject,
+    model::{CacheScope, ResultObject},
     revision::Revision,
-    server::{CacheHint, RequestContext, encode_result, errors},
+    server::{CacheHint, Kind, RequestContext, encode_result, errors},
 };
 
 /// Something that stands in a list.
@@ -18,8 +18,23 @@ pub(crate) trait Listed: Clone {
     /// The page of a list.
     type Page: ResultObject;
 
+    /// What it is, for people.
+    const KIND: &'static str;
+    /// What clients are told when the list changes.
+    const LIST: Kind;
+    /// What a server with such a list declares, as a path.
+    const CAPABILITY: &'static str;
+
     /// The name by which it is asked for.
     fn name(&self) -> &str;
+
+    /// Why it cannot be served.
+    fn problem(&self) -> Option<&str>;
+
+    /// Whether it proposes values while they are typed.
+    fn completes(&self) -> bool {
+        false
+    }
 
     /// What a client must be able to do to be told of it.
     fn needs(&self) -> Needs {
@@ -30,6 +45,11 @@ pub(crate) trait Listed: Clone {
     fn page(items: &[&Self], next: Option<String>, hint: &CacheHint) -> Self::Page;
 }
 
+/// Something that has a shelf in the catalog of a server with the state `S`.
+pub(crate) trait Shelved<S>: Listed {
+    fn shelf(catalog: &mut Catalog<S>) -> &mut Arc<Shelf<Self>>;
+}
+
 /// Who is told the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PageKey {
@@ -37,11 +57,25 @@ pub(crate) struct PageKey {
     able: Needs,
 }
 
-/// How lists are cut.
-#[derive(Clone, Debug)]
-pub(crate) struct Paging {
+/// How a list is cut, and how long it may be kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Paging<'a> {
     pub(crate) page_size: usize,
-    pub(crate) hint: CacheHint,
+    pub(crate) hint: &'a CacheHint,
+}
+
+/// How long a list may be kept. Where who can do more is told more, it is
+/// nobody else's.
+pub(crate) fn unshared_if(differs: bool, hint: &CacheHint) -> CacheHint {
+    let scope = if differs {
+        CacheScope::Private
+    } else {
+        hint.scope.clone()
+    };
+    CacheHint {
+        ttl: hint.ttl,
+        scope,
+    }
 }
 
 impl<T: Listed> Shelf<T> {
@@ -54,18 +88,17 @@ impl<T: Listed> Shelf<T> {
         &self,
         context: &RequestContext,
         cursor: Option<&str>,
-        paging: &Paging,
+        paging: Paging<'_>,
     ) -> Result<RawJson, ErrorObject> {
-        let asked_for = self.items().iter().map(T::needs);
-        let asked_for = asked_for.fold(Needs::default(), Needs::union);
         let key = PageKey {
             revision: context.revision(),
-            able: Needs::met_by(&context.client.capabilities).shared(asked_for),
+            able: Needs::met_by(&context.client.capabilities).shared(self.needs),
         };
         let known = self.pages().get(&key).cloned();
+        let hint = &unshared_if(!self.needs.is_empty(), paging.hint);
         let pages = match known {
             Some(pages) => pages,
-            None => self.prepare(context, key, paging)?,
+            None => self.prepare(context, key, Paging { hint, ..paging })?,
         };
         let at = match cursor {
             None => 0,
@@ -74,11 +107,18 @@ impl<T: Listed> Shelf<T> {
         pages.get(at).cloned().ok_or_else(errors::unknown_cursor)
     }
 
+    /// Whether this client may see nothing of it.
+    pub(crate) fn shows_nothing_to(&self, context: &RequestContext) -> bool {
+        let able = Needs::met_by(&context.client.capabilities);
+        let mut items = self.items().iter();
+        items.all(|item| !item.needs().without(able).is_empty())
+    }
+
     fn prepare(
         &self,
         context: &RequestContext,
         key: PageKey,
-        paging: &Paging,
+        paging: Paging<'_>,
     ) -> Result<Arc<[RawJson]>, ErrorObject> {
         let visible: Vec<&T> = self
             .items()
@@ -92,8 +132,12 @@ impl<T: Listed> Shelf<T> {
             .into_iter()
             .enumerate()
             .map(|(at, items)| {
-                let next = (at < last).then(|| self.cursor(at + 1));
-                encode_result(context, T::page(items, next, &paging.hint))
+                let next = if at < last {
+                    Some(self.cursor(at + 1))
+                } else {
+                    self.followed_by.map(str::to_owned)
+                };
+                encode_result(context, T::page(items, next, paging.hint))
             })
             .collect();
         let pages = pages.map_err(|error| errors::internal(&error.to_string()))?;
@@ -104,21 +148,12 @@ impl<T: Listed> Shelf<T> {
     /// Where a page begins, in words that only this list understands: all
     /// nodes that serve the same list, and no list that was changed since.
     fn cursor(&self, page: usize) -> String {
-        format!("{:016x}-{page}", self.fingerprint())
+        format!("{:016x}-{page}", self.fingerprint)
     }
 
     fn place(&self, cursor: &str) -> Option<usize> {
         let (list, page) = cursor.split_once('-')?;
-        let same = list == format!("{:016x}", self.fingerprint());
+        let same = list == format!("{:016x}", self.fingerprint);
         same.then(|| page.parse().ok())?
-    }
-
-    fn fingerprint(&self) -> u64 {
-        // The keys of this hasher are fixed.
-        let mut hasher = DefaultHasher::new();
-        for item in self.items() {
-            item.name().hash(&mut hasher);
-        }
-        hasher.finish()
     }
 }

@@ -7,29 +7,48 @@
 
 mod build;
 mod catalog;
+pub mod completion;
+mod completions;
 mod converse;
 mod error;
 pub mod form;
+#[cfg(feature = "http-server")]
+pub mod http;
 mod limits;
 mod list;
+mod manifest;
 mod needs;
+pub mod prompt;
+mod prompts;
 mod replay;
 mod request;
+pub mod resource;
+mod resources;
 pub mod seal;
 mod serve;
 mod service;
 pub mod store;
+mod subscriptions;
 mod talk;
+pub mod template;
 pub mod tool;
 mod tools;
 
-pub use build::{BuildError, Server};
+pub use build::{BuildError, Cached, Server};
 pub use error::{Error, ErrorKind, Result};
 pub use limits::Limits;
+pub use manifest::{Manifest, ManifestEndpoint, ManifestServer};
 pub use needs::Need;
+pub use prompt::Prompt;
+pub use resource::{Resource, ResourceSource};
+pub use serve::extension::Notice;
 pub use service::Service;
 pub use talk::{
-    Conversation, Elicitation, Elicited, OnDecline, Retrying, RootsQuestion, ServerContext, Strict,
-    Visit,
+    Branch, Conversation, Elicitation, Elicited, ForCalls, ForText, ForValue, ModelPrompt,
+    OnDecline, Retrying, RootsQuestion, Sample, Sampled, ServerContext, Strict, Structured,
+    ToolCalls, Visit,
 };
+pub use template::{ResourceTemplate, Variables};
+#[cfg(feature = "macros")]
+pub use tool::tool;
 pub use tool::{Json, NoArguments, Output, Tool};

@@ -5,7 +5,10 @@ use std::{borrow::Cow, sync::Arc};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
-use super::talk::voice::Voice;
+use super::{
+    error::Result as HandlerResult,
+    talk::{ServerContext, voice::Voice},
+};
 use crate::{
     proto::{
         jsonrpc::{ErrorObject, RequestId, decode_params},
@@ -37,6 +40,50 @@ pub(crate) enum Handled {
 pub(crate) trait Handle: Send + Sync {
     /// Takes a request in. Does no work of the author's by itself.
     fn handle(self: Arc<Self>, request: Request, voice: Box<dyn Voice>) -> Handled;
+
+    /// Takes a notification in. Gives the author's work on it, if there is any.
+    fn hear(&self, notification: Heard) -> Option<BoxFuture<'static, ()>>;
+
+    /// The resources that a connection watches are others than before.
+    fn watch_changed(&self);
+
+    /// What the server is.
+    #[cfg(feature = "http-server")]
+    fn config(&self) -> &crate::proto::server::Config;
+
+    /// How connections are treated.
+    #[cfg(feature = "http-server")]
+    fn serving(&self) -> &super::service::Serving;
+
+    /// Those that are open.
+    #[cfg(feature = "http-server")]
+    fn connections(&self) -> &super::serve::Connections;
+
+    /// The arguments of a tool that HTTP requests repeat in headers.
+    #[cfg(feature = "http-server")]
+    fn param_headers(&self, tool: &str) -> Option<crate::proto::http::header::ParamHeaders>;
+}
+
+/// A notification of a client's.
+pub(crate) struct Heard {
+    pub(crate) method: Cow<'static, str>,
+    pub(crate) params: Option<Bytes>,
+    /// Whom the transport knows the client to be.
+    pub(crate) principal: Option<Arc<str>>,
+}
+
+/// Work of an author's, whatever its types are.
+pub(crate) type Work<S, I, O> =
+    Arc<dyn Fn(I, ServerContext<S>) -> BoxFuture<'static, HandlerResult<O>> + Send + Sync>;
+
+/// Work that knows no state, for a server that has some.
+pub(crate) fn with_any_state<S, I, O>(work: Work<(), I, O>) -> Work<S, I, O>
+where
+    S: 'static,
+    I: 'static,
+    O: 'static,
+{
+    Arc::new(move |input, context| work(input, context.with_state(Arc::new(()))))
 }
 
 impl Request {

@@ -2,6 +2,7 @@
 
 use std::{
     fmt,
+    future::Future,
     sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
@@ -9,19 +10,26 @@ use std::{
 use super::{
     build::BuildError,
     catalog::{Catalog, Shelf},
-    list::{Listed, Paging},
+    limits::Limits,
+    list::{Listed, Paging, Shelved},
     replay::round::Replay,
-    request::{Handle, Handled, Request},
-    serve::Connections,
-    talk::voice::Voice,
-    tool::Tool,
+    request::{Handle, Handled, Heard, Request, answer},
+    resource::AnySource,
+    serve::{Connections, extension::Extensions},
+    subscriptions::Watch,
+    talk::{
+        ServerContext,
+        call::{Call, EndOfCall},
+        voice::Voice,
+    },
+    tools::settle_or_refuse,
 };
 use crate::{
     proto::{
-        model::{ListToolsParams, method},
-        server::{Config, Kind, Reply, Telemetry, errors},
+        model::{EmptyResult, ListToolsParams, ResultObject, method},
+        server::{CacheHint, Config, Kind, Reply, RequestContext, Telemetry, errors},
     },
-    transport::{Link, Memory},
+    transport::{BoxFuture, Link, Memory},
 };
 
 /// A server that is ready to serve any number of clients. Cheap to clone.
@@ -37,10 +45,26 @@ pub(crate) struct Core<S> {
     pub(crate) config: Config,
     pub(crate) state: Arc<S>,
     pub(crate) catalog: RwLock<Arc<Catalog<S>>>,
+    /// Sets of resources, in their order.
+    pub(crate) sources: Vec<AnySource<S>>,
+    pub(crate) extensions: Extensions<S>,
+    pub(crate) watch: Watch,
     pub(crate) replay: Replay,
-    pub(crate) paging: Paging,
+    pub(crate) page_size: usize,
+    pub(crate) hints: Hints,
     pub(crate) serving: Serving,
     pub(crate) connections: Connections,
+}
+
+/// How long clients may keep what they are told.
+#[derive(Clone, Debug)]
+pub(crate) struct Hints {
+    pub(crate) tools: CacheHint,
+    pub(crate) prompts: CacheHint,
+    pub(crate) resources: CacheHint,
+    pub(crate) templates: CacheHint,
+    /// What resources hold.
+    pub(crate) contents: CacheHint,
 }
 
 /// How connections are treated.
@@ -63,30 +87,131 @@ impl<S> Core<S> {
         Arc::clone(&catalog)
     }
 
-    fn list<T: Listed>(&self, request: &Request, shelf: &Shelf<T>, cursor: Option<&str>) -> Reply {
-        match shelf.list(&request.context, cursor, &self.paging) {
+    pub(super) fn list<T: Listed>(
+        &self,
+        context: &RequestContext,
+        shelf: &Shelf<T>,
+        cursor: Option<&str>,
+        hint: &CacheHint,
+    ) -> Reply {
+        let page_size = self.page_size;
+        match shelf.list(context, cursor, Paging { page_size, hint }) {
             Ok(page) => Reply::Result(page),
+            Err(error) => Reply::Error(error),
+        }
+    }
+
+    /// A list of what stands on one shelf.
+    fn list_shelf<T: Listed>(
+        &self,
+        request: &Request,
+        shelf: &Shelf<T>,
+        hint: &CacheHint,
+    ) -> Handled {
+        // All four ask in the same way.
+        let params = request.read::<ListToolsParams>();
+        Handled::Now(match params {
+            Ok(params) => self.list(&request.context, shelf, params.cursor.as_deref(), hint),
+            Err(error) => Reply::Error(error),
+        })
+    }
+
+    /// Runs something that asks nothing.
+    pub(super) async fn answer_quietly<R: ResultObject, W>(
+        &self,
+        request: Request,
+        voice: Box<dyn Voice>,
+        name: &str,
+        work: impl FnOnce(ServerContext<S>) -> W,
+    ) -> Reply
+    where
+        W: Future<Output = super::Result<R>>,
+    {
+        let mut call = Call::new(
+            request.context,
+            name.into(),
+            voice,
+            Limits::default(),
+            Arc::clone(&self.replay.clock),
+        );
+        call.principal = request.principal;
+        let call = Arc::new(call);
+        let _end = EndOfCall(Arc::clone(&call));
+        let ended = work(ServerContext {
+            call: Arc::clone(&call),
+            state: Arc::clone(&self.state),
+        });
+        match settle_or_refuse(ended.await, &call.context) {
+            Ok(result) => answer(&call.context, &request.id, result),
             Err(error) => Reply::Error(error),
         }
     }
 }
 
+impl<S: Send + Sync + 'static> Core<S> {
+    /// A method that is not in the protocol.
+    fn extension(self: Arc<Self>, mut request: Request, voice: Box<dyn Voice>) -> Handled {
+        let Some(method) = self.extensions.method(&request.method) else {
+            return Handled::Now(Reply::Error(errors::unknown_method(&request.method)));
+        };
+        let method = Arc::clone(method);
+        Handled::Later(Box::pin(async move {
+            let name = request.method.clone();
+            let params = request.params.take();
+            let work = |cx| method(params, cx);
+            self.answer_quietly(request, voice, &name, work).await
+        }))
+    }
+}
+
 impl<S: Send + Sync + 'static> Handle for Core<S> {
     fn handle(self: Arc<Self>, request: Request, voice: Box<dyn Voice>) -> Handled {
+        let (catalog, hints) = (self.catalog(), &self.hints);
         match &*request.method {
             method::TOOLS_CALL => Handled::Later(Box::pin(self.call_tool(request, voice))),
-            method::TOOLS_LIST => {
-                let params = request.read::<ListToolsParams>();
-                Handled::Now(match params {
-                    Ok(params) => {
-                        let tools = &self.catalog().tools;
-                        self.list(&request, tools, params.cursor.as_deref())
-                    }
-                    Err(error) => Reply::Error(error),
-                })
+            method::RESOURCES_READ => Handled::Later(Box::pin(self.read_resource(request, voice))),
+            method::PROMPTS_GET => Handled::Later(Box::pin(self.get_prompt(request, voice))),
+            method::COMPLETION_COMPLETE => Handled::Later(Box::pin(self.complete(request, voice))),
+            method::TOOLS_LIST => self.list_shelf(&request, &catalog.tools, &hints.tools),
+            method::PROMPTS_LIST => self.list_shelf(&request, &catalog.prompts, &hints.prompts),
+            method::RESOURCES_TEMPLATES_LIST => {
+                self.list_shelf(&request, &catalog.templates, &hints.templates)
             }
-            other => Handled::Now(Reply::Error(errors::unknown_method(other))),
+            method::RESOURCES_LIST => self.list_resources(request, voice),
+            method::RESOURCES_SUBSCRIBE => Handled::Later(Box::pin(self.subscribe(request))),
+            method::RESOURCES_UNSUBSCRIBE => Handled::Now(request.answer(EmptyResult::default())),
+            _ => self.extension(request, voice),
         }
+    }
+
+    fn hear(&self, notification: Heard) -> Option<BoxFuture<'static, ()>> {
+        self.extensions.hear(notification, &self.state)
+    }
+
+    fn watch_changed(&self) {
+        self.watch.tell(|| self.watched());
+    }
+
+    #[cfg(feature = "http-server")]
+    fn config(&self) -> &Config {
+        &self.config
+    }
+
+    #[cfg(feature = "http-server")]
+    fn serving(&self) -> &Serving {
+        &self.serving
+    }
+
+    #[cfg(feature = "http-server")]
+    fn connections(&self) -> &Connections {
+        &self.connections
+    }
+
+    #[cfg(feature = "http-server")]
+    fn param_headers(&self, tool: &str) -> Option<crate::proto::http::header::ParamHeaders> {
+        let catalog = self.catalog();
+        let headers = &catalog.tools.get(tool)?.shared.headers;
+        (!headers.is_empty()).then(|| headers.clone())
     }
 }
 
@@ -118,6 +243,26 @@ impl<S: Send + Sync + 'static> Service<S> {
         let link = crate::transport::Stdio::take(self.core.config.max_frame)?;
         self.serve(link).await;
         Ok(())
+    }
+
+    /// A service for HTTP, in every revision; see [`HttpService`](super::http::HttpService).
+    #[cfg(feature = "http-server")]
+    #[must_use]
+    pub fn http(&self, options: super::http::HttpOptions) -> super::http::HttpService {
+        let handle: Arc<dyn Handle> = Arc::clone(&self.core) as Arc<dyn Handle>;
+        super::http::HttpService::new(handle, options)
+    }
+
+    /// Binds an address and serves over HTTP there, at any path, until the
+    /// future is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Where the address cannot be bound.
+    #[cfg(feature = "http-server")]
+    pub async fn serve_http(&self, address: impl tokio::net::ToSocketAddrs) -> std::io::Result<()> {
+        let http = self.http(super::http::HttpOptions::default());
+        http.bind(address, drop).await
     }
 
     /// A transport for clients in the same process. Each of its links is
@@ -160,55 +305,44 @@ impl<S: Send + Sync + 'static> Service<S> {
         &self.core.state
     }
 
-    /// Offers one more tool, and tells clients so.
-    ///
-    /// # Errors
-    ///
-    /// Where there is one of that name, or something is wrong with it.
-    pub fn add_tool(&self, tool: Tool<S>) -> Result<(), BuildError> {
-        if let Some(why) = &tool.shared.problem {
-            return Err(BuildError::tool(tool.name(), why));
+    /// Puts one more thing on its shelf.
+    pub(super) fn add<T: Shelved<S>>(&self, item: T) -> Result<(), BuildError> {
+        let declared = &self.core.config.capabilities;
+        let missing = if !declared.has(T::CAPABILITY) {
+            Some(T::CAPABILITY)
+        } else if item.completes() && !declared.has("completions") {
+            Some("completions")
+        } else {
+            None
+        };
+        if let Some(missing) = missing {
+            let why = format!("the server did not declare `{missing}` when it was built");
+            return Err(BuildError::new(T::KIND, item.name(), &why));
         }
         self.change(|catalog| {
-            let mut tools = catalog.tools.items().to_vec();
-            tools.push(tool);
-            catalog.tools =
-                Shelf::new(tools).map_err(|twice| BuildError::duplicate("tool", twice))?;
+            let shelf = T::shelf(catalog);
+            *shelf = Arc::new(shelf.with(item)?);
             Ok(())
         })?;
-        self.announce(Kind::Tools);
+        self.announce(T::LIST);
         Ok(())
     }
 
-    /// Offers a tool no longer, and tells clients so. Says whether there was
-    /// one. Calls under way go on.
-    pub fn remove_tool(&self, name: &str) -> bool {
+    /// Takes something off its shelf; says whether it was there.
+    pub(super) fn remove<T: Shelved<S>>(&self, name: &str) -> bool {
         let removed = self.change(|catalog| {
-            let mut tools = catalog.tools.items().to_vec();
-            tools.retain(|tool| tool.name() != name);
-            if tools.len() == catalog.tools.items().len() {
-                return Err(());
-            }
-            catalog.tools = Shelf::new(tools).map_err(drop)?;
-            Ok(())
+            let shelf = T::shelf(catalog);
+            *shelf = Arc::new(shelf.without(name).ok_or(())?);
+            Ok::<_, ()>(())
         });
         if removed.is_ok() {
-            self.announce(Kind::Tools);
+            self.announce(T::LIST);
         }
         removed.is_ok()
     }
 
-    /// Tells clients that the list of tools is another, by what only the
-    /// application knows.
-    pub fn tools_changed(&self) {
-        self.announce(Kind::Tools);
-    }
-
     /// Replaces the catalog, if the change can be made.
-    pub(crate) fn change<E>(
-        &self,
-        change: impl FnOnce(&mut Catalog<S>) -> Result<(), E>,
-    ) -> Result<(), E> {
+    fn change<E>(&self, change: impl FnOnce(&mut Catalog<S>) -> Result<(), E>) -> Result<(), E> {
         let catalog = self.core.catalog.write();
         let mut current = catalog.unwrap_or_else(PoisonError::into_inner);
         let mut next = Catalog::clone(&current);
@@ -217,16 +351,9 @@ impl<S: Send + Sync + 'static> Service<S> {
         Ok(())
     }
 
-    pub(crate) fn announce(&self, kind: Kind) {
-        self.core.connections.each(|connection| {
-            connection.command(|machine, _| machine.list_changed(kind));
-        });
-    }
-
-    /// What a client is told of the list of tools, for tests and manifests.
-    #[must_use]
-    pub fn tools(&self) -> Vec<Tool<S>> {
-        self.core.catalog().tools.items().to_vec()
+    pub(super) fn announce(&self, kind: Kind) {
+        let connections = &self.core.connections;
+        connections.each(|connection| connection.list_changed(kind));
     }
 }
 

@@ -6,28 +6,38 @@ use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use super::{
+    build::BuildError,
+    catalog::{Catalog, Shelf},
     converse::Task,
     error::{Error, ErrorKind},
-    list::Listed,
+    list::{Listed, Shelved},
     needs::{Need, Needs},
     replay::round::Brought,
     request::Request,
-    service::Core,
+    service::{Core, Service},
     talk::{ServerContext, voice::Voice},
     tool::Tool,
 };
 use crate::proto::{
     jsonrpc::{ErrorObject, code},
-    model::{CallToolResult, InputResponses, ListToolsResult},
+    model::{CacheScope, CallToolResult, InputResponses, ListToolsResult},
     revision::Era,
-    server::{CacheHint, Reply, RequestContext, errors},
+    server::{CacheHint, Kind, Reply, RequestContext, errors},
 };
 
 impl<S> Listed for Tool<S> {
     type Page = ListToolsResult;
 
+    const KIND: &'static str = "tool";
+    const LIST: Kind = Kind::Tools;
+    const CAPABILITY: &'static str = "tools";
+
     fn name(&self) -> &str {
         self.name()
+    }
+
+    fn problem(&self) -> Option<&str> {
+        self.shared.problem.as_deref()
     }
 
     fn needs(&self) -> Needs {
@@ -38,9 +48,51 @@ impl<S> Listed for Tool<S> {
         let tools = items.iter().map(|tool| tool.definition().clone());
         let mut page = ListToolsResult::new(tools.collect::<Vec<_>>());
         page.next_cursor = next;
-        page.ttl_ms = i64::try_from(hint.ttl.as_millis()).ok();
-        page.cache_scope = Some(hint.scope.clone());
+        (page.ttl_ms, page.cache_scope) = on_the_wire(hint);
         page
+    }
+}
+
+impl<S> Shelved<S> for Tool<S> {
+    fn shelf(catalog: &mut Catalog<S>) -> &mut Arc<Shelf<Self>> {
+        &mut catalog.tools
+    }
+}
+
+/// How long something may be kept, as pages and resources say it.
+pub(super) fn on_the_wire(hint: &CacheHint) -> (Option<i64>, Option<CacheScope>) {
+    let ttl = i64::try_from(hint.ttl.as_millis()).unwrap_or(i64::MAX);
+    (Some(ttl), Some(hint.scope.clone()))
+}
+
+/// Changing which tools there are.
+impl<S: Send + Sync + 'static> Service<S> {
+    /// Offers one more tool, and tells clients so.
+    ///
+    /// # Errors
+    ///
+    /// Where there is one of that name, something is wrong with it, or the
+    /// server was built to offer no tools.
+    pub fn add_tool(&self, tool: Tool<S>) -> Result<(), BuildError> {
+        self.add(tool)
+    }
+
+    /// Offers a tool no longer, and tells clients so. Says whether there was
+    /// one. Calls under way go on.
+    pub fn remove_tool(&self, name: &str) -> bool {
+        self.remove::<Tool<S>>(name)
+    }
+
+    /// Tells clients that the list of tools is another, by what only the
+    /// application knows.
+    pub fn tools_changed(&self) {
+        self.announce(Kind::Tools);
+    }
+
+    /// All tools, in their order, for tests and manifests.
+    #[must_use]
+    pub fn tools(&self) -> Vec<Tool<S>> {
+        self.core.catalog().tools.items().to_vec()
     }
 }
 
@@ -158,6 +210,20 @@ fn settle(
         }
         _ => Ok(CallToolResult::failure(error.for_model())),
     }
+}
+
+/// What the client is told of how something ended that is no tool: models do
+/// not see these, so that an error is an error response.
+pub(super) fn settle_or_refuse<R>(
+    ended: super::Result<R>,
+    context: &RequestContext,
+) -> Result<R, ErrorObject> {
+    ended.map_err(|error| match error.kind() {
+        ErrorKind::Capability { capability } if context.era() == Era::Stateless => {
+            capability_error(capability, context)
+        }
+        _ => protocol_error(&error),
+    })
 }
 
 /// The error response that an error asks to become; what is none of that kind

@@ -1,8 +1,10 @@
-//! What tests need: a server to script, faults to inject, and the contract
-//! that every transport keeps.
+//! What tests need: a server to script, a client that answers by script,
+//! faults to inject, and the contract that every transport keeps.
 //!
 //! - [`FakeServer`] is the other end of a [`Memory`](crate::transport::Memory)
 //!   transport. A test says what it answers, message by message, in any order.
+//! - `TestClient` (with the feature `server`) talks to a server of ours; its
+//!   user and its model answer what the test says.
 //! - [`Faults`] wraps any transport and lets chosen frames come to harm.
 //! - [`contract`] checks whether a transport does what connections rely on.
 //!
@@ -31,6 +33,8 @@
 //! # });
 //! ```
 
+#[cfg(feature = "server")]
+mod client;
 pub mod contract;
 mod faults;
 mod message;
@@ -38,6 +42,11 @@ mod plan;
 mod server;
 mod session;
 
+#[cfg(feature = "server")]
+pub use client::{
+    BothWays, Entry, ModelAnswer, Nodes, Outcome, Question, TestClient, TestError, Transcript,
+    UserAnswer, accept, cancel, confirmed, decline, visited,
+};
 pub use faults::Faults;
 pub use message::{Message, Reply};
 pub use plan::{Plan, Receiving, Sending};

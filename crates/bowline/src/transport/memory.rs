@@ -125,8 +125,8 @@ impl Link for MemoryPeer {
         self.outgoing.push(outgoing.frame)
     }
 
-    fn poll_flush(&mut self, _cx: &mut Context<'_>) -> Poll<()> {
-        Poll::Ready(())
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.outgoing.poll_room(cx)
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
@@ -156,6 +156,8 @@ struct Queue {
     frames: VecDeque<Bytes>,
     bytes: usize,
     closed: bool,
+    /// A frame was handed back, and nothing was read since.
+    refused: bool,
     reader: Option<Waker>,
     writer: Option<Waker>,
 }
@@ -167,10 +169,22 @@ impl Direction {
             return Err(Refusal::Failed(CauseKind::Eof.into()));
         }
         if queue.is_full(frame.len()) {
+            queue.refused = true;
             return Err(Refusal::Busy(frame));
         }
         queue.put(frame);
         Ok(())
+    }
+
+    /// Waits for room, where there was none. What is in the queue is with the
+    /// other end already.
+    fn poll_room(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut queue = self.lock();
+        if queue.closed || !queue.refused {
+            return Poll::Ready(());
+        }
+        queue.writer = Some(cx.waker().clone());
+        Poll::Pending
     }
 
     fn poll_push(&self, frame: &Bytes, cx: &mut Context<'_>) -> Poll<bool> {
@@ -190,6 +204,7 @@ impl Direction {
         let mut queue = self.lock();
         if let Some(frame) = queue.frames.pop_front() {
             queue.bytes -= frame.len();
+            queue.refused = false;
             if let Some(writer) = queue.writer.take() {
                 writer.wake();
             }

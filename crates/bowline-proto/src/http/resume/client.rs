@@ -82,6 +82,25 @@ impl Resumption {
         }
     }
 
+    /// When to ask again for a stream that may as well begin anew: one on which
+    /// a server speaks unasked. Such a stream is never lost.
+    ///
+    /// `lived` says how long the last one was there. One that lasted longer
+    /// than the wait before it was no failure, even if nothing came on it.
+    pub fn again(&mut self, now: Instant, lived: Duration) -> Instant {
+        if self.fruitless > 0 && lived > self.policy.delay(self.retry, self.fruitless - 1) {
+            self.fruitless = 0;
+        }
+        let delay = self.policy.delay(self.retry, self.fruitless);
+        self.fruitless = self.fruitless.saturating_add(1);
+        now + delay
+    }
+
+    /// Forgets the place: what comes after it cannot be had.
+    pub fn forget(&mut self) {
+        self.last_event_id = None;
+    }
+
     /// The place to resume after, if the server gave one.
     #[must_use]
     pub fn last_event_id(&self) -> Option<&str> {
@@ -286,6 +305,30 @@ mod tests {
             wait(&stream.refused(now, 500, None), now),
             Duration::from_secs(2)
         );
+    }
+
+    #[test]
+    fn a_stream_that_may_begin_anew_is_never_lost() {
+        let mut stream = Resumption::new(ResumptionPolicy::default());
+        let now = Instant::ORIGIN;
+        let short = Duration::ZERO;
+        let waits: Vec<_> = (0..7)
+            .map(|_| (stream.again(now, short) - now).as_secs())
+            .collect();
+        assert_eq!(waits, [1, 2, 4, 8, 16, 30, 30]);
+        let long = Duration::from_secs(31);
+        assert_eq!((stream.again(now, long) - now).as_secs(), 1);
+        assert_eq!((stream.again(now, short) - now).as_secs(), 2);
+        stream.saw(&event(None, Some(500)));
+        assert_eq!((stream.again(now, short) - now).as_millis(), 500);
+    }
+
+    #[test]
+    fn a_place_that_is_of_no_use_can_be_forgotten() {
+        let mut stream = Resumption::new(ResumptionPolicy::default());
+        stream.saw(&event(Some("1"), None));
+        stream.forget();
+        assert_eq!(stream.last_event_id(), None);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The stream of changes of the stateless era, and its log level.
 
 use bowline_proto::{
-    client::{Cancel, CauseKind, Config, Failure, Refusal, Watch},
+    client::{Cancel, CauseKind, Config, Failure, HttpRefusal, Refusal, Watch},
     model::LogLevel,
 };
+use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::{
@@ -528,4 +529,19 @@ fn a_configured_log_level_stands_in_every_request() {
     rig.call("tools/list");
     let meta = &rig.last_sent().json["params"]["_meta"];
     assert_eq!(meta["io.modelcontextprotocol/logLevel"], "error");
+}
+
+#[test]
+fn a_server_that_says_when_to_ask_again_is_asked_then() {
+    let (mut rig, stream) = listening_with(over_http, &["file:///a"]);
+    let refusal = HttpRefusal {
+        status: 503,
+        body: Bytes::new(),
+        retry_after: Some(millis(99_000)),
+    };
+    rig.refuse(stream, Refusal::Status(refusal));
+    rig.pass_ms(98_999);
+    assert_eq!(streams(&rig), [0; 0]);
+    rig.pass_ms(1);
+    assert_eq!(streams(&rig).len(), 1);
 }

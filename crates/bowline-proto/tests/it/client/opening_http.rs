@@ -1,9 +1,12 @@
 //! Finding the era and agreeing on a revision, over HTTP.
 
+use std::time::Duration;
+
 use bowline_proto::{
-    client::{CauseKind, Config, Input, Output, Refusal, StateName, Wiring},
+    client::{CauseKind, Config, HttpRefusal, Input, Output, Refusal, StateName, Wiring},
     revision::{Era, Revision},
 };
+use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::rig::{Rig, discovery, exited, over_http};
@@ -150,6 +153,18 @@ fn a_request_that_met_no_server_is_a_failure_and_no_evidence() {
     }
 }
 
+/// A web page, say: servers of one era answer anything with something.
+#[test]
+fn an_answer_that_is_none_leads_to_the_handshake() {
+    let mut rig = probing();
+    let cause = CauseKind::Violation("a page in HTML".to_owned()).into();
+    rig.refuse(rig.last_request(), Refusal::Unanswered(cause));
+    assert_asked_to_initialize(&rig);
+    let cause = CauseKind::Violation("a page in HTML".to_owned()).into();
+    rig.refuse(rig.last_request(), Refusal::Unanswered(cause));
+    rig.assert_first_backoff();
+}
+
 /// Only a process can die of a question.
 #[test]
 fn a_link_that_is_lost_during_the_probe_is_no_evidence() {
@@ -180,7 +195,7 @@ fn a_handshake_refused_without_a_word_is_tried_over_two_endpoints_at_once() {
     for status in [400, 404, 405] {
         let mut rig = initializing();
         answer_status(&mut rig, status, "");
-        assert_eq!(rig.fell().1, Some(std::time::Duration::ZERO));
+        assert_eq!(rig.fell().1, Some(Duration::ZERO));
         rig.redial();
         assert_eq!(rig.wirings, [Wiring::Usual, Wiring::TwoEndpoint]);
         rig.sent.clear();
@@ -266,6 +281,42 @@ fn an_assumption_saves_the_probe_and_is_forgotten_when_it_fails() {
     rig.sent.clear();
     rig.up();
     assert_eq!(rig.methods_sent(), ["server/discover"]);
+}
+
+#[test]
+fn an_assumption_can_be_made_until_the_link_is_up() {
+    let mut rig = Rig::with(over_http).started();
+    rig.connection.assume(Era::Handshake);
+    rig.up();
+    assert_eq!(rig.methods_sent(), ["initialize"]);
+}
+
+#[test]
+fn a_server_that_says_when_to_come_back_is_left_alone_until_then() {
+    let mut rig = probing();
+    let refusal = HttpRefusal {
+        status: 503,
+        body: Bytes::new(),
+        retry_after: Some(Duration::from_secs(77)),
+    };
+    rig.refuse(rig.last_request(), Refusal::Status(refusal));
+    assert_eq!(rig.fell().1, Some(Duration::from_secs(77)));
+    rig.pass_ms(76_999);
+    assert_eq!(rig.state(), StateName::Backoff);
+    rig.pass_ms(1);
+    assert_eq!(rig.state(), StateName::Opening);
+}
+
+#[test]
+fn a_server_cannot_ask_for_less_than_the_wait_there_is_anyway() {
+    let mut rig = probing();
+    let refusal = HttpRefusal {
+        status: 503,
+        body: Bytes::new(),
+        retry_after: Some(Duration::ZERO),
+    };
+    rig.refuse(rig.last_request(), Refusal::Status(refusal));
+    rig.assert_first_backoff();
 }
 
 #[test]

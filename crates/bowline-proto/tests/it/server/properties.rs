@@ -435,7 +435,7 @@ impl World {
                     assert_eq!(*ends, 1, "a call ends once");
                 }
                 _ if self.closed => panic!("something follows the end"),
-                Output::Send { about, frame } => {
+                Output::Send { about, frame, .. } => {
                     let frame = serde_json::from_slice(&frame).expect("frames are JSON");
                     self.sent(about, &frame);
                 }

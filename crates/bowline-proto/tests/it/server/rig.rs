@@ -163,7 +163,7 @@ impl Rig {
     pub(crate) fn drain(&mut self) {
         loop {
             match self.connection.poll_output() {
-                Output::Send { about, frame } => {
+                Output::Send { about, frame, .. } => {
                     assert!(!frame.contains(&b'\n'), "a frame is one line");
                     self.sent
                         .push(serde_json::from_slice(&frame).expect("frames are JSON"));

@@ -40,15 +40,11 @@ impl<'a> Answer<'a> {
     ///
     /// Where it is missing and required, or of another type.
     pub fn read<T: Field>(&self, name: &str) -> Result<T, DecodeError> {
-        match self.value(name) {
-            Some(value) => T::read(value).map_err(|fault| below(name, fault)),
-            None => T::when_absent().ok_or_else(|| DecodeError::new(name, "an answer is required")),
-        }
+        T::read_from(self, name)
     }
 
-    /// Reads one field that has a default. The default counts where a missing
-    /// answer would mean nothing by itself: an `Option` that is left out is
-    /// `None`, and a list is empty, whatever they began with.
+    /// Reads one field that has a default. Where it is left out it has that,
+    /// except that an `Option` is `None`, whatever it began with.
     ///
     /// # Errors
     ///
@@ -58,24 +54,11 @@ impl<'a> Answer<'a> {
         name: &str,
         default: impl FnOnce() -> T::Value,
     ) -> Result<T, DecodeError> {
-        match self.value(name) {
-            Some(value) => T::read(value).map_err(|fault| below(name, fault)),
-            None => Ok(T::when_absent().unwrap_or_else(|| T::from_value(default()))),
-        }
+        T::read_from_or(self, name, default)
     }
 
     /// What stands there; a `null` is nothing.
-    fn value(&self, name: &str) -> Option<&'a Value> {
+    pub(super) fn value(&self, name: &str) -> Option<&'a Value> {
         self.members.get(name).filter(|value| !value.is_null())
     }
-}
-
-fn below(name: &str, fault: DecodeError) -> DecodeError {
-    let dot = if fault.path.is_empty() || fault.path.starts_with('[') {
-        ""
-    } else {
-        "."
-    };
-    let path = format!("{name}{dot}{}", fault.path);
-    DecodeError { path, ..fault }
 }

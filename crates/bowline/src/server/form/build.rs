@@ -52,8 +52,7 @@ impl Form {
         name: impl Into<Cow<'static, str>>,
         describe: impl FnOnce(FieldSpec<T>) -> FieldSpec<T>,
     ) -> Self {
-        let required = T::when_absent().is_none();
-        self.add(name, FieldSpec::new(T::schema(), required), describe)
+        self.add(name, describe(T::spec()))
     }
 
     /// Adds a text.
@@ -99,7 +98,7 @@ impl Form {
         choices: ChoiceSchema,
         describe: impl FnOnce(FieldSpec<OneOf>) -> FieldSpec<OneOf>,
     ) -> Self {
-        self.add(name, FieldSpec::new(choices.into(), true), describe)
+        self.add(name, describe(FieldSpec::new(choices.into(), true)))
     }
 
     /// Adds a choice of any number of values.
@@ -110,19 +109,14 @@ impl Form {
         describe: impl FnOnce(FieldSpec<AnyOf>) -> FieldSpec<AnyOf>,
     ) -> Self {
         let schema = several(choices);
-        self.add(name, FieldSpec::new(schema.into(), false), describe)
+        self.add(name, describe(FieldSpec::new(schema.into(), false)))
     }
 
-    fn add<T>(
-        mut self,
-        name: impl Into<Cow<'static, str>>,
-        spec: FieldSpec<T>,
-        describe: impl FnOnce(FieldSpec<T>) -> FieldSpec<T>,
-    ) -> Self {
+    /// Adds a field that is described already.
+    pub fn add<T>(mut self, name: impl Into<Cow<'static, str>>, spec: FieldSpec<T>) -> Self {
         let name = name.into();
-        let spec = describe(spec);
         self.schema.required.retain(|required| *required != name);
-        if spec.required {
+        if spec.is_required() {
             self.schema.required.push(name.clone().into_owned());
         }
         if self

@@ -1,11 +1,15 @@
 //! Enums of which one value is chosen, or several.
 
-use bowline_proto::model::ChoiceSchema;
+use bowline_proto::model::{ChoiceSchema, DecodeError};
+use serde_json::Value;
+
+use super::field::mismatch;
 
 /// One of several values, each of which is a string on the wire.
 ///
-/// `#[derive(Elicit)]` implements it for an enum with unit variants. A type that
-/// is a choice may stand in a form, and so may a `Vec` of it.
+/// `#[derive(Elicit)]` implements it for an enum with unit variants, and
+/// [`Field`](super::Field) too, so that it may stand in a form. So may a `Vec` of
+/// a choice.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a choice",
     label = "a list in a form holds choices only: enums with `#[derive(Elicit)]`",
@@ -21,4 +25,14 @@ pub trait Choice: Sized + 'static {
 
     /// The value behind a string on the wire.
     fn from_wire(wire: &str) -> Option<Self>;
+}
+
+/// Reads a choice.
+///
+/// # Errors
+///
+/// Where the value is none of the choices.
+pub fn read_choice<C: Choice>(value: &Value) -> Result<C, DecodeError> {
+    let chosen = value.as_str().and_then(C::from_wire);
+    chosen.ok_or_else(|| mismatch("one of the choices"))
 }

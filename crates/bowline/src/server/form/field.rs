@@ -3,7 +3,7 @@
 use bowline_proto::model::{BooleanSchema, DecodeError, Number, PropertySchema, StringSchema};
 use serde_json::Value;
 
-use super::{Choice, build::several};
+use super::{Answer, Choice, FieldSpec, build::several, read_choice};
 
 /// A type that may stand in a form.
 ///
@@ -26,8 +26,8 @@ use super::{Choice, build::several};
 ///         String::read(value).map(Self)
 ///     }
 ///
-///     fn from_value(value: Self) -> Self {
-///         value
+///     fn from_default(default: Self) -> Self {
+///         default
 ///     }
 ///
 ///     fn to_json(value: Self) -> Value {
@@ -39,7 +39,7 @@ use super::{Choice, build::several};
     message = "`{Self}` cannot be a field of a form",
     label = "not a text, a number, a boolean, a choice, or an `Option` of one of these",
     note = "forms are flat: a struct cannot be a field, nor a list of anything but choices",
-    note = "ask two questions instead, or make it an enum of unit variants with \
+    note = "ask two questions instead, or make it a choice: an enum of unit variants with \
             `#[derive(Elicit)]`"
 )]
 pub trait Field: Sized + 'static {
@@ -62,11 +62,48 @@ pub trait Field: Sized + 'static {
     /// Where the value is not of this type.
     fn read(value: &Value) -> Result<Self, DecodeError>;
 
-    /// Makes a field of a value.
-    fn from_value(value: Self::Value) -> Self;
+    /// What it means when the field is left out and has a default: the default,
+    /// but `None` for an `Option`, whose user may have cleared it.
+    fn from_default(default: Self::Value) -> Self;
 
     /// Writes a value as a form has it.
     fn to_json(value: Self::Value) -> Value;
+
+    /// Begins the description of such a field.
+    fn spec() -> FieldSpec<Self> {
+        FieldSpec::new(Self::schema(), Self::when_absent().is_none())
+    }
+
+    /// Reads the field of this name; [`Answer::read`] is the other way round.
+    ///
+    /// # Errors
+    ///
+    /// Where it is missing and required, or of another type.
+    fn read_from(answer: &Answer<'_>, name: &str) -> Result<Self, DecodeError> {
+        match answer.value(name) {
+            Some(value) => Self::read(value).map_err(|fault| below(name, fault)),
+            None => {
+                Self::when_absent().ok_or_else(|| DecodeError::new(name, "an answer is required"))
+            }
+        }
+    }
+
+    /// Reads the field of this name, which has a default;
+    /// [`Answer::read_or`] is the other way round.
+    ///
+    /// # Errors
+    ///
+    /// Where it is of another type.
+    fn read_from_or(
+        answer: &Answer<'_>,
+        name: &str,
+        default: impl FnOnce() -> Self::Value,
+    ) -> Result<Self, DecodeError> {
+        match answer.value(name) {
+            Some(value) => Self::read(value).map_err(|fault| below(name, fault)),
+            None => Ok(Self::from_default(default())),
+        }
+    }
 }
 
 /// A field with a least and a greatest number.
@@ -76,8 +113,11 @@ pub trait Field: Sized + 'static {
     note = "texts have `min_length` and `max_length`, lists of choices `min_items` and `max_items`"
 )]
 pub trait NumberField: Field {
+    /// What a bound is.
+    type Bound;
+
     /// Writes a bound.
-    fn bound(value: Self::Value) -> Number;
+    fn bound(bound: Self::Bound) -> Number;
 }
 
 /// A field with a length and a format, and a text as its default.
@@ -102,8 +142,25 @@ pub trait ChoicesField {
 }
 
 /// A text as the default of a text field.
-pub fn text<T: TextField>(text: &str) -> String {
+///
+/// ```
+/// use bowline::server::form;
+///
+/// assert_eq!(form::text::<Option<String>>("here"), "here");
+/// ```
+#[must_use]
+pub fn text<T: TextField>(text: &str) -> T::Value {
     text.to_owned()
+}
+
+fn below(name: &str, fault: DecodeError) -> DecodeError {
+    let dot = if fault.path.is_empty() || fault.path.starts_with('[') {
+        ""
+    } else {
+        "."
+    };
+    let path = format!("{name}{dot}{}", fault.path);
+    DecodeError { path, ..fault }
 }
 
 /// A value that is not of the type of its field.
@@ -123,8 +180,8 @@ impl Field for String {
         Ok(text.to_owned())
     }
 
-    fn from_value(value: Self) -> Self {
-        value
+    fn from_default(default: Self) -> Self {
+        default
     }
 
     fn to_json(value: Self) -> Value {
@@ -145,8 +202,8 @@ impl Field for bool {
         value.as_bool().ok_or_else(|| mismatch("a boolean"))
     }
 
-    fn from_value(value: Self) -> Self {
-        value
+    fn from_default(default: Self) -> Self {
+        default
     }
 
     fn to_json(value: Self) -> Value {
@@ -172,8 +229,8 @@ impl<T: Field> Field for Option<T> {
         T::read(value).map(Some)
     }
 
-    fn from_value(value: T::Value) -> Self {
-        Some(T::from_value(value))
+    fn from_default(_: T::Value) -> Self {
+        None
     }
 
     fn to_json(value: T::Value) -> Value {
@@ -182,8 +239,10 @@ impl<T: Field> Field for Option<T> {
 }
 
 impl<T: NumberField> NumberField for Option<T> {
-    fn bound(value: T::Value) -> Number {
-        T::bound(value)
+    type Bound = T::Bound;
+
+    fn bound(bound: T::Bound) -> Number {
+        T::bound(bound)
     }
 }
 
@@ -191,31 +250,6 @@ impl<T: TextField> TextField for Option<T> {}
 
 impl<T: ChoicesField> ChoicesField for Option<T> {
     const MAY_BE_ABSENT: bool = true;
-}
-
-// Without the hint, the compiler tells everyone to implement `Choice`.
-#[diagnostic::do_not_recommend]
-impl<C: Choice> Field for C {
-    type Value = Self;
-
-    fn schema() -> PropertySchema {
-        C::choices().into()
-    }
-
-    fn read(value: &Value) -> Result<Self, DecodeError> {
-        value
-            .as_str()
-            .and_then(C::from_wire)
-            .ok_or_else(|| mismatch("one of the choices"))
-    }
-
-    fn from_value(value: Self) -> Self {
-        value
-    }
-
-    fn to_json(value: Self) -> Value {
-        value.as_wire().into()
-    }
 }
 
 /// Any of several values. Left out, it is none of them.
@@ -234,17 +268,17 @@ impl<C: Choice> Field for Vec<C> {
         let items = value.as_array();
         let items = items.ok_or_else(|| mismatch("a list of choices"))?;
         let read = |(at, item)| {
-            C::read(item).map_err(|fault| DecodeError::new(format!("[{at}]"), fault.message))
+            read_choice(item).map_err(|fault| DecodeError::new(format!("[{at}]"), fault.message))
         };
         items.iter().enumerate().map(read).collect()
     }
 
-    fn from_value(value: Self) -> Self {
-        value
+    fn from_default(default: Self) -> Self {
+        default
     }
 
     fn to_json(value: Self) -> Value {
-        value.into_iter().map(C::to_json).collect()
+        value.iter().map(C::as_wire).collect()
     }
 }
 

@@ -45,7 +45,7 @@ mod spec;
 
 pub use answer::Answer;
 pub use build::{Form, FormError};
-pub use choice::Choice;
+pub use choice::{Choice, read_choice};
 pub use elicit::{Elicit, read};
 pub use field::{ChoicesField, Field, NumberField, TextField, text};
 pub use spec::{AnyOf, FieldSpec, OneOf};
@@ -67,7 +67,7 @@ pub use spec::{AnyOf, FieldSpec, OneOf};
 /// | `format = "…"` | texts | `email`, `uri`, `date` or `date-time` |
 /// | `min_items = …`, `max_items = …` | lists of choices | how many may be chosen |
 ///
-/// On an enum this implements [`Choice`]. The names of the variants are the
+/// On an enum this implements [`Choice`] and [`Field`]. The names of the variants are the
 /// values. `title = "…"` or a `///` comment on a variant is its name for people,
 /// `rename = "…"` its value.
 ///

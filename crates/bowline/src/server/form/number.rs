@@ -29,8 +29,8 @@ macro_rules! integers {
                 fits.ok_or_else(|| DecodeError::new("", format!("{number} is out of range")))
             }
 
-            fn from_value(value: Self) -> Self {
-                value
+            fn from_default(default: Self) -> Self {
+                default
             }
 
             fn to_json(value: Self) -> Value {
@@ -39,6 +39,8 @@ macro_rules! integers {
         }
 
         impl NumberField for $number {
+            type Bound = Self;
+
             fn bound(value: Self) -> Number {
                 integer(value, value as f64)
             }
@@ -82,10 +84,9 @@ fn whole(value: &Value) -> Option<i128> {
     if let Some(number) = number.as_u64() {
         return Some(number.into());
     }
-    let number = number.as_f64().filter(|number| number.fract() == 0.0)?;
-    // What is beyond the integers ends at their edge, out of every type's range
-    // but the widest, whose edge no one means.
-    Some(number as i128)
+    // Beyond this the cast would not end where the number does.
+    let whole = |number: &f64| number.fract() == 0.0 && number.abs() < 1e38;
+    Some(number.as_f64().filter(whole)? as i128)
 }
 
 impl Field for f64 {
@@ -99,8 +100,8 @@ impl Field for f64 {
         value.as_f64().ok_or_else(|| mismatch("a number"))
     }
 
-    fn from_value(value: Self) -> Self {
-        value
+    fn from_default(default: Self) -> Self {
+        default
     }
 
     fn to_json(value: Self) -> Value {
@@ -109,6 +110,8 @@ impl Field for f64 {
 }
 
 impl NumberField for f64 {
+    type Bound = Self;
+
     fn bound(value: Self) -> Number {
         value.into()
     }
@@ -130,8 +133,8 @@ impl Field for f32 {
         }
     }
 
-    fn from_value(value: Self) -> Self {
-        value
+    fn from_default(default: Self) -> Self {
+        default
     }
 
     fn to_json(value: Self) -> Value {
@@ -140,6 +143,8 @@ impl Field for f32 {
 }
 
 impl NumberField for f32 {
+    type Bound = Self;
+
     fn bound(value: Self) -> Number {
         widen(value).into()
     }

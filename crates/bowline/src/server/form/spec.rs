@@ -13,7 +13,9 @@ use super::{ChoicesField, Field, NumberField, TextField};
 #[must_use]
 pub struct FieldSpec<T> {
     pub(super) schema: PropertySchema,
-    pub(super) required: bool,
+    required: bool,
+    /// Said to be optional, or has a default.
+    excused: bool,
     kind: PhantomData<fn() -> T>,
 }
 
@@ -33,8 +35,13 @@ impl<T> FieldSpec<T> {
         Self {
             schema,
             required,
+            excused: false,
             kind,
         }
+    }
+
+    pub(super) fn is_required(&self) -> bool {
+        self.required && !self.excused
     }
 
     /// The name for people.
@@ -67,12 +74,12 @@ impl<T> FieldSpec<T> {
 
     /// It may be left out.
     pub fn optional(mut self) -> Self {
-        self.required = false;
+        self.excused = true;
         self
     }
 
     /// The least value.
-    pub fn min(mut self, min: T::Value) -> Self
+    pub fn min(mut self, min: T::Bound) -> Self
     where
         T: NumberField,
     {
@@ -83,7 +90,7 @@ impl<T> FieldSpec<T> {
     }
 
     /// The greatest value.
-    pub fn max(mut self, max: T::Value) -> Self
+    pub fn max(mut self, max: T::Bound) -> Self
     where
         T: NumberField,
     {
@@ -172,7 +179,7 @@ impl<T> FieldSpec<T> {
             }
             _ => {}
         }
-        self.required = false;
+        self.excused = true;
         self
     }
 }

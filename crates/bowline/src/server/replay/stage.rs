@@ -35,9 +35,10 @@ struct Inner {
     /// What is still to be told: what happened before, and after that what
     /// happened since.
     script: VecDeque<Entry>,
-    /// What each name stands for that is in the script, and that the
-    /// conversation has not come to yet.
+    /// What each name in the script stands for.
     expected: HashMap<Box<str>, Mark>,
+    /// How many of them the conversation has not come to yet.
+    missing: usize,
     /// What was told.
     journal: Vec<Entry>,
     slots: HashMap<Box<str>, Slot>,
@@ -132,10 +133,12 @@ pub(crate) enum Next {
 impl Stage {
     /// A stage for a conversation of which this is known.
     pub(crate) fn new(journal: Vec<Entry>) -> Self {
-        let expected = journal.iter().map(|it| (it.id.clone(), it.mark)).collect();
+        let expected = journal.iter().map(|it| (it.id.clone(), it.mark));
+        let expected: HashMap<_, _> = expected.collect();
         Self {
             inner: Mutex::new(Inner {
                 script: journal.into(),
+                missing: expected.len(),
                 expected,
                 ..Inner::default()
             }),
@@ -153,9 +156,12 @@ impl Stage {
     /// Takes in something that a conversation asks or does.
     pub(crate) fn enter(&self, id: &str, mark: Mark) -> Entered {
         let mut inner = self.lock();
-        let entered = match inner.expected.remove(id) {
+        if inner.expected.contains_key(id) && !inner.slots.contains_key(id) {
+            inner.missing -= 1;
+        }
+        let entered = match inner.expected.get(id) {
             None => Entered::New,
-            Some(expected) if expected == mark => Entered::Recorded,
+            Some(expected) if *expected == mark => Entered::Recorded,
             Some(_) => {
                 inner.fail(Divergence::Changed(id.into()).into());
                 Entered::Diverged
@@ -200,7 +206,7 @@ impl Stage {
     /// will be when it runs again: in turn, once it can go no further by
     /// itself. If it went on at once, it would ask in another order now than
     /// then.
-    fn record(&self, id: &str, mark: Mark, outcome: Outcome) {
+    pub(crate) fn record(&self, id: &str, mark: Mark, outcome: Outcome) {
         let mut inner = self.lock();
         if inner.closed {
             inner.slots.insert(id.into(), Slot::Ready(outcome));
@@ -352,7 +358,7 @@ impl Inner {
     /// Lets new steps begin, if nothing is expected any more. Says whether
     /// there were any.
     fn release_held(&mut self) -> bool {
-        if self.held.is_empty() || !self.expected.is_empty() {
+        if self.held.is_empty() || self.missing > 0 {
             return false;
         }
         self.held.drain().for_each(|(_, waker)| waker.wake());
@@ -438,7 +444,7 @@ impl<'a> Future for Begin<'a> {
         if inner.closed {
             return Poll::Ready(None);
         }
-        if !inner.expected.is_empty() {
+        if inner.missing > 0 {
             let known = inner.held.insert(self.id.into(), cx.waker().clone());
             if known.is_none() {
                 inner.wake_runner();

@@ -120,7 +120,7 @@ impl std::error::Error for WeakSecret {}
 ///
 /// If there are none. No system that runs servers lacks them once it is up,
 /// and without them there is no safe way to go on.
-pub(super) fn random_bytes<const N: usize>() -> [u8; N] {
+pub(crate) fn random_bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the system has randomness");
     bytes

@@ -27,5 +27,7 @@ mod sealed;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "http-server")]
+pub(crate) use keyring::random_bytes;
 pub use keyring::{Keyring, WeakSecret};
 pub(crate) use sealed::Unsealing;

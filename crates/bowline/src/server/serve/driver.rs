@@ -10,13 +10,12 @@ use std::{
 use tokio::time::Sleep;
 
 use super::{
-    line::Line,
-    shared::{Inner, Job, Shared},
+    shared::{Inner, Shared},
+    work::dispatch,
 };
 use crate::{
-    contained::Contained,
-    proto::server::{Input, Reply, errors},
-    server::request::{Handle, Handled},
+    proto::server::Input,
+    server::request::Handle,
     transport::{CauseKind, LinkEvent},
 };
 
@@ -75,35 +74,6 @@ impl Driver {
         true
     }
 
-    /// Gives what arrived to those who know, without the lock.
-    fn dispatch(&self) {
-        let arrived = std::mem::take(&mut self.shared.lock().arrived);
-        if arrived.is_empty() {
-            return;
-        }
-        let mut answered = Vec::new();
-        let mut jobs = Vec::new();
-        for it in arrived {
-            let incoming = it.incoming;
-            let line = Line {
-                shared: Arc::clone(&self.shared),
-                request: incoming,
-            };
-            match Arc::clone(&self.handle).handle(it.request, Box::new(line)) {
-                Handled::Now(reply) => answered.push((incoming, reply)),
-                Handled::Later(work) => jobs.push(Job { incoming, work }),
-            }
-        }
-        let mut inner = self.shared.lock();
-        let now = self.shared.now();
-        for (incoming, reply) in answered {
-            inner.machine.respond(now, incoming, reply);
-        }
-        jobs.into_iter().for_each(|job| inner.enqueue(job));
-        self.shared.settle(&mut inner, now);
-        start_jobs(&self.shared, &mut inner);
-    }
-
     /// The end has come, but the client does not read what was said to it.
     /// Says whether that has been waited for long enough.
     fn is_tired(&mut self, cx: &mut Context<'_>) -> bool {
@@ -132,35 +102,6 @@ impl Driver {
     }
 }
 
-/// Starts as much work as there may be at once.
-fn start_jobs(shared: &Arc<Shared>, inner: &mut Inner) {
-    while let Some(Job { incoming, work }) = inner.next_job(shared.serving.at_once) {
-        let shared_then = Arc::clone(shared);
-        // The table is locked while the task is started, so that it cannot be
-        // done before it is entered.
-        let task = tokio::spawn(async move {
-            let reply = Contained(work).await;
-            let reply = reply.unwrap_or_else(|_| Reply::Error(panicked()));
-            finish(&shared_then, incoming, reply);
-        });
-        inner.running.insert(incoming, task.abort_handle());
-    }
-}
-
-fn finish(shared: &Arc<Shared>, incoming: crate::proto::server::Incoming, reply: Reply) {
-    let now = shared.now();
-    let mut inner = shared.lock();
-    inner.running.remove(&incoming);
-    inner.machine.respond(now, incoming, reply);
-    shared.settle(&mut inner, now);
-    start_jobs(shared, &mut inner);
-    inner.wake_driver();
-}
-
-fn panicked() -> crate::proto::jsonrpc::ErrorObject {
-    errors::internal("The server failed at this: its handler panicked")
-}
-
 impl Future for Driver {
     type Output = ();
 
@@ -173,10 +114,10 @@ impl Future for Driver {
                 Some(waker) => waker.clone_from(cx.waker()),
                 none => *none = Some(cx.waker().clone()),
             }
-            inner.catch_up(shared.now());
+            shared.catch_up(&mut inner);
             this.read(&mut inner, cx)
         };
-        this.dispatch();
+        dispatch(&shared, &this.handle);
         let mut inner = shared.lock();
         more |= this.watch_clock(&mut inner, cx);
         let flushed = match &mut inner.link {
@@ -207,5 +148,11 @@ impl Drop for Driver {
         let mut inner = self.shared.lock();
         inner.let_go();
         inner.link = None;
+        let now = self.shared.now();
+        inner.machine.handle(now, Input::Closed);
+        self.shared.settle(&mut inner, now);
+        drop(inner);
+        // What this client watched, it watches no longer.
+        self.handle.watch_changed();
     }
 }

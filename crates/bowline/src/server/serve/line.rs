@@ -31,6 +31,10 @@ impl Voice for Line {
             .tell(|machine| machine.log(Some(self.request), &level, logger, data))
     }
 
+    fn pause(&self) -> bool {
+        self.shared.pause(self.request)
+    }
+
     fn ask(&self, question: InputRequest, timeout: Option<Duration>) -> BoxFuture<'_, Outcome> {
         let options = CallOptions {
             timeout,

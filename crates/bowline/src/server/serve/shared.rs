@@ -14,22 +14,30 @@ use std::{
 use bytes::Bytes;
 use tokio::{sync::oneshot, task::AbortHandle, time::Instant as Clock};
 
+use super::{outlet::Outlet, owed::Owed};
 use crate::{
     proto::{
         Instant,
         model::InputRequest,
         server::{
-            CallId, CallOptions, Connection, Event, Incoming, Input, Outcome, Output, Reply,
+            CallId, CallOptions, Connection, Event, Incoming, Input, Kind, Outcome, Output, Reply,
             Telemetry,
         },
     },
-    server::{request::Request, service::Serving},
+    server::{
+        request::{Heard, Request},
+        service::Serving,
+    },
     transport::{BoxFuture, Link, Outgoing, Refusal},
 };
 
 /// How much may wait to be sent before progress and log messages are dropped:
 /// a client that does not read must not fill the memory.
 const MOST_TOLD: usize = 1024 * 1024;
+
+/// How many notifications may wait for the author. A client that sends them
+/// faster must not fill the memory.
+const MOST_NOTICES: usize = 256;
 
 /// What handlers and the driver share.
 pub(crate) struct Shared {
@@ -42,11 +50,23 @@ pub(crate) struct Shared {
 pub(super) struct Inner {
     pub(super) machine: Connection,
     pub(super) link: Option<Box<dyn Link>>,
+    /// Where frames go where there is no link.
+    outlet: Option<Box<dyn Outlet>>,
     /// Frames that the link had no room for.
     backlog: VecDeque<Bytes>,
     backlog_bytes: usize,
+    /// Changes that the client is told of once it reads again.
+    owed: Owed,
     /// Requests that nobody works on yet.
     pub(super) arrived: Vec<Arrived>,
+    /// Notifications that nobody has looked at yet.
+    pub(super) heard: Vec<Heard>,
+    /// The author's work on notifications, in their order.
+    pub(super) notices: VecDeque<BoxFuture<'static, ()>>,
+    /// Who does it.
+    pub(super) noticing: Option<AbortHandle>,
+    /// The resources that are watched are others than before.
+    pub(super) watch_changed: bool,
     /// Work that waits for its turn.
     queued: VecDeque<Job>,
     pub(super) running: HashMap<Incoming, AbortHandle>,
@@ -94,13 +114,40 @@ impl Shared {
         serving: Serving,
         principal: Option<Arc<str>>,
     ) -> Arc<Self> {
+        Self::over(Some(link), None, machine, serving, principal)
+    }
+
+    /// A connection whose frames find their own way.
+    #[cfg(feature = "http-server")]
+    pub(crate) fn with_outlet(
+        machine: Connection,
+        outlet: Box<dyn Outlet>,
+        serving: Serving,
+        principal: Option<Arc<str>>,
+    ) -> Arc<Self> {
+        Self::over(None, Some(outlet), machine, serving, principal)
+    }
+
+    fn over(
+        link: Option<Box<dyn Link>>,
+        outlet: Option<Box<dyn Outlet>>,
+        machine: Connection,
+        serving: Serving,
+        principal: Option<Arc<str>>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             inner: Mutex::new(Inner {
                 machine,
-                link: Some(link),
+                link,
+                outlet,
                 backlog: VecDeque::new(),
                 backlog_bytes: 0,
+                owed: Owed::default(),
                 arrived: Vec::new(),
+                heard: Vec::new(),
+                notices: VecDeque::new(),
+                noticing: None,
+                watch_changed: false,
                 queued: VecDeque::new(),
                 running: HashMap::new(),
                 waiting: HashMap::new(),
@@ -144,13 +191,61 @@ impl Shared {
     pub(super) fn tell(&self, act: impl FnOnce(&mut Connection) -> bool) -> bool {
         let now = self.now();
         let mut inner = self.lock();
-        if inner.backlog_bytes > MOST_TOLD {
+        if inner.is_overfull() {
             return false;
         }
         let told = act(&mut inner.machine);
         self.settle(&mut inner, now);
         inner.wake_driver();
         told
+    }
+
+    /// Looks at the machine.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Connection) -> T) -> T {
+        look(&self.lock().machine)
+    }
+
+    /// Says that a list changed; later, if the client does not read.
+    pub(crate) fn list_changed(&self, kind: Kind) {
+        let now = self.now();
+        let mut inner = self.lock();
+        if inner.is_overfull() {
+            inner.owed.list(kind);
+            return;
+        }
+        inner.machine.list_changed(kind);
+        self.settle(&mut inner, now);
+        inner.wake_driver();
+    }
+
+    /// Says that a resource changed, if it is watched; later, if the client
+    /// does not read. Says whether it is.
+    pub(crate) fn resource_updated(&self, uri: &str) -> bool {
+        let now = self.now();
+        let mut inner = self.lock();
+        if inner.is_overfull() {
+            let watched = inner.machine.watched().contains(uri);
+            if watched {
+                inner.owed.resource(uri);
+            }
+            return watched;
+        }
+        let told = inner.machine.resource_updated(uri);
+        self.settle(&mut inner, now);
+        inner.wake_driver();
+        told
+    }
+
+    /// Hands the link what it had no room for, and tells the client what it is
+    /// owed.
+    pub(super) fn catch_up(&self, inner: &mut Inner) {
+        let now = self.now();
+        inner.catch_up(now);
+        if inner.is_caught_up() && !inner.owed.is_empty() {
+            let owed = std::mem::take(&mut inner.owed);
+            owed.pay(&mut inner.machine);
+        }
+        self.settle(inner, now);
     }
 
     /// Asks the client something. `None` if it will not answer any more.
@@ -181,7 +276,14 @@ impl Shared {
     pub(super) fn settle(&self, inner: &mut Inner, now: Instant) {
         loop {
             match inner.machine.poll_output() {
-                Output::Send { frame, .. } => inner.send(now, frame),
+                Output::Send {
+                    about,
+                    answer,
+                    frame,
+                } => match &mut inner.outlet {
+                    Some(outlet) => outlet.send(about, answer, frame),
+                    None => inner.send(now, frame),
+                },
                 Output::Done { call, outcome } => {
                     if let Some(waiter) = inner.waiting.remove(&call) {
                         // Who does not wait any more has given the call up.
@@ -219,11 +321,21 @@ impl Shared {
             }),
             Event::Cancelled { request, .. } => inner.give_up(request),
             Event::Closed => inner.ended = true,
-            Event::Opened { .. }
-            | Event::Initialized
-            | Event::Notification { .. }
-            | Event::WatchChanged => {}
+            Event::Notification { method, params } => inner.heard.push(Heard {
+                method,
+                params,
+                principal: self.principal.clone(),
+            }),
+            Event::WatchChanged => inner.watch_changed = true,
+            Event::Opened { .. } | Event::Initialized => {}
         }
+    }
+
+    /// Closes what carries the frames about a request, so that its client comes
+    /// back for the rest. Says whether that was done.
+    pub(super) fn pause(&self, request: Incoming) -> bool {
+        let outlet = &mut self.lock().outlet;
+        outlet.as_mut().is_some_and(|outlet| outlet.pause(request))
     }
 
     fn observe(&self, telemetry: &Telemetry) {
@@ -241,13 +353,18 @@ impl Inner {
         }
     }
 
+    /// Whether so much waits to be sent that what can be left out is.
+    fn is_overfull(&self) -> bool {
+        self.backlog_bytes > MOST_TOLD
+    }
+
     /// Whether everything that was said is with the link.
     pub(super) fn is_caught_up(&self) -> bool {
         self.backlog.is_empty()
     }
 
     /// Hands the link what it had no room for.
-    pub(super) fn catch_up(&mut self, now: Instant) {
+    fn catch_up(&mut self, now: Instant) {
         while let Some(frame) = self.backlog.pop_front() {
             self.backlog_bytes -= frame.len();
             if !self.hand_over(now, frame, true) {
@@ -304,6 +421,13 @@ impl Inner {
         self.queued.push_back(job);
     }
 
+    /// Takes in work on a notification, if there is not too much already.
+    pub(super) fn note(&mut self, notice: BoxFuture<'static, ()>) {
+        if self.notices.len() < MOST_NOTICES {
+            self.notices.push_back(notice);
+        }
+    }
+
     /// The next work, if there may be more at once.
     pub(super) fn next_job(&mut self, at_once: usize) -> Option<Job> {
         if self.running.len() >= at_once {
@@ -321,6 +445,11 @@ impl Inner {
     /// Everything ends here.
     pub(super) fn let_go(&mut self) {
         self.arrived.clear();
+        self.heard.clear();
+        self.notices.clear();
+        if let Some(noticing) = self.noticing.take() {
+            noticing.abort();
+        }
         self.queued.clear();
         self.waiting.clear();
         for (_, running) in self.running.drain() {

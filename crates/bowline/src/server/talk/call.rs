@@ -16,7 +16,7 @@ use crate::{
     server::{
         error::{Error, ErrorKind, Result},
         limits::Limits,
-        replay::{claims::Claims, stage::Stage},
+        replay::{claims::Claims, round::Clock, stage::Stage},
     },
 };
 
@@ -32,6 +32,8 @@ pub(crate) struct Call {
     pub(crate) stage: Option<Stage>,
     /// From the second round on, what happens once is claimed.
     pub(crate) claims: Option<Claims>,
+    /// What time it is, where a replay must know.
+    pub(crate) clock: Clock,
     questions: AtomicU32,
     over: AtomicBool,
     ended: Notify,
@@ -43,6 +45,7 @@ impl Call {
         name: Box<str>,
         voice: Box<dyn Voice>,
         limits: Limits,
+        clock: Clock,
     ) -> Self {
         Self {
             context,
@@ -52,6 +55,7 @@ impl Call {
             limits,
             stage: None,
             claims: None,
+            clock,
             questions: AtomicU32::new(0),
             over: AtomicBool::new(false),
             ended: Notify::new(),

@@ -97,6 +97,14 @@ impl<S> ServerContext<S> {
         voice.progress(progress, total.into(), Some(message))
     }
 
+    /// Closes the connection on which the client waits for the answer, if the
+    /// protocol lets it come back for the rest: over HTTP on 2025-11-25. It
+    /// spares a server that takes long from holding connections open. Says
+    /// whether that was done; the call goes on in any case.
+    pub fn release_connection(&self) -> bool {
+        self.call.voice.pause()
+    }
+
     /// Waits until the call is over: answered, put off, called off, or lost.
     ///
     /// The handler itself is dropped then. This is for work that it started

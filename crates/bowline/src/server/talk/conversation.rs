@@ -5,10 +5,11 @@ use std::{fmt, future::Future, ops::Deref, sync::Arc};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    Elicitation, RootsQuestion, ServerContext, Visit, ask::Question, elicit::Confirm, scope::Scope,
+    Branch, Elicitation, ModelPrompt, RootsQuestion, Sample, ServerContext, Visit, ask::Question,
+    elicit::Confirm, scope::Scope,
 };
 use crate::{
-    proto::jsonrpc::RawJson,
+    proto::{jsonrpc::RawJson, model::SamplingMessage},
     server::{error::Result, form::Elicit},
 };
 
@@ -31,15 +32,19 @@ use crate::{
 /// It has all that a [`ServerContext`] has.
 pub struct Conversation<S = ()> {
     context: ServerContext<S>,
-    scope: Arc<Scope>,
+    pub(super) scope: Arc<Scope>,
 }
 
 impl<S> Conversation<S> {
     pub(crate) fn new(context: ServerContext<S>) -> Self {
-        Self {
-            context,
-            scope: Arc::new(Scope::root()),
-        }
+        let scope = Arc::new(Scope::root(&context.call.limits));
+        Self { context, scope }
+    }
+
+    /// The same call, in a branch.
+    pub(super) fn within(&self, scope: Arc<Scope>) -> Self {
+        let context = self.context.clone();
+        Self { context, scope }
     }
 
     /// Asks the user to fill in a form.
@@ -88,6 +93,84 @@ impl<S> Conversation<S> {
         RootsQuestion::new(&self.context.call, &self.scope)
     }
 
+    /// Asks a model.
+    ///
+    /// The model is given what was said before in this conversation, and then
+    /// the prompt; both the prompt and the answer are remembered. See
+    /// [`ModelPrompt`] for what else it may be.
+    ///
+    /// ```
+    /// # use bowline::server::{Conversation, Result};
+    /// # async fn example(cx: Conversation) -> Result<()> {
+    /// let haiku = cx.sample("Write a haiku about knots.").max_tokens(100).await?;
+    /// cx.confirm(format!("Shall this be printed?\n\n{haiku}")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn sample(&self, prompt: impl Into<ModelPrompt>) -> Sample<'_> {
+        Sample::new(&self.context.call, &self.scope, prompt.into())
+    }
+
+    /// Begins a conversation within this one, which comes to one value.
+    ///
+    /// It knows what was said to models before, but what is said in it is not
+    /// remembered outside. It may run at the same time as others, with
+    /// `join!`. It may not ask the user, unless it is
+    /// [allowed to](Branch::allow_elicit).
+    ///
+    /// ```
+    /// # use bowline::server::{Conversation, Result};
+    /// # async fn example(cx: Conversation) -> Result<String> {
+    /// let best = cx
+    ///     .branch(async |b: Conversation| {
+    ///         b.sample("Suggest three names for a boat.").await?;
+    ///         let best = b.sample("Which is the best? Say only the name.").await?;
+    ///         Ok(best.to_string())
+    ///     })
+    ///     .max_tokens(10_000)
+    ///     .await?;
+    /// # Ok(best)
+    /// # }
+    /// ```
+    pub fn branch<F, W, R>(&self, work: F) -> Branch<'_, S, F>
+    where
+        F: FnOnce(Self) -> W,
+        W: Future<Output = Result<R>>,
+    {
+        Branch::new(self, work)
+    }
+
+    /// What was said to models in this conversation, and by them; in a branch,
+    /// together with what it has inherited.
+    #[must_use]
+    pub fn messages(&self) -> Vec<SamplingMessage> {
+        self.scope.history.messages()
+    }
+
+    /// What had been said when this branch began, in what it is a branch of.
+    #[must_use]
+    pub fn parent_messages(&self) -> &[SamplingMessage] {
+        &self.scope.history.parent
+    }
+
+    /// What models are told first.
+    #[must_use]
+    pub fn system(&self) -> Option<&str> {
+        self.scope.history.system.as_deref()
+    }
+
+    /// What models are told first in what this is a branch of.
+    #[must_use]
+    pub fn parent_system(&self) -> Option<&str> {
+        self.scope.history.parent_system.as_deref()
+    }
+
+    /// How deep this branch is; 0 for the call itself.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        self.scope.bounds.depth
+    }
+
     /// Does something once in the conversation, however often that is
     /// replayed, and on however many nodes: what it returned is remembered.
     ///
@@ -105,6 +188,7 @@ impl<S> Conversation<S> {
         work: impl Future<Output = Result<T>>,
     ) -> Result<T> {
         let id = self.scope.repeated(name);
+        self.scope.unless_cut_off(&self.context.call, &id).await;
         self.context.call.step(&id, work).await
     }
 
@@ -123,7 +207,7 @@ impl<S> Conversation<S> {
             key,
             timeout: None,
         };
-        self.context.call.ask(&self.scope, question).await
+        self.scope.ask(&self.context.call, question).await
     }
 
     /// The part of it that asks nothing.

@@ -130,7 +130,7 @@ impl<'a, T: Elicit> Elicitation<'a, T> {
             key,
             timeout: self.timeout,
         };
-        let answer = self.call.ask(self.scope, question).await?;
+        let answer = self.scope.ask(self.call, question).await?;
         read(&form, &answer)
     }
 }
@@ -285,7 +285,7 @@ impl<'a> Visit<'a> {
             key: self.key,
             timeout: self.timeout,
         };
-        let answer = self.call.ask(self.scope, question).await?;
+        let answer = self.scope.ask(self.call, question).await?;
         let answer = ElicitResult::decode(answer.get().as_bytes());
         let answer = answer.map_err(|fault| Error::invalid_answer(&fault))?;
         match answer.action {

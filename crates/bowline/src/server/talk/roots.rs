@@ -51,7 +51,7 @@ impl<'a> RootsQuestion<'a> {
             key: self.key,
             timeout: self.timeout,
         };
-        let answer = self.call.ask(self.scope, question).await?;
+        let answer = self.scope.ask(self.call, question).await?;
         let answer = ListRootsResult::decode(answer.get().as_bytes());
         let answer = answer.map_err(|fault| Error::invalid_answer(&fault))?;
         Ok(answer.roots)

@@ -1,39 +1,143 @@
-//! The names of what a conversation asks and does.
+//! A conversation, or a branch of one: the names of what it asks and does, and
+//! its bounds.
 
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use crate::server::error::{Error, ErrorKind, Result};
+use super::{
+    ask::Question,
+    branch::deadline::Deadline,
+    call::Call,
+    sample::{history::History, tokens, tokens::Budget},
+};
+use crate::{
+    proto::{jsonrpc::RawJson, model::InputKind},
+    server::{
+        error::{Error, ErrorKind, Result},
+        limits::Limits,
+    },
+};
 
 /// A conversation, or a branch of one: within it, things are counted.
 #[derive(Debug)]
 pub(crate) struct Scope {
     prefix: Box<str>,
     names: Mutex<Names>,
+    /// What this is a branch of.
+    pub(super) parent: Option<Arc<Scope>>,
+    pub(super) bounds: Bounds,
+    /// What models were given and have written here, and in branches of it.
+    pub(super) budget: Budget,
+    pub(super) history: History,
+    /// Until when it may go on, where it is replayed and that is limited.
+    pub(super) deadline: OnceLock<Deadline>,
+}
+
+/// What may be done in a conversation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// How deep it is; the call itself is at 0.
+    pub(super) depth: u32,
+    /// How deep branches may be.
+    pub(super) max_depth: u32,
+    /// Whether the user may be asked.
+    pub(super) asks_user: bool,
 }
 
 #[derive(Debug, Default)]
 struct Names {
     /// How many questions were asked without a key.
     questions: u32,
+    /// How many branches there were.
+    branches: u32,
     /// How often each step was taken, and each key used.
     uses: HashMap<Box<str>, u32>,
 }
 
 impl Scope {
-    pub(crate) fn root() -> Self {
-        Self::below("")
+    /// The conversation of a call.
+    pub(crate) fn root(limits: &Limits) -> Self {
+        Self {
+            prefix: "".into(),
+            names: Mutex::default(),
+            parent: None,
+            bounds: Bounds {
+                depth: 0,
+                max_depth: limits.depth,
+                asks_user: true,
+            },
+            budget: Budget::new(limits.tokens),
+            history: History::default(),
+            deadline: OnceLock::new(),
+        }
     }
 
-    /// The scope of a branch that has this name.
-    pub(crate) fn below(prefix: &str) -> Self {
+    /// The name that the next branch has. Branches are numbered in the order
+    /// in which they are written down, so that those which run at once keep
+    /// their names.
+    pub(super) fn next_branch(&self) -> Box<str> {
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        names.branches += 1;
+        self.name(format_args!("{}/", names.branches)).into()
+    }
+
+    /// A branch of this, under the name that was given to it.
+    pub(super) fn branch(
+        self: &Arc<Self>,
+        prefix: Box<str>,
+        bounds: Bounds,
+        tokens: Option<u64>,
+        history: History,
+    ) -> Self {
         Self {
-            prefix: prefix.into(),
+            prefix,
             names: Mutex::default(),
+            parent: Some(Arc::clone(self)),
+            bounds,
+            budget: Budget::new(tokens),
+            history,
+            deadline: OnceLock::new(),
         }
+    }
+
+    /// This, and all that it is a branch of, outwards.
+    pub(super) fn enclosing(&self) -> impl Iterator<Item = &Scope> {
+        std::iter::successors(Some(self), |scope| scope.parent.as_deref())
+    }
+
+    /// Asks the client, if that is within bounds.
+    pub(super) async fn ask(&self, call: &Call, question: Question<'_>) -> Result<RawJson> {
+        let mut sampling = false;
+        match &question.request.kind {
+            InputKind::Elicit(_) => self.may_ask_user()?,
+            InputKind::CreateMessage(params) => {
+                if let Some(capability) = call.context.lacks(&question.request) {
+                    return Err(Error::capability(capability));
+                }
+                self.reserve(tokens::of_question(params))?;
+                sampling = true;
+            }
+            _ => {}
+        }
+        let answer = call.ask(self, question).await;
+        self.heard(call).await?;
+        let answer = answer?;
+        if sampling {
+            self.charge(tokens::of_answer(&answer));
+        }
+        Ok(answer)
+    }
+
+    fn may_ask_user(&self) -> Result<()> {
+        if self.bounds.asks_user {
+            return Ok(());
+        }
+        let depth = self.bounds.depth;
+        let message = format!("a branch may not ask the user; this one is at depth {depth}");
+        Err(Error::of(ErrorKind::ElicitInBranch { depth }, message))
     }
 
     /// The name of a question: what its author calls it, or its number.
@@ -57,13 +161,14 @@ impl Scope {
     }
 
     /// The name of something that has a name of its own, and may be repeated.
+    /// Slashes are doubled, so that no step has the name of a branch's.
     pub(crate) fn repeated(&self, name: &str) -> String {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let count = names.count(&format!("{name}#"));
-        self.name(format_args!("{name}#{count}"))
+        self.name(format_args!("{}#{count}", name.replace('/', "//")))
     }
 
-    fn name(&self, last: impl fmt::Display) -> String {
+    pub(super) fn name(&self, last: impl fmt::Display) -> String {
         format!("{}{last}", self.prefix)
     }
 }

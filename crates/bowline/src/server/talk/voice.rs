@@ -20,6 +20,11 @@ pub(crate) trait Voice: Send + Sync {
     /// A log message.
     fn log(&self, level: LogLevel, logger: Option<&str>, data: RawJson) -> bool;
 
+    /// Closes the stream that the client waits on; it comes back for the rest.
+    fn pause(&self) -> bool {
+        false
+    }
+
     /// A question, where servers may ask.
     fn ask(&self, question: InputRequest, timeout: Option<Duration>) -> BoxFuture<'_, Outcome>;
 }

@@ -2,14 +2,16 @@
 
 use std::{future::Future, marker::PhantomData, sync::Arc};
 
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{
-    Form, Handoff, NoArguments, Output, Run, Shared, Tool,
+    Form, NeedsBefore, NoArguments, Output, Run, Shared, Tool, Work1, Work2,
     input::{Input, raw, schema_of},
     run::{Execute, Headless},
+    stage::{
+        Described, Given, HasDescription, HasInput, LacksDescription, LacksInput, ToolInput,
+        Undecided, Undescribed,
+    },
 };
 use crate::{
     proto::{
@@ -26,17 +28,10 @@ use crate::{
     },
 };
 
-/// What a draft does not have yet.
-#[derive(Debug)]
-pub enum Undescribed {}
-
-/// A draft with a description.
-#[derive(Debug)]
-pub enum Described {}
-
-/// A tool in the making. `D` says whether it has a description, `I` is its
-/// input; it takes both to finish it, with [`execute`](Draft::execute),
-/// [`headless`](Draft::headless) or [`handoff`](Draft::handoff).
+/// A tool in the making. `D` says whether it has a description, `I` whether it
+/// is said what it is given; it takes both to finish it, with
+/// [`execute`](Draft::execute), [`headless`](Draft::headless) or
+/// [`handoff`](Draft::handoff).
 #[must_use = "a draft is not a tool yet"]
 #[derive(Debug)]
 pub struct Draft<D, I> {
@@ -54,7 +49,7 @@ pub(super) struct Parts {
     elicits: Vec<Form>,
 }
 
-impl Draft<Undescribed, Undescribed> {
+impl Draft<Undescribed, Undecided> {
     pub(super) fn new(name: String) -> Self {
         Self {
             parts: Parts {
@@ -69,30 +64,41 @@ impl Draft<Undescribed, Undescribed> {
     }
 }
 
-impl<I> Draft<Undescribed, I> {
+/// What every tool must have.
+impl<D, I> Draft<D, I> {
     /// What the tool does, for the model.
-    pub fn description(mut self, description: impl Into<String>) -> Draft<Described, I> {
+    pub fn description(mut self, description: impl Into<String>) -> Draft<Described, I>
+    where
+        D: LacksDescription,
+    {
         self.parts.definition.description = Some(description.into());
         self.at()
     }
-}
 
-impl<D> Draft<D, Undescribed> {
     /// What the tool is given: a struct with named fields. Its schema is
     /// published, and arguments that do not fit it never reach the tool.
-    pub fn input<I: DeserializeOwned + JsonSchema + Send + 'static>(mut self) -> Draft<D, I> {
-        self.parts.schema = schema_of::<I>();
+    pub fn input<T: ToolInput>(mut self) -> Draft<D, Given<T>>
+    where
+        I: LacksInput,
+    {
+        self.parts.schema = schema_of::<T>();
         self.at()
     }
 
     /// The tool is given nothing.
-    pub fn no_input(self) -> Draft<D, NoArguments> {
+    pub fn no_input(self) -> Draft<D, Given<NoArguments>>
+    where
+        I: LacksInput,
+    {
         self.input()
     }
 
     /// A schema of one's own, published as it is. The tool is given the
     /// arguments as a map.
-    pub fn input_schema(mut self, schema: Value) -> Draft<D, Map<String, Value>> {
+    pub fn input_schema(mut self, schema: Value) -> Draft<D, Given<Map<String, Value>>>
+    where
+        I: LacksInput,
+    {
         self.parts.schema = schema;
         self.at()
     }
@@ -181,12 +187,31 @@ impl<D, I> Draft<D, I> {
 }
 
 /// How a tool is finished.
-impl<I: DeserializeOwned + Send + 'static> Draft<Described, I> {
+impl<D, I> Draft<D, I> {
     /// A tool that needs nothing but its input.
+    ///
+    /// An async closure will do as long as it captures nothing. One that does
+    /// would lend it to its future; then it takes a closure that gives the
+    /// future a copy of its own:
+    ///
+    /// ```
+    /// use bowline::server::Tool;
+    ///
+    /// let greeting = std::sync::Arc::new(String::from("Hello!"));
+    /// let hello: Tool = Tool::new("hello")
+    ///     .description("Says hello")
+    ///     .no_input()
+    ///     .headless(move |_| {
+    ///         let greeting = greeting.clone();
+    ///         async move { Ok(greeting.to_string()) }
+    ///     });
+    /// ```
     pub fn headless<S, O, F, W>(self, work: F) -> Tool<S>
     where
+        D: HasDescription,
+        I: HasInput,
         O: Output,
-        F: Fn(I) -> W + Send + Sync + 'static,
+        F: Work1<I::Input, W> + Send + Sync + 'static,
         W: Future<Output = Result<O>> + Send + 'static,
     {
         let input = PhantomData;
@@ -194,12 +219,15 @@ impl<I: DeserializeOwned + Send + 'static> Draft<Described, I> {
     }
 
     /// A tool that may ask the user and models, and has the application's
-    /// state at hand.
+    /// state at hand: `async |input, cx: Conversation<App>| …`. For what it
+    /// captures, see [`headless`](Self::headless).
     pub fn execute<S, O, F, W>(self, work: F) -> Tool<S>
     where
+        D: HasDescription,
+        I: HasInput,
         S: 'static,
         O: Output,
-        F: Fn(I, Conversation<S>) -> W + Send + Sync + 'static,
+        F: Work2<I::Input, Conversation<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<O>> + Send + 'static,
     {
         let input = PhantomData;
@@ -208,8 +236,12 @@ impl<I: DeserializeOwned + Send + 'static> Draft<Described, I> {
 
     /// A tool in three phases: work before the client is asked, the
     /// conversation, and work after it. The first and the last happen once.
-    pub fn handoff(self) -> Handoff<I> {
-        Handoff::new(self.parts)
+    pub fn handoff(self) -> NeedsBefore<I::Input>
+    where
+        D: HasDescription,
+        I: HasInput,
+    {
+        NeedsBefore::new(self.parts)
     }
 }
 

@@ -4,7 +4,7 @@ use std::{fmt, future::Future, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Arguments, Output, Run, Tool, builder::Parts};
+use super::{Arguments, Carried, Output, Run, Tool, Work2, Work3, builder::Parts};
 use crate::{
     proto::{jsonrpc::RawJson, model::CallToolResult},
     server::{Conversation, ServerContext, error::Result},
@@ -17,28 +17,28 @@ type Phase<In, Out> = Arc<dyn Fn(In) -> BoxFuture<'static, Result<Out>> + Send +
 /// A tool in three phases that has none yet.
 #[must_use = "a handoff without its phases is not a tool yet"]
 #[derive(Debug)]
-pub struct Handoff<I> {
+pub struct NeedsBefore<I> {
     parts: Parts,
     input: std::marker::PhantomData<fn(I)>,
 }
 
 /// A tool in three phases that has its first.
 #[must_use = "a handoff without `client` and `after` is not a tool yet"]
-pub struct AfterBefore<S, I, H> {
+pub struct NeedsClient<S, I, H> {
     parts: Parts,
     before: Phase<(I, ServerContext<S>), H>,
 }
 
 /// A tool in three phases that lacks its last.
 #[must_use = "a handoff without `after` is not a tool yet"]
-pub struct AfterClient<S, I, H, R> {
+pub struct NeedsAfter<S, I, H, R> {
     parts: Parts,
     before: Phase<(I, ServerContext<S>), H>,
     client: Phase<(H, Conversation<S>), R>,
     cleanup: Option<Phase<(H, ServerContext<S>), ()>>,
 }
 
-impl<I> Handoff<I> {
+impl<I> NeedsBefore<I> {
     pub(super) fn new(parts: Parts) -> Self {
         Self {
             parts,
@@ -48,27 +48,27 @@ impl<I> Handoff<I> {
 
     /// The first phase, on the server. It happens once; what it returns is
     /// remembered, through JSON, and given to both other phases.
-    pub fn before<S, H, F, W>(self, before: F) -> AfterBefore<S, I, H>
+    pub fn before<S, H, F, W>(self, before: F) -> NeedsClient<S, I, H>
     where
-        H: Serialize + DeserializeOwned + Send + 'static,
-        F: Fn(I, ServerContext<S>) -> W + Send + Sync + 'static,
+        H: Carried,
+        F: Work2<I, ServerContext<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<H>> + Send + 'static,
     {
-        AfterBefore {
+        NeedsClient {
             parts: self.parts,
             before: Arc::new(move |(input, context)| Box::pin(before(input, context))),
         }
     }
 }
 
-impl<S, I, H> AfterBefore<S, I, H> {
+impl<S, I, H> NeedsClient<S, I, H> {
     /// The second phase: the conversation with the client.
-    pub fn client<R, F, W>(self, client: F) -> AfterClient<S, I, H, R>
+    pub fn client<R, F, W>(self, client: F) -> NeedsAfter<S, I, H, R>
     where
-        F: Fn(H, Conversation<S>) -> W + Send + Sync + 'static,
+        F: Work2<H, Conversation<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<R>> + Send + 'static,
     {
-        AfterClient {
+        NeedsAfter {
             parts: self.parts,
             before: self.before,
             client: Arc::new(move |(handoff, cx)| Box::pin(client(handoff, cx))),
@@ -77,7 +77,7 @@ impl<S, I, H> AfterBefore<S, I, H> {
     }
 }
 
-impl<S, I, H, R> AfterClient<S, I, H, R>
+impl<S, I, H, R> NeedsAfter<S, I, H, R>
 where
     S: Send + Sync + 'static,
     I: DeserializeOwned + Send + 'static,
@@ -91,7 +91,7 @@ where
     /// must not be held for ever needs a time limit of its own.
     pub fn cleanup<F, W>(mut self, cleanup: F) -> Self
     where
-        F: Fn(H, ServerContext<S>) -> W + Send + Sync + 'static,
+        F: Work2<H, ServerContext<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<()>> + Send + 'static,
     {
         self.cleanup = Some(Arc::new(move |(handoff, cx)| {
@@ -106,7 +106,7 @@ where
     pub fn after<O, F, W>(self, after: F) -> Tool<S>
     where
         O: Output,
-        F: Fn(H, R, ServerContext<S>) -> W + Send + Sync + 'static,
+        F: Work3<H, R, ServerContext<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<O>> + Send + 'static,
     {
         let after: Phase<(H, R, ServerContext<S>), CallToolResult> =
@@ -220,14 +220,14 @@ where
     }
 }
 
-impl<S, I, H> fmt::Debug for AfterBefore<S, I, H> {
+impl<S, I, H> fmt::Debug for NeedsClient<S, I, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AfterBefore").finish_non_exhaustive()
+        f.debug_struct("NeedsClient").finish_non_exhaustive()
     }
 }
 
-impl<S, I, H, R> fmt::Debug for AfterClient<S, I, H, R> {
+impl<S, I, H, R> fmt::Debug for NeedsAfter<S, I, H, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AfterClient").finish_non_exhaustive()
+        f.debug_struct("NeedsAfter").finish_non_exhaustive()
     }
 }

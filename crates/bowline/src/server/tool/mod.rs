@@ -1,14 +1,19 @@
 //! Tools: what they are, and how they are written.
 //!
-//! [`Tool::new`] begins one. [`builder`] is how it goes on, [`input`] and
-//! [`output`] are what goes in and out, [`handoff`] the kind of tool that has
-//! three phases.
+//! [`Tool::new`] begins one, and [`Draft`] is how it goes on. [`ToolInput`] and
+//! [`Output`] are what goes in and out; [`NeedsBefore`] is the first of three
+//! phases, for tools that have them. Where the macros are on, `#[tool]` makes a
+//! tool of a function.
+//!
+//! The other traits are bounds that explain themselves to those who miss them.
 
 mod builder;
 mod handoff;
 mod input;
 mod output;
 mod run;
+mod stage;
+mod work;
 
 use std::{fmt, sync::Arc};
 
@@ -21,12 +26,108 @@ use crate::{
     },
 };
 
-pub use builder::{Described, Draft, Undescribed};
-pub use handoff::{AfterBefore, AfterClient, Handoff};
+pub use builder::Draft;
+pub use handoff::{NeedsAfter, NeedsBefore, NeedsClient};
 pub(crate) use input::Arguments;
 pub use input::NoArguments;
 pub use output::{Json, Output};
 pub(crate) use run::Run;
+pub use stage::{
+    Carried, Described, Given, HasDescription, HasInput, LacksDescription, LacksInput, ToolInput,
+    Undecided, Undescribed,
+};
+pub use work::{Work1, Work2, Work3};
+
+/// Makes a tool of an async function.
+///
+/// The function stays as it is. Beside it there is `name::tool()`, which has
+/// what [`Tool::new`] and the calls after it would have made of the function:
+///
+/// ```
+/// use bowline::{
+///     Server,
+///     server::{Conversation, Json, Result, tool},
+/// };
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// /// Adds two numbers.
+/// #[tool(read_only, open_world = false)]
+/// async fn add(
+///     /// The first number.
+///     a: i64,
+///     b: Option<i64>,
+/// ) -> Result<Json<i64>> {
+///     Ok(Json(a + b.unwrap_or_default()))
+/// }
+///
+/// struct Airline;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Trip {
+///     city: String,
+/// }
+///
+/// /// Books a flight, if the traveller agrees.
+/// #[tool(name = "book", requires(elicitation), limits(questions = 3))]
+/// async fn book_flight(#[input] trip: Trip, cx: Conversation<Airline>) -> Result<String> {
+///     cx.confirm(format!("To {}?", trip.city)).await?;
+///     Ok(format!("booked to {}", trip.city))
+/// }
+///
+/// let server = Server::new("travel", "1.0.0")
+///     .state(Airline)
+///     .tool(add::tool())
+///     .tool(book_flight::tool());
+/// assert!(server.build().is_ok());
+/// ```
+///
+/// The `///` comment above the function is the tool's description, and must be
+/// there. The function returns a [`Result`](crate::server::Result) of some
+/// [`Output`].
+///
+/// Each parameter is an argument. An `Option` may be left out. Parameters may
+/// have:
+///
+/// | attribute | meaning |
+/// |---|---|
+/// | a `///` comment | the description of the argument |
+/// | `#[serde(…)]`, `#[schemars(…)]` | what it means on a field |
+/// | `#[header("Region")]` | HTTP requests repeat the argument in the header `Mcp-Param-Region` |
+/// | `#[input]` | this one is all arguments at once, as in [`Draft::input`]; there is no other |
+///
+/// The last parameter may be a [`Conversation`](crate::server::Conversation) or
+/// a [`ServerContext`](crate::server::ServerContext), written under this name,
+/// since a macro sees no types. `Conversation<App>` makes the tool one for
+/// servers with the state `App`; without a state, and without a context, it is
+/// one for servers with any state.
+///
+/// In `#[tool(…)]` there may be:
+///
+/// | option | meaning |
+/// |---|---|
+/// | `name = "…"` | the name of the tool; the function's unless given |
+/// | `title = "…"` | [`title`](Draft::title) |
+/// | `read_only` | [`read_only`](Draft::read_only) |
+/// | `idempotent` | [`idempotent`](Draft::idempotent) |
+/// | `destructive = false` | [`destructive`](Draft::destructive) |
+/// | `open_world = false` | [`open_world`](Draft::open_world) |
+/// | `requires(…)` | [`requires`](Draft::requires): `elicitation`, `url_elicitation`, `sampling`, `sampling_tools`, `roots` |
+/// | `elicits(Form, …)` | [`elicits`](Draft::elicits) |
+/// | `limits(…)` | [`limits`](Draft::limits): `time_ms = …`, `questions = …`, `tokens = …`, `depth = …` |
+/// | `crate = "…"` | where this crate has another path than `::bowline` |
+///
+/// For all else, and for tools in three phases, there is the builder.
+#[cfg(feature = "macros")]
+pub use bowline_macros::tool;
+
+/// What the code that `#[tool]` makes uses of others. Not for anybody else.
+#[cfg(feature = "macros")]
+#[doc(hidden)]
+pub mod __private {
+    pub use schemars;
+    pub use serde;
+}
 
 /// Something that a server does on request, for servers with the state `S`.
 ///
@@ -78,7 +179,7 @@ impl Tool {
         clippy::new_ret_no_self,
         reason = "what is missing must not compile, so that a new tool is a draft"
     )]
-    pub fn new(name: impl Into<String>) -> Draft<Undescribed, Undescribed> {
+    pub fn new(name: impl Into<String>) -> Draft<Undescribed, Undecided> {
         Draft::new(name.into())
     }
 }

@@ -23,7 +23,8 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "not something that a client can be sent",
-    note = "return text, content blocks, or `Json(value)` for a value of your own type"
+    note = "return text, content blocks, or `Json(value)` for a value of your own type",
+    note = "the type of that value needs `#[derive(Serialize, JsonSchema)]`"
 )]
 pub trait Output: Send + 'static {
     /// The schema of the structured content, if there is any.
@@ -47,6 +48,7 @@ pub trait Output: Send + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Json<T>(pub T);
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + JsonSchema + Send + 'static> Output for Json<T> {
     fn schema() -> Option<RawJson> {
         RawJson::encode(&schemars::schema_for!(T)).ok()

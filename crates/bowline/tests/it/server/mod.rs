@@ -1,6 +1,20 @@
 //! The server framework, through its public API.
 
 mod basics;
+mod branch;
+mod builder;
+mod completions;
+mod cost;
+mod form;
+mod lists;
+mod manifest;
+mod prompts;
 mod replay;
+mod resources;
+mod sample;
 mod seal;
+mod serving;
 mod store;
+mod test_client;
+mod tool_macro;
+mod ui;

@@ -1,0 +1,221 @@
+//! `#[tool]`: tools of async functions.
+//!
+//! [`function`] is what stands below the attribute, [`options`] what stands in
+//! it, [`parameters`] what becomes of the function's parameters.
+
+mod function;
+mod options;
+mod parameters;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Attribute, ReturnType, ext::IdentExt as _, spanned::Spanned as _};
+
+use self::{
+    function::Function,
+    options::Options,
+    parameters::{Argument, Context, Given, Parameters},
+};
+use crate::{case::Case, docs, errors::Errors};
+
+/// The function, and what makes a tool of it.
+pub(crate) fn expand(options: TokenStream, function: &TokenStream) -> TokenStream {
+    let mut function: Function = match syn::parse2(function.clone()) {
+        Ok(function) => function,
+        Err(_) => {
+            let message = "`#[tool]` stands on an async function with a body";
+            let error = syn::Error::new(Span::call_site(), message).to_compile_error();
+            return quote!(#error #function);
+        }
+    };
+    let mut errors = Errors::default();
+    let options = Options::read(options, &mut errors);
+    function.check(&mut errors);
+    let parameters = Parameters::take(&mut function.signature, &mut errors);
+    let name = name(&function, &options, &mut errors);
+    let description = docs::lines(&function.attributes);
+    if description.is_none() {
+        let message = "a tool needs a description, by which models choose it: write a `///` \
+                       comment above the function";
+        errors.push(function.signature.ident.span(), message);
+    }
+    let tool = match errors.finish() {
+        Ok(()) => {
+            let description = description.unwrap_or_default();
+            let begun = quote!(new(#name).description(#description));
+            finished(&function, &options, &parameters, &begun)
+        }
+        // What uses the function and the tool is not at fault.
+        Err(error) => {
+            let error = error.to_compile_error();
+            let stub = (!function.has_receiver()).then(|| stub(&function, &options));
+            quote!(#error #stub)
+        }
+    };
+    quote!(#function #tool)
+}
+
+/// The name on the wire: the function's, unless another is given.
+fn name(function: &Function, options: &Options, errors: &mut Errors) -> String {
+    let ident = &function.signature.ident;
+    let (name, at) = match &options.name {
+        Some(name) => (name.value(), name.span()),
+        None => (ident.unraw().to_string(), ident.span()),
+    };
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    if name.is_empty() || name.len() > 128 || !name.bytes().all(allowed) {
+        let remedy = match options.name {
+            Some(_) => "",
+            None => "; give it another with `#[tool(name = \"…\")]`",
+        };
+        let message = format!(
+            "the name of a tool is 1 to 128 letters, digits, `_`, `-` and `.`, all of them \
+             ASCII{remedy}"
+        );
+        errors.push(at, message);
+    }
+    name
+}
+
+/// A type of the function's name, which has the tool. A type rather than a
+/// module, so that it sees what the function sees, even inside of another one.
+fn finished(
+    function: &Function,
+    options: &Options,
+    parameters: &Parameters,
+    begun: &TokenStream,
+) -> TokenStream {
+    let server = &options.server;
+    let calls = &options.calls;
+    let (declared, input) = match &parameters.given {
+        Given::Nothing => (None, quote!(no_input())),
+        Given::Whole(ty) => (None, quote_spanned!(ty.span()=> input::<#ty>())),
+        Given::Each(arguments) => (
+            Some(declare(function, options, arguments)),
+            quote!(input::<__Arguments>()),
+        ),
+    };
+    let work = work(function, options, parameters);
+    let made = quote!(#server::Tool::#begun.#input #calls #work);
+    let generics = quote!(<__State: ::core::marker::Send + ::core::marker::Sync + 'static>);
+    let (generics, state, made) = match &parameters.context {
+        None => (Some(generics), quote!(__State), made),
+        Some(context) => match &context.state {
+            Some(state) => (None, quote!(#state), made),
+            None => (
+                Some(generics),
+                quote!(__State),
+                quote!(#server::Tool::<()>::with_any_state(#made)),
+            ),
+        },
+    };
+    let body = quote!(#declared #made);
+    holder(function, options, generics.as_ref(), &state, &body)
+}
+
+/// The struct that the arguments are read into. Its title is not its name: an
+/// argument's type may well have the name of the function.
+fn declare(function: &Function, options: &Options, arguments: &[Argument]) -> TokenStream {
+    let private = &options.private;
+    let serde = quote!(#private::serde).to_string();
+    let schemars = quote!(#private::schemars).to_string();
+    let title = Case::Pascal.write(&function.signature.ident.unraw().to_string());
+    let fields = arguments.iter().map(|argument| {
+        let Argument {
+            attributes,
+            ident,
+            ty,
+        } = argument;
+        quote!(#( #attributes )* #ident: #ty)
+    });
+    quote! {
+        #[derive(#private::serde::Deserialize, #private::schemars::JsonSchema)]
+        #[serde(crate = #serde)]
+        #[schemars(crate = #schemars, title = #title)]
+        struct __Arguments {
+            #( #fields, )*
+        }
+    }
+}
+
+/// The call that finishes the tool. It stands where the return type does, as do
+/// its errors.
+fn work(function: &Function, options: &Options, parameters: &Parameters) -> TokenStream {
+    let server = &options.server;
+    let ident = &function.signature.ident;
+    let input = Ident::new("input", Span::mixed_site());
+    let cx = Ident::new("cx", Span::mixed_site());
+    let at = match &function.signature.output {
+        ReturnType::Type(_, ty) => ty.span(),
+        ReturnType::Default => ident.span(),
+    };
+    let arguments = match &parameters.given {
+        Given::Nothing => TokenStream::new(),
+        Given::Whole(_) => quote!(#input,),
+        Given::Each(arguments) => {
+            let fields = arguments.iter().map(|argument| &argument.ident);
+            quote!(#( #input.#fields, )*)
+        }
+    };
+    let input = match parameters.given {
+        Given::Nothing => quote!(_),
+        Given::Whole(_) => quote!(#input),
+        Given::Each(_) => quote!(#input: __Arguments),
+    };
+    match &parameters.context {
+        None => quote_spanned!(at=> .headless(|#input| #ident(#arguments))),
+        Some(Context { asks, state }) => {
+            let state = state.as_ref();
+            let state = state.map_or_else(|| quote!(()), |state| quote!(#state));
+            let context = if *asks {
+                quote!(#cx)
+            } else {
+                quote!(#cx.server())
+            };
+            let cx = quote!(#cx: #server::Conversation<#state>);
+            quote_spanned!(at=> .execute(|#input, #cx| #ident(#arguments #context)))
+        }
+    }
+}
+
+/// A tool that is never made, since something is wrong with it.
+fn stub(function: &Function, options: &Options) -> TokenStream {
+    let generics = quote!(<__State>);
+    let body = quote!(::core::unreachable!());
+    holder(function, options, Some(&generics), &quote!(__State), &body)
+}
+
+fn holder(
+    function: &Function,
+    options: &Options,
+    generics: Option<&TokenStream>,
+    state: &TokenStream,
+    body: &TokenStream,
+) -> TokenStream {
+    let server = &options.server;
+    let Function {
+        attributes,
+        visibility,
+        signature,
+        ..
+    } = function;
+    let ident = &signature.ident;
+    let is_cfg = |attribute: &&Attribute| attribute.path().is_ident("cfg");
+    let cfgs: Vec<&Attribute> = attributes.iter().filter(is_cfg).collect();
+    let about = format!("Has the tool that [`{ident}`](fn@{ident}) is.");
+    quote! {
+        #( #cfgs )*
+        #[doc = #about]
+        #[allow(non_camel_case_types)]
+        #visibility enum #ident {}
+
+        #( #cfgs )*
+        impl #ident {
+            /// The tool, to be given to a server.
+            #[must_use]
+            #visibility fn tool #generics () -> #server::Tool<#state> {
+                #body
+            }
+        }
+    }
+}

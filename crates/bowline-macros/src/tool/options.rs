@@ -1,0 +1,227 @@
+//! What stands in `#[tool(…)]`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{
+    LitStr, Path, Token, Type,
+    ext::IdentExt as _,
+    parse::{Parse, ParseStream, Parser as _},
+    punctuated::Punctuated,
+    token,
+};
+
+use crate::{
+    attributes::{Setting, Settings, in_words, is_new},
+    errors::Errors,
+};
+
+const KNOWN: &[&str] = &[
+    "name",
+    "title",
+    "read_only",
+    "idempotent",
+    "destructive",
+    "open_world",
+    "requires",
+    "elicits",
+    "limits",
+    "crate",
+];
+const NEEDS: &[(&str, &str)] = &[
+    ("elicitation", "Elicitation"),
+    ("url_elicitation", "UrlElicitation"),
+    ("sampling", "Sampling"),
+    ("sampling_tools", "SamplingTools"),
+    ("roots", "Roots"),
+];
+const LIMITS: &[&str] = &["time_ms", "questions", "tokens", "depth"];
+
+/// What the options say.
+pub(super) struct Options {
+    pub(super) name: Option<LitStr>,
+    /// The calls of the builder that say the rest.
+    pub(super) calls: TokenStream,
+    /// The path of `bowline::server`.
+    pub(super) server: TokenStream,
+    /// The path of what only the code that is made here uses.
+    pub(super) private: TokenStream,
+}
+
+/// One option as it is written.
+enum Written {
+    Flag(Ident),
+    Value(Setting),
+    List(Ident, TokenStream),
+}
+
+impl Options {
+    pub(super) fn read(tokens: TokenStream, errors: &mut Errors) -> Self {
+        let parser = Punctuated::<Written, Token![,]>::parse_terminated;
+        let list = errors.ok(parser.parse2(tokens)).unwrap_or_default();
+        let mut names: Vec<Ident> = Vec::new();
+        let mut name = None;
+        let mut root = None;
+        let mut calls = Vec::new();
+        for written in list {
+            let ident = written.ident().clone();
+            if !is_new(&ident, names.iter(), "a tool", KNOWN, errors) {
+                continue;
+            }
+            match ident.to_string().as_str() {
+                "name" => name = errors.ok(written.text()),
+                "crate" => {
+                    let path = written.text().and_then(|text| text.parse::<Path>());
+                    root = errors.ok(path);
+                }
+                _ => calls.push(written),
+            }
+            names.push(ident);
+        }
+        let root = root.map_or_else(|| quote!(::bowline), |root| quote!(#root));
+        let server = quote!(#root::server);
+        let calls = calls
+            .into_iter()
+            .filter_map(|written| {
+                let call = written.call(&server, errors);
+                errors.ok(call)
+            })
+            .collect();
+        Self {
+            name,
+            calls,
+            private: quote!(#server::tool::__private),
+            server,
+        }
+    }
+}
+
+impl Parse for Written {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        // `crate` is a keyword.
+        let name = input.call(Ident::parse_any)?;
+        if input.peek(token::Paren) {
+            let inside;
+            syn::parenthesized!(inside in input);
+            return Ok(Self::List(name, inside.parse()?));
+        }
+        if input.peek(Token![=]) {
+            return Setting::parse_value(name, input).map(Self::Value);
+        }
+        Ok(Self::Flag(name))
+    }
+}
+
+impl Written {
+    fn ident(&self) -> &Ident {
+        match self {
+            Self::Flag(name) | Self::List(name, _) => name,
+            Self::Value(setting) => &setting.name,
+        }
+    }
+
+    fn text(&self) -> syn::Result<LitStr> {
+        self.value("\"…\"")?.text()
+    }
+
+    /// The call of the builder that says the same.
+    fn call(self, server: &TokenStream, errors: &mut Errors) -> syn::Result<TokenStream> {
+        let name = self.ident().clone();
+        let at = name.span();
+        match name.to_string().as_str() {
+            "read_only" | "idempotent" => {
+                self.flag()?;
+                Ok(quote_spanned!(at=> .#name()))
+            }
+            "destructive" | "open_world" => {
+                let value = self.value("false")?.boolean()?;
+                Ok(quote_spanned!(at=> .#name(#value)))
+            }
+            "requires" => {
+                let needs = self.items::<Ident>("elicitation, sampling")?;
+                let needs = needs.iter().filter_map(|need| errors.ok(variant(need)));
+                Ok(quote_spanned!(at=> .requires([ #( #server::Need::#needs ),* ])))
+            }
+            "elicits" => {
+                let forms = self.items::<Type>("FirstForm, SecondForm")?;
+                Ok(forms
+                    .iter()
+                    .map(|form| quote!(.elicits::<#form>()))
+                    .collect())
+            }
+            "limits" => {
+                let given = Settings::list.parse2(self.list("questions = 10, time_ms = 5000")?)?;
+                let settings = Settings::gather(given, "the set of limits", LIMITS, errors);
+                let limits = LIMITS.iter().filter_map(|limit| settings.get(limit));
+                let limits: TokenStream = limits.map(limit).collect();
+                Ok(quote_spanned!(at=> .limits(#server::Limits::new() #limits)))
+            }
+            _ => {
+                let text = self.text()?;
+                Ok(quote_spanned!(at=> .#name(#text)))
+            }
+        }
+    }
+
+    fn flag(&self) -> syn::Result<()> {
+        match self {
+            Self::Flag(_) => Ok(()),
+            other => {
+                let name = other.ident();
+                let message = format!("`{name}` stands alone: leave it out where it is not so");
+                Err(syn::Error::new(name.span(), message))
+            }
+        }
+    }
+
+    fn value(&self, example: &str) -> syn::Result<&Setting> {
+        match self {
+            Self::Value(setting) => Ok(setting),
+            other => {
+                let name = other.ident();
+                let message = format!("`{name}` needs a value: `{name} = {example}`");
+                Err(syn::Error::new(name.span(), message))
+            }
+        }
+    }
+
+    fn list(self, example: &str) -> syn::Result<TokenStream> {
+        match self {
+            Self::List(_, inside) if !inside.is_empty() => Ok(inside),
+            other => {
+                let name = other.ident();
+                let message = format!("`{name}` takes a list: `{name}({example})`");
+                Err(syn::Error::new(name.span(), message))
+            }
+        }
+    }
+
+    fn items<T: Parse>(self, example: &str) -> syn::Result<Vec<T>> {
+        let parser = Punctuated::<T, Token![,]>::parse_terminated;
+        let items = parser.parse2(self.list(example)?)?;
+        Ok(items.into_iter().collect())
+    }
+}
+
+/// The variant of `Need`.
+fn variant(need: &Ident) -> syn::Result<Ident> {
+    let found = NEEDS.iter().find(|(name, _)| need == name);
+    let variant = found.map(|(_, variant)| Ident::new(variant, need.span()));
+    variant.ok_or_else(|| {
+        let known: Vec<&str> = NEEDS.iter().map(|(name, _)| *name).collect();
+        let message = format!(
+            "a tool cannot require `{need}`; it can require {}",
+            in_words(&known)
+        );
+        syn::Error::new(need.span(), message)
+    })
+}
+
+/// The call that sets one limit.
+fn limit(setting: &Setting) -> TokenStream {
+    let Setting { name, value } = setting;
+    if name == "time_ms" {
+        quote!(.time(::core::time::Duration::from_millis(#value)))
+    } else {
+        quote!(.#name(#value))
+    }
+}

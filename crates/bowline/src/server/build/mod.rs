@@ -1,0 +1,189 @@
+//! Putting a server together.
+//!
+//! [`offer`] is what it serves, [`settings`] what is said of it and how it
+//! serves; here it is made whole.
+
+mod error;
+mod offer;
+mod settings;
+
+use std::{
+    fmt,
+    sync::{Arc, RwLock},
+    time::{Duration, SystemTime},
+};
+
+use super::{
+    catalog::{Catalog, Shelf},
+    replay::round::{Clock, Replay},
+    resources::FIRST_SOURCE,
+    seal::Keyring,
+    serve::Connections,
+    service::{Core, Hints, Service, Serving},
+    store::{MemoryOnce, MemoryState, OnceStore, StateStore},
+    subscriptions::Watch,
+};
+use crate::proto::{
+    model::CacheScope,
+    server::{CacheHint, Config},
+};
+pub use error::BuildError;
+use offer::Offer;
+pub use settings::Cached;
+
+/// A server in the making.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use bowline::{Client, Server, server::Tool};
+/// use serde_json::json;
+///
+/// let hello = Tool::new("hello")
+///     .description("Says hello")
+///     .no_input()
+///     .headless(async |_| Ok("Hello!"));
+/// let service = Server::new("greeter", "1.0.0").tool(hello).build().unwrap();
+///
+/// let client = Client::builder().connect(service.in_memory()).await.unwrap();
+/// let answer = client.tools().call("hello", json!({})).await.unwrap();
+/// assert_eq!(answer.all_text(), "Hello!");
+/// # });
+/// ```
+#[must_use = "a server serves nothing until it is told to"]
+pub struct Server<S = ()> {
+    config: Config,
+    state: Arc<S>,
+    offer: Offer<S>,
+    page_size: usize,
+    hints: Hints,
+    serving: Serving,
+    keyring: Option<Keyring>,
+    once: Option<Arc<dyn OnceStore>>,
+    states: Option<Arc<dyn StateStore>>,
+    life: Duration,
+    max_state: usize,
+    clock: Clock,
+}
+
+impl Server<()> {
+    /// A server of this name and version that offers nothing yet.
+    pub fn new(name: &str, version: &str) -> Self {
+        let mut config = Config::new(name, version);
+        config.telemetry = false;
+        let nothing = CacheHint {
+            ttl: Duration::ZERO,
+            scope: CacheScope::Private,
+        };
+        Self {
+            config,
+            state: Arc::new(()),
+            offer: Offer::default(),
+            page_size: 100,
+            hints: Hints {
+                tools: nothing.clone(),
+                prompts: nothing.clone(),
+                resources: nothing.clone(),
+                templates: nothing.clone(),
+                contents: nothing,
+            },
+            serving: Serving {
+                at_once: 64,
+                grace: Duration::from_secs(5),
+                observer: None,
+            },
+            keyring: None,
+            once: None,
+            states: None,
+            life: Duration::from_secs(30 * 60),
+            max_state: 32 * 1024,
+            clock: Arc::new(SystemTime::now),
+        }
+    }
+
+    /// With a state that all handlers have at hand. What was added before does
+    /// without.
+    pub fn state<S: Send + Sync + 'static>(self, state: S) -> Server<S> {
+        Server {
+            state: Arc::new(state),
+            offer: self.offer.with_any_state(),
+            config: self.config,
+            page_size: self.page_size,
+            hints: self.hints,
+            serving: self.serving,
+            keyring: self.keyring,
+            once: self.once,
+            states: self.states,
+            life: self.life,
+            max_state: self.max_state,
+            clock: self.clock,
+        }
+    }
+}
+
+/// Finishing it.
+impl<S: Send + Sync + 'static> Server<S> {
+    /// A server that is ready to serve.
+    ///
+    /// # Errors
+    ///
+    /// Where something that it offers is wrong, or two things have one name.
+    pub fn build(mut self) -> Result<Service<S>, BuildError> {
+        self.offer.check()?;
+        self.offer.declare(&mut self.config);
+        let offer = self.offer;
+        let after = (!offer.sources.is_empty()).then_some(FIRST_SOURCE);
+        let catalog = Catalog {
+            tools: Arc::new(Shelf::new(offer.tools)?),
+            resources: Arc::new(Shelf::new(offer.resources)?.followed_by(after)),
+            templates: Arc::new(Shelf::new(offer.templates)?),
+            prompts: Arc::new(Shelf::new(offer.prompts)?),
+        };
+        let name = &self.config.identity.name;
+        let replay = Replay {
+            purpose: format!("state of {name}").into_bytes().into(),
+            keyring: self.keyring.unwrap_or_else(Keyring::random),
+            once: self.once.unwrap_or_else(|| Arc::new(MemoryOnce::default())),
+            states: self
+                .states
+                .unwrap_or_else(|| Arc::new(MemoryState::default())),
+            life: self.life,
+            max_state: self.max_state,
+            clock: self.clock,
+        };
+        Ok(Service {
+            core: Arc::new(Core {
+                config: self.config,
+                state: self.state,
+                catalog: RwLock::new(Arc::new(catalog)),
+                sources: offer.sources,
+                extensions: offer.extensions,
+                watch: Watch::new(offer.on_watch),
+                replay,
+                page_size: self.page_size,
+                hints: self.hints,
+                serving: self.serving,
+                connections: Connections::default(),
+            }),
+        })
+    }
+
+    /// Serves the program at the other end of standard input and output; see
+    /// [`Service::serve_stdio`].
+    ///
+    /// # Errors
+    ///
+    /// Where the server cannot be built, or the streams are taken.
+    pub async fn serve_stdio(self) -> std::io::Result<()> {
+        let service = self.build().map_err(std::io::Error::other)?;
+        service.serve_stdio().await
+    }
+}
+
+impl<S> fmt::Debug for Server<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut server = f.debug_struct("Server");
+        server
+            .field("name", &self.config.identity.name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,256 @@
+//! What a server offers.
+
+use std::{collections::BTreeSet, future::Future, sync::Arc};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{BuildError, Server};
+use crate::{
+    proto::{
+        model::{Extra, method},
+        server::Config,
+    },
+    server::{
+        ServerContext,
+        error::Result,
+        list::Listed as _,
+        prompt::Prompt,
+        resource::{AnySource, Resource, ResourceSource},
+        serve::extension::{Extensions, Notice},
+        subscriptions::OnWatch,
+        template::ResourceTemplate,
+        tool::Tool,
+    },
+};
+
+/// All that a server is to offer.
+pub(super) struct Offer<S> {
+    pub(super) tools: Vec<Tool<S>>,
+    pub(super) resources: Vec<Resource<S>>,
+    pub(super) templates: Vec<ResourceTemplate<S>>,
+    pub(super) prompts: Vec<Prompt<S>>,
+    pub(super) sources: Vec<AnySource<S>>,
+    pub(super) extensions: Extensions<S>,
+    pub(super) on_watch: Option<OnWatch>,
+    /// Which kinds there are, though perhaps not yet.
+    kinds: Kinds,
+    /// A method that cannot be offered, and why.
+    problem: Option<(String, &'static str)>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Kinds {
+    tools: bool,
+    resources: bool,
+    prompts: bool,
+    watching: bool,
+}
+
+/// What is offered.
+///
+/// Lists have the order in which things are added. A kind of which nothing is
+/// added is not offered at all; where things of a kind are added to the
+/// [`Service`](crate::server::Service) later, and none are there yet, say so
+/// with an empty list: `.prompts([])`.
+impl<S: Send + Sync + 'static> Server<S> {
+    /// Offers a tool.
+    pub fn tool(self, tool: Tool<S>) -> Self {
+        self.tools([tool])
+    }
+
+    /// Offers several tools.
+    pub fn tools(mut self, tools: impl IntoIterator<Item = Tool<S>>) -> Self {
+        self.offer.tools.extend(tools);
+        self.offer.kinds.tools = true;
+        self
+    }
+
+    /// Offers a resource.
+    pub fn resource(self, resource: Resource<S>) -> Self {
+        self.resources([resource])
+    }
+
+    /// Offers several resources.
+    pub fn resources(mut self, resources: impl IntoIterator<Item = Resource<S>>) -> Self {
+        self.offer.resources.extend(resources);
+        self.offer.kinds.resources = true;
+        self
+    }
+
+    /// Offers the resources that fit a template. Templates are tried in the
+    /// order in which they are added.
+    pub fn template(self, template: ResourceTemplate<S>) -> Self {
+        self.templates([template])
+    }
+
+    /// Offers the resources that fit several templates.
+    pub fn templates(mut self, templates: impl IntoIterator<Item = ResourceTemplate<S>>) -> Self {
+        self.offer.templates.extend(templates);
+        self.offer.kinds.resources = true;
+        self
+    }
+
+    /// Offers a set of resources that changes by itself. Sources are asked in
+    /// the order in which they are added.
+    pub fn resource_source(mut self, source: impl ResourceSource<S>) -> Self {
+        self.offer.sources.push(AnySource::new(source));
+        self.offer.kinds.resources = true;
+        self
+    }
+
+    /// Offers a prompt.
+    pub fn prompt(self, prompt: Prompt<S>) -> Self {
+        self.prompts([prompt])
+    }
+
+    /// Offers several prompts.
+    pub fn prompts(mut self, prompts: impl IntoIterator<Item = Prompt<S>>) -> Self {
+        self.offer.prompts.extend(prompts);
+        self.offer.kinds.prompts = true;
+        self
+    }
+
+    /// Lets clients watch resources. The application says with
+    /// [`Service::resource_updated`](crate::server::Service::resource_updated)
+    /// when one changes.
+    ///
+    /// In the handshake era, a client may watch what there is: resources, what
+    /// fits a template, and what a source lets be watched, even if it is not
+    /// there yet. In the stateless era, where watching is a wish and not a
+    /// question, it may name anything.
+    pub fn watchable(mut self) -> Self {
+        self.offer.kinds.watching = true;
+        self
+    }
+
+    /// Lets clients watch resources, as [`watchable`](Self::watchable), and
+    /// hears of what all of them together watch, whenever that changes. It is
+    /// called amid the work and must not take long.
+    pub fn on_watch(
+        mut self,
+        listener: impl Fn(&BTreeSet<String>) + Send + Sync + 'static,
+    ) -> Self {
+        self.offer.on_watch = Some(Arc::new(listener));
+        self.watchable()
+    }
+}
+
+/// What is beyond the protocol.
+impl<S: Send + Sync + 'static> Server<S> {
+    /// Offers a method that is not in the protocol, such as `acme/do`. It
+    /// cannot ask the client anything. What it returns must be an object in
+    /// JSON, or nothing.
+    pub fn method<P, R, F, W>(mut self, name: &str, work: F) -> Self
+    where
+        P: DeserializeOwned,
+        R: Serialize + 'static,
+        F: Fn(P, ServerContext<S>) -> W + Send + Sync + 'static,
+        W: Future<Output = Result<R>> + Send + 'static,
+    {
+        let first = self.offer.extensions.add_method(name, work);
+        if method::info(name).is_some() {
+            self.offer.problem = Some((name.to_owned(), "the protocol has that method itself"));
+        } else if !first {
+            self.offer.problem = Some((name.to_owned(), "there are two of that name"));
+        }
+        self
+    }
+
+    /// Hears that the roots of a client are others than before. Only clients
+    /// of the handshake era say so.
+    pub fn on_roots_changed<F, W>(self, listener: F) -> Self
+    where
+        F: Fn(Notice<S>) -> W + Send + Sync + 'static,
+        W: Future<Output = ()> + Send + 'static,
+    {
+        self.on_notification(method::ROOTS_LIST_CHANGED, listener)
+    }
+
+    /// Hears a notification of clients, one after the other in their order. A
+    /// client that sends them much faster than they are taken is not heard
+    /// out.
+    pub fn on_notification<F, W>(mut self, method: &str, listener: F) -> Self
+    where
+        F: Fn(Notice<S>) -> W + Send + Sync + 'static,
+        W: Future<Output = ()> + Send + 'static,
+    {
+        self.offer.extensions.add_listener(method, listener);
+        self
+    }
+}
+
+impl<S> Offer<S> {
+    pub(super) fn check(&self) -> Result<(), BuildError> {
+        match &self.problem {
+            Some((name, why)) => Err(BuildError::new("method", name, why)),
+            None => Ok(()),
+        }
+    }
+
+    /// Declares what is offered, and that it may change.
+    pub(super) fn declare(&self, config: &mut Config) {
+        let declared = &mut config.capabilities;
+        if self.kinds.tools {
+            let tools = declared.tools.get_or_insert_default();
+            tools.list_changed = Some(true);
+        }
+        if self.kinds.prompts {
+            let prompts = declared.prompts.get_or_insert_default();
+            prompts.list_changed = Some(true);
+        }
+        if self.kinds.resources {
+            let resources = declared.resources.get_or_insert_default();
+            resources.list_changed = Some(true);
+            if self.kinds.watching {
+                resources.subscribe = Some(true);
+            }
+        }
+        let completes = self.prompts.iter().any(Prompt::completes)
+            || self.templates.iter().any(ResourceTemplate::completes);
+        if completes {
+            declared.completions.get_or_insert_with(Extra::new);
+        }
+        declared.logging.get_or_insert_with(Extra::new);
+        let extensions = self.extensions.names();
+        // What the protocol has is let through anyway, where it may be.
+        let extensions = extensions.filter(|name| &***name != method::ROOTS_LIST_CHANGED);
+        config.extension_methods.extend(extensions.cloned());
+    }
+}
+
+impl Offer<()> {
+    pub(super) fn with_any_state<S: Send + Sync + 'static>(self) -> Offer<S> {
+        let Self { tools, .. } = self;
+        let resources = self.resources.into_iter();
+        let templates = self.templates.into_iter();
+        let prompts = self.prompts.into_iter();
+        let sources = self.sources.into_iter();
+        Offer {
+            tools: tools.into_iter().map(Tool::with_any_state).collect(),
+            resources: resources.map(Resource::with_any_state).collect(),
+            templates: templates.map(ResourceTemplate::with_any_state).collect(),
+            prompts: prompts.map(Prompt::with_any_state).collect(),
+            sources: sources.map(AnySource::with_any_state).collect(),
+            extensions: self.extensions.with_any_state(),
+            on_watch: self.on_watch,
+            kinds: self.kinds,
+            problem: self.problem,
+        }
+    }
+}
+
+impl<S> Default for Offer<S> {
+    fn default() -> Self {
+        Self {
+            tools: Vec::new(),
+            resources: Vec::new(),
+            templates: Vec::new(),
+            prompts: Vec::new(),
+            sources: Vec::new(),
+            extensions: Extensions::default(),
+            on_watch: None,
+            kinds: Kinds::default(),
+            problem: None,
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! What is said of a server, and how it serves.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use super::Server;
+use crate::{
+    proto::{
+        model::{CacheScope, Icon, Implementation},
+        revision::Revision,
+        server::{CacheHint, Config, Telemetry},
+    },
+    server::{
+        seal::Keyring,
+        store::{OnceStore, StateStore},
+    },
+};
+
+/// What clients may keep for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Cached {
+    /// The list of tools.
+    Tools,
+    /// The list of prompts.
+    Prompts,
+    /// The list of resources.
+    Resources,
+    /// The list of resource templates.
+    Templates,
+    /// What resources hold, unless the resource says otherwise.
+    Contents,
+}
+
+/// What is said of the server.
+impl<S> Server<S> {
+    /// How to use the server, for the model.
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.config.instructions = Some(instructions.into());
+        self
+    }
+
+    /// The name for people.
+    pub fn title(self, title: impl Into<String>) -> Self {
+        let title = title.into();
+        self.identify(|identity| identity.title = Some(title))
+    }
+
+    /// What the server is for.
+    pub fn description(self, description: impl Into<String>) -> Self {
+        let description = description.into();
+        self.identify(|identity| identity.description = Some(description))
+    }
+
+    /// Where to read more.
+    pub fn website(self, url: impl Into<String>) -> Self {
+        let url = url.into();
+        self.identify(|identity| identity.website_url = Some(url))
+    }
+
+    /// A picture to show; one more each time.
+    pub fn icon(self, icon: Icon) -> Self {
+        self.identify(|identity| identity.icons.push(icon))
+    }
+
+    /// The revisions that are spoken; all unless given.
+    pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
+        self.config.revisions = revisions.into_iter().collect();
+        self
+    }
+
+    fn identify(mut self, change: impl FnOnce(&mut Implementation)) -> Self {
+        change(Arc::make_mut(&mut self.config.identity));
+        self
+    }
+}
+
+/// How it serves.
+impl<S> Server<S> {
+    /// How many things stand on one page of a list: 100.
+    pub fn page_size(mut self, size: usize) -> Self {
+        self.page_size = size;
+        self
+    }
+
+    /// How long clients may keep lists, and who may share them. Nothing is
+    /// kept unless given. What resources hold is not meant; see
+    /// [`cache_only`](Self::cache_only).
+    pub fn cache(mut self, ttl: Duration, scope: CacheScope) -> Self {
+        let hint = CacheHint { ttl, scope };
+        self.config.discovery = hint.clone();
+        let lists = [
+            Cached::Tools,
+            Cached::Prompts,
+            Cached::Resources,
+            Cached::Templates,
+        ];
+        for list in lists {
+            *self.hint(list) = hint.clone();
+        }
+        self
+    }
+
+    /// How long clients may keep one kind of thing, and who may share it.
+    ///
+    /// A list from which some clients are not told everything is never shared.
+    pub fn cache_only(mut self, what: Cached, ttl: Duration, scope: CacheScope) -> Self {
+        *self.hint(what) = CacheHint { ttl, scope };
+        self
+    }
+
+    fn hint(&mut self, what: Cached) -> &mut CacheHint {
+        let hints = &mut self.hints;
+        match what {
+            Cached::Tools => &mut hints.tools,
+            Cached::Prompts => &mut hints.prompts,
+            Cached::Resources => &mut hints.resources,
+            Cached::Templates => &mut hints.templates,
+            Cached::Contents => &mut hints.contents,
+        }
+    }
+
+    /// How many calls of one client's are worked on at once: 64. Others wait
+    /// their turn.
+    pub fn at_once(mut self, calls: usize) -> Self {
+        self.serving.at_once = calls.max(1);
+        self
+    }
+
+    /// How long calls under way may take when the client closes its end of the
+    /// link: five seconds.
+    pub fn grace(mut self, grace: Duration) -> Self {
+        self.serving.grace = grace;
+        self
+    }
+
+    /// Sees what happens inside. It is called amid the work and must not take
+    /// long.
+    pub fn observe(mut self, observer: impl Fn(&Telemetry) + Send + Sync + 'static) -> Self {
+        self.config.telemetry = true;
+        self.serving.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Changes settings of the protocol that have no method here: limits on
+    /// frames, requests, subscriptions.
+    pub fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        change(&mut self.config);
+        self
+    }
+}
+
+/// How conversations go on where the protocol keeps no state.
+impl<S> Server<S> {
+    /// The keys that seal what clients carry from round to round. A random key
+    /// of this process unless given: then no other node, and no later run, can
+    /// go on with a conversation.
+    pub fn keyring(mut self, keyring: Keyring) -> Self {
+        self.keyring = Some(keyring);
+        self
+    }
+
+    /// Where it is noted what has happened once. Servers that share
+    /// conversations must share it; in memory unless given.
+    pub fn once_store(mut self, store: impl OnceStore) -> Self {
+        self.once = Some(Arc::new(store));
+        self
+    }
+
+    /// Where states are kept that are too large to travel. Servers that share
+    /// conversations must share it; in memory unless given.
+    pub fn state_store(mut self, store: impl StateStore) -> Self {
+        self.states = Some(Arc::new(store));
+        self
+    }
+
+    /// How long a conversation may go on: half an hour.
+    pub fn conversation_life(mut self, life: Duration) -> Self {
+        self.life = life;
+        self
+    }
+
+    /// How large a state may be to travel through the client: 32 KiB.
+    pub fn max_state(mut self, bytes: usize) -> Self {
+        self.max_state = bytes;
+        self
+    }
+
+    /// What time it is, for tests of what happens when time goes by.
+    pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+}

@@ -1,0 +1,55 @@
+//! Answers of all kinds, as HTTP has them.
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+
+use super::{Body, events::Events};
+use crate::proto::{
+    http::header::name,
+    jsonrpc::{ErrorObject, RequestId, error_response},
+    server::stateless::Rejection,
+};
+
+/// An answer without a body.
+pub(super) fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}
+
+/// One JSON text.
+pub(super) fn json(status: StatusCode, body: Bytes) -> Response<Body> {
+    let mut response = Response::new(Body::whole(body));
+    *response.status_mut() = status;
+    let json = HeaderValue::from_static(name::APPLICATION_JSON);
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+/// A refusal, with its reason as a JSON-RPC error.
+pub(super) fn refusal(
+    status: StatusCode,
+    id: Option<&RequestId>,
+    error: &ErrorObject,
+) -> Response<Body> {
+    json(status, error_response(id, error))
+}
+
+pub(super) fn rejection(id: Option<&RequestId>, rejection: &Rejection) -> Response<Body> {
+    let status = StatusCode::from_u16(rejection.status).unwrap_or(StatusCode::BAD_REQUEST);
+    refusal(status, id, &rejection.error)
+}
+
+/// A stream of events.
+pub(super) fn stream(events: Events) -> Response<Body> {
+    let mut response = Response::new(Body::events(events));
+    let headers = response.headers_mut();
+    let constant = HeaderValue::from_static;
+    headers.insert(header::CONTENT_TYPE, constant(name::TEXT_EVENT_STREAM));
+    headers.insert(header::CACHE_CONTROL, constant("no-cache, no-transform"));
+    headers.insert(
+        HeaderName::from_static(name::X_ACCEL_BUFFERING),
+        constant(name::NO_BUFFERING),
+    );
+    response
+}

@@ -1,0 +1,72 @@
+//! What goes out: nothing, one text, or a stream of events.
+
+use std::{
+    convert::Infallible,
+    fmt,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+
+use super::events::Events;
+
+/// The body of an answer.
+pub struct Body(Kind);
+
+enum Kind {
+    Whole(Bytes),
+    Events(Box<Events>),
+}
+
+impl Body {
+    pub(super) fn empty() -> Self {
+        Self::whole(Bytes::new())
+    }
+
+    pub(super) fn whole(bytes: Bytes) -> Self {
+        Self(Kind::Whole(bytes))
+    }
+
+    pub(super) fn events(events: Events) -> Self {
+        Self(Kind::Events(Box::new(events)))
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let next = match &mut self.0 {
+            Kind::Whole(bytes) if bytes.is_empty() => None,
+            Kind::Whole(bytes) => Some(std::mem::take(bytes)),
+            Kind::Events(events) => std::task::ready!(events.poll_next(cx)),
+        };
+        Poll::Ready(next.map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(&self.0, Kind::Whole(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Kind::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Kind::Events(_) => SizeHint::default(),
+        }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match &self.0 {
+            Kind::Whole(_) => "Body(whole)",
+            Kind::Events(_) => "Body(events)",
+        })
+    }
+}

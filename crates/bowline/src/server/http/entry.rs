@@ -1,0 +1,140 @@
+//! Letting requests in: by method, host, origin and size.
+
+use std::{
+    convert::Infallible,
+    future::{Future, poll_fn},
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use http::{Method, Request, Response, StatusCode, header, request::Parts};
+
+use super::{Body, HttpService, Inner, answer, cors, post};
+use crate::proto::{
+    http::{Accept, Headers, OriginRefusal, is_json},
+    jsonrpc::{ErrorObject, code},
+    server::errors,
+};
+
+/// The headers of a request, in the words of the protocol core.
+pub(super) struct Received<'a>(pub(super) &'a Parts);
+
+impl Headers for Received<'_> {
+    fn values<'h>(&'h self, name: &str) -> impl Iterator<Item = &'h [u8]> {
+        // With HTTP/2 the host stands in the address of the request.
+        let authority = (name == "host" && !self.0.headers.contains_key(header::HOST))
+            .then(|| self.0.uri.authority())
+            .flatten();
+        let authority = authority.map(|authority| authority.as_str().as_bytes());
+        let values = self.0.headers.get_all(name).into_iter();
+        values.map(http::HeaderValue::as_bytes).chain(authority)
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for HttpService
+where
+    B: http_body::Body + Send + 'static,
+    B::Data: Send,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let inner = Arc::clone(&self.inner);
+        Box::pin(async move { Ok(enter(&inner, request).await) })
+    }
+}
+
+/// Lets a request in, and answers it.
+async fn enter<B: http_body::Body>(inner: &Arc<Inner>, request: Request<B>) -> Response<Body> {
+    let (parts, body) = request.into_parts();
+    if let Err(refusal) = inner.options.origins.check(&Received(&parts)) {
+        let status = StatusCode::from_u16(OriginRefusal::STATUS).unwrap_or(StatusCode::FORBIDDEN);
+        return answer::refusal(status, None, &errors::invalid_request(&refusal.to_string()));
+    }
+    let mut response = match parts.method {
+        Method::POST => admit_post(inner, &parts, body).await,
+        Method::GET => inner.listen_to_session(&parts),
+        Method::DELETE => inner.end_session(&parts),
+        Method::OPTIONS if inner.options.cors => answer::empty(StatusCode::NO_CONTENT),
+        _ => {
+            let mut response = answer::empty(StatusCode::METHOD_NOT_ALLOWED);
+            let allowed = http::HeaderValue::from_static("POST, GET, DELETE");
+            response.headers_mut().insert(header::ALLOW, allowed);
+            response
+        }
+    };
+    if inner.options.cors {
+        cors::allow(&parts, response.headers_mut());
+    }
+    response
+}
+
+async fn admit_post<B: http_body::Body>(
+    inner: &Arc<Inner>,
+    parts: &Parts,
+    body: B,
+) -> Response<Body> {
+    let content_type = parts.headers.get(header::CONTENT_TYPE);
+    if !content_type.is_some_and(|value| is_json(value.as_bytes())) {
+        let why = "the body must be application/json";
+        return told(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
+    }
+    if !Accept::read(&Received(parts)).both() {
+        let why = "Accept must allow application/json and text/event-stream";
+        return told(StatusCode::NOT_ACCEPTABLE, why);
+    }
+    let reading = read(body, inner.options.max_body);
+    match tokio::time::timeout(inner.options.body_time, reading).await {
+        Ok(Ok(body)) => post::serve(inner, parts, body).await,
+        Ok(Err(Unread::TooLarge)) => {
+            let why = format!("the body may have {} bytes", inner.options.max_body);
+            told(StatusCode::PAYLOAD_TOO_LARGE, &why)
+        }
+        Ok(Err(Unread::Broken)) => told(StatusCode::BAD_REQUEST, "the body broke off"),
+        Err(_) => told(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
+    }
+}
+
+/// A refusal in words.
+pub(super) fn told(status: StatusCode, why: &str) -> Response<Body> {
+    let error = ErrorObject::new(code::INVALID_REQUEST, format!("Invalid request: {why}"));
+    answer::refusal(status, None, &error)
+}
+
+enum Unread {
+    TooLarge,
+    Broken,
+}
+
+/// Reads a body, up to a limit.
+async fn read<B: http_body::Body>(body: B, limit: usize) -> Result<Bytes, Unread> {
+    if body.size_hint().lower() > limit as u64 {
+        return Err(Unread::TooLarge);
+    }
+    let mut body = pin!(body);
+    let mut whole = BytesMut::new();
+    while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
+        let frame = frame.map_err(|_| Unread::Broken)?;
+        let Ok(mut data) = frame.into_data() else {
+            continue;
+        };
+        if whole.len() + data.remaining() > limit {
+            return Err(Unread::TooLarge);
+        }
+        while data.has_remaining() {
+            let chunk = data.chunk();
+            whole.extend_from_slice(chunk);
+            let read = chunk.len();
+            data.advance(read);
+        }
+    }
+    Ok(whole.freeze())
+}

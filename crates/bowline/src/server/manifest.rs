@@ -1,0 +1,146 @@
+//! What a server offers, written down for those who have not connected yet.
+
+use serde::Serialize;
+
+use super::{Service, needs::Need, tool::Tool};
+use crate::proto::{
+    jsonrpc::RawJson,
+    model::{self, Adapt as _, Dialect, Members, Meta},
+    revision::Revision,
+};
+
+/// Where a tool says what a client must be able to do.
+const REQUIRES: &str = "dev.bowline/requires";
+/// Where a tool says which forms it may show, by key.
+const ELICITS: &str = "dev.bowline/elicits";
+
+/// A description of a server, as `/.well-known/mcp.json` has it: what hosts and
+/// generators of code can know without a connection. It is JSON by `serde`,
+/// and the same for the same server.
+///
+/// All tools are in it, also those that a client sees only if it can do what
+/// they require. In `_meta`, `dev.bowline/requires` lists what that is, and
+/// `dev.bowline/elicits` has the forms that a tool may show, by key.
+///
+/// ```
+/// use bowline::server::{Need, Server, Tool};
+///
+/// let ask = Tool::new("ask")
+///     .description("Asks")
+///     .requires([Need::Elicitation])
+///     .no_input()
+///     .headless(async |_| Ok("asked"));
+/// let service = Server::new("asker", "1.0.0").tool(ask).build().unwrap();
+///
+/// let manifest = serde_json::to_value(service.manifest()).unwrap();
+/// assert_eq!(manifest["server"]["name"], "asker");
+/// assert_eq!(manifest["mcp"]["endpoint"], "/mcp");
+/// assert_eq!(manifest["tools"][0]["_meta"]["dev.bowline/requires"][0], "elicitation.form");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Manifest {
+    /// The version of this format.
+    pub version: &'static str,
+    /// Who the server is.
+    pub server: ManifestServer,
+    /// How to reach it.
+    pub mcp: ManifestEndpoint,
+    /// Its tools, in their order.
+    pub tools: Vec<model::Tool>,
+}
+
+/// Who a server is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ManifestServer {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// How to reach a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ManifestEndpoint {
+    /// The path, or the whole URL.
+    pub endpoint: String,
+    /// The newest revision that it speaks.
+    pub protocol_version: &'static str,
+    /// All revisions that it speaks, the newest first.
+    pub protocol_versions: Vec<&'static str>,
+}
+
+impl Manifest {
+    /// With another endpoint than `/mcp`.
+    #[must_use]
+    pub fn endpoint(mut self, endpoint: impl Into<String>) -> Self {
+        self.mcp.endpoint = endpoint.into();
+        self
+    }
+}
+
+impl<S: Send + Sync + 'static> Service<S> {
+    /// What the server offers now, written down.
+    #[must_use]
+    pub fn manifest(&self) -> Manifest {
+        let config = &self.core.config;
+        let mut spoken = config.revisions.clone();
+        spoken.sort_unstable();
+        spoken.dedup();
+        spoken.reverse();
+        let newest = spoken.first().copied().unwrap_or(Revision::LATEST);
+        let dialect = &newest.rules().dialect;
+        let identity = &config.identity;
+        Manifest {
+            version: "1.0",
+            server: ManifestServer {
+                name: identity.name.clone(),
+                version: identity.version.clone(),
+                description: identity.description.clone(),
+            },
+            mcp: ManifestEndpoint {
+                endpoint: "/mcp".to_owned(),
+                protocol_version: newest.as_str(),
+                protocol_versions: spoken.into_iter().map(Revision::as_str).collect(),
+            },
+            tools: self
+                .tools()
+                .iter()
+                .map(|tool| described(tool, dialect))
+                .collect(),
+        }
+    }
+}
+
+/// A tool as it is listed, with what only manifests say of it.
+fn described<S>(tool: &Tool<S>, dialect: &Dialect) -> model::Tool {
+    let mut listed = tool.definition().clone();
+    listed.adapt(dialect);
+    let requires: Vec<_> = tool.needs().map(Need::capability).collect();
+    if !requires.is_empty() {
+        note(&mut listed, REQUIRES, &requires);
+    }
+    let forms = tool.shared.elicits.iter().map(|form| {
+        let mut schema = form.schema.clone();
+        schema.adapt(dialect);
+        (form.key, schema)
+    });
+    let forms: Members<_> = forms.collect();
+    if !forms.is_empty() {
+        note(&mut listed, ELICITS, &forms);
+    }
+    listed
+}
+
+fn note<T: Serialize>(tool: &mut model::Tool, key: &'static str, value: &T) {
+    if let Ok(value) = RawJson::encode(value) {
+        let meta = tool.meta.get_or_insert_with(Meta::new);
+        meta.members_mut().insert(key, value);
+    }
+}

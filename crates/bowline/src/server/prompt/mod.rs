@@ -1,0 +1,125 @@
+//! Prompts: what they are, and how they are written.
+//!
+//! [`Prompt::new`] begins one; [`builder`] is how it goes on, [`arguments`] is
+//! what can be filled in, and [`messages`] what comes out.
+
+mod arguments;
+mod builder;
+mod messages;
+
+use std::{fmt, sync::Arc};
+
+use crate::{
+    proto::model::{self, GetPromptResult},
+    server::{
+        completion::Completers,
+        limits::Limits,
+        needs::{Need, Needs},
+        request::{Work, with_any_state},
+    },
+};
+
+pub use arguments::{Argument, Arguments};
+pub use builder::Draft;
+pub use messages::{IntoBlock, Messages, assistant, user};
+
+/// A conversation that a server has ready for people to begin, for servers with
+/// the state `S`.
+///
+/// ```
+/// use bowline::server::{
+///     Conversation, Prompt,
+///     prompt::{Argument, assistant, user},
+/// };
+///
+/// let review = Prompt::new("review")
+///     .description("Reviews some code")
+///     .argument(Argument::new("code").description("What to review").required())
+///     .argument(Argument::new("language"))
+///     .complete_from("language", ["rust", "ruby"])
+///     .get(async |arguments, _cx: Conversation| {
+///         let language = arguments.get("language").unwrap_or("unknown");
+///         Ok(vec![
+///             user(format!("Review this {language} code:\n{}", &arguments["code"])),
+///             assistant("Let me see."),
+///         ])
+///     });
+/// assert_eq!(review.name(), "review");
+/// ```
+pub struct Prompt<S = ()> {
+    pub(crate) shared: Arc<Shared<S>>,
+}
+
+/// A finished prompt, as the server keeps it.
+pub(crate) struct Shared<S> {
+    pub(crate) definition: model::Prompt,
+    pub(crate) needs: Needs,
+    pub(crate) limits: Limits,
+    pub(crate) completers: Completers<S>,
+    pub(crate) get: Work<S, Arguments, GetPromptResult>,
+    /// Why it cannot be served.
+    pub(crate) problem: Option<String>,
+}
+
+impl<S: 'static> Prompt<S> {
+    /// Begins a prompt of this name.
+    #[expect(
+        clippy::new_ret_no_self,
+        reason = "a prompt without messages must not compile, so that a new one is a draft"
+    )]
+    pub fn new(name: impl Into<String>) -> Draft<S, Arguments> {
+        Draft::new(name.into())
+    }
+}
+
+impl<S> Prompt<S> {
+    /// The name by which it is got.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.shared.definition.name
+    }
+
+    /// What clients are told of it.
+    #[must_use]
+    pub fn definition(&self) -> &model::Prompt {
+        &self.shared.definition
+    }
+
+    /// What a client must be able to do to see and get it.
+    pub fn needs(&self) -> impl Iterator<Item = Need> {
+        self.shared.needs.iter()
+    }
+}
+
+impl Prompt<()> {
+    /// The same prompt, for a server with any state.
+    #[must_use]
+    pub fn with_any_state<S: Send + Sync + 'static>(self) -> Prompt<S> {
+        let shared = &self.shared;
+        Prompt {
+            shared: Arc::new(Shared {
+                definition: shared.definition.clone(),
+                needs: shared.needs,
+                limits: shared.limits,
+                completers: shared.completers.with_any_state(),
+                get: with_any_state(Arc::clone(&shared.get)),
+                problem: shared.problem.clone(),
+            }),
+        }
+    }
+}
+
+impl<S> Clone for Prompt<S> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<S> fmt::Debug for Prompt<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut prompt = f.debug_struct("Prompt");
+        prompt.field("name", &self.name()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,135 @@
+//! Listing and getting prompts.
+
+use std::sync::Arc;
+
+use super::{
+    build::BuildError,
+    catalog::{Catalog, Shelf},
+    converse::Task,
+    list::{Listed, Shelved},
+    needs::Needs,
+    prompt::{Arguments, Prompt},
+    replay::round::Brought,
+    request::Request,
+    service::{Core, Service},
+    talk::{ServerContext, voice::Voice},
+    tools::{check_needs, on_the_wire, settle_or_refuse},
+};
+use crate::proto::{
+    jsonrpc::ErrorObject,
+    model::{GetPromptParams, ListPromptsResult},
+    server::{CacheHint, Kind, Reply, errors},
+};
+
+impl<S> Listed for Prompt<S> {
+    type Page = ListPromptsResult;
+
+    const KIND: &'static str = "prompt";
+    const LIST: Kind = Kind::Prompts;
+    const CAPABILITY: &'static str = "prompts";
+
+    fn name(&self) -> &str {
+        self.name()
+    }
+
+    fn problem(&self) -> Option<&str> {
+        self.shared.problem.as_deref()
+    }
+
+    fn completes(&self) -> bool {
+        !self.shared.completers.is_empty()
+    }
+
+    fn needs(&self) -> Needs {
+        self.shared.needs
+    }
+
+    fn page(items: &[&Self], next: Option<String>, hint: &CacheHint) -> ListPromptsResult {
+        let prompts = items.iter().map(|prompt| prompt.definition().clone());
+        let mut page = ListPromptsResult::new(prompts.collect::<Vec<_>>());
+        page.next_cursor = next;
+        (page.ttl_ms, page.cache_scope) = on_the_wire(hint);
+        page
+    }
+}
+
+impl<S> Shelved<S> for Prompt<S> {
+    fn shelf(catalog: &mut Catalog<S>) -> &mut Arc<Shelf<Self>> {
+        &mut catalog.prompts
+    }
+}
+
+/// Changing which prompts there are.
+impl<S: Send + Sync + 'static> Service<S> {
+    /// Offers one more prompt, and tells clients so.
+    ///
+    /// # Errors
+    ///
+    /// Where there is one of that name, something is wrong with it, or the
+    /// server was built to offer no prompts.
+    pub fn add_prompt(&self, prompt: Prompt<S>) -> Result<(), BuildError> {
+        self.add(prompt)
+    }
+
+    /// Offers a prompt no longer, and tells clients so. Says whether there was
+    /// one.
+    pub fn remove_prompt(&self, name: &str) -> bool {
+        self.remove::<Prompt<S>>(name)
+    }
+
+    /// Tells clients that the list of prompts is another, by what only the
+    /// application knows.
+    pub fn prompts_changed(&self) {
+        self.announce(Kind::Prompts);
+    }
+
+    /// All prompts, in their order, for tests and manifests.
+    #[must_use]
+    pub fn prompts(&self) -> Vec<Prompt<S>> {
+        self.core.catalog().prompts.items().to_vec()
+    }
+}
+
+impl<S: Send + Sync + 'static> Core<S> {
+    pub(super) async fn get_prompt(
+        self: Arc<Self>,
+        request: Request,
+        voice: Box<dyn Voice>,
+    ) -> Reply {
+        match self.try_get_prompt(request, voice).await {
+            Ok(reply) => reply,
+            Err(error) => Reply::Error(error),
+        }
+    }
+
+    async fn try_get_prompt(
+        &self,
+        request: Request,
+        voice: Box<dyn Voice>,
+    ) -> Result<Reply, ErrorObject> {
+        let params: GetPromptParams = request.read()?;
+        let catalog = self.catalog();
+        let found = catalog.prompts.get(&params.name);
+        let prompt = found.ok_or_else(|| errors::unknown_prompt(&params.name))?;
+        check_needs(prompt.shared.needs, &request.context)?;
+        let raw = params.arguments.as_ref().map(serde_json::to_vec);
+        let raw = raw
+            .transpose()
+            .map_err(|error| errors::internal(&error.to_string()))?;
+        let arguments = Arguments::take(prompt.definition(), params.arguments)?;
+        let task = Task {
+            name: prompt.name(),
+            arguments: raw.as_deref(),
+            limits: prompt.shared.limits,
+            brought: Brought {
+                state: params.request_state,
+                answers: params.input_responses.unwrap_or_default(),
+            },
+        };
+        let state = Arc::clone(&self.state);
+        let work = |call| (prompt.shared.get)(arguments, ServerContext { call, state });
+        Ok(self
+            .converse(request, voice, task, work, settle_or_refuse)
+            .await)
+    }
+}

@@ -1,0 +1,119 @@
+//! Resources: what they are, and how they are written.
+//!
+//! [`Resource::new`] begins one that has a URI of its own; [`builder`] is how
+//! it goes on and [`contents`] what reading it returns. A [`ResourceSource`] is
+//! a set of resources that nobody knows beforehand. Patterns of URIs are
+//! [templates](crate::server::template).
+
+mod builder;
+mod contents;
+mod source;
+
+use std::{fmt, sync::Arc};
+
+use crate::{
+    proto::{
+        model::{self, ReadResourceResult},
+        server::CacheHint,
+    },
+    server::{
+        limits::Limits,
+        needs::{Need, Needs},
+        request::{Work, with_any_state},
+    },
+};
+
+pub use builder::Draft;
+pub(crate) use builder::uri_problem;
+pub use contents::{About, Contents, Part};
+pub(crate) use source::AnySource;
+pub use source::{ResourcePage, ResourceSource};
+
+/// Something that clients may read, for servers with the state `S`.
+///
+/// ```
+/// use bowline::server::{Conversation, Resource};
+///
+/// let notes: Resource = Resource::new("notes:///today", "today")
+///     .description("What is on today")
+///     .mime_type("text/markdown")
+///     .text("# Today\n\n- nothing");
+/// let clock = Resource::new("clock:///now", "now")
+///     .read(async |_cx: Conversation| Ok(format!("{:?}", std::time::SystemTime::now())));
+/// assert_eq!((notes.uri(), clock.uri()), ("notes:///today", "clock:///now"));
+/// ```
+pub struct Resource<S = ()> {
+    pub(crate) shared: Arc<Shared<S>>,
+}
+
+/// A finished resource, as the server keeps it.
+pub(crate) struct Shared<S> {
+    pub(crate) definition: model::Resource,
+    pub(crate) needs: Needs,
+    pub(crate) limits: Limits,
+    pub(crate) hint: Option<CacheHint>,
+    pub(crate) read: Work<S, About, ReadResourceResult>,
+    /// Why it cannot be served.
+    pub(crate) problem: Option<String>,
+}
+
+impl Resource {
+    /// Begins a resource at this URI, with a name for programs.
+    #[expect(
+        clippy::new_ret_no_self,
+        reason = "a resource without contents must not compile, so that a new one is a draft"
+    )]
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Draft {
+        Draft::new(uri.into(), name.into())
+    }
+
+    /// The same resource, for a server with any state.
+    #[must_use]
+    pub fn with_any_state<S: Send + Sync + 'static>(self) -> Resource<S> {
+        let shared = &self.shared;
+        Resource {
+            shared: Arc::new(Shared {
+                definition: shared.definition.clone(),
+                needs: shared.needs,
+                limits: shared.limits,
+                hint: shared.hint.clone(),
+                read: with_any_state(Arc::clone(&shared.read)),
+                problem: shared.problem.clone(),
+            }),
+        }
+    }
+}
+
+impl<S> Resource<S> {
+    /// Where it is.
+    #[must_use]
+    pub fn uri(&self) -> &str {
+        &self.shared.definition.uri
+    }
+
+    /// What clients are told of it.
+    #[must_use]
+    pub fn definition(&self) -> &model::Resource {
+        &self.shared.definition
+    }
+
+    /// What a client must be able to do to see and read it.
+    pub fn needs(&self) -> impl Iterator<Item = Need> {
+        self.shared.needs.iter()
+    }
+}
+
+impl<S> Clone for Resource<S> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<S> fmt::Debug for Resource<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut resource = f.debug_struct("Resource");
+        resource.field("uri", &self.uri()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,367 @@
+//! Listing and reading resources, whatever they come from.
+
+use std::sync::Arc;
+
+use super::{
+    build::BuildError,
+    catalog::{Catalog, Shelf},
+    converse::Task,
+    list::{Listed, Shelved, unshared_if},
+    needs::Needs,
+    replay::round::Brought,
+    request::{Handled, Request},
+    resource::{About, AnySource, Resource},
+    service::{Core, Service},
+    talk::{Conversation, ServerContext, voice::Voice},
+    template::ResourceTemplate,
+    tools::{check_needs, on_the_wire, settle_or_refuse},
+};
+use crate::{
+    proto::{
+        jsonrpc::ErrorObject,
+        model::{
+            ListResourceTemplatesResult, ListResourcesParams, ListResourcesResult,
+            ReadResourceParams, ReadResourceResult,
+        },
+        server::{CacheHint, Kind, Reply, RequestContext, errors},
+    },
+    transport::BoxFuture,
+};
+
+/// Where the list of resources goes on in the first source.
+pub(super) const FIRST_SOURCE: &str = "@0";
+
+impl<S> Listed for Resource<S> {
+    type Page = ListResourcesResult;
+
+    const KIND: &'static str = "resource";
+    const LIST: Kind = Kind::Resources;
+    const CAPABILITY: &'static str = "resources";
+
+    fn name(&self) -> &str {
+        self.uri()
+    }
+
+    fn problem(&self) -> Option<&str> {
+        self.shared.problem.as_deref()
+    }
+
+    fn needs(&self) -> Needs {
+        self.shared.needs
+    }
+
+    fn page(items: &[&Self], next: Option<String>, hint: &CacheHint) -> ListResourcesResult {
+        let resources = items.iter().map(|resource| resource.definition().clone());
+        let mut page = ListResourcesResult::new(resources.collect::<Vec<_>>());
+        page.next_cursor = next;
+        (page.ttl_ms, page.cache_scope) = on_the_wire(hint);
+        page
+    }
+}
+
+impl<S> Listed for ResourceTemplate<S> {
+    type Page = ListResourceTemplatesResult;
+
+    const KIND: &'static str = "resource template";
+    const LIST: Kind = Kind::Resources;
+    const CAPABILITY: &'static str = "resources";
+
+    fn name(&self) -> &str {
+        self.uri_template()
+    }
+
+    fn problem(&self) -> Option<&str> {
+        self.shared.problem.as_deref()
+    }
+
+    fn completes(&self) -> bool {
+        !self.shared.completers.is_empty()
+    }
+
+    fn needs(&self) -> Needs {
+        self.shared.needs
+    }
+
+    fn page(
+        items: &[&Self],
+        next: Option<String>,
+        hint: &CacheHint,
+    ) -> ListResourceTemplatesResult {
+        let templates = items.iter().map(|template| template.definition().clone());
+        let mut page = ListResourceTemplatesResult::new(templates.collect::<Vec<_>>());
+        page.next_cursor = next;
+        (page.ttl_ms, page.cache_scope) = on_the_wire(hint);
+        page
+    }
+}
+
+impl<S> Shelved<S> for Resource<S> {
+    fn shelf(catalog: &mut Catalog<S>) -> &mut Arc<Shelf<Self>> {
+        &mut catalog.resources
+    }
+}
+
+impl<S> Shelved<S> for ResourceTemplate<S> {
+    fn shelf(catalog: &mut Catalog<S>) -> &mut Arc<Shelf<Self>> {
+        &mut catalog.templates
+    }
+}
+
+/// Changing which resources there are.
+impl<S: Send + Sync + 'static> Service<S> {
+    /// Offers one more resource, and tells clients so.
+    ///
+    /// # Errors
+    ///
+    /// Where there is one at that URI, something is wrong with it, or the
+    /// server was built to offer no resources.
+    pub fn add_resource(&self, resource: Resource<S>) -> Result<(), BuildError> {
+        self.add(resource)
+    }
+
+    /// Offers a resource no longer, and tells clients so. Says whether there
+    /// was one.
+    pub fn remove_resource(&self, uri: &str) -> bool {
+        self.remove::<Resource<S>>(uri)
+    }
+
+    /// Offers one more template, after all others, and tells clients so.
+    ///
+    /// # Errors
+    ///
+    /// Where there is one with that pattern, something is wrong with it, or
+    /// the server was built to offer no resources.
+    pub fn add_template(&self, template: ResourceTemplate<S>) -> Result<(), BuildError> {
+        self.add(template)
+    }
+
+    /// Offers a template no longer, and tells clients so. Says whether there
+    /// was one.
+    pub fn remove_template(&self, uri_template: &str) -> bool {
+        self.remove::<ResourceTemplate<S>>(uri_template)
+    }
+
+    /// Tells clients that the list of resources is another: that a
+    /// [source](crate::server::ResourceSource) has others, say.
+    pub fn resources_changed(&self) {
+        self.announce(Kind::Resources);
+    }
+
+    /// All resources that have a URI of their own, in their order, for tests
+    /// and manifests.
+    #[must_use]
+    pub fn resources(&self) -> Vec<Resource<S>> {
+        self.core.catalog().resources.items().to_vec()
+    }
+
+    /// All templates, in their order, for tests and manifests.
+    #[must_use]
+    pub fn templates(&self) -> Vec<ResourceTemplate<S>> {
+        self.core.catalog().templates.items().to_vec()
+    }
+}
+
+/// Listing.
+impl<S: Send + Sync + 'static> Core<S> {
+    pub(super) fn list_resources(
+        self: Arc<Self>,
+        request: Request,
+        voice: Box<dyn Voice>,
+    ) -> Handled {
+        let params = match request.read::<ListResourcesParams>() {
+            Ok(params) => params,
+            Err(error) => return Handled::Now(Reply::Error(error)),
+        };
+        let resources = &self.catalog().resources;
+        let nothing_here = !self.sources.is_empty() && resources.shows_nothing_to(&request.context);
+        let cursor = match params.cursor {
+            None if nothing_here => Some(FIRST_SOURCE.to_owned()),
+            cursor => cursor,
+        };
+        match cursor
+            .as_deref()
+            .and_then(|cursor| cursor.strip_prefix('@'))
+        {
+            Some(place) => {
+                let place = place.to_owned();
+                Handled::Later(Box::pin(self.list_source(request, voice, place)))
+            }
+            None => Handled::Now(self.list(
+                &request.context,
+                resources,
+                cursor.as_deref(),
+                &self.resources_hint(resources),
+            )),
+        }
+    }
+
+    /// How long the list may be kept: all pages of it in the same way.
+    fn resources_hint(&self, shelf: &Shelf<Resource<S>>) -> CacheHint {
+        let sources = self.sources.iter();
+        let needs = sources.fold(shelf.needs, |all, source| all.union(source.needs));
+        unshared_if(!needs.is_empty(), &self.hints.resources)
+    }
+
+    /// A page of a source's list: `1` is the first of the second source, and
+    /// `1.abc` the one that its cursor `abc` leads to.
+    async fn list_source(
+        self: Arc<Self>,
+        request: Request,
+        voice: Box<dyn Voice>,
+        place: String,
+    ) -> Reply {
+        let (number, cursor) = match place.split_once('.') {
+            Some((number, cursor)) => (number, Some(cursor.to_owned())),
+            None => (place.as_str(), None),
+        };
+        let number: Option<usize> = number.parse().ok();
+        let Some((number, source)) = number.and_then(|at| Some((at, self.sources.get(at)?))) else {
+            return Reply::Error(errors::unknown_cursor());
+        };
+        let able = Needs::met_by(&request.context.client.capabilities);
+        let shown = source.needs.without(able).is_empty();
+        let last = number + 1 == self.sources.len();
+        let hint = &self.resources_hint(&self.catalog().resources);
+        let work = async |cx| {
+            let page = match shown {
+                true => source.list(cursor, cx).await?,
+                false => Default::default(),
+            };
+            let mut result = ListResourcesResult::new(page.resources);
+            result.next_cursor = match page.next {
+                Some(cursor) => Some(format!("@{number}.{cursor}")),
+                None => (!last).then(|| format!("@{}", number + 1)),
+            };
+            (result.ttl_ms, result.cache_scope) = on_the_wire(hint);
+            Ok(result)
+        };
+        self.answer_quietly(request, voice, "resources", work).await
+    }
+}
+
+/// Reading.
+impl<S: Send + Sync + 'static> Core<S> {
+    pub(super) async fn read_resource(
+        self: Arc<Self>,
+        request: Request,
+        voice: Box<dyn Voice>,
+    ) -> Reply {
+        match self.try_read_resource(request, voice).await {
+            Ok(reply) => reply,
+            Err(error) => Reply::Error(error),
+        }
+    }
+
+    async fn try_read_resource(
+        &self,
+        request: Request,
+        voice: Box<dyn Voice>,
+    ) -> Result<Reply, ErrorObject> {
+        let params: ReadResourceParams = request.read()?;
+        let catalog = self.catalog();
+        let found = self.find(&catalog, &params.uri, &request.context)?;
+        // What depends on answers is kept by nobody.
+        let hint = match &params.request_state {
+            None => Some(found.hint.unwrap_or(&self.hints.contents).clone()),
+            Some(_) => None,
+        };
+        let task = Task {
+            name: &params.uri,
+            arguments: None,
+            limits: found.limits,
+            brought: Brought {
+                state: params.request_state,
+                answers: params.input_responses.unwrap_or_default(),
+            },
+        };
+        let state = Arc::clone(&self.state);
+        let read = found.read;
+        let work = |call| -> BoxFuture<'static, _> {
+            let reading = read(ServerContext { call, state });
+            Box::pin(async move {
+                let mut result = reading.await?;
+                if let (Some(hint), None) = (hint, result.ttl_ms) {
+                    (result.ttl_ms, result.cache_scope) = on_the_wire(&hint);
+                }
+                Ok(result)
+            })
+        };
+        Ok(self
+            .converse(request, voice, task, work, settle_or_refuse)
+            .await)
+    }
+
+    /// What is at a URI: a resource of its own, what the first template that
+    /// fits stands for, or what the sources have there.
+    fn find<'a>(
+        &self,
+        catalog: &'a Catalog<S>,
+        uri: &str,
+        context: &RequestContext,
+    ) -> Result<Found<'a, S>, ErrorObject> {
+        let about = |mime_type: &Option<String>| About {
+            uri: uri.to_owned(),
+            mime_type: mime_type.clone(),
+            rules: context.rules,
+        };
+        if let Some(resource) = catalog.resources.get(uri) {
+            let shared = &resource.shared;
+            check_needs(shared.needs, context)?;
+            let about = about(&shared.definition.mime_type);
+            return Ok(Found {
+                limits: shared.limits,
+                hint: shared.hint.as_ref(),
+                read: Box::new(move |cx| (shared.read)(about, cx)),
+            });
+        }
+        let mut templates = catalog.templates.items().iter();
+        let fitting = templates.find_map(|it| Some((it, it.shared.pattern.read(uri)?)));
+        if let Some((template, variables)) = fitting {
+            let shared = &template.shared;
+            check_needs(shared.needs, context)?;
+            let about = about(&shared.definition.mime_type);
+            return Ok(Found {
+                limits: shared.limits,
+                hint: shared.hint.as_ref(),
+                read: Box::new(move |cx| (shared.read)((about, variables), cx)),
+            });
+        }
+        let able = Needs::met_by(&context.client.capabilities);
+        let mut sources: Vec<AnySource<S>> = self.sources.to_vec();
+        sources.retain(|source| source.needs.without(able).is_empty());
+        let about = about(&None);
+        Ok(Found {
+            limits: super::Limits::default(),
+            hint: None,
+            read: Box::new(move |cx| Box::pin(read_sources(sources, about, cx))),
+        })
+    }
+}
+
+/// What is found at a URI.
+struct Found<'a, S> {
+    limits: super::Limits,
+    hint: Option<&'a CacheHint>,
+    read: Reading<'a, S>,
+}
+
+/// Reads it.
+type Reading<'a, S> = Box<
+    dyn FnOnce(ServerContext<S>) -> BoxFuture<'static, super::Result<ReadResourceResult>>
+        + Send
+        + 'a,
+>;
+
+async fn read_sources<S: Send + Sync + 'static>(
+    sources: Vec<AnySource<S>>,
+    about: About,
+    cx: ServerContext<S>,
+) -> super::Result<ReadResourceResult> {
+    let cx = Conversation::new(cx);
+    for source in sources {
+        if let Some(result) = source.read(&about, cx.clone()).await? {
+            return Ok(result);
+        }
+    }
+    Err(about.not_found())
+}

@@ -1,0 +1,17 @@
+//! Where a machine's frames go, if not over a link.
+
+use bytes::Bytes;
+
+use crate::proto::server::Incoming;
+
+/// Takes what a machine says, frame by frame, and finds its way.
+pub(crate) trait Outlet: Send {
+    /// A frame, the request that it is about, and whether it is an answer.
+    fn send(&mut self, about: Option<Incoming>, answer: bool, frame: Bytes);
+
+    /// Closes what carries the frames about a request, so that its client
+    /// comes back for the rest. Says whether that can be done.
+    fn pause(&mut self, _request: Incoming) -> bool {
+        false
+    }
+}

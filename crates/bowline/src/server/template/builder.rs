@@ -1,0 +1,205 @@
+//! Writing a template, step by step.
+
+use std::{fmt, future::Future, marker::PhantomData, sync::Arc, time::Duration};
+
+use serde::de::DeserializeOwned;
+
+use super::{Pattern, ResourceTemplate, Shared, Variables};
+use crate::{
+    proto::{
+        model::{self, Annotations, CacheScope, Icon, Meta},
+        server::CacheHint,
+    },
+    server::{
+        Conversation,
+        completion::{Completers, CompletionContext, Completions},
+        error::Result,
+        limits::Limits,
+        needs::{Need, Needs},
+        resource::Contents,
+    },
+};
+
+/// A template in the making. `V` is what its handler is given;
+/// [`read`](Self::read) finishes it.
+#[must_use = "a draft is not a template yet"]
+pub struct Draft<S, V> {
+    parts: Parts<S>,
+    variables: PhantomData<fn() -> V>,
+}
+
+/// What a draft has gathered.
+struct Parts<S> {
+    definition: model::ResourceTemplate,
+    needs: Needs,
+    limits: Limits,
+    hint: Option<CacheHint>,
+    completers: Completers<S>,
+}
+
+impl<S: 'static> Draft<S, Variables> {
+    pub(super) fn new(uri_template: String, name: String) -> Self {
+        Self {
+            parts: Parts {
+                definition: model::ResourceTemplate::new(uri_template, name),
+                needs: Needs::default(),
+                limits: Limits::default(),
+                hint: None,
+                completers: Completers::default(),
+            },
+            variables: PhantomData,
+        }
+    }
+
+    /// Gives the handler a struct with a field for each variable. Numbers and
+    /// truth values are read from their texts; a URI whose variables do not fit
+    /// is one of a resource that does not exist.
+    pub fn variables<V: DeserializeOwned + Send + 'static>(self) -> Draft<S, V> {
+        Draft {
+            parts: self.parts,
+            variables: PhantomData,
+        }
+    }
+}
+
+/// What may be said of every template.
+impl<S: 'static, V> Draft<S, V> {
+    /// The name for people.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.parts.definition.title = Some(title.into());
+        self
+    }
+
+    /// What it is for, for the model.
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.parts.definition.description = Some(description.into());
+        self
+    }
+
+    /// The media type, if all that match have the same.
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.parts.definition.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// A picture to show; one more each time.
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.parts.definition.icons.push(icon);
+        self
+    }
+
+    /// Hints for the client.
+    pub fn annotations(mut self, annotations: Annotations) -> Self {
+        self.parts.definition.annotations = Some(Box::new(annotations));
+        self
+    }
+
+    /// What travels beside it.
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.parts.definition.meta = Some(meta);
+        self
+    }
+
+    /// What a client must be able to do. To others the template is not listed,
+    /// and they cannot read what matches it.
+    pub fn requires(mut self, needs: impl IntoIterator<Item = Need>) -> Self {
+        let needs: Needs = needs.into_iter().collect();
+        self.parts.needs = self.parts.needs.union(needs);
+        self
+    }
+
+    /// How much reading may do.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.parts.limits = limits;
+        self
+    }
+
+    /// How long clients may keep what they read, and who may share it; as the
+    /// server says unless given.
+    pub fn cache(mut self, ttl: Duration, scope: CacheScope) -> Self {
+        self.parts.hint = Some(CacheHint { ttl, scope });
+        self
+    }
+
+    /// Proposes values for a variable, by what is typed so far.
+    pub fn complete<F, W>(mut self, variable: &str, complete: F) -> Self
+    where
+        F: Fn(String, CompletionContext<S>) -> W + Send + Sync + 'static,
+        W: Future<Output = Result<Completions>> + Send + 'static,
+    {
+        self.parts.completers.add(variable, complete);
+        self
+    }
+
+    /// Proposes those of these values that begin with what is typed so far,
+    /// whatever its case.
+    pub fn complete_from<T: Into<String>>(
+        mut self,
+        variable: &str,
+        values: impl IntoIterator<Item = T>,
+    ) -> Self {
+        self.parts.completers.add_fixed(variable, values);
+        self
+    }
+}
+
+/// How a template is finished.
+impl<S: 'static, V: DeserializeOwned + Send + 'static> Draft<S, V> {
+    /// Reads what a URI with these variables stands for. Reading may ask the
+    /// user and models, and has the application's state at hand.
+    ///
+    /// Errors become error responses; `Ok(None)` says that there is no such
+    /// resource.
+    pub fn read<C, F, W>(self, read: F) -> ResourceTemplate<S>
+    where
+        C: Contents,
+        F: Fn(V, Conversation<S>) -> W + Send + Sync + 'static,
+        W: Future<Output = Result<C>> + Send + 'static,
+    {
+        let parts = self.parts;
+        let pattern = Pattern::parse(&parts.definition.uri_template);
+        let problem = match &pattern {
+            Ok(pattern) => parts.problem(pattern),
+            Err(why) => Some(why.clone()),
+        };
+        ResourceTemplate {
+            shared: Arc::new(Shared {
+                definition: parts.definition,
+                pattern: pattern.unwrap_or_else(|_| Pattern::refusing()),
+                needs: parts.needs,
+                limits: parts.limits,
+                hint: parts.hint,
+                completers: parts.completers,
+                read: Arc::new(move |(about, variables), context| {
+                    let reading = variables
+                        .read()
+                        .map(|variables| read(variables, Conversation::new(context)));
+                    Box::pin(async move {
+                        let reading = reading.map_err(|_| about.not_found())?;
+                        reading.await?.into_result(&about)
+                    })
+                }),
+                problem,
+            }),
+        }
+    }
+}
+
+impl<S> Parts<S> {
+    fn problem(&self, pattern: &Pattern) -> Option<String> {
+        let names: Vec<&str> = pattern.names().collect();
+        let unknown = self.completers.names().find(|name| !names.contains(name));
+        let unknown =
+            unknown.map(|name| format!("it completes {name:?}, and has no such variable"));
+        unknown.or_else(|| crate::server::resource::uri_problem(&self.definition.uri_template))
+    }
+}
+
+impl<S, V> fmt::Debug for Draft<S, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut draft = f.debug_struct("Draft");
+        draft
+            .field("uri_template", &self.parts.definition.uri_template)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,133 @@
+//! Patterns of URIs that clients may read.
+//!
+//! [`ResourceTemplate::new`] begins one; [`builder`] is how it goes on.
+//! [`pattern`] finds out which URIs fit, [`variables`] is what stands in them,
+//! and [`values`] reads that as types of the author's.
+
+mod builder;
+mod pattern;
+pub(crate) mod values;
+mod variables;
+
+use std::{fmt, sync::Arc};
+
+use crate::{
+    proto::{
+        model::{self, ReadResourceResult},
+        server::CacheHint,
+    },
+    server::{
+        completion::Completers,
+        limits::Limits,
+        needs::{Need, Needs},
+        request::{Work, with_any_state},
+        resource::About,
+    },
+};
+
+pub use builder::Draft;
+pub(crate) use pattern::Pattern;
+pub use variables::Variables;
+
+/// Resources whose URIs have a pattern, for servers with the state `S`.
+///
+/// The pattern is a URI template of RFC 6570. `{name}` is anything up to the
+/// next `/`, `?` or `#`; `{+name}` may hold these, too, as paths do. Templates
+/// are tried in the order in which they are added, after all resources that
+/// have a URI of their own.
+///
+/// ```
+/// use bowline::server::{Conversation, ResourceTemplate, completion::CompletionContext};
+///
+/// let weather = ResourceTemplate::new("weather:///{city}/today", "weather")
+///     .description("Today's weather in a city")
+///     .mime_type("text/plain")
+///     .complete("city", async |typed, _cx: CompletionContext| {
+///         Ok(["Lisbon", "London"].into_iter().filter(|city| city.starts_with(&typed)).collect())
+///     })
+///     .read(async |variables, _cx: Conversation| Ok(format!("Sunny in {}", &variables["city"])));
+/// assert_eq!(weather.uri_template(), "weather:///{city}/today");
+/// ```
+pub struct ResourceTemplate<S = ()> {
+    pub(crate) shared: Arc<Shared<S>>,
+}
+
+/// A finished template, as the server keeps it.
+pub(crate) struct Shared<S> {
+    pub(crate) definition: model::ResourceTemplate,
+    pub(crate) pattern: Pattern,
+    pub(crate) needs: Needs,
+    pub(crate) limits: Limits,
+    pub(crate) hint: Option<CacheHint>,
+    pub(crate) completers: Completers<S>,
+    pub(crate) read: Work<S, (About, Variables), ReadResourceResult>,
+    /// Why it cannot be served.
+    pub(crate) problem: Option<String>,
+}
+
+impl<S: 'static> ResourceTemplate<S> {
+    /// Begins a template with this pattern, and a name for programs.
+    #[expect(
+        clippy::new_ret_no_self,
+        reason = "a template that cannot be read must not compile, so that a new one is a draft"
+    )]
+    pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Draft<S, Variables> {
+        Draft::new(uri_template.into(), name.into())
+    }
+}
+
+impl<S> ResourceTemplate<S> {
+    /// The pattern.
+    #[must_use]
+    pub fn uri_template(&self) -> &str {
+        &self.shared.definition.uri_template
+    }
+
+    /// What clients are told of it.
+    #[must_use]
+    pub fn definition(&self) -> &model::ResourceTemplate {
+        &self.shared.definition
+    }
+
+    /// What a client must be able to do to see and read it.
+    pub fn needs(&self) -> impl Iterator<Item = Need> {
+        self.shared.needs.iter()
+    }
+}
+
+impl ResourceTemplate<()> {
+    /// The same template, for a server with any state.
+    #[must_use]
+    pub fn with_any_state<S: Send + Sync + 'static>(self) -> ResourceTemplate<S> {
+        let shared = &self.shared;
+        ResourceTemplate {
+            shared: Arc::new(Shared {
+                definition: shared.definition.clone(),
+                pattern: shared.pattern.clone(),
+                needs: shared.needs,
+                limits: shared.limits,
+                hint: shared.hint.clone(),
+                completers: shared.completers.with_any_state(),
+                read: with_any_state(Arc::clone(&shared.read)),
+                problem: shared.problem.clone(),
+            }),
+        }
+    }
+}
+
+impl<S> Clone for ResourceTemplate<S> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<S> fmt::Debug for ResourceTemplate<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut template = f.debug_struct("ResourceTemplate");
+        template
+            .field("uri_template", &self.uri_template())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,269 @@
+//! Patterns of URIs: which URIs fit, and what stands where.
+//!
+//! Of RFC 6570, `{name}` is understood, which is anything up to the next `/`,
+//! `?` or `#`, and `{+name}`, which may hold these, too. The other operators
+//! make URIs well, but do not tell how to take them apart again.
+
+use super::Variables;
+
+/// The longest URI that is looked at.
+const LONGEST: usize = 16 * 1024;
+
+/// A URI template, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Literal(String),
+    Variable {
+        name: String,
+        /// Whether it may hold `/`, `?` and `#` as they are.
+        open: bool,
+    },
+}
+
+impl Pattern {
+    /// Takes a template apart.
+    ///
+    /// # Errors
+    ///
+    /// Where it is none, or more than is understood here; says why.
+    pub(crate) fn parse(template: &str) -> Result<Self, String> {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut rest = template;
+        while !rest.is_empty() {
+            let (literal, expression) = match rest.split_once('{') {
+                Some((literal, after)) => (literal, Some(after)),
+                None => (rest, None),
+            };
+            if literal.contains('}') {
+                return Err("there is a `}` without its `{`".to_owned());
+            }
+            if !literal.is_empty() {
+                parts.push(Part::Literal(literal.to_owned()));
+            }
+            let Some(expression) = expression else { break };
+            let (expression, after) = expression
+                .split_once('}')
+                .ok_or("there is a `{` without its `}`")?;
+            if matches!(parts.last(), Some(Part::Variable { .. })) {
+                let why = "two variables without anything between them cannot be told apart";
+                return Err(why.to_owned());
+            }
+            parts.push(Part::variable(expression)?);
+            rest = after;
+        }
+        let pattern = Self { parts };
+        pattern.check_names()?;
+        Ok(pattern)
+    }
+
+    /// What a template matches that is never used, since something is wrong
+    /// with it.
+    pub(super) fn refusing() -> Self {
+        Self { parts: Vec::new() }
+    }
+
+    /// The names of the variables, in order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Variable { name, .. } => Some(name.as_str()),
+            Part::Literal(_) => None,
+        })
+    }
+
+    /// The variables of a URI that fits, decoded. Where there are several ways
+    /// to read it, earlier variables are as short as they can be.
+    pub(crate) fn read(&self, uri: &str) -> Option<Variables> {
+        if uri.len() > LONGEST || self.parts.is_empty() {
+            return None;
+        }
+        let fits = self.fits(uri.as_bytes());
+        let mut at = 0;
+        let mut variables = Variables::default();
+        for (index, part) in self.parts.iter().enumerate() {
+            if !fits[index][at] {
+                return None;
+            }
+            match part {
+                Part::Literal(literal) => at += literal.len(),
+                Part::Variable { name, .. } => {
+                    let end = (at + 1..=uri.len()).find(|&end| fits[index + 1][end])?;
+                    variables.insert(name, decode(uri.get(at..end)?)?);
+                    at = end;
+                }
+            }
+        }
+        Some(variables)
+    }
+
+    /// Whether the parts from each on fit the URI from each byte on. One pass
+    /// for each part, whatever the URI is: a client must not be able to make
+    /// this slow.
+    fn fits(&self, uri: &[u8]) -> Vec<Vec<bool>> {
+        let mut table = vec![vec![false; uri.len() + 2]; self.parts.len() + 1];
+        table[self.parts.len()][uri.len()] = true;
+        for (index, part) in self.parts.iter().enumerate().rev() {
+            for at in (0..uri.len()).rev() {
+                table[index][at] = match part {
+                    Part::Literal(literal) => {
+                        uri[at..].starts_with(literal.as_bytes())
+                            && table[index + 1][at + literal.len()]
+                    }
+                    Part::Variable { open, .. } => {
+                        (*open || !b"/?#".contains(&uri[at]))
+                            && (table[index + 1][at + 1] || table[index][at + 1])
+                    }
+                };
+            }
+        }
+        table
+    }
+
+    fn check_names(&self) -> Result<(), String> {
+        let mut names: Vec<&str> = self.names().collect();
+        if names.is_empty() {
+            return Err("it has no variables: that is a resource, not a template".to_owned());
+        }
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(twice) => Err(format!("the variable {:?} stands there twice", twice[0])),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Part {
+    fn variable(expression: &str) -> Result<Self, String> {
+        let (open, name) = match expression.strip_prefix('+') {
+            Some(name) => (true, name),
+            None => (false, expression),
+        };
+        let named = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.';
+        if name.is_empty() || !name.bytes().all(named) {
+            return Err(format!(
+                "`{{{expression}}}` is not understood: there are `{{name}}`, and `{{+name}}` \
+                 for what may hold slashes"
+            ));
+        }
+        let name = name.to_owned();
+        Ok(Self::Variable { name, open })
+    }
+}
+
+/// Takes percent-encoding off. What is not encoded right, or is no text, is
+/// nothing.
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        rest = after;
+        if first != b'%' {
+            bytes.push(first);
+            continue;
+        }
+        let (digits, after) = rest.split_at_checked(2)?;
+        bytes.push(hex_digit(digits[0])? << 4 | hex_digit(digits[1])?);
+        rest = after;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn hex_digit(digit: u8) -> Option<u8> {
+    let value = char::from(digit).to_digit(16)?;
+    u8::try_from(value).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(template: &str, uri: &str, expected: Option<&[(&str, &str)]>) {
+        let pattern = Pattern::parse(template).unwrap();
+        let read = pattern.read(uri);
+        let read: Option<Vec<_>> = read.as_ref().map(|variables| variables.iter().collect());
+        assert_eq!(read.as_deref(), expected, "{uri} as {template}");
+    }
+
+    #[test]
+    fn variables_are_found_between_what_is_fixed() {
+        check("t://a/{id}/data", "t://a/123/data", Some(&[("id", "123")]));
+        check(
+            "t://{x}-{y}",
+            "t://1-2-3",
+            Some(&[("x", "1"), ("y", "2-3")]),
+        );
+        check("t://{x}.json", "t://a.json.json", Some(&[("x", "a.json")]));
+        check(
+            "t://s?q={q}&l={lang}",
+            "t://s?q=a&l=b",
+            Some(&[("lang", "b"), ("q", "a")]),
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        for uri in [
+            "t://a//data",
+            "t://a/1/2/data",
+            "t://a/1/data/",
+            "u://a/1/data",
+            "",
+        ] {
+            check("t://a/{id}/data", uri, None);
+        }
+        check("t://{id}", "t://a?b", None);
+        check("t://{id}", &format!("t://{}", "a".repeat(LONGEST)), None);
+    }
+
+    #[test]
+    fn open_variables_hold_slashes_and_leave_room_for_others() {
+        check("f:///{+path}", "f:///a/b?c#d", Some(&[("path", "a/b?c#d")]));
+        check(
+            "f:///{+folder}/{name}",
+            "f:///a/b/c",
+            Some(&[("folder", "a/b"), ("name", "c")]),
+        );
+        check(
+            "f:///{+path}-{id}",
+            "f:///a-b/c-d",
+            Some(&[("id", "d"), ("path", "a-b/c")]),
+        );
+    }
+
+    #[test]
+    fn values_are_decoded_and_broken_ones_refused() {
+        check("t://{id}", "t://a%20b%2Fc", Some(&[("id", "a b/c")]));
+        check("t://{id}", "t://%C3%A9é", Some(&[("id", "éé")]));
+        for broken in ["t://%", "t://%4", "t://%zz", "t://%+1", "t://%ff"] {
+            check("t://{id}", broken, None);
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_says_so() {
+        for (template, why) in [
+            ("t://a", "it has no variables"),
+            ("t://{a", "without its `}`"),
+            ("t://a}", "without its `{`"),
+            ("t://{a}{b}", "cannot be told apart"),
+            ("t://{a}/{a}", "stands there twice"),
+            ("t://{?q,r}", "`{?q,r}` is not understood"),
+            ("t://{a*}", "`{a*}` is not understood"),
+            ("t://{}", "`{}` is not understood"),
+        ] {
+            let error = Pattern::parse(template).unwrap_err();
+            assert!(error.contains(why), "{template}: {error}");
+        }
+    }
+
+    #[test]
+    fn hostile_uris_take_no_longer_than_others() {
+        let pattern = Pattern::parse("t://{+x}-{+y}-{+z}!").unwrap();
+        assert_eq!(pattern.read(&format!("t://{}", "-".repeat(10_000))), None);
+    }
+}

@@ -1,0 +1,109 @@
+//! What stands where a template has its variables.
+
+use std::{ops::Index, path::PathBuf};
+
+use serde::{Deserialize, de::DeserializeOwned};
+
+use super::values::{self, Texts};
+use crate::proto::model::DecodeError;
+
+/// The variables of a URI, with percent-encoding taken off.
+///
+/// They are the client's words. Decoded, even a variable that ends at the next
+/// slash may hold one (`%2F`), and `..` is a value like any other. What is to
+/// become a path goes through [`path`](Self::path), or is checked by the
+/// handler.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Variables {
+    values: Texts,
+}
+
+impl Variables {
+    /// The value of a variable; `None` where the template has none of that
+    /// name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str)
+    }
+
+    /// All of them, in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let values = self.values.iter();
+        values.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// A variable as a path that leads nowhere but down: no `..`, no root, no
+    /// drive, no backslash. `None` where it is not one.
+    ///
+    /// This looks at the text alone. A link in the file system may still lead
+    /// elsewhere.
+    ///
+    /// ```
+    /// use bowline::server::{Conversation, ResourceTemplate, Result};
+    ///
+    /// let files = ResourceTemplate::new("docs:///{+path}", "docs")
+    ///     .read(async |variables, _cx: Conversation| {
+    ///         let Some(path) = variables.path("path") else {
+    ///             return Ok(None);
+    ///         };
+    ///         Ok(std::fs::read("/srv/docs".parse::<std::path::PathBuf>()?.join(path)).ok())
+    ///     });
+    /// # drop(files);
+    /// ```
+    #[must_use]
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        let text = self.get(name)?;
+        let goes_down = |segment: &str| {
+            !matches!(segment, "" | "." | "..") && !segment.contains(['\\', ':', '\0'])
+        };
+        text.split('/')
+            .all(goes_down)
+            .then(|| text.split('/').collect())
+    }
+
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+        values::read(&self.values)
+    }
+
+    pub(super) fn insert(&mut self, name: &str, value: String) {
+        self.values.insert(name.to_owned(), value);
+    }
+}
+
+/// The value of a variable.
+///
+/// # Panics
+///
+/// Where the template has none of that name.
+impl Index<&str> for Variables {
+    type Output = str;
+
+    fn index(&self, name: &str) -> &str {
+        match self.get(name) {
+            Some(value) => value,
+            None => panic!("the template has no variable {name:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lead_down() {
+        let path = |text: &str| {
+            let mut variables = Variables::default();
+            variables.insert("path", text.to_owned());
+            variables.path("path")
+        };
+        assert_eq!(path("a/b.txt"), Some(PathBuf::from("a/b.txt")));
+        assert_eq!(path("..."), Some(PathBuf::from("...")));
+        for bad in [
+            "", "..", "a/../b", "/etc", "a//b", "./a", "a\\..\\b", "C:/x", "a/", "\0",
+        ] {
+            assert_eq!(path(bad), None, "{bad:?}");
+        }
+    }
+}

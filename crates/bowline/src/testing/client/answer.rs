@@ -1,0 +1,199 @@
+//! What the user and the model answer in a test.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::proto::{
+    jsonrpc::{ErrorObject, RawJson, code},
+    model::{
+        CreateMessageParams, CreateMessageResult, DecodeError, ElicitAction, ElicitParams,
+        ElicitResult, Role, SamplingBlock, SamplingContent, StopReason, ToolUseContent,
+    },
+};
+
+/// What the user does with a question. [`accept`], [`decline`], [`cancel`],
+/// [`confirmed`] and [`visited`] make one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UserAnswer {
+    action: ElicitAction,
+    content: Option<Value>,
+    unchecked: bool,
+}
+
+/// The user fills the form in like this.
+///
+/// # Panics
+///
+/// Where the content cannot be written as JSON.
+#[must_use]
+pub fn accept(content: impl Serialize) -> UserAnswer {
+    UserAnswer::new(ElicitAction::Accept, Some(to_json(&content)))
+}
+
+/// The user says no.
+#[must_use]
+pub fn decline() -> UserAnswer {
+    UserAnswer::new(ElicitAction::Decline, None)
+}
+
+/// The user goes away without an answer.
+#[must_use]
+pub fn cancel() -> UserAnswer {
+    UserAnswer::new(ElicitAction::Cancel, None)
+}
+
+/// The user says yes to [`Conversation::confirm`](crate::server::Conversation::confirm).
+#[must_use]
+pub fn confirmed() -> UserAnswer {
+    accept(json!({"confirmed": true}))
+}
+
+/// The user agrees to visit the page.
+#[must_use]
+pub fn visited() -> UserAnswer {
+    UserAnswer::new(ElicitAction::Accept, None)
+}
+
+impl UserAnswer {
+    fn new(action: ElicitAction, content: Option<Value>) -> Self {
+        Self {
+            action,
+            content,
+            unchecked: false,
+        }
+    }
+
+    /// Sends the answer even if the form does not allow it. Without this, a
+    /// wrong answer is a mistake of the test and never reaches the server.
+    #[must_use]
+    pub fn unchecked(mut self) -> Self {
+        self.unchecked = true;
+        self
+    }
+
+    /// The answer as it is sent.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not one to this question.
+    pub(super) fn to_question(&self, question: &ElicitParams) -> Result<ElicitResult, DecodeError> {
+        if !self.unchecked {
+            self.check(question)?;
+        }
+        let mut answer = ElicitResult::new(self.action.clone());
+        answer.content = self.content.as_ref().map(raw);
+        Ok(answer)
+    }
+
+    fn check(&self, question: &ElicitParams) -> Result<(), DecodeError> {
+        if self.action != ElicitAction::Accept {
+            return Ok(());
+        }
+        match (&question.requested_schema, &self.content) {
+            (Some(form), Some(content)) => form.check(content),
+            (Some(form), None) => form.check(&json!({})),
+            (None, Some(_)) => {
+                let why = "a page to visit is not filled in; `visited()` agrees to go there";
+                Err(DecodeError::new("", why))
+            }
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+/// What a model writes. A text becomes one by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelAnswer(Written);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Written {
+    Whole(Box<CreateMessageResult>),
+    /// In the way that the question asks for.
+    Structured(Value),
+    Refused(ErrorObject),
+}
+
+impl ModelAnswer {
+    /// A structured answer, in the way in which it is asked for: as the
+    /// arguments of the only tool that the model is given, else as JSON text.
+    ///
+    /// # Panics
+    ///
+    /// Where the value cannot be written as JSON.
+    #[must_use]
+    pub fn structured(value: impl Serialize) -> Self {
+        Self(Written::Structured(to_json(&value)))
+    }
+
+    /// The model asks for these tools: names and arguments.
+    #[must_use]
+    pub fn tool_calls<N: Into<String>>(calls: impl IntoIterator<Item = (N, Value)>) -> Self {
+        let block = |(at, (name, input)): (usize, (N, Value))| {
+            let id = format!("call_{}", at + 1);
+            SamplingBlock::from(ToolUseContent::new(id, name, raw(&input)))
+        };
+        let blocks: Vec<_> = calls.into_iter().enumerate().map(block).collect();
+        wrote(blocks, StopReason::ToolUse).into()
+    }
+
+    /// There is no answer: the user or the client does not allow it.
+    #[must_use]
+    pub fn refused(why: impl Into<String>) -> Self {
+        Self(Written::Refused(ErrorObject::new(
+            code::USER_REJECTED,
+            why.into(),
+        )))
+    }
+
+    pub(super) fn to_question(
+        &self,
+        question: &CreateMessageParams,
+    ) -> Result<CreateMessageResult, ErrorObject> {
+        match &self.0 {
+            Written::Whole(result) => Ok((**result).clone()),
+            Written::Refused(error) => Err(error.clone()),
+            Written::Structured(value) => Ok(match question.tools.as_deref() {
+                Some([tool]) => {
+                    let call = ToolUseContent::new("call_1", &*tool.name, raw(value));
+                    wrote(SamplingBlock::from(call), StopReason::ToolUse)
+                }
+                _ => wrote(SamplingBlock::text(value.to_string()), StopReason::EndTurn),
+            }),
+        }
+    }
+}
+
+impl From<&str> for ModelAnswer {
+    fn from(text: &str) -> Self {
+        wrote(SamplingBlock::text(text), StopReason::EndTurn).into()
+    }
+}
+
+impl From<String> for ModelAnswer {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<CreateMessageResult> for ModelAnswer {
+    fn from(result: CreateMessageResult) -> Self {
+        Self(Written::Whole(Box::new(result)))
+    }
+}
+
+fn wrote(content: impl Into<SamplingContent>, why: StopReason) -> CreateMessageResult {
+    let mut result = CreateMessageResult::new(Role::Assistant, content, "test-model");
+    result.stop_reason = Some(why);
+    result
+}
+
+fn to_json<T: Serialize>(value: &T) -> Value {
+    match serde_json::to_value(value) {
+        Ok(value) => value,
+        Err(error) => panic!("the answer cannot be written as JSON: {error}"),
+    }
+}
+
+fn raw(value: &Value) -> RawJson {
+    RawJson::encode(value).expect("a JSON value is JSON")
+}

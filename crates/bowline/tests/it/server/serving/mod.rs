@@ -1,0 +1,9 @@
+//! How clients are served: at once, to the end, and never beyond it.
+
+mod beyond;
+mod panics;
+mod raw;
+mod running;
+mod telling;
+
+pub(super) use raw::{Raw, connect};

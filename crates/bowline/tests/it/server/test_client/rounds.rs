@@ -1,0 +1,116 @@
+//! Rounds that are repeated, or go to another node.
+
+use std::sync::Arc;
+
+use bowline::{
+    proto::jsonrpc::code,
+    server::{
+        Conversation, Server, Service, Tool,
+        seal::Keyring,
+        store::{MemoryOnce, MemoryState},
+    },
+    testing::{TestClient, TestError, confirmed},
+};
+use serde_json::json;
+
+use super::{App, book, booking, choice};
+
+#[tokio::test]
+async fn steps_happen_once_however_often_a_round_is_repeated() {
+    for times in [1, 2, 3] {
+        let app = App::default();
+        let client = TestClient::new(booking(&app))
+            .elicit(choice())
+            .elicit(confirmed())
+            .each_round(times);
+        let outcome = client.call("book", json!({})).await;
+        outcome.assert_text("2 seats on FL1, no. 1");
+        assert_eq!(app.counts(), (1, 1), "{times} times");
+        assert_eq!(outcome.transcript().asked(), ["Which flight?", "Book FL1?"]);
+        client.assert_done();
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_step_is_found_out_by_repeated_rounds() {
+    let careless = Tool::new("book").description("Books").no_input().execute(
+        async |_, cx: Conversation<App>| {
+            cx.confirm("Book?").await?;
+            cx.state().reserve();
+            cx.confirm("Pay?").await?;
+            Ok("done")
+        },
+    );
+    let app = App::default();
+    let client = TestClient::of_tool_with(careless, app.clone())
+        .elicit(confirmed())
+        .elicit(confirmed())
+        .each_round_twice();
+    client.call("book", json!({})).await.assert_text("done");
+    // Twice in the second round, and once in the third, whose repetition is
+    // told what the first came to.
+    assert_eq!(app.counts(), (3, 0));
+}
+
+/// A node of a fleet, or a machine of its own.
+fn node(app: &App, stores: Option<&(Arc<MemoryOnce>, Arc<MemoryState>)>) -> Service<App> {
+    let keys = Keyring::from_secret(b"thirty-two bytes, all of them known");
+    let mut server = Server::new("travel", "1")
+        .state(app.clone())
+        .tool(book())
+        .keyring(keys.expect("it is long enough"));
+    if let Some((once, states)) = stores {
+        server = server.once_store(once.clone()).state_store(states.clone());
+    }
+    server.build().expect("the server is sound")
+}
+
+#[tokio::test]
+async fn rounds_go_to_two_nodes_in_turn() {
+    let app = App::default();
+    let stores = Default::default();
+    let client = TestClient::on_two_nodes(node(&app, Some(&stores)), node(&app, Some(&stores)))
+        .elicit(choice())
+        .elicit(confirmed())
+        .each_round_twice();
+    let outcome = client.call("book", json!({})).await;
+    outcome.assert_text("2 seats on FL1, no. 1");
+    assert_eq!(app.counts(), (1, 1));
+}
+
+#[tokio::test]
+async fn nodes_that_share_no_store_are_found_out() {
+    let app = App::default();
+    let client = TestClient::on_two_nodes(node(&app, None), node(&app, None))
+        .elicit(choice())
+        .elicit(confirmed())
+        .each_round_twice();
+    client.call("book", json!({})).await.assert_contains("FL1");
+    assert_eq!(app.counts(), (2, 2));
+}
+
+#[tokio::test]
+async fn nodes_that_share_no_keys_are_found_out() {
+    let app = App::default();
+    let client = TestClient::on_two_nodes(booking(&app), booking(&app)).elicit(choice());
+    let outcome = client.call("book", json!({})).await;
+    outcome.assert_refused(code::INVALID_PARAMS);
+    assert_eq!(app.counts(), (0, 0));
+}
+
+#[tokio::test]
+async fn rounds_without_end_are_found_out() {
+    let tool = Tool::new("ask").description("Asks").no_input();
+    let tool: Tool = tool.execute(async |_, cx: Conversation| {
+        for _ in 0..50 {
+            cx.confirm("Again?").await?;
+        }
+        Ok("done")
+    });
+    let client = TestClient::of_tool(tool).elicit_with(|_| confirmed());
+    let outcome = client.call("ask", json!({})).await;
+    assert!(matches!(
+        outcome.error(),
+        Some(TestError::TooManyRounds { limit: 32 })
+    ));
+}

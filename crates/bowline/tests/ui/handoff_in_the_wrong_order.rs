@@ -1,0 +1,31 @@
+//! Before, client, after: in this order.
+
+use bowline::server::{Conversation, ServerContext, Tool};
+
+fn after_without_client() {
+    let _tool = Tool::new("book")
+        .description("Books a flight")
+        .no_input()
+        .handoff()
+        .before(async |_, _: ServerContext| Ok(1))
+        .after(async |_, _, _| Ok("done"));
+}
+
+fn client_without_before() {
+    let _tool = Tool::new("book")
+        .description("Books a flight")
+        .no_input()
+        .handoff()
+        .client(async |_, cx: Conversation| cx.confirm("Shall I?").await);
+}
+
+fn nothing_after_client() -> Tool {
+    Tool::new("book")
+        .description("Books a flight")
+        .no_input()
+        .handoff()
+        .before(async |_, _: ServerContext| Ok(1))
+        .client(async |_, cx: Conversation| cx.confirm("Shall I?").await)
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! What the first phase returns is carried as JSON.
+
+use bowline::server::{ServerContext, Tool};
+
+struct Flights {
+    found: Vec<String>,
+}
+
+fn book() {
+    let _handoff = Tool::new("book")
+        .description("Books a flight")
+        .no_input()
+        .handoff()
+        .before(async |_, _: ServerContext| Ok(Flights { found: Vec::new() }));
+}
+
+fn main() {}

@@ -1,0 +1,29 @@
+//! Only the second phase may ask.
+
+use bowline::server::{Conversation, ServerContext, Tool};
+
+fn by_type() {
+    let _handoff = Tool::new("book")
+        .description("Books a flight")
+        .no_input()
+        .handoff()
+        .before(async |_, cx: Conversation| {
+            cx.confirm("Shall I?").await?;
+            Ok(1)
+        })
+        .client(async |_, cx: Conversation| cx.confirm("Really?").await);
+}
+
+fn by_method() {
+    let _handoff = Tool::new("book")
+        .description("Books a flight")
+        .no_input()
+        .handoff()
+        .before(async |_, cx: ServerContext| {
+            cx.confirm("Shall I?").await?;
+            Ok(1)
+        })
+        .client(async |_, cx: Conversation| cx.confirm("Really?").await);
+}
+
+fn main() {}

@@ -1,0 +1,37 @@
+//! A tool outlives the call that made it, and so do its futures.
+
+use std::sync::Arc;
+
+use bowline::server::{Conversation, ServerContext, Tool};
+
+fn borrows_a_local() -> Tool {
+    let greeting = String::from("Hello!");
+    Tool::new("hello")
+        .description("Says hello")
+        .no_input()
+        .execute(async |_, cx: Conversation| {
+            cx.confirm("Shall I?").await?;
+            Ok(greeting.clone())
+        })
+}
+
+fn borrows_what_it_owns() -> Tool {
+    let greeting = Arc::new(String::from("Hello!"));
+    Tool::new("hello")
+        .description("Says hello")
+        .no_input()
+        .headless(async move |_| Ok(greeting.to_string()))
+}
+
+fn borrows_in_a_phase() {
+    let greeting = Arc::new(String::from("Hello!"));
+    let _tool = Tool::new("hello")
+        .description("Says hello")
+        .no_input()
+        .handoff()
+        .before(async |_, _: ServerContext| Ok(1))
+        .client(async |_, cx| cx.confirm("Shall I?").await)
+        .after(async move |_, _, _| Ok(greeting.to_string()));
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! The second one would hide the first.
+
+use bowline::server::Tool;
+
+fn hello() -> Tool {
+    Tool::new("hello")
+        .description("Says hello")
+        .no_input()
+        .description("Says hello to everybody")
+        .headless(async |_| Ok("Hello!"))
+}
+
+fn main() {}
