@@ -46,7 +46,10 @@ pub(super) type Settle<R> = fn(Result<R>, &RequestContext) -> Result<R, ErrorObj
 enum Ended<R> {
     Complete(R),
     Suspended(InputRequiredResult),
+    /// What was run ended with an error of the protocol.
     Refused(ErrorObject),
+    /// The round came to no end. It may be played again.
+    Broken(ErrorObject),
 }
 
 impl<S> Core<S> {
@@ -77,7 +80,7 @@ impl<S> Core<S> {
         let Some(state) = &task.brought.state else {
             call.stage = Some(Stage::new(Vec::new()));
             let begin = || self.replay.begin(binding());
-            let ended = self.play(call, begin, work, settle).await;
+            let ended = self.play(call, Duration::ZERO, begin, work, settle).await;
             return ended.0.into_reply(&ended.1.context, &id);
         };
         let binding = binding();
@@ -99,27 +102,28 @@ impl<S> Core<S> {
         let claim = match self.replay.claim(&resumed).await {
             Ok(Round::Play(claim)) => claim,
             Ok(Round::Played(answer)) => return Stored::reply(&answer),
-            Err(error) => return Reply::Error(super::tools::protocol_error(&error)),
+            Err(error) => return Reply::Error(error),
         };
-        call.limits.time = call.limits.time.map(|all| all.saturating_sub(resumed.age));
         call.stage = Some(resumed.stage);
         call.claims = Some(resumed.claims);
-        let thread = resumed.thread;
-        let (ended, call) = self.play(call, || Ok(thread), work, settle).await;
-        let suspended = matches!(ended, Ended::Suspended(_));
+        let (thread, spent) = (resumed.thread, resumed.age);
+        let played = self.play(call, spent, || Ok(thread), work, settle);
+        let (ended, call) = played.await;
+        let last = matches!(ended, Ended::Complete(_) | Ended::Refused(_));
         let stored = ended.store(&call.context);
         let reply = stored.clone().into_reply();
         match serde_json::to_vec(&stored) {
-            Ok(answer) if !suspended => claim.keep(answer.into()).await,
+            Ok(answer) if last => claim.keep(answer.into()).await,
             _ => claim.release().await,
         }
         reply
     }
 
-    /// Plays a round as far as it goes.
+    /// Plays a round as far as it goes, some time after the conversation began.
     async fn play<R: ResultObject>(
         &self,
         call: Call,
+        spent: Duration,
         thread: impl FnOnce() -> Result<Thread, ErrorObject>,
         work: impl FnOnce(Arc<Call>) -> BoxFuture<'static, Result<R>>,
         settle: Settle<R>,
@@ -128,19 +132,18 @@ impl<S> Core<S> {
         let _end = EndOfCall(Arc::clone(&call));
         let Some(stage) = &call.stage else {
             let error = errors::internal("there is no stage to play on");
-            return (Ended::Refused(error), call);
+            return (Ended::Broken(error), call);
         };
-        let work = within(call.limits.time, work(Arc::clone(&call)));
-        let ended = match perform(stage, work).await {
-            Performance::Ended(end) => Ended::of(settle(end, &call.context)),
-            Performance::Diverged(fault) => Ended::Refused(fault.explain()),
-            Performance::Suspended(kept) => match self.suspend(thread(), kept).await {
+        let performed = perform(stage, work(Arc::clone(&call)));
+        let ended = match within(call.limits.time, spent, performed).await {
+            Err(late) => Ended::of(settle(Err(late), &call.context)),
+            Ok(Performance::Ended(end)) => Ended::of(settle(end, &call.context)),
+            Ok(Performance::Failed(fault)) => Ended::Broken(fault.explain()),
+            Ok(Performance::Suspended(kept)) => match self.suspend(thread(), kept).await {
                 Ok(question) => Ended::Suspended(question),
-                Err(error) => Ended::Refused(error),
+                Err(error) => Ended::Broken(error),
             },
         };
-        // Whoever still waits somewhere else waits in vain.
-        stage.close();
         (ended, call)
     }
 
@@ -161,19 +164,30 @@ async fn live<R: ResultObject>(
 ) -> (Ended<R>, Arc<Call>) {
     let call = Arc::new(call);
     let _end = EndOfCall(Arc::clone(&call));
-    let end = within(call.limits.time, work(Arc::clone(&call))).await;
+    let work = work(Arc::clone(&call));
+    let end = within(call.limits.time, Duration::ZERO, work).await;
+    let end = end.and_then(|end| end);
     (Ended::of(settle(end, &call.context)), call)
 }
 
-/// The work, with a limit on its time.
-async fn within<R>(limit: Option<Duration>, work: impl Future<Output = Result<R>>) -> Result<R> {
+/// The work, with a limit on its time, of which some is spent.
+async fn within<T>(
+    limit: Option<Duration>,
+    spent: Duration,
+    work: impl Future<Output = T>,
+) -> Result<T> {
     let Some(after) = limit else {
-        return work.await;
+        return Ok(work.await);
     };
-    tokio::time::timeout(after, work).await.unwrap_or_else(|_| {
+    let late = || {
         let message = format!("it did not come to its end within {after:?}");
-        Err(Error::of(ErrorKind::Timeout { after }, message))
-    })
+        Error::of(ErrorKind::Timeout { after }, message)
+    };
+    let left = after.saturating_sub(spent);
+    if left.is_zero() {
+        return Err(late());
+    }
+    tokio::time::timeout(left, work).await.map_err(|_| late())
 }
 
 impl<R: ResultObject> Ended<R> {
@@ -188,7 +202,7 @@ impl<R: ResultObject> Ended<R> {
         match self {
             Self::Complete(result) => answer(context, id, result),
             Self::Suspended(question) => answer(context, id, question),
-            Self::Refused(error) => Reply::Error(error),
+            Self::Refused(error) | Self::Broken(error) => Reply::Error(error),
         }
     }
 
@@ -196,7 +210,7 @@ impl<R: ResultObject> Ended<R> {
         let encoded = match self {
             Self::Complete(result) => encode_result(context, result),
             Self::Suspended(question) => encode_result(context, question),
-            Self::Refused(error) => return Stored::Error(error),
+            Self::Refused(error) | Self::Broken(error) => return Stored::Error(error),
         };
         match encoded {
             Ok(result) => Stored::Result(result),

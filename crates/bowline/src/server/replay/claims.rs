@@ -1,20 +1,23 @@
 //! Effects that happen once, on all nodes, however often a round is repeated.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use tokio::time::{Instant, sleep, timeout};
 
-use super::journal::Outcome;
-use crate::server::{
-    error::{Error, Result},
-    store::{Claim, OnceStore, StoreError},
+use super::{journal::Outcome, round::refused};
+use crate::{
+    proto::{jsonrpc::ErrorObject, server::errors},
+    server::store::{Claim, OnceStore},
 };
 
 /// How often to look whether another node has come to an end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// How long to wait for that.
+/// How long to wait for a sign of life.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How often to give one.
+const BEAT_EVERY: Duration = Duration::from_secs(5);
 
 /// The claims of one conversation on what happens once.
 pub(crate) struct Claims {
@@ -25,7 +28,7 @@ pub(crate) struct Claims {
     /// the same step with other answers is another course of events, and one
     /// conversation has only one.
     pub(crate) history: Box<str>,
-    /// How long the conversation may still go on.
+    /// How long claims are kept: longer than the conversation may go on.
     pub(crate) ttl: Duration,
 }
 
@@ -37,60 +40,100 @@ struct Written {
     /// What came of it, once that is known.
     #[serde(rename = "o")]
     outcome: Option<Outcome>,
+    /// How often there was a sign of life.
+    #[serde(rename = "b")]
+    beats: u64,
 }
 
 impl Claims {
     /// Does something that happens once in the conversation, or tells what came
-    /// of it.
+    /// of it. If it was begun elsewhere and does not come to an end, nobody
+    /// knows what came of it; the conversation is told so, and may look.
+    ///
+    /// # Errors
+    ///
+    /// Where the round cannot go on, and nothing was done: the store failed, or
+    /// the conversation went on with other answers before.
     pub(crate) async fn once(
         &self,
         id: &str,
         work: impl Future<Output = Outcome>,
-    ) -> Result<Outcome> {
+    ) -> Result<Outcome, ErrorObject> {
         let key = format!("{}/{id}", self.nonce);
-        let begun = self.write(None)?;
-        let patience = tokio::time::Instant::now() + PATIENCE;
+        let begun = self.write(None, 0)?;
+        let mut beats = 0;
+        let mut patience = Instant::now() + PATIENCE;
         loop {
             let claim = self.store.claim(&key, begun.clone(), self.ttl).await;
             match claim.map_err(|error| unavailable(&error))? {
                 Claim::First => break,
                 Claim::Earlier(written) => {
-                    let earlier: Written = serde_json::from_slice(&written)?;
+                    let earlier: Written =
+                        serde_json::from_slice(&written).map_err(|error| unavailable(&error))?;
                     if earlier.history != self.history {
-                        return Err(Error::internal(ANOTHER_COURSE));
+                        return Err(refused("the conversation has gone on with other answers"));
                     }
                     if let Some(outcome) = earlier.outcome {
                         return Ok(outcome);
                     }
+                    if earlier.beats != beats {
+                        (beats, patience) = (earlier.beats, Instant::now() + PATIENCE);
+                    }
                 }
             }
-            if tokio::time::Instant::now() >= patience {
-                return Err(Error::internal(UNKNOWN_END));
+            if Instant::now() >= patience {
+                return Ok(Outcome::Failed(UNKNOWN_END.into()));
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            sleep(LOOK_EVERY).await;
         }
-        let outcome = work.await;
-        let ended = self.write(Some(&outcome))?;
+        let outcome = self.tend(&key, work).await?;
+        let ended = self.write(Some(&outcome), 0)?;
         // It has happened. If that cannot be written down, whoever repeats the
         // round is told that its end is unknown; it does not happen again.
         let _ = self.store.put(&key, ended, self.ttl).await;
         Ok(outcome)
     }
 
-    fn write(&self, outcome: Option<&Outcome>) -> Result<Bytes> {
+    /// Does the work, and gives signs of life for those who wait for its end.
+    async fn tend(
+        &self,
+        key: &str,
+        work: impl Future<Output = Outcome>,
+    ) -> Result<Outcome, ErrorObject> {
+        let mut work = pin!(work);
+        let mut beats = 0;
+        loop {
+            if let Ok(outcome) = timeout(BEAT_EVERY, work.as_mut()).await {
+                return Ok(outcome);
+            }
+            beats += 1;
+            let mut beat = self.store.put(key, self.write(None, beats)?, self.ttl);
+            let outcome = tokio::select! {
+                biased;
+                outcome = work.as_mut() => outcome,
+                _ = beat.as_mut() => continue,
+            };
+            // It must not arrive after what is written next.
+            let _ = beat.await;
+            return Ok(outcome);
+        }
+    }
+
+    fn write(&self, outcome: Option<&Outcome>, beats: u64) -> Result<Bytes, ErrorObject> {
         let written = Written {
             history: self.history.clone(),
             outcome: outcome.cloned(),
+            beats,
         };
-        Ok(serde_json::to_vec(&written)?.into())
+        let written = serde_json::to_vec(&written).map_err(|error| unavailable(&error))?;
+        Ok(written.into())
     }
 }
 
-const ANOTHER_COURSE: &str = "This conversation has already gone on with other answers";
 const UNKNOWN_END: &str = "This step was begun before, and its end is not known";
 
-fn unavailable(error: &StoreError) -> Error {
-    Error::internal(format_args!("The store of the server failed: {error}"))
+fn unavailable(error: &dyn std::error::Error) -> ErrorObject {
+    errors::internal(&format!("The store of the server failed: {error}"))
 }
 
 /// The claim of a whole round: who repeats the last one gets the same answer.
@@ -110,34 +153,39 @@ pub(crate) enum Round {
 }
 
 impl RoundClaim {
-    /// Claims a round. Waits while the same round is played elsewhere.
+    /// Claims a round. Waits while the same round is played elsewhere, but not
+    /// for ever: whoever plays it may be dead. Its steps are guarded by
+    /// themselves, so that to play it twice is a waste and no harm.
+    ///
+    /// # Errors
+    ///
+    /// Where the store failed.
     pub(crate) async fn claim(
         store: &Arc<dyn OnceStore>,
         nonce: &str,
         history: &str,
         ttl: Duration,
-    ) -> Result<Round> {
+    ) -> Result<Round, ErrorObject> {
         let key = format!("{nonce}/round/{history}");
-        let patience = tokio::time::Instant::now() + PATIENCE;
+        let patience = Instant::now() + PATIENCE;
         loop {
             let claim = store.claim(&key, Bytes::new(), ttl).await;
             match claim.map_err(|error| unavailable(&error))? {
-                Claim::First => {
-                    return Ok(Round::Play(Self {
-                        store: Arc::clone(store),
-                        key,
-                        ttl,
-                        settled: false,
-                    }));
-                }
+                Claim::First => break,
                 Claim::Earlier(answer) if !answer.is_empty() => return Ok(Round::Played(answer)),
                 Claim::Earlier(_) => {}
             }
-            if tokio::time::Instant::now() >= patience {
-                return Err(Error::internal("This round is still being played"));
+            if Instant::now() >= patience {
+                break;
             }
-            tokio::time::sleep(LOOK_EVERY).await;
+            sleep(LOOK_EVERY).await;
         }
+        Ok(Round::Play(Self {
+            store: Arc::clone(store),
+            key,
+            ttl,
+            settled: false,
+        }))
     }
 
     /// The conversation ended with this answer.

@@ -31,6 +31,10 @@ pub(crate) enum Outcome {
     /// The step failed, for this reason.
     #[serde(rename = "f")]
     Failed(Box<str>),
+    /// The conversation began the step and dropped it before its end, after
+    /// so many seconds. It is told nothing, and will drop it again.
+    #[serde(rename = "d")]
+    GivenUp(u64),
 }
 
 impl Outcome {
@@ -49,6 +53,8 @@ impl Outcome {
         match self {
             Self::Value(value) => Ok(value.decode()?),
             Self::Failed(why) => Err(Error::failed(why.to_string())),
+            // It is told to nobody.
+            Self::GivenUp(_) => Err(Error::internal("a step that was given up has no value")),
         }
     }
 }

@@ -20,3 +20,5 @@ pub(crate) mod perform;
 pub(crate) mod round;
 pub(crate) mod stage;
 pub(crate) mod state;
+#[cfg(test)]
+mod tests;

@@ -8,10 +8,11 @@ use std::{
 use super::{
     claims::{Claims, Round, RoundClaim},
     journal::{Entry, digest, hex},
-    stage::{Divergence, PutOff, Stage},
+    stage::{Divergence, Fault, PutOff, Stage},
     state::{State, Thread},
 };
 use crate::{
+    canonical::canonical,
     proto::{
         jsonrpc::{ErrorObject, code},
         model::{InputRequiredResult, InputResponses},
@@ -56,6 +57,11 @@ pub(crate) struct Brought {
     pub(crate) answers: InputResponses,
 }
 
+/// How much longer claims are kept than states are good: the clocks of nodes
+/// disagree, and a claim that is forgotten too early is an effect that happens
+/// twice.
+const MARGIN: Duration = Duration::from_secs(5 * 60);
+
 /// A state that only names where the rest is kept.
 const KEPT_HERE: char = '@';
 
@@ -97,7 +103,7 @@ impl Replay {
             store: Arc::clone(&self.once),
             nonce: thread.nonce.clone(),
             history: history(&journal)?,
-            ttl,
+            ttl: ttl + MARGIN,
         };
         Ok(Resumed {
             age: thread.age(now),
@@ -108,7 +114,11 @@ impl Replay {
     }
 
     /// Claims the round that begins.
-    pub(crate) async fn claim(&self, resumed: &Resumed) -> Result<Round> {
+    ///
+    /// # Errors
+    ///
+    /// Where the store failed.
+    pub(crate) async fn claim(&self, resumed: &Resumed) -> Result<Round, ErrorObject> {
         let claims = &resumed.claims;
         RoundClaim::claim(&self.once, &claims.nonce, &claims.history, claims.ttl).await
     }
@@ -167,12 +177,20 @@ impl Replay {
     }
 }
 
-impl Divergence {
+impl Fault {
     /// What the client and the author are told.
-    pub(crate) fn explain(&self) -> ErrorObject {
+    pub(crate) fn explain(self) -> ErrorObject {
         let what = match self {
-            Self::Changed(id) => format!("{id:?} is another question than before"),
-            Self::Missing(id) => format!("{id:?} was asked before, and now is not"),
+            Self::Failed(error) => return error,
+            Self::Diverged(Divergence::Changed(id)) => {
+                format!("{id:?} is another question than before")
+            }
+            Self::Diverged(Divergence::Missing(id)) => {
+                format!("{id:?} was asked or done before, and now is not")
+            }
+            Self::Diverged(Divergence::Awaited(id)) => {
+                format!("{id:?} was given up before, and now is waited for")
+            }
         };
         errors::internal(&format!(
             "The conversation did not take the same path again: {what}. \
@@ -181,13 +199,14 @@ impl Divergence {
     }
 }
 
-/// All that is known of a conversation, in short.
+/// All that is known of a conversation, in short. Answers that only are written
+/// in another way are the same.
 fn history(journal: &[Entry]) -> Result<Box<str>, ErrorObject> {
-    let text = serde_json::to_vec(journal).map_err(|error| internal(&error))?;
-    Ok(hex(&digest([text.as_slice()])[..16]).into())
+    let journal = serde_json::to_value(journal).map_err(|error| internal(&error))?;
+    Ok(hex(&digest([canonical(&journal).as_bytes()])[..16]).into())
 }
 
-fn refused(why: &str) -> ErrorObject {
+pub(super) fn refused(why: &str) -> ErrorObject {
     let message = format!("Invalid params: requestState is refused: {why}");
     ErrorObject::new(code::INVALID_PARAMS, message)
 }

@@ -12,10 +12,17 @@ use std::{
     pin::Pin,
     sync::{Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
+    time::Duration,
 };
 
+use tokio::time::Instant;
+
 use super::journal::{Entry, Mark, Outcome};
-use crate::proto::model::InputRequest;
+use crate::proto::{jsonrpc::ErrorObject, model::InputRequest};
+
+/// How long a conversation may take to do what is expected of it, once it can
+/// go no further otherwise.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The stage of one run of a conversation.
 #[derive(Debug)]
@@ -25,18 +32,27 @@ pub(crate) struct Stage {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// What is still to be told.
+    /// What is still to be told: what happened before, and after that what
+    /// happened since.
     script: VecDeque<Entry>,
     /// What each name in the script stands for.
     expected: HashMap<Box<str>, Mark>,
-    /// What was told, and what happened since.
+    /// How many of them the conversation has not come to yet.
+    missing: usize,
+    /// What was told.
     journal: Vec<Entry>,
     slots: HashMap<Box<str>, Slot>,
     /// Questions without an answer, in the order in which they were asked.
     open: Vec<Asked>,
+    /// New steps that must wait until the conversation has come to all that
+    /// is expected.
+    held: HashMap<Box<str>, Waker>,
+    /// Steps that were given up before, and are waited for again, with the
+    /// time that it took then.
+    given_up: HashMap<Box<str>, Duration>,
     /// How many steps are under way.
     running: usize,
-    fault: Option<Divergence>,
+    fault: Option<Fault>,
     closed: bool,
     runner: Option<Waker>,
 }
@@ -66,6 +82,17 @@ pub(crate) struct PutOff {
     pub(crate) asked: Vec<Asked>,
 }
 
+/// Why a conversation cannot go on in this round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It takes another path than before.
+    Diverged(Divergence),
+    /// Something of the server's failed, and nobody can tell whether what it
+    /// does next has been done. It is not told; who repeats the round may have
+    /// more luck.
+    Failed(ErrorObject),
+}
+
 /// How a conversation came to do other things than before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Divergence {
@@ -73,6 +100,8 @@ pub(crate) enum Divergence {
     Changed(Box<str>),
     /// It does not ask or do this any more.
     Missing(Box<str>),
+    /// It gave this up before, and now it waits for it.
+    Awaited(Box<str>),
 }
 
 /// What a conversation finds when it enters.
@@ -95,16 +124,21 @@ pub(crate) enum Next {
     Wait,
     /// It waits for answers, and for nothing that must be waited for.
     Suspend,
-    Diverged(Divergence),
+    /// It has not done all that is expected, and if it does not within this
+    /// time, it never will.
+    Stuck(Fault, Duration),
+    Fail(Fault),
 }
 
 impl Stage {
     /// A stage for a conversation of which this is known.
     pub(crate) fn new(journal: Vec<Entry>) -> Self {
-        let expected = journal.iter().map(|it| (it.id.clone(), it.mark)).collect();
+        let expected = journal.iter().map(|it| (it.id.clone(), it.mark));
+        let expected: HashMap<_, _> = expected.collect();
         Self {
             inner: Mutex::new(Inner {
                 script: journal.into(),
+                missing: expected.len(),
                 expected,
                 ..Inner::default()
             }),
@@ -122,11 +156,14 @@ impl Stage {
     /// Takes in something that a conversation asks or does.
     pub(crate) fn enter(&self, id: &str, mark: Mark) -> Entered {
         let mut inner = self.lock();
+        if inner.expected.contains_key(id) && !inner.slots.contains_key(id) {
+            inner.missing -= 1;
+        }
         let entered = match inner.expected.get(id) {
             None => Entered::New,
             Some(expected) if *expected == mark => Entered::Recorded,
             Some(_) => {
-                inner.fault.get_or_insert(Divergence::Changed(id.into()));
+                inner.fail(Divergence::Changed(id.into()).into());
                 Entered::Diverged
             }
         };
@@ -137,7 +174,10 @@ impl Stage {
 
     /// A question that is new.
     pub(crate) fn ask(&self, asked: Asked) {
-        self.lock().open.push(asked);
+        let mut inner = self.lock();
+        inner.open.push(asked);
+        // It may have been asked by a task of its own.
+        inner.wake_runner();
     }
 
     /// Waits to be told what came of it. `None` once the conversation is put
@@ -146,23 +186,41 @@ impl Stage {
         Told { stage: self, id }
     }
 
-    /// A step begins. It must end, or be dropped, before the conversation is
-    /// put off.
-    pub(crate) fn begin<'a>(&'a self, id: &'a str, mark: Mark) -> Running<'a> {
-        self.lock().running += 1;
-        Running {
+    /// Begins a new step. It must end, or be dropped, before the conversation
+    /// is put off. `None` if that has happened: a task of its own came too
+    /// late, and what it did now would be done again when the conversation goes
+    /// on.
+    ///
+    /// A conversation that takes the same path again does nothing new before
+    /// it has come to all that is expected of it. So the step waits for that:
+    /// off the path, nothing may have an effect.
+    pub(crate) fn begin<'a>(&'a self, id: &'a str, mark: Mark) -> Begin<'a> {
+        Begin {
             stage: self,
             id,
             mark,
         }
     }
 
-    /// Something new came to its end, and is written down.
+    /// Something new came to its end. The conversation is told of it as it
+    /// will be when it runs again: in turn, once it can go no further by
+    /// itself. If it went on at once, it would ask in another order now than
+    /// then.
     pub(crate) fn record(&self, id: &str, mark: Mark, outcome: Outcome) {
         let mut inner = self.lock();
-        inner.slots.insert(id.into(), Slot::Over);
+        if inner.closed {
+            inner.slots.insert(id.into(), Slot::Ready(outcome));
+            return;
+        }
         let id = id.into();
-        inner.journal.push(Entry { id, mark, outcome });
+        inner.script.push_back(Entry { id, mark, outcome });
+        inner.wake_runner();
+    }
+
+    /// The round cannot go on, since something of the server's failed.
+    pub(crate) fn fail(&self, error: ErrorObject) {
+        let mut inner = self.lock();
+        inner.fail(Fault::Failed(error));
         inner.wake_runner();
     }
 
@@ -170,6 +228,7 @@ impl Stage {
     pub(crate) fn leave(&self, id: &str) {
         let mut inner = self.lock();
         inner.open.retain(|asked| &*asked.id != id);
+        inner.given_up.remove(id);
         if let Some(slot) = inner.slots.get_mut(id) {
             *slot = Slot::Over;
         }
@@ -192,21 +251,37 @@ impl Stage {
     pub(crate) fn next(&self) -> Next {
         let mut inner = self.lock();
         if let Some(fault) = &inner.fault {
-            return Next::Diverged(fault.clone());
+            return Next::Fail(fault.clone());
         }
         if inner.tell_next() {
             return Next::Again;
         }
+        if inner.release_held() {
+            return Next::Again;
+        }
+        if inner.running > 0 {
+            return Next::Wait;
+        }
+        // All that it came to has been told.
+        let anew = !inner.open.is_empty() || !inner.held.is_empty();
         match inner.script.front() {
-            _ if inner.running > 0 || inner.open.is_empty() => Next::Wait,
-            None => Next::Suspend,
-            Some(missing) => Next::Diverged(Divergence::Missing(missing.id.clone())),
+            None if anew => Next::Suspend,
+            Some(missing) if anew => {
+                let missing = Divergence::Missing(missing.id.clone());
+                Next::Stuck(missing.into(), inner.patience())
+            }
+            // There is nothing but to wait: for ever, or for what was given up
+            // before to be given up again.
+            _ => match inner.given_up.keys().next() {
+                Some(id) => Next::Stuck(Divergence::Awaited(id.clone()).into(), inner.patience()),
+                None => Next::Wait,
+            },
         }
     }
 
     /// The conversation came to its end: it must have been through all that
     /// was known of it.
-    pub(crate) fn check_end(&self) -> Result<(), Divergence> {
+    pub(crate) fn check_end(&self) -> Result<(), Fault> {
         let inner = self.lock();
         if let Some(fault) = &inner.fault {
             return Err(fault.clone());
@@ -216,7 +291,7 @@ impl Stage {
             .map(|it| &it.id)
             .find(|id| !inner.slots.contains_key(*id))
         {
-            Some(missing) => Err(Divergence::Missing(missing.clone())),
+            Some(missing) => Err(Divergence::Missing(missing.clone()).into()),
             None => Ok(()),
         }
     }
@@ -226,7 +301,9 @@ impl Stage {
     pub(crate) fn close(&self) -> PutOff {
         let mut inner = self.lock();
         inner.closed = true;
-        let wakers: Vec<_> = inner.slots.values_mut().filter_map(Slot::waker).collect();
+        let slots = inner.slots.values_mut();
+        let mut wakers: Vec<_> = slots.filter_map(Slot::take_waker).collect();
+        wakers.extend(inner.held.drain().map(|(_, waker)| waker));
         let kept = PutOff {
             journal: std::mem::take(&mut inner.journal),
             asked: std::mem::take(&mut inner.open),
@@ -238,6 +315,11 @@ impl Stage {
 }
 
 impl Inner {
+    /// The first fault is what counts.
+    fn fail(&mut self, fault: Fault) {
+        self.fault.get_or_insert(fault);
+    }
+
     /// Tells the first thing in the script that is waited for. Says whether
     /// there was one.
     fn tell_next(&mut self) -> bool {
@@ -249,15 +331,37 @@ impl Inner {
         let Some(entry) = self.script.remove(at) else {
             return false;
         };
-        if let Some(slot) = self.slots.get_mut(&entry.id)
-            && let Slot::Waiting(waker) = slot
-        {
-            let waker = waker.take();
-            *slot = Slot::Ready(entry.outcome.clone());
-            // Futures that poll only what was woken must hear of it.
-            waker.into_iter().for_each(Waker::wake);
+        match (self.slots.get_mut(&entry.id), &entry.outcome) {
+            (Some(Slot::Waiting(_)), Outcome::GivenUp(seconds)) => {
+                let took = Duration::from_secs(*seconds);
+                self.given_up.insert(entry.id.clone(), took);
+            }
+            (Some(slot @ Slot::Waiting(_)), outcome) => {
+                let told = Slot::Ready(outcome.clone());
+                // Futures that poll only what was woken must hear of it.
+                let waker = std::mem::replace(slot, told).into_waker();
+                waker.into_iter().for_each(Waker::wake);
+            }
+            _ => {}
         }
         self.journal.push(entry);
+        true
+    }
+
+    /// How long to wait for what is expected: longer than it took to give up
+    /// before.
+    fn patience(&self) -> Duration {
+        let took = self.given_up.values().max().copied();
+        took.unwrap_or_default().saturating_add(PATIENCE)
+    }
+
+    /// Lets new steps begin, if nothing is expected any more. Says whether
+    /// there were any.
+    fn release_held(&mut self) -> bool {
+        if self.held.is_empty() || self.missing > 0 {
+            return false;
+        }
+        self.held.drain().for_each(|(_, waker)| waker.wake());
         true
     }
 
@@ -268,12 +372,22 @@ impl Inner {
     }
 }
 
+impl From<Divergence> for Fault {
+    fn from(divergence: Divergence) -> Self {
+        Self::Diverged(divergence)
+    }
+}
+
 impl Slot {
-    fn waker(&mut self) -> Option<Waker> {
+    fn take_waker(&mut self) -> Option<Waker> {
         match self {
             Self::Waiting(waker) => waker.take(),
             Self::Ready(_) | Self::Over => None,
         }
+    }
+
+    fn into_waker(mut self) -> Option<Waker> {
+        self.take_waker()
     }
 }
 
@@ -315,15 +429,57 @@ impl Drop for Told<'_> {
     }
 }
 
-/// A step under way.
-pub(crate) struct Running<'a> {
+/// A step that is to begin.
+pub(crate) struct Begin<'a> {
     stage: &'a Stage,
     id: &'a str,
     mark: Mark,
 }
 
+impl<'a> Future for Begin<'a> {
+    type Output = Option<Running<'a>>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Running<'a>>> {
+        let mut inner = self.stage.lock();
+        if inner.closed {
+            return Poll::Ready(None);
+        }
+        if inner.missing > 0 {
+            let known = inner.held.insert(self.id.into(), cx.waker().clone());
+            if known.is_none() {
+                inner.wake_runner();
+            }
+            return Poll::Pending;
+        }
+        inner.running += 1;
+        Poll::Ready(Some(Running {
+            stage: self.stage,
+            id: self.id,
+            mark: self.mark,
+            since: Instant::now(),
+            ended: false,
+        }))
+    }
+}
+
+impl Drop for Begin<'_> {
+    fn drop(&mut self) {
+        self.stage.lock().held.remove(self.id);
+    }
+}
+
+/// A step under way.
+pub(crate) struct Running<'a> {
+    stage: &'a Stage,
+    id: &'a str,
+    mark: Mark,
+    since: Instant,
+    ended: bool,
+}
+
 impl Running<'_> {
-    pub(crate) fn end(self, outcome: Outcome) {
+    pub(crate) fn end(mut self, outcome: Outcome) {
+        self.ended = true;
         self.stage.record(self.id, self.mark, outcome);
     }
 }
@@ -332,6 +488,12 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         let mut inner = self.stage.lock();
         inner.running -= 1;
+        if !self.ended {
+            // It may have had its effect, so it must not be begun again.
+            let seconds = self.since.elapsed().as_secs() + 1;
+            let (id, mark, outcome) = (self.id.into(), self.mark, Outcome::GivenUp(seconds));
+            inner.journal.push(Entry { id, mark, outcome });
+        }
         inner.wake_runner();
     }
 }

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use super::{call::Call, scope::Scope};
+use super::{
+    call::Call,
+    scope::Scope,
+    step::{in_a_step, not_in_a_step},
+};
 use crate::{
     proto::{
         jsonrpc::RawJson,
@@ -30,6 +34,9 @@ impl Call {
     /// Asks, and waits for the answer. The client must have declared that it
     /// answers such questions.
     pub(super) async fn ask(&self, scope: &Scope, question: Question<'_>) -> Result<RawJson> {
+        if in_a_step() {
+            return Err(not_in_a_step("ask"));
+        }
         self.count_question()?;
         let id = scope.question(question.key)?;
         match &self.stage {
@@ -56,8 +63,8 @@ impl Call {
         question.adapt(&self.context.rules.dialect);
         let mark = Mark::of_question(&question)?;
         match stage.enter(id, mark) {
-            Entered::Recorded => {}
-            Entered::Diverged => std::future::pending().await,
+            // Nothing is told to what diverged, until all ends.
+            Entered::Recorded | Entered::Diverged => {}
             Entered::New => {
                 if let Err(error) = self.check(&question) {
                     stage.leave(id);
@@ -69,7 +76,7 @@ impl Call {
         }
         match stage.told(id).await {
             Some(Outcome::Value(answer)) => Ok(answer),
-            Some(Outcome::Failed(why)) => Err(Error::failed(why.into_string())),
+            Some(other) => other.read(),
             None => Err(put_off()),
         }
     }

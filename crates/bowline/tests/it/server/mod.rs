@@ -9,6 +9,7 @@ mod form;
 mod lists;
 mod manifest;
 mod prompts;
+mod replay;
 mod resources;
 mod sample;
 mod seal;

@@ -1,0 +1,164 @@
+//! Stores out of order, clocks that disagree, states that are too large.
+
+use std::{sync::Arc, time::Duration};
+
+use bowline::server::{
+    Conversation, Server, Service, Tool,
+    store::{MemoryOnce, MemoryState},
+};
+
+use super::{
+    app::{App, Text},
+    rig::{Called, Peer, always},
+    stores::Stores,
+};
+
+/// Asks, takes a step, whose failure it passes over, and asks again.
+fn pay() -> Tool<App> {
+    Tool::new("pay")
+        .description("A question, a step, a question")
+        .no_input()
+        .execute(async |_, cx: Conversation<App>| {
+            cx.elicit::<Text>("first").strict().await?;
+            let paid = cx.step("pay", cx.state().note("paid")).await;
+            let said = paid.unwrap_or_else(|error| error.to_string());
+            cx.elicit::<Text>("second").strict().await?;
+            Ok(said)
+        })
+}
+
+fn server() -> Server<App> {
+    Server::new("trouble", "1")
+        .state(App::default())
+        .tool(pay())
+}
+
+fn with(stores: &Arc<Stores>) -> Service<App> {
+    let server = server()
+        .once_store(Arc::clone(stores))
+        .state_store(Arc::clone(stores));
+    server.build().expect("the server is sound")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_fails_for_a_while_only_delays() {
+    let stores = Stores::new();
+    let service = with(&stores);
+    let called = Called::new("pay");
+    // The claims of rounds have a slash more than those of steps.
+    for what in ["/round/", "/pay"] {
+        service.state().forget();
+        let mut peer = Peer::new(&service);
+        let first = peer.begin(&called).await.questions();
+        let answers = first.answers(always("yes"));
+        stores.fail(what, 1);
+        let failed = peer.go_on(&called, &first.state, &answers).await;
+        assert!(failed.refusal().contains("out of order"), "{failed:?}");
+        assert!(service.state().noted().is_empty());
+        let second = peer
+            .go_on(&called, &first.state, &answers)
+            .await
+            .questions();
+        let answers = second.answers(always("yes"));
+        let end = peer.go_on(&called, &second.state, &answers).await;
+        assert_eq!(end.text(), ("paid".to_owned(), false), "{what}");
+        assert_eq!(service.state().noted(), ["paid"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_that_cannot_be_kept_now_may_be_kept_later() {
+    let stores = Stores::new();
+    let service = server()
+        .once_store(Arc::clone(&stores))
+        .state_store(Arc::clone(&stores))
+        .max_state(0)
+        .build()
+        .unwrap();
+    let called = Called::new("pay");
+    let mut peer = Peer::new(&service);
+    let first = peer.begin(&called).await.questions();
+    let answers = first.answers(always("yes"));
+    for failing in ["save", "load"] {
+        stores.fail(failing, 1);
+        let failed = peer.go_on(&called, &first.state, &answers).await;
+        assert!(failed.refusal().contains("out of order"), "{failed:?}");
+    }
+    let second = peer
+        .go_on(&called, &first.state, &answers)
+        .await
+        .questions();
+    assert_eq!(stores.saved(), 2);
+    let answers = second.answers(always("yes"));
+    let end = peer.go_on(&called, &second.state, &answers).await;
+    assert_eq!(end.text(), ("paid".to_owned(), false));
+    assert_eq!(service.state().noted(), ["paid"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_cannot_be_kept_is_found_again() {
+    let stores = Stores::new();
+    let service = with(&stores);
+    let called = Called::new("pay");
+    let mut peer = Peer::new(&service);
+    let first = peer.begin(&called).await.questions();
+    let answers = first.answers(always("yes"));
+    let second = peer
+        .go_on(&called, &first.state, &answers)
+        .await
+        .questions();
+    let answers = second.answers(always("yes"));
+    // The claim succeeds, and what follows it does not.
+    stores.fail("put", 1);
+    let end = peer.go_on(&called, &second.state, &answers).await;
+    assert_eq!(end.text().0, "paid");
+    for _ in 0..2 {
+        let again = peer.go_on(&called, &second.state, &answers).await;
+        assert_eq!(again, end);
+    }
+    assert_eq!(service.state().noted(), ["paid"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn full_stores_refuse_and_nothing_happens() {
+    let service = server()
+        .once_store(MemoryOnce::with_limits(0, 0))
+        .build()
+        .unwrap();
+    let called = Called::new("pay");
+    let mut peer = Peer::new(&service);
+    let first = peer.begin(&called).await.questions();
+    let answers = first.answers(always("yes"));
+    let failed = peer.go_on(&called, &first.state, &answers).await;
+    assert!(failed.refusal().contains("full"), "{failed:?}");
+    assert!(service.state().noted().is_empty());
+
+    let service = server()
+        .max_state(0)
+        .state_store(MemoryState::with_limits(0, 0))
+        .build()
+        .unwrap();
+    let failed = Peer::new(&service).begin(&called).await;
+    assert!(failed.refusal().contains("full"), "{failed:?}");
+}
+
+/// Clocks of nodes disagree. A claim that is forgotten while a state is still
+/// good somewhere is an effect that happens twice.
+#[tokio::test(start_paused = true)]
+async fn claims_outlast_states() {
+    let life = Duration::from_secs(60);
+    let stores = Stores::new();
+    let service = server()
+        .once_store(Arc::clone(&stores))
+        .conversation_life(life)
+        .build()
+        .unwrap();
+    let called = Called::new("pay");
+    let end = Peer::new(&service).play(&called, always("yes")).await;
+    assert_eq!(end.text().0, "paid");
+    let claims = stores.claims();
+    assert!(claims.iter().any(|(key, _)| key.contains("pay")));
+    for (key, ttl) in claims {
+        assert!(ttl >= life + Duration::from_secs(60), "{key}: {ttl:?}");
+    }
+}
