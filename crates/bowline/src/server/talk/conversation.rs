@@ -176,7 +176,8 @@ impl<S> Conversation<S> {
     ///
     /// The name tells steps apart, and says in errors which one it was. The
     /// same name may be used again, in a loop. A step's error arrives as
-    /// [`ErrorKind::Failed`](crate::server::ErrorKind::Failed), whatever it was. A step must not ask anything.
+    /// [`ErrorKind::Failed`](crate::server::ErrorKind::Failed), whatever it was. A step
+    /// must neither ask anything nor take steps of its own.
     ///
     /// # Errors
     ///

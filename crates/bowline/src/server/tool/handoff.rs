@@ -182,7 +182,8 @@ where
                 if let Some(cleanup) = cleanup {
                     let value = handoff.decode()?;
                     let cleanup = cleanup((value, context.clone()));
-                    call.step("!cleanup", cleanup).await?;
+                    // Why the conversation failed matters more.
+                    let _ = call.step("!cleanup", cleanup).await;
                 }
                 Err(error)
             }

@@ -116,36 +116,28 @@ impl Scope {
     async fn read_clock(&self, call: &Call, stage: &Stage) -> Result<u64> {
         let id = self.repeated("!clock");
         let mark = Mark::of_step(&id);
-        match stage.enter(&id, mark) {
-            Entered::Recorded => stage.told(&id).await.ok_or_else(put_off)?.read(),
-            Entered::Diverged => pending().await,
-            Entered::New => {
-                let now = millis((call.clock)());
-                stage.record(&id, mark, Outcome::Value(RawJson::encode(&now)?));
-                Ok(now)
-            }
+        if stage.enter(&id, mark) == Entered::New {
+            let now = millis((call.clock)());
+            stage.record(&id, mark, Outcome::Value(RawJson::encode(&now)?));
         }
+        // Told in its turn even if it is new, as it will be next time.
+        stage.told(&id).await.ok_or_else(put_off)?.read()
     }
 }
 
 impl Deadline {
     /// Waits until the time is over.
     async fn wait(&self, stage: &Stage, left: Duration, entered: Entered) {
-        match entered {
-            Entered::Recorded => {
-                if stage.told(&self.id).await.is_none() {
-                    // The conversation was put off; it is told elsewhere.
-                    pending::<()>().await;
-                }
+        if entered == Entered::New {
+            tokio::select! {
+                biased;
+                () = self.rung.notified() => {}
+                () = until_new(stage, left) => self.pass(stage),
             }
-            Entered::Diverged => pending().await,
-            Entered::New => {
-                tokio::select! {
-                    biased;
-                    () = self.rung.notified() => {}
-                    () = until_new(stage, left) => self.pass(stage),
-                }
-            }
+        }
+        if stage.told(&self.id).await.is_none() {
+            // The conversation was put off; it is told elsewhere.
+            pending::<()>().await;
         }
     }
 
