@@ -1,0 +1,2 @@
+//! The server that the suite examines.
+fn main() {}
