@@ -73,7 +73,7 @@ impl Report {
              those that are run beside them and not scored.\n\n"
         );
         text.push_str(&self.totals());
-        for leg in Leg::ALL {
+        for leg in self.legs() {
             let _ = write!(text, "\n## {}\n\n", capital(leg.word()));
             text.push_str(&self.table(leg));
         }
@@ -81,9 +81,9 @@ impl Report {
     }
 
     /// How many pass, by leg and set.
-    pub fn totals(&self) -> String {
+    fn totals(&self) -> String {
         let mut text = header("");
-        for leg in Leg::ALL {
+        for leg in self.legs() {
             let _ = write!(text, "| {leg} |");
             for set in Set::EVERY {
                 let of = |scored| self.count(leg, set, scored);
@@ -98,6 +98,12 @@ impl Report {
             text.push('\n');
         }
         text
+    }
+
+    /// The legs that were run.
+    fn legs(&self) -> impl Iterator<Item = Leg> {
+        let ran = |leg: &Leg| self.outcomes.iter().any(|it| it.scenario.leg == *leg);
+        Leg::ALL.into_iter().filter(ran)
     }
 
     fn count(&self, leg: Leg, set: Set, scored: bool) -> (usize, usize) {
