@@ -2,24 +2,22 @@
 //
 // They are announced as `localhost` but would listen on every address of the
 // machine, for everybody around to reach.
+//
+// This is the inner half of `listen`. Giving the outer one a host would not do:
+// it would look the host up first, and mocks ask for their port at once.
 
 import net from 'node:net';
 
-const listen = net.Server.prototype.listen;
+const bind = net.Server.prototype._listen2;
 
-net.Server.prototype.listen = function (...args) {
-  const [first, second] = args;
-  if (typeof first === 'object' && first !== null) {
-    if (first.host === undefined && first.path === undefined && first.fd === undefined) {
-      args[0] = { ...first, host: '127.0.0.1' };
-    }
-  } else if (typeof second === 'string') {
-    // It says where.
-  } else if (typeof first === 'function' || first === undefined) {
-    args.unshift(0, '127.0.0.1');
-  } else if (!Number.isNaN(Number(first))) {
-    // A port; a path would not be a number.
-    args.splice(1, 0, '127.0.0.1');
-  }
-  return listen.apply(this, args);
+if (typeof bind !== 'function') {
+  throw new Error('this Node.js binds servers in another way; mend loopback.mjs');
+}
+
+net.Server.prototype._listen2 = function (address, port, type, ...rest) {
+  // A pipe has a path for an address, a descriptor no port.
+  const everywhere = !address && port >= 0;
+  return everywhere
+    ? bind.call(this, '127.0.0.1', port, 4, ...rest)
+    : bind.call(this, address, port, type, ...rest);
 };
