@@ -5,7 +5,9 @@
 
 mod bench;
 mod cargo;
+mod conformance;
 mod fuzz;
+mod installation;
 mod peers;
 mod test;
 mod tidy;
@@ -34,6 +36,12 @@ const VERBS: &[Verb] = &[
         arguments: "",
         help: "installs the servers of others that the tests talk to, if they are not there",
         run: peers::run,
+    },
+    Verb {
+        name: "conformance",
+        arguments: "[--help]",
+        help: "the official suite against our server and client; writes conformance/RESULTS.md",
+        run: conformance::run,
     },
     Verb {
         name: "tidy",

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Failure, cargo, no_arguments, peers, tidy};
+use crate::{Failure, cargo, conformance, no_arguments, peers, tidy};
 
 struct Step {
     name: &'static str,
@@ -93,6 +93,14 @@ const STEPS: &[Step] = &[
             // alone.
             environment: &[("PROPTEST_RNG_SEED", "20260728")],
             arguments: &["test", "--workspace", "--all-features"],
+        },
+    },
+    Step {
+        name: "conformance",
+        component: None,
+        work: Work::Verb {
+            name: "conformance",
+            run: conformance::run,
         },
     },
     Step {
@@ -205,6 +213,7 @@ mod tests {
                 "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --all-features --no-deps --document-private-items",
                 "cargo xtask peers",
                 "PROPTEST_RNG_SEED=\"20260728\" cargo test --workspace --all-features",
+                "cargo xtask conformance",
                 "cargo xtask tidy",
             ]
         );
