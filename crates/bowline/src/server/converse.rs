@@ -78,7 +78,7 @@ impl<S> Core<S> {
             return ended.0.into_reply(&ended.1.context, &id);
         }
         let Some(state) = &task.brought.state else {
-            call.stage = Some(Stage::new(Vec::new()));
+            call.stage = Some(Stage::offered(task.brought.answers));
             let begin = || self.replay.begin(binding());
             let ended = self.play(call, Duration::ZERO, begin, work, settle).await;
             return ended.0.into_reply(&ended.1.context, &id);

@@ -18,7 +18,10 @@ use std::{
 use tokio::time::Instant;
 
 use super::journal::{Entry, Mark, Outcome};
-use crate::proto::{jsonrpc::ErrorObject, model::InputRequest};
+use crate::proto::{
+    jsonrpc::{ErrorObject, RawJson},
+    model::{InputRequest, InputResponses},
+};
 
 /// How long a conversation may take to do what is expected of it, once it can
 /// go no further otherwise.
@@ -55,6 +58,8 @@ struct Inner {
     fault: Option<Fault>,
     closed: bool,
     runner: Option<Waker>,
+    /// Answers that came with a call that had not asked yet, by key.
+    offered: InputResponses,
 }
 
 #[derive(Debug)]
@@ -143,6 +148,19 @@ impl Stage {
                 ..Inner::default()
             }),
         }
+    }
+
+    /// A stage for a conversation that begins, and whose client brings answers
+    /// to questions that it knows by their keys.
+    pub(crate) fn offered(answers: InputResponses) -> Self {
+        let stage = Self::new(Vec::new());
+        stage.lock().offered = answers;
+        stage
+    }
+
+    /// The answer to a new question that came along with the call.
+    pub(crate) fn take_offer(&self, key: &str) -> Option<RawJson> {
+        self.lock().offered.remove(key)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

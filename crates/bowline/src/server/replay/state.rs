@@ -15,8 +15,8 @@ use crate::{
     proto::{
         jsonrpc::{ErrorObject, RawJson, code},
         model::{
-            CreateMessageResult, ElicitResult, InputKind, InputResponses, ListRootsResult,
-            ResultObject,
+            CreateMessageResult, ElicitResult, InputKind, InputRequest, InputResponses,
+            ListRootsResult, ResultObject,
         },
     },
 };
@@ -153,6 +153,11 @@ pub(crate) fn binding(
     ]
     .map(<[u8]>::to_vec);
     hex(&digest(parts.iter().map(Vec::as_slice))[..16]).into()
+}
+
+/// Whether this could be the answer to a question of its kind.
+pub(crate) fn is_answer(question: &InputRequest, answer: &RawJson) -> bool {
+    Kind::of(&question.kind).check("", answer).is_ok()
 }
 
 impl Kind {

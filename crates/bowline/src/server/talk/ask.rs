@@ -19,6 +19,7 @@ use crate::{
         replay::{
             journal::{Mark, Outcome},
             stage::{Asked, Entered, Stage},
+            state::is_answer,
         },
     },
 };
@@ -40,7 +41,7 @@ impl Call {
         self.count_question()?;
         let id = scope.question(question.key)?;
         match &self.stage {
-            Some(stage) => self.ask_on_stage(stage, &id, question.request).await,
+            Some(stage) => self.ask_on_stage(stage, &id, question).await,
             None => self.ask_live(question).await,
         }
     }
@@ -58,8 +59,10 @@ impl Call {
         &self,
         stage: &Stage,
         id: &str,
-        mut question: InputRequest,
+        question: Question<'_>,
     ) -> Result<RawJson> {
+        let keyed = question.key.is_some();
+        let mut question = question.request;
         question.adapt(&self.context.rules.dialect);
         let mark = Mark::of_question(&question)?;
         match stage.enter(id, mark) {
@@ -70,8 +73,15 @@ impl Call {
                     stage.leave(id);
                     return Err(error);
                 }
-                let id = id.into();
-                stage.ask(Asked { id, mark, question });
+                // Who knows the key of a question may bring its answer along.
+                let offer = if keyed { stage.take_offer(id) } else { None };
+                match offer.filter(|offer| is_answer(&question, offer)) {
+                    Some(answer) => stage.record(id, mark, Outcome::Value(answer)),
+                    None => {
+                        let id = id.into();
+                        stage.ask(Asked { id, mark, question });
+                    }
+                }
             }
         }
         match stage.told(id).await {

@@ -33,7 +33,8 @@ impl<'a> RootsQuestion<'a> {
     }
 
     /// Names the question, so that it keeps its name when others are asked
-    /// before it.
+    /// before it. On 2026-07-28, a client that knows the name may bring the
+    /// answer along with its call.
     pub fn key(mut self, key: &'a str) -> Self {
         self.key = Some(key);
         self

@@ -47,8 +47,10 @@ pub(super) struct HttpLink {
     runtime: Handle,
 }
 
-/// Frames after the one that ends the handshake wait until it has arrived:
-/// exchanges overtake each other, and servers refuse what comes before it.
+/// Frames after the one that ends the handshake wait until it has arrived, and
+/// until the server has a stream to speak on: exchanges overtake each other,
+/// servers refuse what comes before the one, and say things into the void
+/// before the other.
 enum Gate {
     Open,
     Shut(VecDeque<Letter>),
@@ -106,22 +108,30 @@ impl HttpLink {
             Whose::Request(id) => {
                 self.exchanges.remove(&id);
             }
-            Whose::Initialized => self.open_gate(),
+            Whose::Initialized => self.open_standing(),
+            Whose::Standing => self.open_gate(),
             Whose::Nobody => {}
         }
     }
 
-    /// The handshake is done, as far as the server told us.
+    /// The handshake is done, as far as the server told us. Before anything
+    /// else is sent, the server gets a stream to speak on: what it has to ask
+    /// on the way to an answer may come there, and would be lost without.
+    fn open_standing(&mut self) {
+        let shape = self.talk.rules().map(|rules| rules.http);
+        if self.two_endpoints || !matches!(shape, Some(HttpShape::Streamable { .. })) {
+            self.open_gate();
+            return;
+        }
+        let standing = Standing::new(Arc::clone(&self.talk), self.outbox.clone());
+        self.tasks.spawn_on(standing.keep_open(), &self.runtime);
+    }
+
     fn open_gate(&mut self) {
         if let Gate::Shut(waiting) = std::mem::replace(&mut self.gate, Gate::Open) {
             for letter in waiting {
                 self.post(letter);
             }
-        }
-        let shape = self.talk.rules().map(|rules| rules.http);
-        if !self.two_endpoints && matches!(shape, Some(HttpShape::Streamable { .. })) {
-            let standing = Standing::new(Arc::clone(&self.talk), self.outbox.clone());
-            self.tasks.spawn_on(standing.keep_open(), &self.runtime);
         }
     }
 }

@@ -27,6 +27,8 @@ pub(super) enum Whose {
     Request(u64),
     /// That of the notification which ends the handshake.
     Initialized,
+    /// The opening of the stream that the server speaks on unasked.
+    Standing,
     /// Nobody waits for its end.
     Nobody,
 }

@@ -1,15 +1,16 @@
 //! The event stream that a server speaks on unasked, kept open.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{Response, StatusCode};
+use tokio::time::timeout;
 
 use super::{
     body,
     events::{End, Events},
     exchange::is_stream,
-    outbox::Outbox,
+    outbox::{Outbox, Watch, Whose},
     talk::{Talk, wait_of},
 };
 use crate::{
@@ -17,11 +18,16 @@ use crate::{
     transport::{Cause, CauseKind, HttpRefusal, LinkEvent, Refusal},
 };
 
+/// How long the opening of the stream may hold others up.
+const OPENING: Duration = Duration::from_secs(1);
+
 /// The stream of one session.
 pub(super) struct Standing {
     talk: Arc<Talk>,
     outbox: Outbox,
     resumption: Resumption,
+    /// Those who wait until the server has said whether there is a stream.
+    opening: Option<Watch>,
     /// Whether there was a stream already. A server that never had one has
     /// none; one that had and refuses it now has lost more than the stream.
     was_open: bool,
@@ -46,6 +52,7 @@ impl Standing {
         Self {
             resumption: Resumption::new(talk.resumption),
             talk,
+            opening: Some(outbox.until_over(Whose::Standing)),
             outbox,
             was_open: false,
             unmet: 0,
@@ -73,7 +80,7 @@ impl Standing {
 
     async fn attempt(&mut self) -> Attempt {
         let from = self.resumption.last_event_id().map(str::to_owned);
-        match self.talk.get_stream(from.as_deref()).await {
+        match self.get_stream(from.as_deref()).await {
             Ok(response) if is_stream(&response) => {
                 self.was_open = true;
                 self.unmet = 0;
@@ -88,6 +95,19 @@ impl Standing {
             Err(Refusal::Failed(cause) | Refusal::Unanswered(cause)) => self.unmet(cause).await,
             Err(Refusal::Busy(_) | Refusal::Status(_)) => Attempt::Never,
         }
+    }
+
+    /// Asks for the stream. Who waits for it does not wait for ever.
+    async fn get_stream(&mut self, from: Option<&str>) -> Result<Response, Refusal> {
+        let mut asking = pin!(self.talk.get_stream(from));
+        if self.opening.is_some()
+            && let Ok(answer) = timeout(OPENING, asking.as_mut()).await
+        {
+            self.opening = None;
+            return answer;
+        }
+        self.opening = None;
+        asking.await
     }
 
     async fn read(&mut self, response: Response) {
