@@ -3,7 +3,7 @@
 //! Arguments of [prompts](crate::server::prompt) and variables of
 //! [templates](crate::server::template) may have a function that completes
 //! them. [`Completions`] is what it returns, [`CompletionContext`] what it has
-//! at hand; [`completers`] keeps them by name.
+//! at hand; `completers` keeps them by name.
 
 mod completers;
 mod context;

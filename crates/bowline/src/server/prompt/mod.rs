@@ -1,7 +1,7 @@
 //! Prompts: what they are, and how they are written.
 //!
-//! [`Prompt::new`] begins one; [`builder`] is how it goes on, [`arguments`] is
-//! what can be filled in, and [`messages`] what comes out.
+//! [`Prompt::new`] begins one; `builder` is how it goes on, `arguments` is
+//! what can be filled in, and `messages` what comes out.
 
 mod arguments;
 mod builder;

@@ -1,7 +1,7 @@
 //! Resources: what they are, and how they are written.
 //!
-//! [`Resource::new`] begins one that has a URI of its own; [`builder`] is how
-//! it goes on and [`contents`] what reading it returns. A [`ResourceSource`] is
+//! [`Resource::new`] begins one that has a URI of its own; `builder` is how
+//! it goes on and `contents` what reading it returns. A [`ResourceSource`] is
 //! a set of resources that nobody knows beforehand. Patterns of URIs are
 //! [templates](crate::server::template).
 

@@ -1,7 +1,7 @@
 //! Serving clients over links: one machine, one link, one task for each.
 //!
 //! [`shared`] is what the task and the handlers share, behind one lock;
-//! [`driver`] is the task; [`line`] is how a handler reaches its client;
+//! [`driver`] is the task; [`mod@line`] is how a handler reaches its client;
 //! [`owed`] is what a client that does not read is told later; [`extension`] is
 //! what a server serves that is not in the protocol.
 

@@ -1,8 +1,8 @@
 //! Patterns of URIs that clients may read.
 //!
-//! [`ResourceTemplate::new`] begins one; [`builder`] is how it goes on.
-//! [`pattern`] finds out which URIs fit, [`variables`] is what stands in them,
-//! and [`values`] reads that as types of the author's.
+//! [`ResourceTemplate::new`] begins one; `builder` is how it goes on.
+//! `pattern` finds out which URIs fit, `variables` is what stands in them,
+//! and `values` reads that as types of the author's.
 
 mod builder;
 mod pattern;
