@@ -11,6 +11,7 @@ pub mod completion;
 mod completions;
 mod converse;
 mod error;
+mod faults;
 pub mod form;
 #[cfg(feature = "http-server")]
 pub mod http;

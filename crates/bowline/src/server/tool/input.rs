@@ -1,6 +1,6 @@
 //! What tools are given, and whether it is what they ask for.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::sync::Arc;
 
 use jsonschema::Validator;
 use schemars::{
@@ -12,11 +12,11 @@ use serde_json::Value;
 
 use crate::{
     proto::jsonrpc::RawJson,
-    server::error::{Error, Result},
+    server::{
+        error::{Error, Result},
+        faults::faults,
+    },
 };
-
-/// How many faults the model is told of at once.
-const FAULTS_TOLD: usize = 5;
 
 /// The input of tools that take no arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -68,18 +68,8 @@ impl Input {
         if self.validator.is_valid(&arguments) {
             return Ok(Arguments(arguments));
         }
-        let mut text = "Invalid arguments".to_owned();
-        let mut faults = self.validator.iter_errors(&arguments);
-        for fault in faults.by_ref().take(FAULTS_TOLD) {
-            let place = fault.instance_path().to_string();
-            let place = if place.is_empty() { "/" } else { &place };
-            // Writing to a string cannot fail.
-            let _ = write!(text, "\n- at {place}: {fault}");
-        }
-        if faults.next().is_some() {
-            text.push_str("\n- and more");
-        }
-        Err(Error::failed(text))
+        let faults = faults(&self.validator, &arguments).unwrap_or_default();
+        Err(Error::failed(format!("Invalid arguments{faults}")))
     }
 }
 

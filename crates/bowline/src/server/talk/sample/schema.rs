@@ -1,6 +1,6 @@
 //! Asking a model for a value, and reading it.
 
-use std::{fmt::Write as _, marker::PhantomData};
+use std::marker::PhantomData;
 
 use jsonschema::Validator;
 use schemars::JsonSchema;
@@ -16,16 +16,16 @@ use crate::{
             ToolChoice, ToolChoiceMode,
         },
     },
-    server::error::{Error, ErrorKind, Result},
+    server::{
+        error::{Error, ErrorKind, Result},
+        faults::faults,
+    },
 };
 
 /// The tool that stands for a value.
 pub(super) const SCHEMA_TOOL: &str = "__schema__";
 /// Where a value is that is not an object, while the input of tools is one.
 const WRAPPED: &str = "value";
-/// How many faults the model is told of at once.
-const FAULTS_TOLD: usize = 5;
-
 /// The schema of a value that a model is asked for.
 pub(super) struct Schema<T> {
     schema: Value,
@@ -138,22 +138,6 @@ pub(super) fn validator(schema: &Value) -> Result<Validator> {
         let message = format!("this is not a schema: {fault}");
         Error::of(ErrorKind::InvalidQuestion, message)
     })
-}
-
-/// What is wrong with a value, as a list.
-pub(super) fn faults(validator: &Validator, value: &Value) -> Option<String> {
-    let mut text = String::new();
-    let mut faults = validator.iter_errors(value);
-    for fault in faults.by_ref().take(FAULTS_TOLD) {
-        let place = fault.instance_path().to_string();
-        let place = if place.is_empty() { "/" } else { &place };
-        // Writing to a string cannot fail.
-        let _ = write!(text, "\n- at {place}: {fault}");
-    }
-    if faults.next().is_some() {
-        text.push_str("\n- and more");
-    }
-    (!text.is_empty()).then_some(text)
 }
 
 /// Adds a text to what the user says last.

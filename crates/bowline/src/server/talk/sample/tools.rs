@@ -8,11 +8,14 @@ use serde_json::Value;
 use super::{
     Sampled,
     prompt::tool_calls,
-    schema::{SCHEMA_TOOL, faults, validator},
+    schema::{SCHEMA_TOOL, validator},
 };
 use crate::{
     proto::model::{Tool, ToolUseContent},
-    server::error::{Error, ErrorKind, Result},
+    server::{
+        error::{Error, ErrorKind, Result},
+        faults::faults,
+    },
 };
 
 /// Tools that a model may call, ready to check the calls.
