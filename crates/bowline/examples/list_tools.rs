@@ -52,7 +52,8 @@ async fn list(server: ChildProcess) -> Result<(), Error> {
         Err(error) if error.reason() == Reason::CapabilityNotSupported => Vec::new(),
         listed => listed?,
     };
-    println!("{} tools", tools.len());
+    let noun = if tools.len() == 1 { "tool" } else { "tools" };
+    println!("{} {noun}", tools.len());
     for tool in &tools {
         println!("  {}", line(tool));
     }
