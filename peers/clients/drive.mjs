@@ -1,10 +1,10 @@
 // What the drivers of the two TypeScript SDKs share: everything that no SDK
 // has a say in. README.md says what goes in and what comes out.
 
-import childProcess from 'node:child_process';
 import { createRequire } from 'node:module';
 import { text } from 'node:stream/consumers';
-import { StringDecoder } from 'node:string_decoder';
+
+import { ended, watchProcesses, watchedFetch } from './wire.mjs';
 
 // When a driver gives up. Whoever started it waits longer than this.
 const DEADLINE_MS = 60_000;
@@ -17,11 +17,13 @@ export const PATIENCE = { timeout: DEADLINE_MS };
 
 /**
  * Runs the scenario on standard input with the client that `open` makes, and
- * writes what happened to standard output.
+ * writes what happened to standard output. `transports` has the SDK's own for
+ * each wire.
  */
-export async function drive(open) {
+export async function drive(transports, open) {
+    // Standard output is for the document; an SDK may have remarks.
+    for (const kind of ['debug', 'info', 'log']) console[kind] = console.error;
     const scenario = JSON.parse(await text(process.stdin));
-    const [command, ...args] = process.argv.slice(2);
     const record = new Record(scenario);
     const processes = watchProcesses(record.document);
     const deadline = setTimeout(async () => {
@@ -30,7 +32,8 @@ export async function drive(open) {
         await Promise.all(processes.map(ended));
         finish(record);
     }, DEADLINE_MS);
-    const client = await open({ command, args, scenario, record });
+    const transport = dial(transports, process.argv.slice(2), record.document);
+    const client = await open({ transport, scenario, record });
     try {
         await client.connect();
         Object.assign(record.document, client.opened());
@@ -42,10 +45,26 @@ export async function drive(open) {
         record.document.error = describe(error);
     }
     record.closing = true;
-    await client.close();
+    await hangUp(client, transport, record);
     await Promise.all(processes.map(ended));
     clearTimeout(deadline);
     finish(record);
+}
+
+/** A transport to a server that is a URL, or else a command to start. */
+function dial({ Stdio, Http }, [command, ...args], document) {
+    if (!/^https?:/.test(command)) return new Stdio({ command, args });
+    return new Http(new URL(command), { fetch: watchedFetch(document) });
+}
+
+/** Closes. The SDKs leave it to their users to say that a session is over. */
+async function hangUp(client, transport, { document }) {
+    try {
+        await transport.terminateSession?.();
+    } catch (error) {
+        document.complaints.push(`the session does not end: ${error.message}`);
+    }
+    await client.close();
 }
 
 function finish(record) {
@@ -61,7 +80,8 @@ class Record {
         this.roots = scenario.capabilities?.roots ?? [];
         this.taken = new Map();
         this.waiting = [];
-        this.document = { done: [], asked: [], notifications: [], complaints: [], faults: [], frames: [], processes: [] };
+        this.document = { done: [], asked: [], notifications: [], complaints: [], faults: [], frames: [] };
+        Object.assign(this.document, { processes: [], exchanges: [] });
     }
 
     /** The answer to a question of the server: `refuse` makes an error of the SDK's. */
@@ -135,52 +155,4 @@ function describe(error) {
     const { name, code, message, data } = error;
     // One of the SDKs puts the code in front of what the server said.
     return { name, code, message: message.replace(/^MCP error -?\d+: /, ''), data };
-}
-
-/**
- * Notes the end of every process that is started from now on, and each line
- * that goes in and comes out, before an SDK has touched it.
- */
-function watchProcesses(document) {
-    const processes = [];
-    const spawn = childProcess.spawn;
-    // Both SDKs start processes by way of a package that looks this up here.
-    childProcess.spawn = (...how) => {
-        const child = spawn(...how);
-        const index = processes.push(child) - 1;
-        document.processes.push({ code: null, signal: null });
-        child.on('exit', (code, signal) => (document.processes[index] = { code, signal }));
-        const note = (direction) => lines((line) => document.frames.push({ process: index, [direction]: parse(line) }));
-        child.stdout.on('data', note('received'));
-        const [sent, write] = [note('sent'), child.stdin.write.bind(child.stdin)];
-        child.stdin.write = (chunk, ...rest) => {
-            sent(Buffer.from(chunk));
-            return write(chunk, ...rest);
-        };
-        return child;
-    };
-    return processes;
-}
-
-function ended(child) {
-    const over = child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
-    return over || new Promise((resolve) => child.once('exit', resolve));
-}
-
-function lines(each) {
-    const decoder = new StringDecoder();
-    let rest = '';
-    return (chunk) => {
-        const parts = (rest + decoder.write(chunk)).split('\n');
-        rest = parts.pop();
-        parts.forEach(each);
-    };
-}
-
-function parse(line) {
-    try {
-        return JSON.parse(line);
-    } catch {
-        return { unreadable: line };
-    }
 }

@@ -12,7 +12,10 @@ from collections import Counter
 from contextlib import AsyncExitStack
 
 import anyio
+import httpx2
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.types import (
     CompleteRequestParams,
     CreateMessageResult,
@@ -46,7 +49,7 @@ class Record:
         self.taken = Counter()
         self.news = anyio.Event()
         self.closing = False
-        lists = "done asked notifications complaints faults frames processes"
+        lists = "done asked notifications complaints faults frames processes exchanges"
         self.document = {name: [] for name in lists.split()}
 
     def answer(self, method, params, queue):
@@ -152,6 +155,65 @@ def watch_processes(document):
 
     anyio.open_process = opening
     return processes
+
+
+class Tapped(httpx2.AsyncByteStream):
+    """The body of an answer, which tells of each frame in it."""
+
+    def __init__(self, body, stream, note):
+        self.body = body
+        self.stream = stream
+        self.note = note
+
+    async def __aiter__(self):
+        rest = b""
+        async for data in self.body:
+            rest += data
+            if self.stream:
+                *lines, rest = rest.split(b"\n")
+                self.events(lines)
+            yield data
+        if rest and not self.stream:
+            self.note(rest)
+
+    def events(self, lines):
+        for line in lines:
+            # A frame is one line of data: JSON has no need of more. An event
+            # without data is only there to be named.
+            field, _, data = line.partition(b":")
+            if field == b"data" and data.strip():
+                self.note(data)
+
+    async def aclose(self):
+        await self.body.aclose()
+
+
+def watched_http(document):
+    """A client of the kind that the SDK makes, which notes each request, its
+    answer, and the frames in both."""
+
+    async def asked(request):
+        exchange = {"verb": request.method, "status": None, "type": None}
+        request.extensions["exchange"] = len(document["exchanges"])
+        document["exchanges"].append(exchange)
+        if request.content:
+            frame = {"exchange": request.extensions["exchange"], "sent": parse(request.content)}
+            document["frames"].append(frame)
+
+    async def answered(response):
+        index = response.request.extensions["exchange"]
+        kind = response.headers.get("content-type")
+        document["exchanges"][index] |= {"status": response.status_code, "type": kind}
+
+        def note(data):
+            document["frames"].append({"exchange": index, "received": parse(data)})
+
+        stream = (kind or "").startswith("text/event-stream")
+        response.stream = Tapped(response.stream, stream, note)
+
+    client = create_mcp_http_client()
+    client.event_hooks = {"request": [asked], "response": [answered]}
+    return client
 
 
 def parse(line):
@@ -273,13 +335,20 @@ async def pages(fetch, key, cache):
     return everything
 
 
+def dialled(command, args, document):
+    """A server that is a URL, or else a command to start."""
+    if command.startswith(("http:", "https:")):
+        return streamable_http_client(command, http_client=watched_http(document))
+    return StdioServerParameters(command=command, args=args)
+
+
 async def converse(scenario, record):
     wanted = scenario.get("capabilities", {})
     if isinstance(wanted.get("elicitation"), dict):
         raise ValueError("this SDK does not say which elicitation it can do")
     sampling = wanted.get("sampling")
     client = Client(
-        StdioServerParameters(command=sys.argv[1], args=sys.argv[2:]),
+        dialled(sys.argv[1], sys.argv[2:], record.document),
         mode=MODES[scenario.get("era", "auto")],
         client_info=Implementation(name="bowline-py2", version="1.0.0"),
         elicitation_callback=record.elicited if wanted.get("elicitation") else None,

@@ -3,7 +3,8 @@
 import { PATIENCE, drive, installed } from './drive.mjs';
 
 const { Client } = installed('@modelcontextprotocol/sdk/client/index.js');
-const { StdioClientTransport } = installed('@modelcontextprotocol/sdk/client/stdio.js');
+const { StdioClientTransport: Stdio } = installed('@modelcontextprotocol/sdk/client/stdio.js');
+const { StreamableHTTPClientTransport: Http } = installed('@modelcontextprotocol/sdk/client/streamableHttp.js');
 const {
     CreateMessageRequestSchema,
     ElicitRequestSchema,
@@ -11,7 +12,7 @@ const {
     McpError,
 } = installed('@modelcontextprotocol/sdk/types.js');
 
-await drive(({ command, args, scenario, record }) => {
+await drive({ Stdio, Http }, ({ transport, scenario, record }) => {
     const { elicitation, sampling, roots } = scenario.capabilities ?? {};
     const capabilities = {};
     if (elicitation) capabilities.elicitation = elicitation === true ? { form: {}, url: {} } : elicitation;
@@ -19,7 +20,6 @@ await drive(({ command, args, scenario, record }) => {
     if (roots) capabilities.roots = { listChanged: true };
 
     const client = new Client({ name: 'bowline-ts1', version: '1.0.0' }, { capabilities });
-    const transport = new StdioClientTransport({ command, args });
     const refuse = (code, message) => new McpError(code, message);
     const answer = (request) => record.answer(request, refuse);
     if (elicitation) client.setRequestHandler(ElicitRequestSchema, answer);
@@ -28,15 +28,20 @@ await drive(({ command, args, scenario, record }) => {
     client.fallbackNotificationHandler = async (notice) => record.notified(notice);
     client.onerror = (error) => record.complained(error);
 
+    const state = {};
     return {
         async connect() {
             if (scenario.era === 'stateless') throw new Error('this SDK knows no stateless era');
             // The SDK tells the revision to its transport, and nobody else.
-            transport.setProtocolVersion = (version) => (transport.version = version);
+            const told = transport.setProtocolVersion?.bind(transport);
+            transport.setProtocolVersion = (version) => {
+                state.version = version;
+                told?.(version);
+            };
             await client.connect(transport, PATIENCE);
         },
         opened: () => ({
-            version: transport.version,
+            version: state.version,
             server: client.getServerVersion(),
             capabilities: client.getServerCapabilities(),
             instructions: client.getInstructions(),

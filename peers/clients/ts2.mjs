@@ -2,12 +2,17 @@
 
 import { PATIENCE, drive, installed } from './drive.mjs';
 
-const { Client, LOG_LEVEL_META_KEY, ProtocolError } = installed('@modelcontextprotocol/client');
-const { StdioClientTransport } = installed('@modelcontextprotocol/client/stdio');
+const {
+    Client,
+    LOG_LEVEL_META_KEY,
+    ProtocolError,
+    StreamableHTTPClientTransport: Http,
+} = installed('@modelcontextprotocol/client');
+const { StdioClientTransport: Stdio } = installed('@modelcontextprotocol/client/stdio');
 
 const MODES = { handshake: 'legacy', stateless: { pin: '2026-07-28' }, auto: 'auto' };
 
-await drive(({ command, args, scenario, record }) => {
+await drive({ Stdio, Http }, ({ transport, scenario, record }) => {
     const { elicitation, sampling, roots } = scenario.capabilities ?? {};
     const capabilities = {};
     if (elicitation) capabilities.elicitation = elicitation === true ? { form: {}, url: {} } : elicitation;
@@ -27,7 +32,7 @@ await drive(({ command, args, scenario, record }) => {
     const state = { client, listening: new Map() };
     return {
         async connect() {
-            await client.connect(new StdioClientTransport({ command, args }), PATIENCE);
+            await client.connect(transport, PATIENCE);
             state.stateless = client.getProtocolEra() === 'modern';
         },
         opened: () => ({

@@ -1,9 +1,9 @@
-//! A travel agency, over standard input and output.
+//! A travel agency, over standard input and output or over HTTP.
 //!
 //! Its tools talk back: booking a flight asks the traveller which one, asks
 //! the client's model to sum it up, and asks the traveller to confirm. The
-//! same code serves every revision of the protocol. `agency.rs` is the
-//! business, `tools.rs` is what the protocol makes of it.
+//! same code serves every revision of the protocol, on every wire. `agency.rs`
+//! is the business, `tools.rs` is what the protocol makes of it.
 //!
 //! ```sh
 //! cargo run -p bowline --features macros --example travel
@@ -16,16 +16,51 @@
 //! ```sh
 //! cargo run -p bowline --example list_tools -- target/debug/examples/travel
 //! ```
+//!
+//! With `--http` and perhaps an address it serves there, on any free port
+//! unless told, until it is ended. It prints where.
+//!
+//! ```sh
+//! cargo run -p bowline --features macros,http-server --example travel -- --http 127.0.0.1:8000
+//! ```
 
 mod agency;
 mod tools;
 
+use std::io;
+
 use bowline::Server;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> std::io::Result<()> {
+async fn main() -> io::Result<()> {
     let server = Server::new("travel", env!("CARGO_PKG_VERSION"));
-    tools::offer(server, agency::Agency::default())
-        .serve_stdio()
-        .await
+    let server = tools::offer(server, agency::Agency::default());
+    let mut arguments = std::env::args().skip(1);
+    match arguments.next().as_deref() {
+        None => server.serve_stdio().await,
+        Some("--http") => serve_http(server, arguments.next()).await,
+        Some(other) => Err(io::Error::other(format!("no such argument: {other}"))),
+    }
+}
+
+#[cfg(feature = "http-server")]
+async fn serve_http(server: Server<agency::Agency>, address: Option<String>) -> io::Result<()> {
+    use std::io::Write as _;
+
+    use bowline::server::http::HttpOptions;
+
+    let address = address.unwrap_or_else(|| "127.0.0.1:0".to_owned());
+    let service = server.build().map_err(io::Error::other)?;
+    let http = service.http(HttpOptions::default());
+    http.bind(address, |bound| {
+        // The service looks at no path: this is only where clients expect it.
+        // Whoever does not read it can still connect.
+        let _ = writeln!(io::stdout(), "http://{bound}/mcp");
+    })
+    .await
+}
+
+#[cfg(not(feature = "http-server"))]
+async fn serve_http(_: Server<agency::Agency>, _: Option<String>) -> io::Result<()> {
+    Err(io::Error::other("built without the feature http-server"))
 }

@@ -148,6 +148,62 @@ async fn what_a_server_tells_and_what_is_called_off_is_seen() -> Checked {
 }
 
 #[tokio::test]
+async fn over_http_the_same_is_seen() -> Checked {
+    let seat = json!({"action": "accept", "content": {"row": 3, "window": true}});
+    let consent = json!({"action": "accept", "content": {"agreed": true}});
+    let scenario = json!({
+        "capabilities": {"elicitation": true},
+        "log": "warning",
+        "elicit": [seat, consent],
+        "do": [
+            {"call": "book", "arguments": {"flight": "BA1"}},
+            {"call": "count", "arguments": {"to": 3}},
+            {"subscribe": "note://today"},
+            {"call": "write", "arguments": {"text": "tie knots"}},
+            {"await": "notifications/resources/updated"},
+        ],
+    });
+    let server = Server::typescript_over_http().await?;
+    let handshake = Sdk::HANDSHAKE.map(|sdk| (sdk, "handshake", "2025-11-25"));
+    let stateless = Sdk::STATELESS.map(|sdk| (sdk, "stateless", "2026-07-28"));
+    for (sdk, era, version) in handshake.into_iter().chain(stateless) {
+        let mut scenario = scenario.clone();
+        scenario["era"] = era.into();
+        let document = sdk.play_well(&server, &scenario).await?;
+        assert_eq!(document["version"], version, "{sdk:?}");
+        assert_eq!(text(&document, 0), "BA1: row 3, window, agreed", "{sdk:?}");
+        let progress = received(&document, "notifications/progress");
+        assert_eq!(progress.len(), 3, "{sdk:?} {era}");
+        let expected = ["notifications/message", "notifications/resources/updated"];
+        assert_eq!(
+            methods(&document["notifications"]),
+            expected,
+            "{sdk:?} {era}"
+        );
+        let verbs = |verb: &str| {
+            let exchanges = document["exchanges"].as_array().into_iter().flatten();
+            exchanges
+                .filter(|exchange| exchange["verb"] == verb && exchange["status"] == 200)
+                .count()
+        };
+        let live = usize::from(era == "handshake");
+        assert_eq!(
+            (verbs("GET"), verbs("DELETE")),
+            (live, live),
+            "{sdk:?} {era}"
+        );
+        // A booking takes three rounds where each question ends one.
+        let calls = sent(&document, "tools/call").len();
+        assert_eq!(
+            calls,
+            if era == "handshake" { 3 } else { 5 },
+            "{sdk:?} {era}"
+        );
+    }
+    server.end().await
+}
+
+#[tokio::test]
 async fn the_era_is_found_out_if_none_is_given() -> Checked {
     let old = Server::node("mcp-server-everything")?;
     let new = Server::script("highlevel_server.py")?;

@@ -9,7 +9,10 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use tokio::{io::AsyncWriteExt as _, process::Command};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
+    process::{Child, Command},
+};
 
 use crate::process::example;
 
@@ -33,8 +36,8 @@ impl Sdk {
     /// Those that know the stateless era.
     pub(crate) const STATELESS: [Self; 2] = [Self::TypeScript2, Self::Python2];
 
-    /// Plays a scenario against a server that is started for it. Gives the
-    /// driver's document.
+    /// Plays a scenario against a server, which the driver starts unless it
+    /// serves already. Gives the driver's document.
     pub(crate) async fn play(self, server: &Server, scenario: &Value) -> Result<Value, Fault> {
         let (program, driver) = match self {
             Self::TypeScript1 => (node("sdk")?, "ts1.mjs"),
@@ -43,7 +46,7 @@ impl Sdk {
         };
         let mut driver = Command::new(program)
             .arg(top().join("peers/clients").join(driver))
-            .args(&server.0)
+            .args(&server.line)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -82,28 +85,82 @@ pub(crate) fn is_well(document: &Value) -> bool {
         && document["left"] == json!({"elicit": 0, "sample": 0})
 }
 
-/// The command line of a server.
-pub(crate) struct Server(Vec<OsString>);
+/// The command line of a server, or its URL while it serves.
+pub(crate) struct Server {
+    line: Vec<OsString>,
+    /// Ends with this, where it was started here.
+    process: Option<Child>,
+}
 
 impl Server {
+    fn new(line: Vec<OsString>) -> Self {
+        Self {
+            line,
+            process: None,
+        }
+    }
+
     /// An example of this crate.
     pub(crate) fn example(name: &str, arguments: &[&str]) -> Self {
         let mut line = vec![example(name).into_os_string()];
         line.extend(arguments.iter().map(OsString::from));
-        Self(line)
+        Self::new(line)
+    }
+
+    /// An example of this crate that serves over HTTP from now on.
+    pub(crate) async fn example_over_http(name: &str) -> Result<Self, Fault> {
+        let mut command = Command::new(example(name));
+        command.arg("--http");
+        Self::serving(command, str::to_owned).await
+    }
+
+    /// The server on the TypeScript SDK 2.x, which serves over HTTP from now on.
+    pub(crate) async fn typescript_over_http() -> Result<Self, Fault> {
+        let mut command = Command::new(node("server")?);
+        command.arg(top().join("peers/servers/ts2_http.mjs"));
+        Self::serving(command, |port| format!("http://127.0.0.1:{port}/mcp")).await
+    }
+
+    /// A server whose first line says where it is.
+    async fn serving(mut command: Command, url: impl Fn(&str) -> String) -> Result<Self, Fault> {
+        let mut process = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let words = process.stdout.take().ok_or("the server has no output")?;
+        let mut lines = BufReader::new(words).lines();
+        let place = tokio::time::timeout(PATIENCE, lines.next_line()).await??;
+        let place = place.ok_or("the server does not say where it is")?;
+        Ok(Self {
+            line: vec![url(&place).into()],
+            process: Some(process),
+        })
+    }
+
+    /// Ends a server that serves: it must have served until now.
+    pub(crate) async fn end(self) -> Checked {
+        let mut process = self.process.ok_or("the driver has ended it")?;
+        if let Some(status) = process.try_wait()? {
+            return Err(format!("the server has gone already: {status}").into());
+        }
+        Ok(process.kill().await?)
     }
 
     /// A server from npm.
     pub(crate) fn node(name: &str) -> Result<Self, Fault> {
         let path = installed(&format!("node/node_modules/.bin/{name}"))?;
-        Ok(Self(vec![path.into_os_string()]))
+        Ok(Self::new(vec![path.into_os_string()]))
     }
 
     /// A server on the Python SDK, from `peers/`.
     pub(crate) fn script(name: &str) -> Result<Self, Fault> {
         let python = installed("python/bin/python")?;
         let script = top().join("peers").join(name);
-        Ok(Self(vec![python.into_os_string(), script.into_os_string()]))
+        Ok(Self::new(vec![
+            python.into_os_string(),
+            script.into_os_string(),
+        ]))
     }
 }
 

@@ -1,5 +1,5 @@
 //! The travel agency of the examples, as every SDK sees it in every era that
-//! it speaks: one expectation for all.
+//! it speaks, over every wire: one expectation for all.
 
 use serde_json::{Value, json};
 
@@ -17,6 +17,19 @@ const WAYS: [Way; 5] = [
 ];
 const HANDSHAKE: &[Way] = WAYS.split_at(3).0;
 const STATELESS: &[Way] = WAYS.split_at(3).1;
+
+/// How frames travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wire {
+    Stdio,
+    Http,
+}
+
+const WIRES: &[Wire] = if cfg!(feature = "http-server") {
+    &[Wire::Stdio, Wire::Http]
+} else {
+    &[Wire::Stdio]
+};
 
 const CHOICE: &str = "3 flights. Which one?\n\
                       Gull-1 to Lisbon on 2027-05-01 at 06:40, 120 euros\n\
@@ -38,28 +51,67 @@ struct Story {
     progress: Vec<Value>,
 }
 
-/// Plays a scenario in several ways. It must come to its end without a fault,
-/// to the same story, and the server to exit code 0.
+/// Plays a scenario in several ways over every wire. It must come to its end
+/// without a fault, to the same story.
 async fn play(ways: &[Way], scenario: &Value) -> Result<Story, Fault> {
-    let mut told: Option<(Way, Story)> = None;
-    for &(sdk, era) in ways {
-        let mut scenario = scenario.clone();
-        scenario["era"] = era.into();
-        let server = Server::example("travel", &[]);
-        let document = sdk.play_well(&server, &scenario).await?;
-        let last = document["processes"].as_array().and_then(|all| all.last());
-        assert_eq!(
-            last,
-            Some(&json!({"code": 0, "signal": null})),
-            "{sdk:?} {era}"
-        );
-        let story = Story::of(&document);
-        match &told {
-            None => told = Some(((sdk, era), story)),
-            Some((way, first)) => assert_eq!(first, &story, "{way:?} and {:?}", (sdk, era)),
+    let mut told: Option<(Wire, Way, Story)> = None;
+    for &wire in WIRES {
+        for &way in ways {
+            let story = play_over(wire, way, scenario).await?;
+            match &told {
+                None => told = Some((wire, way, story)),
+                Some((first, other, known)) => {
+                    let both = format!("{first:?} {other:?} and {wire:?} {way:?}");
+                    assert_eq!(known, &story, "{both}");
+                }
+            }
         }
     }
-    Ok(told.ok_or("there is no way to play it")?.1)
+    Ok(told.ok_or("there is no way to play it")?.2)
+}
+
+/// Plays a scenario in one way over one wire, with a server of its own.
+async fn play_over(wire: Wire, (sdk, era): Way, scenario: &Value) -> Result<Story, Fault> {
+    let mut scenario = scenario.clone();
+    scenario["era"] = era.into();
+    let document = match wire {
+        Wire::Stdio => {
+            let server = Server::example("travel", &[]);
+            let document = sdk.play_well(&server, &scenario).await?;
+            let last = document["processes"].as_array().and_then(|all| all.last());
+            let well = json!({"code": 0, "signal": null});
+            assert_eq!(last, Some(&well), "{sdk:?} {era}");
+            document
+        }
+        Wire::Http => {
+            let server = Server::example_over_http("travel").await?;
+            let document = sdk.play_well(&server, &scenario).await?;
+            server.end().await?;
+            check_exchanges(&document, era);
+            document
+        }
+    };
+    Ok(Story::of(&document))
+}
+
+/// What is particular to HTTP: sessions belong to the handshake, and are ended
+/// there by the client; the other era only posts.
+fn check_exchanges(document: &Value, era: &str) {
+    let statuses = |verb: &str| {
+        let all = list(&document["exchanges"]).filter(|exchange| exchange["verb"] == verb);
+        all.map(|exchange| &exchange["status"]).collect::<Vec<_>>()
+    };
+    let (opened, ended) = (statuses("GET"), statuses("DELETE"));
+    assert!(!statuses("POST").is_empty(), "{document:#}");
+    if era == "handshake" {
+        // A client may leave before its stream is open.
+        let fine = |status: &&Value| **status == 200 || status.is_null();
+        assert!(opened.len() <= 1, "{document:#}");
+        assert!(opened.iter().all(fine), "{document:#}");
+        assert_eq!(ended, [204], "{document:#}");
+    } else {
+        assert_eq!([opened, ended].concat(), [0; 0], "{document:#}");
+    }
 }
 
 impl Story {
@@ -412,14 +464,14 @@ async fn two_calls_at_once_do_not_mix() -> Checked {
         &json!(["Fine.", "Fine."]),
         &json!([{"together": [book(), search("Oslo", "2027-05-01"), book()]}]),
     );
-    for way in WAYS {
-        let story = play(&[way], &scenario).await?;
+    for (&wire, way) in WIRES.iter().flat_map(|wire| WAYS.map(|way| (wire, way))) {
+        let story = play_over(wire, way, &scenario).await?;
         let together = &story.done[0];
         let found = &together[1]["structuredContent"]["flights"];
-        assert_eq!(found[0]["id"], "Gull-2", "{way:?}");
+        assert_eq!(found[0]["id"], "Gull-2", "{wire:?} {way:?}");
         let mut both = [together[0].clone(), together[2].clone()];
         both.sort_by_key(Value::to_string);
-        assert_eq!(both, [booked(1001), booked(1002)], "{way:?}");
+        assert_eq!(both, [booked(1001), booked(1002)], "{wire:?} {way:?}");
     }
     Ok(())
 }
@@ -450,18 +502,26 @@ async fn a_model_that_refuses_ends_the_booking() -> Checked {
 
 #[tokio::test]
 async fn all_find_the_newest_revision_that_they_know() -> Checked {
-    for sdk in Sdk::HANDSHAKE {
+    for (&wire, sdk) in WIRES
+        .iter()
+        .flat_map(|wire| Sdk::HANDSHAKE.map(|sdk| (wire, sdk)))
+    {
         let scenario = json!({"era": "auto", "do": [search("Oslo", "2027-05-01")]});
-        let document = sdk.play(&Server::example("travel", &[]), &scenario).await?;
-        assert!(is_well(&document), "{sdk:?}: {document:#}");
+        let server = match wire {
+            Wire::Stdio => Server::example("travel", &[]),
+            Wire::Http => Server::example_over_http("travel").await?,
+        };
+        let document = sdk.play(&server, &scenario).await?;
+        assert!(is_well(&document), "{wire:?} {sdk:?}: {document:#}");
         let version = match sdk {
             Sdk::TypeScript1 => "2025-11-25",
             _ => "2026-07-28",
         };
-        assert_eq!(document["version"], version, "{sdk:?}");
-        assert_eq!(document["server"]["title"], "Bowline Travel", "{sdk:?}");
+        assert_eq!(document["version"], version, "{wire:?} {sdk:?}");
+        let title = &document["server"]["title"];
+        assert_eq!(title, "Bowline Travel", "{wire:?} {sdk:?}");
         let told = document["instructions"].as_str().unwrap_or_default();
-        assert!(told.starts_with("Search first"), "{sdk:?}: {told}");
+        assert!(told.starts_with("Search first"), "{wire:?} {sdk:?}: {told}");
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use bowline::{
     proto::{
         client::{Telemetry, Timeouts},
         jsonrpc::RawJson,
-        model::{ElicitAction, ElicitParams, ElicitResult},
+        model::{ElicitAction, ElicitParams, ElicitResult, LogLevel},
         revision::Revision,
     },
     transport::Http,
@@ -60,7 +60,7 @@ impl Served {
             let mut command =
                 Command::new(installed("node/node_modules/.bin/mcp-server-everything"));
             command.arg(mode).env("PORT", port.to_string());
-            let mut process = start(command);
+            let mut process = start(&mut command);
             let words = process.stderr.take().expect("a pipe");
             if within(heard(words, "port")).await.is_some() {
                 return Self { process, port };
@@ -73,7 +73,19 @@ impl Served {
     async fn python(server: &str, mode: &str) -> Self {
         let mut command = Command::new(installed("python/bin/python"));
         command.arg(top().join("peers/servers/over_http.py"));
-        command.args([server, mode]);
+        Self::on_a_port(command.args([server, mode])).await
+    }
+
+    /// A server of ours on the TypeScript SDK 2.x.
+    async fn typescript(mode: &str) -> Self {
+        installed("node/node_modules/@modelcontextprotocol/server");
+        let mut command = Command::new("node");
+        command.arg(top().join("peers/servers/ts2_http.mjs"));
+        Self::on_a_port(command.arg(mode)).await
+    }
+
+    /// A server that chooses its port, and says which.
+    async fn on_a_port(command: &mut Command) -> Self {
         let mut process = start(command);
         let words = process.stdout.take().expect("a pipe");
         let port = within(heard(words, "")).await.expect("a port");
@@ -95,7 +107,7 @@ fn free_port() -> u16 {
     listener.local_addr().expect("bound").port()
 }
 
-fn start(mut command: Command) -> Child {
+fn start(command: &mut Command) -> Child {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -322,5 +334,118 @@ async fn a_stream_of_changes_that_the_python_sdk_ends_is_opened_again() {
     assert_eq!(client.health().sessions, 1);
     client.stop().await;
     assert_eq!(*lock(&complaints), [""; 0]);
+    served.end().await;
+}
+
+/// How many times the server said how far it is.
+async fn counted(client: &Client, to: usize) -> usize {
+    let (sender, mut progress) = mpsc::unbounded_channel();
+    let call = client.tools().call("count", json!({"to": to}));
+    let counted = within(async { call.on_progress(sender).await }).await;
+    assert_eq!(
+        counted.expect("an answer").all_text(),
+        format!("counted to {to}")
+    );
+    let mut steps = 0;
+    while progress.recv().await.is_some() {
+        steps += 1;
+    }
+    steps
+}
+
+/// What does not depend on the era, nor on the form of the answers.
+async fn check_typescript(client: &Client) {
+    let server = client.server().expect("a server");
+    assert_eq!(server.instructions.as_deref(), Some("Knots only."));
+    let tools = within(client.tools().list()).await.expect("a list");
+    let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(names, ["add", "book", "count", "write"]);
+    let sum = client.tools().call("add", json!({"a": 2, "b": 40}));
+    let sum: serde_json::Value = within(sum.into_typed()).await.expect("a sum");
+    assert_eq!(sum, json!({"sum": 42}));
+    let greeting = within(async { client.prompts().get("greet", [("name", "Ada")]).await });
+    let greeting = greeting.await.expect("a prompt");
+    assert_eq!(greeting.messages.len(), 1);
+    let none = within(async { client.resources().read("note://never").await }).await;
+    assert!(none.is_err(), "{none:?}");
+}
+
+#[tokio::test]
+async fn the_typescript_sdk_in_both_eras() {
+    for mode in ["auto", "sse", "json"] {
+        let served = Served::typescript(mode).await;
+        for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+            // The mode is one of the newer era.
+            if mode != "auto" && revision == Revision::V2025_11_25 {
+                continue;
+            }
+            let only = asked().revisions([revision]).log_level(LogLevel::Warning);
+            let (client, complaints) = open(only, served.http("/mcp")).await;
+            assert_eq!(client.server().expect("a server").revision, revision);
+            let mut notices = client.notifications();
+            check_typescript(&client).await;
+            let booked = text(&client, "book", json!({"flight": "BW 1"})).await;
+            assert_eq!(booked, "BW 1: row 7, aisle, agreed", "{revision:?} {mode}");
+            // What has no stream to travel on is dropped there.
+            let told = if mode == "json" { 0 } else { 3 };
+            assert_eq!(counted(&client, 3).await, told, "{revision:?} {mode}");
+            if mode != "json" {
+                let is_log = |notice: &Notification| matches!(notice, Notification::Log(_));
+                while !is_log(&within(notices.next()).await.expect("a notice")) {}
+            }
+            client.stop().await;
+            assert_eq!(*lock(&complaints), [""; 0], "{revision:?} {mode}");
+        }
+        served.end().await;
+    }
+}
+
+/// The handshake without a session, as the SDK serves it unless told: every
+/// request comes to a server that has heard of nothing before, and there is no
+/// stream for what nobody asked for.
+#[tokio::test]
+async fn the_typescript_sdk_without_sessions_in_both_eras() {
+    let served = Served::typescript("sessionless").await;
+    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        let (client, complaints) = open(asked().revisions([revision]), served.http("/mcp")).await;
+        assert_eq!(client.server().expect("a server").revision, revision);
+        check_typescript(&client).await;
+        assert_eq!(counted(&client, 3).await, 3, "{revision:?}");
+        client.stop().await;
+        assert_eq!(*lock(&complaints), [""; 0], "{revision:?}");
+    }
+    served.end().await;
+}
+
+#[tokio::test]
+async fn the_typescript_sdk_tells_of_changes_in_both_eras() {
+    let served = Served::typescript("auto").await;
+    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        let (client, complaints) = open(builder().revisions([revision]), served.http("/mcp")).await;
+        let mut notices = client.notifications();
+        let subscribed = within(client.resources().subscribe("note://today")).await;
+        let _note = subscribed.expect("a note");
+        for words in ["tie knots", "untie them"] {
+            text(&client, "write", json!({"text": words})).await;
+            let is_update =
+                |notice: &Notification| matches!(notice, Notification::ResourceUpdated(_));
+            while !is_update(&within(notices.next()).await.expect("a notice")) {}
+            let read = within(async { client.resources().read("note://today").await }).await;
+            let read = format!("{:?}", read.expect("a note").contents);
+            assert!(read.contains(words), "{revision:?}: {read}");
+        }
+        client.stop().await;
+        assert_eq!(*lock(&complaints), [""; 0], "{revision:?}");
+    }
+    served.end().await;
+}
+
+#[tokio::test]
+async fn the_typescript_sdk_is_asked_in_the_newest_revision_that_it_has() {
+    let served = Served::typescript("auto").await;
+    let (client, _) = open(builder(), served.http("/mcp")).await;
+    let server = client.server().expect("a server");
+    assert_eq!(server.revision, Revision::V2026_07_28);
+    client.stop().await;
     served.end().await;
 }
