@@ -20,6 +20,8 @@ const PEERS: &[&str] = &[
     "node/node_modules/.bin/mcp-server-memory",
     "node/node_modules/.bin/mcp-server-sequential-thinking",
     "node/node_modules/@modelcontextprotocol/client/package.json",
+    "node/node_modules/@modelcontextprotocol/server/package.json",
+    "node/node_modules/@modelcontextprotocol/node/package.json",
     "node/node_modules/@modelcontextprotocol/sdk/package.json",
     "python/bin/mcp-server-fetch",
     "python/bin/mcp-server-git",
