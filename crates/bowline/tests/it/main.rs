@@ -12,6 +12,8 @@ mod config;
 #[cfg(feature = "testing")]
 mod contract;
 mod fake;
+#[cfg(all(feature = "http-server", feature = "macros"))]
+mod http_server;
 mod interop;
 #[cfg(feature = "testing")]
 mod kit;
