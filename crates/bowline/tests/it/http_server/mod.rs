@@ -2,6 +2,7 @@
 //! concerns sockets over sockets.
 
 mod admission;
+mod axum_router;
 mod batches;
 mod browsers;
 mod conversations;
