@@ -23,3 +23,7 @@ struct ToolsThatTalkBack;
 #[cfg(all(feature = "testing", feature = "macros"))]
 #[doc = include_str!("../../../docs/guides/testing-servers.md")]
 struct TestingServers;
+
+#[cfg(feature = "http-server")]
+#[doc = include_str!("../../../docs/guides/serving-over-http.md")]
+struct ServingOverHttp;
