@@ -26,3 +26,7 @@ struct TestingServers;
 #[cfg(feature = "http-client")]
 #[doc = include_str!("../../../docs/guides/remote-servers.md")]
 struct RemoteServers;
+
+#[cfg(feature = "http-server")]
+#[doc = include_str!("../../../docs/guides/serving-over-http.md")]
+struct ServingOverHttp;

@@ -14,6 +14,8 @@ mod contract;
 mod fake;
 #[cfg(feature = "http-client")]
 mod http_client;
+#[cfg(all(feature = "http-server", feature = "macros"))]
+mod http_server;
 mod interop;
 #[cfg(feature = "testing")]
 mod kit;

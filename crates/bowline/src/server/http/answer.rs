@@ -17,6 +17,19 @@ pub(super) fn empty(status: StatusCode) -> Response<Body> {
     response
 }
 
+/// There is no such way to ask.
+pub(super) fn no_such_method(sessions: bool) -> Response<Body> {
+    let mut response = empty(StatusCode::METHOD_NOT_ALLOWED);
+    let allowed = if sessions {
+        "POST, GET, DELETE"
+    } else {
+        "POST"
+    };
+    let allowed = HeaderValue::from_static(allowed);
+    response.headers_mut().insert(header::ALLOW, allowed);
+    response
+}
+
 /// One JSON text.
 pub(super) fn json(status: StatusCode, body: Bytes) -> Response<Body> {
     let mut response = Response::new(Body::whole(body));

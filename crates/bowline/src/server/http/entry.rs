@@ -61,15 +61,10 @@ async fn enter<B: http_body::Body>(inner: &Arc<Inner>, request: Request<B>) -> R
     }
     let mut response = match parts.method {
         Method::POST => admit_post(inner, &parts, body).await,
-        Method::GET => inner.listen_to_session(&parts),
-        Method::DELETE => inner.end_session(&parts),
+        Method::GET if inner.has_sessions() => inner.listen_to_session(&parts).await,
+        Method::DELETE if inner.has_sessions() => inner.end_session(&parts).await,
         Method::OPTIONS if inner.options.cors => answer::empty(StatusCode::NO_CONTENT),
-        _ => {
-            let mut response = answer::empty(StatusCode::METHOD_NOT_ALLOWED);
-            let allowed = http::HeaderValue::from_static("POST, GET, DELETE");
-            response.headers_mut().insert(header::ALLOW, allowed);
-            response
-        }
+        _ => answer::no_such_method(inner.has_sessions()),
     };
     if inner.options.cors {
         cors::allow(&parts, response.headers_mut());
@@ -91,11 +86,15 @@ async fn admit_post<B: http_body::Body>(
         let why = "Accept must allow application/json and text/event-stream";
         return told(StatusCode::NOT_ACCEPTABLE, why);
     }
-    let reading = read(body, inner.options.max_body);
+    let Ok(place) = Arc::clone(&inner.requests).try_acquire_owned() else {
+        return told(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once");
+    };
+    let limit = inner.options.max_body.min(inner.handle.config().max_frame);
+    let reading = read(body, limit);
     match tokio::time::timeout(inner.options.body_time, reading).await {
-        Ok(Ok(body)) => post::serve(inner, parts, body).await,
+        Ok(Ok(body)) => post::serve(inner, parts, body, place).await,
         Ok(Err(Unread::TooLarge)) => {
-            let why = format!("the body may have {} bytes", inner.options.max_body);
+            let why = format!("the body may have {limit} bytes");
             told(StatusCode::PAYLOAD_TOO_LARGE, &why)
         }
         Ok(Err(Unread::Broken)) => told(StatusCode::BAD_REQUEST, "the body broke off"),

@@ -7,16 +7,20 @@ use std::{
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     Body, Inner, answer,
     events::{Events, Source, event},
+    news::News,
     post::{Modern, principal},
 };
 use crate::{
     proto::server::{Connection, Incoming, Input, errors},
-    server::serve::{Outlet, Shared},
+    server::{
+        request::Handle,
+        serve::{Outlet, Shared},
+    },
 };
 
 /// Opens a stream of changes, until the client closes it or the server ends.
@@ -25,51 +29,51 @@ pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>) -> Response<Body> {
         let error = errors::internal("The server is busy: too many streams at once");
         return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, Some(&modern.id), &error);
     };
-    let (sender, mut frames) = mpsc::unbounded_channel();
     let handle = &inner.handle;
+    let news = News::default();
     let machine = Connection::new(handle.config().clone());
-    let outlet = Box::new(ListenOutlet(sender));
+    let outlet = Box::new(ListenOutlet(news.clone()));
     let principal = principal(modern.parts);
     let shared = Shared::with_outlet(machine, outlet, handle.serving().clone(), principal);
     let frame = modern.frame.clone();
     shared.command(|machine, now| machine.handle(now, Input::Frame(frame)));
-    match frames.try_recv() {
+    match news.next() {
         // It was not opened.
-        Ok((true, refused)) => answer::json(StatusCode::OK, refused),
-        Ok((false, acknowledged)) => {
-            handle.connections().register(&shared);
+        Some((refused, true)) => answer::json(StatusCode::OK, refused),
+        Some((acknowledged, false)) => {
+            inner.register(&shared);
             let listening = Listening {
                 first: Some(acknowledged),
-                frames,
-                ended: false,
-                _shared: shared,
+                news,
+                shared,
+                handle: Arc::clone(handle),
                 _place: place,
             };
+            handle.watch_changed();
             answer::stream(Events::new(listening, inner.options.keep_alive))
         }
-        Err(_) => {
+        None => {
             let error = errors::internal("The stream was not opened");
             answer::refusal(StatusCode::OK, Some(&modern.id), &error)
         }
     }
 }
 
-/// Where a machine's frames go, each with whether it is the last.
-struct ListenOutlet(mpsc::UnboundedSender<(bool, Bytes)>);
+/// Where a machine's frames go.
+struct ListenOutlet(News);
 
 impl Outlet for ListenOutlet {
     fn send(&mut self, _: Option<Incoming>, answer: bool, frame: Bytes) {
-        // Who does not listen any more is about to be dropped.
-        let _ = self.0.send((answer, frame));
+        self.0.add(answer, frame);
     }
 }
 
 /// A stream of changes. Dropping it ends it.
 struct Listening {
     first: Option<Bytes>,
-    frames: mpsc::UnboundedReceiver<(bool, Bytes)>,
-    ended: bool,
-    _shared: Arc<Shared>,
+    news: News,
+    shared: Arc<Shared>,
+    handle: Arc<dyn Handle>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -78,13 +82,13 @@ impl Source for Listening {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(event(None, &first)));
         }
-        if self.ended {
-            return Poll::Ready(None);
-        }
-        let next = std::task::ready!(self.frames.poll_recv(cx));
-        Poll::Ready(next.map(|(answer, frame)| {
-            self.ended = answer;
-            event(None, &frame)
-        }))
+        let next = std::task::ready!(self.news.poll_next(cx));
+        Poll::Ready(next.map(|frame| event(None, &frame)))
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.shared.close(&self.handle);
     }
 }

@@ -8,34 +8,53 @@
 //!
 //! - `entry` lets requests in, by method, host, origin and size; `post` tells
 //!   the eras apart.
-//! - `stateless` and `listen` serve the newer era, `session` and `sessions` the
-//!   older ones, with `streams` to send what belongs to which request.
-//! - `answer`, `body` and `events` are what goes out; `cors` is for browsers;
-//!   `socket` is the server for those who have none.
+//! - `stateless` and `listen` serve the newer era, the latter with `news`, what
+//!   a client has yet to hear.
+//! - `exchange` serves the older ones: with `sessions`, each a `session`, whose
+//!   `streams` send what belongs to which request and whose `recorder` keeps it
+//!   for those who come back. `made_of` and `notes` keep it in a `store`.
+//! - `answer`, `body` and `events` are what goes out, through a `pipe`; `cors`
+//!   is for browsers; `socket` is the server for those who have none; `drain`
+//!   is its end.
 
 mod answer;
 mod body;
 mod cors;
+mod drain;
 mod entry;
 mod events;
+mod exchange;
 mod listen;
+mod made_of;
+mod news;
+mod notes;
 mod options;
+mod pipe;
 mod post;
+mod recorder;
 mod session;
 mod sessions;
 mod socket;
 mod stateless;
+mod store;
 mod streams;
 
 use std::{fmt, sync::Arc, time::Duration};
 
 pub use body::Body;
 pub use options::HttpOptions;
+pub use store::{EventStore, SessionStore, StoredEvent, StoredSession};
 
 use tokio::sync::Semaphore;
 
-use super::request::Handle;
-use sessions::Sessions;
+use super::{
+    request::Handle,
+    serve::{Connections, Shared},
+};
+use crate::proto::revision::Era;
+use drain::Drain;
+use recorder::Budget;
+use sessions::{Life, Sessions};
 
 /// Serves MCP over HTTP. Cheap to clone; clones share their sessions.
 ///
@@ -55,20 +74,35 @@ pub struct Principal(pub Arc<str>);
 struct Inner {
     handle: Arc<dyn Handle>,
     options: HttpOptions,
+    /// Those of our sessions and streams of changes.
+    connections: Connections,
     sessions: Sessions,
+    /// Places for requests that are read, or worked on without a session.
+    requests: Arc<Semaphore>,
     /// Places for streams of changes.
     listens: Arc<Semaphore>,
+    /// What is kept for clients that come back.
+    budget: Budget,
+    drain: Drain,
 }
 
 impl HttpService {
     pub(crate) fn new(handle: Arc<dyn Handle>, options: HttpOptions) -> Self {
-        let sessions = Sessions::new(options.sessions, options.idle);
+        let life = Life {
+            idle: options.idle,
+            store: options.session_store.clone(),
+        };
+        let places = |most: usize| Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS)));
         Self {
             inner: Arc::new(Inner {
-                listens: Arc::new(Semaphore::new(options.listens)),
+                connections: Connections::default(),
+                sessions: Sessions::new(options.sessions, life),
+                requests: places(options.requests),
+                listens: places(options.listens),
+                budget: Budget::new(options.replay_bytes),
+                drain: Drain::new(&handle),
                 handle,
                 options,
-                sessions,
             }),
         }
     }
@@ -79,10 +113,36 @@ impl HttpService {
         self.inner.sessions.len()
     }
 
+    /// How many bytes are kept for clients of sessions that come back for what
+    /// they missed.
+    #[must_use]
+    pub fn replay_bytes(&self) -> usize {
+        self.inner.budget.kept()
+    }
+
     /// Stops in order: no new requests, those under way may finish within the
-    /// grace, sessions and streams of changes are closed.
+    /// grace, sessions and streams of changes are closed. Then
+    /// [`serve`](Self::serve) returns.
+    ///
+    /// [`Service::stop`](super::Service::stop) does the same for all clients of
+    /// the server, over HTTP or not; but how long requests without a session may
+    /// take is then what [`Server::grace`](super::Server::grace) says.
     pub fn stop(&self, grace: Duration) {
-        self.inner.handle.connections().stop(grace);
+        self.inner.drain.begin(grace);
+        self.inner.connections.stop(grace);
+    }
+}
+
+impl Inner {
+    /// Counts a connection among those that are open, here and in the server.
+    fn register(&self, shared: &Arc<Shared>) {
+        self.connections.register(shared);
+        self.handle.connections().register(shared);
+    }
+
+    /// Whether the server speaks revisions that have sessions.
+    fn has_sessions(&self) -> bool {
+        self.handle.config().speaks(Era::Handshake)
     }
 }
 

@@ -4,18 +4,26 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Response, StatusCode, request::Parts};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     Body, Inner, Principal, answer,
     entry::{Received, told},
     listen, stateless,
 };
-use crate::proto::{
-    http::header::{Mirror, read_version},
-    jsonrpc::{Envelope, Messages, RequestId, scan, split},
-    model::method,
-    revision::{Era, Revision},
-    server::stateless::{Rejection, admit_http, speaks_for_itself},
+use crate::{
+    contained::Contained,
+    proto::{
+        http::header::{Mirror, read_version},
+        jsonrpc::{Envelope, Messages, RequestId, decode_params, scan, split},
+        model::{CancelledParams, InitializeParams, method},
+        revision::{Era, Revision},
+        server::{
+            errors,
+            stateless::{Rejection, admit_http, speaks_for_itself},
+        },
+    },
+    server::request::Heard,
 };
 
 /// A request of the stateless era.
@@ -27,25 +35,53 @@ pub(super) struct Modern<'a> {
     pub(super) params: Option<Bytes>,
 }
 
+/// What must be known of a message that is posted to a session, before the
+/// session's machine reads it.
+#[derive(Default)]
+pub(super) struct Said {
+    /// It opens the session.
+    pub(super) opens: bool,
+    pub(super) batch: bool,
+    /// The requests that it calls off.
+    pub(super) called_off: Vec<RequestId>,
+}
+
 /// Serves what was posted. The body decides about the era; where it says
 /// nothing, the version header does.
-pub(super) async fn serve(inner: &Arc<Inner>, parts: &Parts, body: Bytes) -> Response<Body> {
-    let message = match split(&body) {
-        Ok(Messages::One(message)) => message,
-        Ok(Messages::Batch(_)) => return inner.post_to_session(parts, body).await,
+pub(super) async fn serve(
+    inner: &Arc<Inner>,
+    parts: &Parts,
+    body: Bytes,
+    place: OwnedSemaphorePermit,
+) -> Response<Body> {
+    let messages = match split(&body) {
+        Ok(messages) => messages,
         Err(fault) => return answer::rejection(fault.id.as_ref(), &Rejection::from(&fault)),
     };
-    let own = |part: Option<&[u8]>| part.map(|part| body.slice_ref(part));
     let headers = Received(parts);
-    let named = match read_version(&headers) {
-        Ok(version) => version,
+    let modern = match read_version(&headers) {
+        Ok(version) => version.is_some_and(names_stateless) || !inner.has_sessions(),
         Err(mismatch) => return answer::rejection(None, &mismatch.into()),
     };
-    let modern_header = named.is_some_and(names_stateless);
+    let message = match messages {
+        Messages::One(message) => message,
+        Messages::Batch(_) if modern => {
+            return told(StatusCode::BAD_REQUEST, "there are no batches here");
+        }
+        Messages::Batch(messages) => {
+            let said = Said {
+                opens: false,
+                batch: true,
+                called_off: messages.into_iter().filter_map(called_off).collect(),
+            };
+            return inner
+                .post_to_session(parts, body.clone(), said, place)
+                .await;
+        }
+    };
+    let own = |part: Option<&[u8]>| part.map(|part| body.slice_ref(part));
     match scan(message) {
-        Ok(Envelope::Request { id, method, params })
-            if modern_header || speaks_for_itself(params) =>
-        {
+        Ok(Envelope::Request { id, method, params }) if modern || speaks_for_itself(params) => {
             let modern = Modern {
                 parts,
                 frame: &body,
@@ -53,40 +89,83 @@ pub(super) async fn serve(inner: &Arc<Inner>, parts: &Parts, body: Bytes) -> Res
                 method: &method,
                 params: own(params),
             };
-            request(inner, modern).await
+            request(inner, modern, place).await
         }
-        Ok(Envelope::Notification { method, params })
-            if modern_header || speaks_for_itself(params) =>
-        {
-            // There is nothing to notify: no session, and requests are called
-            // off by closing their stream.
-            let mirrored =
-                Mirror::of(&method, params).and_then(|mirror| mirror.check_notification(&headers));
-            match mirrored {
-                Ok(()) => answer::empty(StatusCode::ACCEPTED),
-                Err(mismatch) => answer::rejection(None, &mismatch.into()),
-            }
+        Ok(Envelope::Notification { method, params }) if modern || speaks_for_itself(params) => {
+            notification(inner, parts, &method, own(params)).await
         }
-        Ok(_) if modern_header => told(StatusCode::BAD_REQUEST, "only requests are posted here"),
-        Ok(_) => inner.post_to_session(parts, body.clone()).await,
+        Ok(_) if modern => told(StatusCode::BAD_REQUEST, "only requests are posted here"),
+        Ok(envelope) => {
+            let said = Said {
+                opens: matches!(&envelope, Envelope::Request { method, .. } if method == method::INITIALIZE),
+                batch: false,
+                called_off: called_off(message).into_iter().collect(),
+            };
+            inner
+                .post_to_session(parts, body.clone(), said, place)
+                .await
+        }
         Err(fault) => answer::rejection(fault.id.as_ref(), &Rejection::from(&fault)),
     }
 }
 
-async fn request(inner: &Arc<Inner>, modern: Modern<'_>) -> Response<Body> {
+async fn request(
+    inner: &Arc<Inner>,
+    modern: Modern<'_>,
+    place: OwnedSemaphorePermit,
+) -> Response<Body> {
     let config = inner.handle.config();
     let headers = Received(modern.parts);
     let params = modern.params.as_deref();
+    if modern.method == method::INITIALIZE && !speaks_for_itself(params) {
+        // A client of the older era must learn that there is none of it here.
+        let asked = decode_params::<InitializeParams>(params);
+        let asked = asked.map_or(String::new(), |params| params.protocol_version);
+        let error = errors::unsupported_version(config.versions(), &asked);
+        return answer::rejection(Some(&modern.id), &error.into());
+    }
     let admitted = admit_http(config, modern.method, params, &headers);
     let context = match admitted {
         Ok(context) => context,
         Err(rejection) => return answer::rejection(Some(&modern.id), &rejection),
     };
+    if inner.drain.has_begun() {
+        let error = errors::internal("The server is shutting down");
+        return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, Some(&modern.id), &error);
+    }
     match modern.method {
         method::DISCOVER => stateless::discover(config, &modern.id, &context),
         method::SUBSCRIPTIONS_LISTEN => listen::serve(inner, &modern),
-        _ => stateless::serve(inner, modern, context).await,
+        _ => stateless::serve(inner, modern, context, place).await,
     }
+}
+
+/// The protocol has nothing to notify of: there is no session, and requests are
+/// called off by closing their stream. Extensions may.
+async fn notification(
+    inner: &Inner,
+    parts: &Parts,
+    name: &str,
+    params: Option<Bytes>,
+) -> Response<Body> {
+    let mirror = Mirror::of(name, params.as_deref());
+    let mirrored = mirror.and_then(|mirror| mirror.check_notification(&Received(parts)));
+    if let Err(mismatch) = mirrored {
+        return answer::rejection(None, &mismatch.into());
+    }
+    let mut extensions = inner.handle.config().extension_methods.iter();
+    if method::info(name).is_none() && extensions.any(|known| **known == *name) {
+        let heard = inner.handle.hear(Heard {
+            method: name.to_owned().into(),
+            params,
+            principal: principal(parts),
+        });
+        if let Some(work) = heard {
+            // Nobody is told of a panic: there is no answer to tell it in.
+            let _ = Contained(work).await;
+        }
+    }
+    answer::empty(StatusCode::ACCEPTED)
 }
 
 pub(super) fn principal(parts: &Parts) -> Option<Arc<str>> {
@@ -98,4 +177,15 @@ pub(super) fn principal(parts: &Parts) -> Option<Arc<str>> {
 /// does not look like any of the older ones either, which are all known.
 fn names_stateless(version: &str) -> bool {
     Revision::parse(version).is_none_or(|revision| revision.era() == Era::Stateless)
+}
+
+/// The request that a message calls off.
+fn called_off(message: &[u8]) -> Option<RequestId> {
+    match scan(message) {
+        Ok(Envelope::Notification { method, params }) if method == method::CANCELLED => {
+            let params = decode_params::<CancelledParams>(params).ok()?;
+            params.request_id
+        }
+        _ => None,
+    }
 }

@@ -2,20 +2,33 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, Weak},
     time::Duration,
 };
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::Instant,
+};
 
-use super::session::Session;
+use super::{
+    session::{Session, lock},
+    store::SessionStore,
+};
 use crate::proto::http::SessionId;
 
 /// The sessions that are open.
 pub(super) struct Sessions {
-    open: Arc<Mutex<HashMap<SessionId, Open>>>,
+    open: Arc<Table>,
     places: Arc<Semaphore>,
-    idle: Duration,
+    life: Life,
+}
+
+/// How long sessions live, and where that is noted.
+#[derive(Clone)]
+pub(super) struct Life {
+    pub(super) idle: Duration,
+    pub(super) store: Option<Arc<dyn SessionStore>>,
 }
 
 struct Open {
@@ -26,11 +39,11 @@ struct Open {
 type Table = Mutex<HashMap<SessionId, Open>>;
 
 impl Sessions {
-    pub(super) fn new(most: usize, idle: Duration) -> Self {
+    pub(super) fn new(most: usize, life: Life) -> Self {
         Self {
             open: Arc::default(),
-            places: Arc::new(Semaphore::new(most)),
-            idle,
+            places: Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS))),
+            life,
         }
     }
 
@@ -48,17 +61,28 @@ impl Sessions {
         open.get(id).map(|open| Arc::clone(&open.session))
     }
 
-    /// Keeps a session, and sees to its timers until it is over.
-    pub(super) fn add(&self, session: &Arc<Session>, place: OwnedSemaphorePermit) {
-        let watch = watch(Arc::downgrade(&self.open), Arc::clone(session), self.idle);
+    /// Keeps a session, and sees to its timers until it is over. If somebody
+    /// was first with that id, theirs is the session.
+    pub(super) fn add(&self, session: Arc<Session>, place: OwnedSemaphorePermit) -> Arc<Session> {
+        let mut table = lock(&self.open);
+        if let Some(first) = table.get(&session.id) {
+            let first = Arc::clone(&first.session);
+            drop(table);
+            session.close();
+            return first;
+        }
         let open = Open {
-            session: Arc::clone(session),
+            session: Arc::clone(&session),
             _place: place,
         };
-        lock(&self.open).insert(session.id.clone(), open);
-        tokio::spawn(watch);
+        table.insert(session.id.clone(), open);
+        drop(table);
+        let table = Arc::downgrade(&self.open);
+        tokio::spawn(watch(table, Arc::clone(&session), self.life.clone()));
+        session
     }
 
+    /// Ends a session.
     pub(super) fn remove(&self, id: &SessionId) {
         let removed = lock(&self.open).remove(id);
         if let Some(open) = removed {
@@ -67,25 +91,34 @@ impl Sessions {
     }
 }
 
-fn lock(table: &Table) -> MutexGuard<'_, HashMap<SessionId, Open>> {
-    // Nothing that holds the lock can panic halfway.
-    table.lock().unwrap_or_else(PoisonError::into_inner)
+/// Nobody can reach them any more.
+impl Drop for Sessions {
+    fn drop(&mut self) {
+        let open = std::mem::take(&mut *lock(&self.open));
+        open.into_values().for_each(|open| open.session.close());
+    }
 }
 
 /// Keeps a session's time, and closes it when nobody uses it any more.
-async fn watch(table: Weak<Table>, session: Arc<Session>, idle: Duration) {
+async fn watch(table: Weak<Table>, session: Arc<Session>, life: Life) {
     loop {
-        let expires = session.expires(idle);
+        let expires = session.expires(life.idle);
         tokio::select! {
+            // First, since the other wakes at everything that happens.
+            biased;
+            () = tokio::time::sleep_until(expires) => {
+                if session.expires(life.idle) <= Instant::now() {
+                    break;
+                }
+                if let Some(store) = &life.store {
+                    session.note_use(&**store, life.idle).await;
+                }
+            }
             ended = session.shared().keep_time() => {
                 if ended {
                     break;
                 }
-            }
-            () = tokio::time::sleep_until(expires) => {
-                if session.expires(idle) <= tokio::time::Instant::now() {
-                    break;
-                }
+                session.attend();
             }
         }
     }

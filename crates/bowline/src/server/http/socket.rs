@@ -1,6 +1,6 @@
 //! A server of its own, for those who have none.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use hyper::server::conn::http1;
 use hyper_util::{
@@ -8,54 +8,49 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::{
-    net::{TcpListener, ToSocketAddrs},
-    sync::Semaphore,
+    net::{TcpListener, TcpStream, ToSocketAddrs},
+    sync::{OwnedSemaphorePermit, Semaphore},
     task::JoinSet,
 };
 
 use super::HttpService;
 
+/// The least that the library takes for the head of a request.
+const LEAST_HEAD: usize = 8 * 1024;
+/// How long to wait before a listener that failed is asked again.
+const AFTER_FAILURE: Duration = Duration::from_millis(50);
+/// How long the last answers may take to be written, when the grace is over.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 impl HttpService {
-    /// Serves the connections of a listener, until the future is dropped.
+    /// Serves the connections of a listener, until the future is dropped or the
+    /// service is [stopped](Self::stop). Then no more connections are taken,
+    /// those that are idle are closed, and the others when they are, or when
+    /// the grace is over.
     ///
     /// # Errors
     ///
-    /// Where the listener fails for good.
+    /// None today: a listener that fails is asked again.
     pub async fn serve(&self, listener: TcpListener) -> io::Result<()> {
-        let places = Arc::new(Semaphore::new(self.inner.options.connections));
         let mut connections = JoinSet::new();
-        loop {
-            let place = Arc::clone(&places).acquire_owned().await;
-            let place = place.map_err(io::Error::other)?;
-            let stream = tokio::select! {
-                accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => stream,
-                    // One connection that failed, or too many files for now.
-                    Err(_) => {
-                        tokio::time::sleep(Duration::from_millis(50)).await;
-                        continue;
-                    }
-                },
-                Some(_) = connections.join_next(), if !connections.is_empty() => continue,
-            };
-            let _ = stream.set_nodelay(true);
-            let service = TowerToHyperService::new(self.clone());
-            let head = self.inner.options.header_time;
-            connections.spawn(async move {
-                let connection = http1::Builder::new()
-                    .timer(TokioTimer::new())
-                    .header_read_timeout(head)
-                    .max_buf_size(64 * 1024)
-                    .serve_connection(TokioIo::new(stream), service);
-                // A connection that breaks is its client's business.
-                let _ = connection.await;
-                drop(place);
-            });
+        let drain = &self.inner.drain;
+        tokio::select! {
+            () = drain.begun() => {}
+            () = drain.watch_server(&self.inner.handle) => {}
+            () = self.accept(&listener, &mut connections) => {}
         }
+        drop(listener);
+        let last = drain.deadline().map(|deadline| deadline + LAST_WORDS);
+        let ends = async { while connections.join_next().await.is_some() {} };
+        if let Some(last) = last {
+            // Who has not read its answer by now does not get it.
+            let _ = tokio::time::timeout_at(last, ends).await;
+        }
+        Ok(())
     }
 
-    /// Binds an address and serves there, until the future is dropped.
-    /// `bound` is told the address, for those who ask for any port.
+    /// Binds an address and serves there; see [`serve`](Self::serve). `bound`
+    /// is told the address, for those who ask for any port.
     ///
     /// # Errors
     ///
@@ -68,5 +63,47 @@ impl HttpService {
         let listener = TcpListener::bind(address).await?;
         bound(listener.local_addr()?);
         self.serve(listener).await
+    }
+
+    /// Takes connections, for ever.
+    async fn accept(&self, listener: &TcpListener, connections: &mut JoinSet<()>) {
+        let most = self.inner.options.connections.min(Semaphore::MAX_PERMITS);
+        let places = Arc::new(Semaphore::new(most));
+        loop {
+            let Ok(place) = Arc::clone(&places).acquire_owned().await else {
+                return;
+            };
+            tokio::select! {
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => {
+                        connections.spawn(self.clone().converse(stream, place));
+                    }
+                    // One connection that failed, or too many files for now.
+                    Err(_) => tokio::time::sleep(AFTER_FAILURE).await,
+                },
+                Some(_) = connections.join_next() => {}
+            }
+        }
+    }
+
+    /// Serves one connection.
+    async fn converse(self, stream: TcpStream, _place: OwnedSemaphorePermit) {
+        // Small answers must not wait for more to come.
+        let _ = stream.set_nodelay(true);
+        let stopped = self.inner.drain.begun();
+        let options = &self.inner.options;
+        let mut builder = http1::Builder::new();
+        builder
+            .timer(TokioTimer::new())
+            .header_read_timeout(options.header_time)
+            .max_buf_size(options.max_head.max(LEAST_HEAD));
+        let service = TowerToHyperService::new(self.clone());
+        let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+        // A connection that breaks is its client's business.
+        tokio::select! {
+            _ = connection.as_mut() => return,
+            () = stopped => connection.as_mut().graceful_shutdown(),
+        }
+        let _ = connection.await;
     }
 }

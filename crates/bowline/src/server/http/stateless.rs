@@ -14,12 +14,13 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     Body, Inner, answer,
     entry::Received,
     events::{Events, Source, event},
+    pipe::{Receiver, Sender, pipe},
     post::{Modern, principal},
 };
 use crate::{
@@ -60,11 +61,12 @@ pub(super) async fn serve(
     inner: &Arc<Inner>,
     modern: Modern<'_>,
     context: RequestContext,
+    place: OwnedSemaphorePermit,
 ) -> Response<Body> {
     if let Err(rejection) = check_params(inner, &modern) {
         return answer::rejection(Some(&modern.id), &rejection);
     }
-    let (teller, mut told) = mpsc::unbounded_channel();
+    let (teller, told) = pipe();
     let voice = StreamVoice {
         inner: Arc::clone(inner),
         context: context.clone(),
@@ -80,34 +82,25 @@ pub(super) async fn serve(
     };
     let limit = inner.handle.config().max_frame;
     let handle = Arc::clone(&inner.handle);
-    let mut work = match handle.handle(request, Box::new(voice)) {
+    let work = match handle.handle(request, Box::new(voice)) {
         Handled::Now(reply) => return whole(reply, &modern.id, limit),
         Handled::Later(work) => Contained(work),
     };
-    let first = tokio::select! {
-        biased;
-        said = told.recv() => said,
-        reply = &mut work => {
-            let reply = reply.unwrap_or_else(|_| panicked());
-            // What it said on its way must not be lost.
-            match told.try_recv() {
-                Err(_) => return whole(reply, &modern.id, limit),
-                Ok(said) => {
-                    work = Contained(Box::pin(std::future::ready(reply)));
-                    Some(said)
-                }
-            }
-        }
-        () = tokio::time::sleep(inner.options.patience) => None,
-    };
-    let source = Answering {
-        first,
+    let mut answering = Answering {
+        first: None,
         told,
         work: Some(work),
+        over: None,
+        inner: Arc::clone(inner),
         id: modern.id,
         limit,
+        _place: place,
     };
-    answer::stream(Events::new(source, inner.options.keep_alive))
+    let patience = tokio::time::timeout(inner.options.patience, answering.begin());
+    if let Ok(Some(reply)) = patience.await {
+        return whole(reply, &answering.id, limit);
+    }
+    answer::stream(Events::new(answering, inner.options.keep_alive))
 }
 
 /// Arguments that the tool wants mirrored must be, and must agree.
@@ -143,44 +136,85 @@ fn whole(reply: Reply, id: &RequestId, limit: usize) -> Response<Body> {
     answer::json(status, frame)
 }
 
-fn panicked() -> Reply {
-    Reply::Error(errors::internal(
-        "The server failed at this: its handler panicked",
-    ))
-}
-
 /// The work on a request, as a stream of events.
 struct Answering {
-    first: Option<Bytes>,
-    told: mpsc::UnboundedReceiver<Bytes>,
+    first: Option<Said>,
+    told: Receiver<Bytes>,
     work: Option<Contained<Reply>>,
+    /// The server ends, and waits no longer; looked at by those who must wait.
+    over: Option<BoxFuture<'static, ()>>,
+    inner: Arc<Inner>,
     id: RequestId,
     limit: usize,
+    _place: OwnedSemaphorePermit,
+}
+
+/// Something for the client.
+enum Said {
+    Notice(Bytes),
+    Answer(Reply),
+}
+
+impl Answering {
+    /// Waits until there is something to say. Gives the answer if that is all
+    /// there will be.
+    async fn begin(&mut self) -> Option<Reply> {
+        match std::future::poll_fn(|cx| self.poll_said(cx)).await? {
+            Said::Answer(reply) => Some(reply),
+            said @ Said::Notice(_) => {
+                self.first = Some(said);
+                None
+            }
+        }
+    }
+
+    fn poll_said(&mut self, cx: &mut Context<'_>) -> Poll<Option<Said>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(first));
+        }
+        // After the answer nothing is said, whoever would.
+        let Some(work) = &mut self.work else {
+            return Poll::Ready(None);
+        };
+        if let Poll::Ready(Some(said)) = self.told.poll_recv(cx) {
+            return Poll::Ready(Some(Said::Notice(said)));
+        }
+        let reply = match Pin::new(work).poll(cx) {
+            Poll::Ready(reply) => reply.unwrap_or_else(|_| panicked()),
+            Poll::Pending => {
+                let drain = &self.inner.drain;
+                let over = self.over.get_or_insert_with(|| Box::pin(drain.over()));
+                std::task::ready!(over.as_mut().poll(cx));
+                Reply::Error(errors::internal("The server is shutting down"))
+            }
+        };
+        self.work = None;
+        // What it said on its way must not be lost.
+        match self.told.try_recv() {
+            None => Poll::Ready(Some(Said::Answer(reply))),
+            Some(said) => {
+                let reply = std::future::ready(reply);
+                self.work = Some(Contained(Box::pin(reply)));
+                Poll::Ready(Some(Said::Notice(said)))
+            }
+        }
+    }
 }
 
 impl Source for Answering {
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(first) = self.first.take() {
-            return Poll::Ready(Some(event(None, &first)));
-        }
-        if let Poll::Ready(Some(said)) = self.told.poll_recv(cx) {
-            return Poll::Ready(Some(event(None, &said)));
-        }
-        let Some(work) = &mut self.work else {
-            return Poll::Ready(None);
-        };
-        let reply = std::task::ready!(Pin::new(work).poll(cx));
-        if let Ok(said) = self.told.try_recv() {
-            let reply = reply.unwrap_or_else(|_| panicked());
-            self.work = Some(Contained(Box::pin(std::future::ready(reply))));
-            return Poll::Ready(Some(event(None, &said)));
-        }
-        self.work = None;
-        let (frame, _) = reply
-            .unwrap_or_else(|_| panicked())
-            .encode(&self.id, self.limit);
-        Poll::Ready(Some(event(None, &frame)))
+        let said = std::task::ready!(self.poll_said(cx));
+        Poll::Ready(said.map(|said| match said {
+            Said::Notice(notice) => event(None, &notice),
+            Said::Answer(reply) => event(None, &reply.encode(&self.id, self.limit).0),
+        }))
     }
+}
+
+fn panicked() -> Reply {
+    Reply::Error(errors::internal(
+        "The server failed at this: its handler panicked",
+    ))
 }
 
 /// The way back to a client that waits for an answer over HTTP.
@@ -188,23 +222,31 @@ struct StreamVoice {
     inner: Arc<Inner>,
     context: RequestContext,
     telling: Mutex<Telling>,
-    teller: mpsc::UnboundedSender<Bytes>,
+    teller: Sender<Bytes>,
+}
+
+impl StreamVoice {
+    /// Tells the client something that it can do without.
+    fn tell(&self, say: impl FnOnce(&mut Telling, &Config) -> Option<Bytes>) -> bool {
+        if self.teller.is_behind() {
+            return false;
+        }
+        let mut telling = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = say(&mut telling, self.inner.handle.config());
+        said.is_some_and(|said| self.teller.send(said))
+    }
 }
 
 impl Voice for StreamVoice {
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) -> bool {
-        let mut telling = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
-        let config = self.inner.handle.config();
         let (progress, total) = (number(progress), total.map(number));
-        let said = telling.progress(config, &self.context, progress, total, message);
-        said.is_some_and(|said| self.teller.send(said).is_ok())
+        let context = &self.context;
+        self.tell(|telling, config| telling.progress(config, context, progress, total, message))
     }
 
     fn log(&self, level: LogLevel, logger: Option<&str>, data: RawJson) -> bool {
-        let telling = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
-        let config = self.inner.handle.config();
-        let said = telling.log(config, &self.context, &level, logger, data);
-        said.is_some_and(|said| self.teller.send(said).is_ok())
+        let context = &self.context;
+        self.tell(|telling, config| telling.log(config, context, &level, logger, data))
     }
 
     fn ask(&self, _: InputRequest, _: Option<Duration>) -> BoxFuture<'_, Outcome> {

@@ -1,60 +1,62 @@
 //! Which stream of a session a message goes to.
 //!
 //! What belongs to a request goes to the stream that its POST opened, all else
-//! to the stream that a GET opened. Every message of a stream is recorded, so
-//! that a client whose connection broke can come back for the rest.
+//! to the stream that a GET opened. Once the client has been shown a stream,
+//! its messages are recorded, so that a client whose connection broke can come
+//! back for the rest.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::collections::{HashMap, VecDeque};
 
 use bytes::Bytes;
-use tokio::sync::mpsc;
 
+use super::{
+    pipe::{MOST_WAITING, Receiver, Sender, Weigh, pipe},
+    recorder::Recorder,
+};
 use crate::proto::{
-    http::resume::{EventId, Replay, ReplayLimits, ReplayMiss, StreamId},
+    http::resume::{EventId, ReplayMiss, StreamId},
+    jsonrpc::RequestId,
     server::Incoming,
 };
 
-/// How much may wait in a stream that is not read, before what is not an
-/// answer is dropped.
-const MOST_WAITING: usize = 1024 * 1024;
 /// How many messages wait for a stream of the server's own to be opened.
 const MOST_HELD: usize = 64;
 
 /// The streams of one session.
 pub(super) struct Streams {
-    replay: Replay,
+    recorder: Recorder,
     open: HashMap<Key, Stream>,
     /// Where the answer to each request goes.
-    routes: HashMap<Incoming, Key>,
+    routes: HashMap<Incoming, Route>,
     /// The stream of the server's own.
     own: Option<Key>,
     /// What waits for it.
     held: VecDeque<Bytes>,
     /// The stream of the POST that is taken in at this moment.
     taking_in: Option<Key>,
+    /// Whether the client comes back to streams that are closed early.
+    pub(super) polling: bool,
     next: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key(u64);
+struct Key(u64);
+
+struct Route {
+    stream: Key,
+    id: RequestId,
+}
 
 struct Stream {
-    recorded: Option<StreamId>,
-    listener: Option<Listener>,
+    listener: Option<Sender<Message>>,
     /// How many answers are still to come; none end the server's own stream.
     answers: usize,
+    shown: Option<Recording>,
 }
 
-struct Listener {
-    sender: mpsc::UnboundedSender<Message>,
-    waiting: Arc<AtomicUsize>,
-}
+/// A stream that the client was shown.
+#[derive(Clone, Copy)]
+struct Recording(Option<StreamId>);
 
 /// Something for a stream.
 #[derive(Debug)]
@@ -66,150 +68,255 @@ pub(super) enum Message {
         last: bool,
         frame: Bytes,
     },
+    /// A frame that was sent elsewhere, under this id.
+    Noted { id: String, frame: Bytes },
     /// The connection is to be closed; the client comes back for the rest.
     Pause,
 }
 
+impl Weigh for Message {
+    fn weight(&self) -> usize {
+        match self {
+            Self::Frame { frame, .. } | Self::Noted { frame, .. } => frame.len(),
+            Self::Pause => 0,
+        }
+    }
+}
+
 /// The reading end of a stream.
 pub(super) struct Reader {
-    pub(super) key: Key,
+    key: Key,
+    pub(super) messages: Receiver<Message>,
+}
+
+/// How a stream begins that a client is shown.
+pub(super) struct Shown {
     /// From where the stream can be resumed before anything was said.
     pub(super) prime: Option<EventId>,
-    messages: mpsc::UnboundedReceiver<Message>,
-    waiting: Arc<AtomicUsize>,
+    pub(super) messages: VecDeque<Message>,
 }
 
-impl Reader {
-    pub(super) async fn recv(&mut self) -> Option<Message> {
-        std::future::poll_fn(|cx| self.poll_recv(cx)).await
-    }
-
-    /// Whether nothing waits, and nothing will come.
-    pub(super) fn is_over(&self) -> bool {
-        self.messages.is_empty() && self.messages.is_closed()
-    }
-
-    pub(super) fn poll_recv(
-        &mut self,
-        cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Message>> {
-        self.messages.poll_recv(cx).map(|message| {
-            if let Some(Message::Frame { frame, .. }) = &message {
-                self.waiting.fetch_sub(frame.len(), Ordering::Relaxed);
-            }
-            message
-        })
-    }
-}
-
+/// What is posted, and where it is answered.
 impl Streams {
-    pub(super) fn new(incarnation: u64) -> Self {
+    pub(super) fn new(recorder: Recorder) -> Self {
         Self {
-            replay: Replay::new(incarnation, ReplayLimits::default()),
+            recorder,
             open: HashMap::new(),
             routes: HashMap::new(),
             own: None,
             held: VecDeque::new(),
             taking_in: None,
+            polling: false,
             next: 0,
         }
     }
 
     /// Opens the stream of a POST. What is answered at once goes there.
     pub(super) fn take_in(&mut self) -> Reader {
-        let reader = self.add(0);
+        let reader = self.add(0, None);
         self.taking_in = Some(reader.key);
         reader
     }
 
-    /// The POST was taken in; these requests are to be answered in its stream.
-    pub(super) fn taken_in(&mut self, requests: &[Incoming]) {
-        let Some(key) = self.taking_in.take() else {
+    /// The POST was taken in: these requests are to be answered in its stream,
+    /// and those that it called off are not to be answered any more.
+    pub(super) fn taken_in(
+        &mut self,
+        requests: Vec<(Incoming, RequestId)>,
+        called_off: &[RequestId],
+    ) {
+        // Those that were answered in the meantime have no route.
+        let off: Vec<_> = self
+            .routes
+            .iter()
+            .filter(|(_, route)| called_off.contains(&route.id))
+            .map(|(request, _)| *request)
+            .collect();
+        off.into_iter().for_each(|request| self.finish(request));
+        let Some(stream) = self.taking_in.take() else {
             return;
         };
-        for request in requests {
-            self.routes.insert(*request, key);
-        }
-        if let Some(stream) = self.open.get_mut(&key) {
-            stream.answers = requests.len();
-        }
         if requests.is_empty() {
-            self.end(key);
+            self.end(stream);
+        } else if let Some(open) = self.open.get_mut(&stream) {
+            open.answers = requests.len();
         }
-    }
-
-    /// Opens the stream of the server's own; an earlier one ends.
-    pub(super) fn open_own(&mut self) -> Reader {
-        if let Some(earlier) = self.own.take() {
-            self.end(earlier);
+        for (request, id) in requests {
+            self.routes.insert(request, Route { stream, id });
         }
-        let reader = self.add(usize::MAX);
-        self.own = Some(reader.key);
-        for frame in std::mem::take(&mut self.held) {
-            self.say(reader.key, false, false, frame);
-        }
-        reader
-    }
-
-    /// Opens a stream again: what came after the cursor, and what is to come.
-    pub(super) fn resume(&mut self, cursor: EventId) -> Result<Reader, ReplayMiss> {
-        let missed: Vec<_> = self.replay.replay_after(cursor)?.collect();
-        let missed: Vec<_> = missed
-            .into_iter()
-            .map(|(id, frame)| (id, frame.clone()))
-            .collect();
-        let recorded = cursor.stream();
-        let open = self.open.iter_mut();
-        let going_on = open
-            .into_iter()
-            .find(|(_, stream)| stream.recorded == Some(recorded));
-        let (listener, mut reader) = channel(Key(0));
-        for (id, frame) in missed {
-            listener.say(Some(id), false, frame);
-        }
-        if let Some((key, stream)) = going_on {
-            reader.key = *key;
-            stream.listener = Some(listener);
-        }
-        Ok(reader)
     }
 
     /// Sends what the machine says.
     pub(super) fn send(&mut self, about: Option<Incoming>, answer: bool, frame: Bytes) {
-        let route = about.and_then(|request| self.routes.get(&request).copied());
+        let route = about.and_then(|request| self.routes.get(&request));
+        let route = route.map(|route| route.stream);
         let at_once = self.taking_in.filter(|_| answer && about.is_none());
         let Some(key) = route.or(at_once).or(self.own) else {
-            self.held.push_back(frame);
-            if self.held.len() > MOST_HELD {
-                self.held.pop_front();
-            }
+            self.hold(frame);
             return;
         };
-        let stream = self.open.get(&key);
-        let last = answer && about.is_some() && stream.is_some_and(|it| it.answers == 1);
-        self.say(key, answer, last, frame);
+        self.say(key, answer, about.is_some(), frame);
         if let Some(request) = about.filter(|_| answer) {
-            self.routes.remove(&request);
-            self.answered(key);
+            self.finish(request);
         }
     }
 
     /// Closes the connection of a request's stream, not the stream.
     pub(super) fn pause(&mut self, request: Incoming) -> bool {
-        let stream = self
-            .routes
-            .get(&request)
-            .and_then(|key| self.open.get_mut(key));
-        let Some(stream) = stream.filter(|stream| stream.recorded.is_some()) else {
+        let stream = self.routes.get(&request).map(|route| route.stream);
+        let stream = stream.and_then(|key| self.open.get_mut(&key));
+        let Some(stream) = stream.filter(|_| self.polling) else {
             return false;
         };
-        let listener = stream.listener.take();
-        listener.is_some_and(|listener| listener.sender.send(Message::Pause).is_ok())
+        match stream.shown {
+            // Whoever shows it closes it then.
+            None => {
+                let listener = stream.listener.as_ref();
+                listener.is_some_and(|listener| listener.send(Message::Pause))
+            }
+            Some(Recording(Some(recorded))) if self.recorder.keeps(recorded) => {
+                let listener = stream.listener.take();
+                listener.is_some_and(|listener| listener.send(Message::Pause))
+            }
+            Some(Recording(_)) => false,
+        }
     }
 
-    /// Nobody will come back for this recording.
-    pub(super) fn forget_recording(&mut self, id: EventId) {
-        self.replay.forget(id.stream());
+    fn say(&mut self, key: Key, answer: bool, counted: bool, frame: Bytes) {
+        let Some(stream) = self.open.get_mut(&key) else {
+            return;
+        };
+        let own = self.own == Some(key);
+        if !answer && stream.listener.as_ref().is_some_and(Sender::is_behind) {
+            if !own {
+                return;
+            }
+            // It is told when it comes back, as far as there is room.
+            stream.listener = None;
+        }
+        let recorded = stream.shown.and_then(|shown| shown.0);
+        let id = recorded.and_then(|stream| self.recorder.record(stream, own, frame.clone()));
+        let last = answer && counted && stream.answers == 1;
+        let message = Message::Frame {
+            id,
+            last,
+            frame: frame.clone(),
+        };
+        let listener = stream.listener.as_ref();
+        let heard = listener.is_some_and(|listener| listener.send(message));
+        if own && !heard {
+            self.hold(frame);
+        }
+    }
+
+    /// Keeps something for the next stream of the server's own.
+    fn hold(&mut self, frame: Bytes) {
+        // One notice of a change is enough.
+        if self.held.contains(&frame) || frame.len() > MOST_WAITING / MOST_HELD {
+            return;
+        }
+        self.held.push_back(frame);
+        if self.held.len() > MOST_HELD {
+            self.held.pop_front();
+        }
+    }
+
+    /// Nothing more is said about a request.
+    fn finish(&mut self, request: Incoming) {
+        let Some(Route { stream: key, .. }) = self.routes.remove(&request) else {
+            return;
+        };
+        let Some(stream) = self.open.get_mut(&key) else {
+            return;
+        };
+        stream.answers = stream.answers.saturating_sub(1);
+        if stream.answers == 0 {
+            self.end(key);
+        }
+    }
+}
+
+/// Streams that clients are shown.
+impl Streams {
+    /// The client is shown the stream of its POST: what comes in it is recorded
+    /// from here on, and what came already, too.
+    pub(super) fn show(&mut self, reader: &mut Reader, first: Option<Message>) -> Shown {
+        let recorded = self.recorder.open();
+        let prime = recorded.and_then(|stream| self.recorder.prime(stream));
+        let waiting = std::iter::from_fn(|| reader.messages.try_recv());
+        let (mut messages, mut paused) = (VecDeque::new(), false);
+        for message in first.into_iter().chain(waiting) {
+            let Message::Frame { last, frame, .. } = message else {
+                paused = recorded.is_some_and(|stream| self.recorder.keeps(stream));
+                continue;
+            };
+            let id = recorded.and_then(|stream| self.recorder.record(stream, false, frame.clone()));
+            if !paused {
+                messages.push_back(Message::Frame { id, last, frame });
+            }
+        }
+        if paused {
+            messages.push_back(Message::Pause);
+        }
+        match (self.open.get_mut(&reader.key), recorded) {
+            (Some(stream), _) => {
+                stream.shown = Some(Recording(recorded));
+                stream.listener.take_if(|_| paused);
+            }
+            (None, Some(recorded)) => self.recorder.end(recorded),
+            (None, None) => {}
+        }
+        Shown { prime, messages }
+    }
+
+    /// Opens the stream of the server's own; an earlier one ends.
+    pub(super) fn open_own(&mut self) -> (Reader, Shown) {
+        if let Some(earlier) = self.own.take() {
+            let recorded = self.end(earlier);
+            // What nobody heard there comes here, and must not come twice.
+            if let Some(recorded) = recorded.filter(|_| !self.held.is_empty()) {
+                self.recorder.forget(recorded);
+            }
+        }
+        let recorded = self.recorder.open();
+        let prime = recorded.and_then(|stream| self.recorder.prime(stream));
+        let reader = self.add(usize::MAX, Some(Recording(recorded)));
+        self.own = Some(reader.key);
+        for frame in std::mem::take(&mut self.held) {
+            self.say(reader.key, false, false, frame);
+        }
+        let messages = VecDeque::new();
+        (reader, Shown { prime, messages })
+    }
+
+    /// Opens a stream again: what came after the cursor, and what is to come.
+    pub(super) fn resume(&mut self, cursor: EventId) -> Result<(Reader, Shown), ReplayMiss> {
+        let missed = self.recorder.after(cursor)?;
+        let missed = missed.into_iter().map(|(id, frame)| Message::Frame {
+            id: Some(id),
+            last: false,
+            frame,
+        });
+        let messages = missed.collect();
+        let recorded = Some(cursor.stream());
+        let mut open = self.open.iter_mut();
+        let going_on = open.find(|(_, stream)| stream.shown.is_some_and(|it| it.0 == recorded));
+        let (listener, mut reader) = unheard();
+        if let Some((key, stream)) = going_on {
+            reader.key = *key;
+            stream.listener = Some(listener);
+            if self.own == Some(reader.key) {
+                self.held.clear();
+            }
+        }
+        let prime = None;
+        Ok((reader, Shown { prime, messages }))
+    }
+
+    /// A stream that nothing more comes in.
+    pub(super) fn closed() -> (Reader, Shown) {
+        let (prime, messages) = (None, VecDeque::new());
+        (unheard().1, Shown { prime, messages })
     }
 
     /// Ends all streams.
@@ -220,85 +327,40 @@ impl Streams {
         self.own = None;
     }
 
-    /// Whether somebody listens, or waits for an answer.
+    /// Whether somebody is connected.
     pub(super) fn is_used(&self) -> bool {
         let listens = |stream: &Stream| {
             let listener = stream.listener.as_ref();
-            listener.is_some_and(|listener| !listener.sender.is_closed())
+            listener.is_some_and(|listener| !listener.is_closed())
         };
-        !self.routes.is_empty() || self.open.values().any(listens)
+        self.open.values().any(listens)
     }
 
-    fn add(&mut self, answers: usize) -> Reader {
+    fn add(&mut self, answers: usize, shown: Option<Recording>) -> Reader {
         self.next += 1;
         let key = Key(self.next);
-        let recorded = self.replay.open();
-        let (listener, mut reader) = channel(key);
-        reader.prime = recorded.and_then(|stream| self.replay.prime(stream));
+        let (listener, mut reader) = unheard();
+        reader.key = key;
         let stream = Stream {
-            recorded,
             listener: Some(listener),
             answers,
+            shown,
         };
         self.open.insert(key, stream);
         reader
     }
 
-    fn say(&mut self, key: Key, answer: bool, last: bool, frame: Bytes) {
-        let Some(stream) = self.open.get_mut(&key) else {
-            return;
-        };
-        if !answer && stream.listener.as_ref().is_some_and(Listener::is_behind) {
-            return;
-        }
-        let record = |recorded| self.replay.record(recorded, frame.clone());
-        let id = stream.recorded.and_then(record);
-        if let Some(listener) = &stream.listener {
-            listener.say(id, last, frame);
-        }
-    }
-
-    fn answered(&mut self, key: Key) {
-        let Some(stream) = self.open.get_mut(&key) else {
-            return;
-        };
-        stream.answers = stream.answers.saturating_sub(1);
-        if stream.answers == 0 {
-            self.end(key);
-        }
-    }
-
-    fn end(&mut self, key: Key) {
-        if let Some(recorded) = self.open.remove(&key).and_then(|stream| stream.recorded) {
-            self.replay.end(recorded);
-        }
+    /// Ends a stream; says as what it was recorded.
+    fn end(&mut self, key: Key) -> Option<StreamId> {
+        let recorded = self.open.remove(&key)?.shown?.0?;
+        self.recorder.end(recorded);
+        Some(recorded)
     }
 }
 
-impl Listener {
-    fn say(&self, id: Option<EventId>, last: bool, frame: Bytes) {
-        self.waiting.fetch_add(frame.len(), Ordering::Relaxed);
-        // Who went away may come back, and is told then.
-        let _ = self.sender.send(Message::Frame { id, last, frame });
-    }
-
-    fn is_behind(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) > MOST_WAITING
-    }
-}
-
-fn channel(key: Key) -> (Listener, Reader) {
-    let (sender, messages) = mpsc::unbounded_channel();
-    let waiting = Arc::new(AtomicUsize::new(0));
-    let listener = Listener {
-        sender,
-        waiting: Arc::clone(&waiting),
-    };
-    let reader = Reader {
-        key,
-        prime: None,
-        messages,
-        waiting,
-    };
-    (listener, reader)
+/// The two ends of a stream that is none of the session's yet.
+fn unheard() -> (Sender<Message>, Reader) {
+    let (listener, messages) = pipe();
+    let key = Key(0);
+    (listener, Reader { key, messages })
 }

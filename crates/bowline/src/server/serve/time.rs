@@ -1,4 +1,5 @@
-//! Taking messages in and keeping time, where there is no link to drive.
+//! Taking messages in, keeping time and ending, where there is no link to
+//! drive.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -13,6 +14,7 @@ use super::{shared::Shared, work::dispatch};
 use crate::{
     proto::{
         Instant,
+        jsonrpc::RequestId,
         server::{Connection, Incoming, Input},
     },
     server::request::Handle,
@@ -25,15 +27,18 @@ impl Shared {
         self: &Arc<Self>,
         handle: &Arc<dyn Handle>,
         act: impl FnOnce(&mut Connection, Instant) -> T,
-        arrived: impl FnOnce(&[Incoming]),
+        arrived: impl FnOnce(Vec<(Incoming, RequestId)>),
     ) -> T {
         let now = self.now();
         let taken = {
             let mut inner = self.lock();
+            // Somebody else may be about to have theirs worked on.
+            let earlier: Vec<_> = inner.arrived.iter().map(|it| it.incoming).collect();
             let taken = act(&mut inner.machine, now);
             self.settle(&mut inner, now);
-            let requests: Vec<_> = inner.arrived.iter().map(|it| it.incoming).collect();
-            arrived(&requests);
+            let new = inner.arrived.iter();
+            let new = new.filter(|it| !earlier.contains(&it.incoming));
+            arrived(new.map(|it| (it.incoming, it.request.id.clone())).collect());
             inner.wake_driver();
             taken
         };
@@ -42,30 +47,51 @@ impl Shared {
     }
 
     /// Waits for the machine's next deadline and tells it, or until something
-    /// else happens. Says whether the connection is over.
+    /// else happens. Says whether the connection is over. Only one may wait.
     pub(crate) async fn keep_time(&self) -> bool {
         let mut timer: Option<Pin<Box<Sleep>>> = None;
-        let mut woken = false;
+        let mut waited = false;
         poll_fn(|cx| {
             let mut inner = self.lock();
-            if inner.ended || woken {
-                return Poll::Ready(inner.ended);
+            if inner.ended {
+                return Poll::Ready(true);
             }
-            woken = true;
             inner.driver = Some(cx.waker().clone());
-            let Some(deadline) = inner.deadline else {
-                return Poll::Pending;
-            };
-            let until = self.clock(deadline);
-            let sleep = timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
-            if sleep.as_mut().poll(cx).is_ready() {
+            if let Some(deadline) = inner.deadline.filter(|_| timer.is_none()) {
+                timer = Some(Box::pin(tokio::time::sleep_until(self.clock(deadline))));
+            }
+            let due = timer
+                .as_mut()
+                .is_some_and(|it| it.as_mut().poll(cx).is_ready());
+            if due {
                 let now = self.now();
                 inner.machine.handle(now, Input::Tick);
                 self.settle(&mut inner, now);
+            }
+            if due || waited {
                 return Poll::Ready(inner.ended);
             }
+            waited = true;
             Poll::Pending
         })
         .await
+    }
+
+    /// Does what came of something that happened by itself.
+    pub(crate) fn attend(self: &Arc<Self>, handle: &Arc<dyn Handle>) {
+        dispatch(self, handle);
+    }
+
+    /// The client is gone: all that was started for it is given up.
+    pub(crate) fn close(&self, handle: &Arc<dyn Handle>) {
+        let now = self.now();
+        let mut inner = self.lock();
+        inner.machine.handle(now, Input::Closed);
+        self.settle(&mut inner, now);
+        inner.let_go();
+        inner.wake_driver();
+        drop(inner);
+        // What this client watched, it watches no longer.
+        handle.watch_changed();
     }
 }

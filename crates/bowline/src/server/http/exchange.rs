@@ -1,0 +1,336 @@
+//! Requests that belong to sessions: POST, GET and DELETE.
+
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Response, StatusCode, request::Parts};
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::{
+    Body, Inner, answer,
+    entry::{Received, told},
+    events::{Events, Source, event, prime},
+    notes::Place,
+    post::{Said, principal},
+    session::{Posted, Session},
+    streams::{Message, Reader, Shown, Streams},
+};
+use crate::{
+    proto::{
+        http::{
+            Accept, Headers as _, SessionId, SessionRefusal, SessionUse,
+            header::{name, read_version},
+            read_session,
+            resume::{EventId, ReplayMiss},
+        },
+        revision::Revision,
+    },
+    server::{replay::journal::hex, seal::random_bytes},
+};
+
+/// POST.
+impl Inner {
+    pub(super) async fn post_to_session(
+        self: &Arc<Self>,
+        parts: &Parts,
+        body: Bytes,
+        said: Said,
+        place: OwnedSemaphorePermit,
+    ) -> Response<Body> {
+        let session = match self.find(parts, said.opens).await {
+            Ok(Some(session)) => session,
+            Ok(None) => return self.open_session(parts, body, said, place).await,
+            Err(refusal) => return refused(refusal),
+        };
+        if let Some(response) = wrong_version(parts) {
+            return response;
+        }
+        let batches = session.revision().is_some_and(|it| it.rules().batching);
+        if said.batch && !batches {
+            return told(StatusCode::BAD_REQUEST, "there are no batches here");
+        }
+        let Some(posted) = session.post(body.clone(), &said) else {
+            return refused(SessionRefusal::Gone);
+        };
+        self.note(&session, &body).await;
+        // Whoever waits for a call may have to wait for the client's own
+        // answer, which must find a place.
+        drop(place);
+        self.read_answer(&session, posted).await
+    }
+
+    async fn open_session(
+        self: &Arc<Self>,
+        parts: &Parts,
+        body: Bytes,
+        said: Said,
+        place: OwnedSemaphorePermit,
+    ) -> Response<Body> {
+        if self.drain.has_begun() {
+            return told(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the server is shutting down",
+            );
+        }
+        let Some(seat) = self.sessions.place() else {
+            let why = "too many sessions are open";
+            return told(StatusCode::SERVICE_UNAVAILABLE, why);
+        };
+        let Ok(id) = SessionId::new(&hex(&random_bytes::<16>())) else {
+            return told(StatusCode::INTERNAL_SERVER_ERROR, "there is no id");
+        };
+        let session = Session::new(self, id, principal(parts));
+        let Some(posted) = session.post(body.clone(), &said) else {
+            return refused(SessionRefusal::Gone);
+        };
+        drop(place);
+        if session.revision().is_none() {
+            let response = self.read_answer(&session, posted).await;
+            session.close();
+            return response;
+        }
+        // Before anything is waited for: a client that goes away meanwhile
+        // must leave nothing that nobody looks after.
+        let session = self.sessions.add(session, seat);
+        self.note(&session, &body).await;
+        let mut response = self.read_answer(&session, posted).await;
+        if let Ok(id) = HeaderValue::from_str(session.id.as_str()) {
+            let name = HeaderName::from_static(name::MCP_SESSION_ID);
+            response.headers_mut().insert(name, id);
+        }
+        response
+    }
+
+    /// One answer is JSON; what needs more, or takes long, is a stream.
+    async fn read_answer(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        posted: Posted,
+    ) -> Response<Body> {
+        let Posted { mut reader, asked } = posted;
+        let patience = tokio::time::timeout(self.options.patience, reader.messages.recv());
+        let first = match patience.await {
+            Ok(None) if !asked => return answer::empty(StatusCode::ACCEPTED),
+            Ok(Some(Message::Frame { last, frame, .. })) if last || reader.messages.is_over() => {
+                return answer::json(StatusCode::OK, frame);
+            }
+            // It was called off: there is no answer, and never will be.
+            Ok(None) => {
+                let (reader, shown) = Streams::closed();
+                return self.stream(session, reader, shown);
+            }
+            Ok(first) => first,
+            Err(_) => None,
+        };
+        let shown = session.streams().show(&mut reader, first);
+        self.stream(session, reader, shown)
+    }
+
+    fn stream(&self, session: &Arc<Session>, reader: Reader, shown: Shown) -> Response<Body> {
+        let polling = session.streams().polling;
+        let primed = shown.prime.filter(|_| polling);
+        let source = SessionStream {
+            primed: primed.map(|id| prime(&id.to_string(), self.options.retry)),
+            first: shown.messages,
+            reader,
+            session: Arc::clone(session),
+            over: false,
+        };
+        answer::stream(Events::new(source, self.options.keep_alive))
+    }
+}
+
+/// GET and DELETE.
+impl Inner {
+    /// The stream of the server's own, or one that broke off.
+    pub(super) async fn listen_to_session(self: &Arc<Self>, parts: &Parts) -> Response<Body> {
+        if !Accept::read(&Received(parts)).event_stream {
+            let why = "Accept must allow text/event-stream";
+            return told(StatusCode::NOT_ACCEPTABLE, why);
+        }
+        let session = match self.find_named(parts).await {
+            Ok(session) => session,
+            Err(refusal) => return refused(refusal),
+        };
+        if let Some(response) = wrong_version(parts) {
+            return response;
+        }
+        session.touch();
+        let received = Received(parts);
+        let Some(last) = received.values(name::LAST_EVENT_ID).next() else {
+            let (reader, shown) = session.streams().open_own();
+            return self.stream(&session, reader, shown);
+        };
+        let Some(cursor) = EventId::parse(last) else {
+            return told(StatusCode::BAD_REQUEST, "Last-Event-ID is none of ours");
+        };
+        let resumed = session.streams().resume(cursor);
+        let miss = match resumed {
+            Ok((reader, shown)) => return self.stream(&session, reader, shown),
+            Err(miss) => miss,
+        };
+        let noted = match miss {
+            ReplayMiss::Foreign => self.noted(&session, &cursor.to_string()).await,
+            _ => None,
+        };
+        match noted {
+            Some((reader, shown)) => self.stream(&session, reader, shown),
+            None => told(StatusCode::BAD_REQUEST, &miss.to_string()),
+        }
+    }
+
+    /// A stream that another node sent, as far as it is noted.
+    async fn noted(&self, session: &Session, cursor: &str) -> Option<(Reader, Shown)> {
+        let store = self.options.event_store.as_ref()?;
+        let place = Place::of(cursor)?;
+        let events = store.after(&session.id, &place.stream, place.sequence);
+        let events = events.await.ok().filter(|events| !events.is_empty())?;
+        let numbers = events.iter().map(|event| event.sequence);
+        if !numbers.eq((place.sequence + 1..).take(events.len())) {
+            return None;
+        }
+        let own = events.iter().any(|event| event.own);
+        // What comes on the server's own stream goes on here; what somebody
+        // worked on there does not.
+        let (reader, mut shown) = if own {
+            session.streams().open_own()
+        } else {
+            Streams::closed()
+        };
+        shown.prime = None;
+        shown.messages = events
+            .into_iter()
+            .map(|event| Message::Noted {
+                id: place.id(event.sequence),
+                frame: event.message,
+            })
+            .collect();
+        Some((reader, shown))
+    }
+
+    pub(super) async fn end_session(self: &Arc<Self>, parts: &Parts) -> Response<Body> {
+        let session = match self.find_named(parts).await {
+            Ok(session) => session,
+            Err(refusal) => return refused(refusal),
+        };
+        if let Some(response) = wrong_version(parts) {
+            return response;
+        }
+        self.sessions.remove(&session.id);
+        // What stays behind in a store that failed expires.
+        if let Some(store) = &self.options.session_store {
+            let _ = store.remove(&session.id).await;
+        }
+        if let Some(store) = &self.options.event_store {
+            let _ = store.remove(&session.id).await;
+        }
+        answer::empty(StatusCode::NO_CONTENT)
+    }
+}
+
+/// Finding sessions, and noting them for others to find.
+impl Inner {
+    async fn find_named(&self, parts: &Parts) -> Result<Arc<Session>, SessionRefusal> {
+        let session = self.find(parts, false).await?;
+        session.ok_or(SessionRefusal::Missing)
+    }
+
+    /// The session that a request names, if it is the caller's.
+    async fn find(
+        &self,
+        parts: &Parts,
+        opens: bool,
+    ) -> Result<Option<Arc<Session>>, SessionRefusal> {
+        let named = read_session(&Received(parts), opens, true)?;
+        let SessionUse::Named(id) = named else {
+            return Ok(None);
+        };
+        let caller = principal(parts);
+        let session = match self.sessions.get(&id) {
+            Some(session) => Some(session),
+            None => self.take_up(&id, caller.as_deref()).await,
+        };
+        let session = session.filter(|session| session.principal == caller);
+        session.map(Some).ok_or(SessionRefusal::Gone)
+    }
+
+    /// Takes up a session of this caller's that another node, or another life
+    /// of this one, had.
+    async fn take_up(&self, id: &SessionId, caller: Option<&str>) -> Option<Arc<Session>> {
+        let store = self.options.session_store.as_ref()?;
+        if self.drain.has_begun() {
+            return None;
+        }
+        let stored = store.get(id).await.ok()??;
+        let stored = Some(stored).filter(|it| it.principal.as_deref() == caller)?;
+        let seat = self.sessions.place()?;
+        let session = Session::new(self, id.clone(), caller.map(Arc::from));
+        if !session.remake(stored) {
+            session.close();
+            return None;
+        }
+        Some(self.sessions.add(session, seat))
+    }
+
+    /// Notes for others what was posted to a session, where they can look.
+    async fn note(&self, session: &Session, body: &Bytes) {
+        if let Some(store) = &self.options.session_store {
+            session.note(&**store, body, self.options.idle).await;
+        }
+    }
+}
+
+fn refused(refusal: SessionRefusal) -> Response<Body> {
+    let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::BAD_REQUEST);
+    answer::refusal(status, None, &refusal.to_error())
+}
+
+/// A version header must name a version that there is.
+fn wrong_version(parts: &Parts) -> Option<Response<Body>> {
+    match read_version(&Received(parts)) {
+        Ok(None) => None,
+        Ok(Some(version)) if Revision::parse(version).is_some() => None,
+        Ok(Some(_)) => Some(told(StatusCode::BAD_REQUEST, "no such protocol version")),
+        Err(mismatch) => Some(answer::rejection(None, &mismatch.into())),
+    }
+}
+
+/// A stream of a session's, as events. Dropping it leaves the session as it is.
+struct SessionStream {
+    primed: Option<Bytes>,
+    first: VecDeque<Message>,
+    reader: Reader,
+    session: Arc<Session>,
+    over: bool,
+}
+
+impl Source for SessionStream {
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Some(primed) = self.primed.take() {
+            return Poll::Ready(Some(primed));
+        }
+        if self.over {
+            return Poll::Ready(None);
+        }
+        let next = match self.first.pop_front() {
+            Some(first) => Some(first),
+            None => std::task::ready!(self.reader.messages.poll_recv(cx)),
+        };
+        self.session.touch();
+        Poll::Ready(match next {
+            Some(Message::Frame { id, frame, .. }) => {
+                let id = id.map(|id| id.to_string());
+                Some(event(id.as_deref(), &frame))
+            }
+            Some(Message::Noted { id, frame }) => Some(event(Some(&id), &frame)),
+            Some(Message::Pause) | None => {
+                self.over = true;
+                None
+            }
+        })
+    }
+}

@@ -1,0 +1,21 @@
+//! Serving over HTTP: most of it by calling the service, in paused time; what
+//! concerns sockets over sockets.
+
+mod admission;
+mod axum_router;
+mod batches;
+mod browsers;
+mod conversations;
+mod disconnects;
+mod hostile;
+mod idle;
+mod listening;
+mod raw;
+mod resuming;
+mod rig;
+mod sessions;
+mod sockets;
+mod stateless;
+mod stopping;
+mod stores;
+mod tools;

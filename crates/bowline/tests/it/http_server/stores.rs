@@ -1,0 +1,291 @@
+//! Sessions and events that are kept elsewhere, for other nodes to take up.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use bowline::{
+    proto::http::SessionId,
+    server::{
+        http::{EventStore, HttpOptions, SessionStore, StoredEvent, StoredSession},
+        store::StoreError,
+    },
+    transport::BoxFuture,
+};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use super::{
+    rig::{Node, Session, text_of},
+    tools::workshop,
+};
+
+/// In place of a database that several nodes share.
+#[derive(Default)]
+struct Database {
+    sessions: Mutex<HashMap<SessionId, (StoredSession, Instant)>>,
+    events: Mutex<HashMap<SessionId, Vec<StoredEvent>>>,
+}
+
+impl SessionStore for Database {
+    fn put<'a>(
+        &'a self,
+        id: &'a SessionId,
+        session: StoredSession,
+        ttl: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            let entry = (session, Instant::now() + ttl);
+            self.sessions
+                .lock()
+                .expect("no panic")
+                .insert(id.clone(), entry);
+            Ok(())
+        })
+    }
+
+    fn get<'a>(
+        &'a self,
+        id: &'a SessionId,
+    ) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>> {
+        Box::pin(async move {
+            let sessions = self.sessions.lock().expect("no panic");
+            let kept = sessions.get(id).filter(|kept| kept.1 > Instant::now());
+            Ok(kept.map(|kept| kept.0.clone()))
+        })
+    }
+
+    fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.sessions.lock().expect("no panic").remove(id);
+            Ok(())
+        })
+    }
+}
+
+impl EventStore for Database {
+    fn append<'a>(
+        &'a self,
+        session: &'a SessionId,
+        event: StoredEvent,
+        _: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            let mut events = self.events.lock().expect("no panic");
+            events.entry(session.clone()).or_default().push(event);
+            Ok(())
+        })
+    }
+
+    fn after<'a>(
+        &'a self,
+        session: &'a SessionId,
+        stream: &'a str,
+        sequence: u64,
+    ) -> BoxFuture<'a, Result<Vec<StoredEvent>, StoreError>> {
+        Box::pin(async move {
+            let events = self.events.lock().expect("no panic");
+            let events = events.get(session).into_iter().flatten();
+            let after = |it: &&StoredEvent| it.stream == stream && it.sequence > sequence;
+            Ok(events.filter(after).cloned().collect())
+        })
+    }
+
+    fn remove<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.events.lock().expect("no panic").remove(session);
+            Ok(())
+        })
+    }
+}
+
+impl Database {
+    fn options(self: &Arc<Self>) -> HttpOptions {
+        HttpOptions {
+            session_store: Some(Arc::clone(self) as Arc<dyn SessionStore>),
+            event_store: Some(Arc::clone(self) as Arc<dyn EventStore>),
+            ..HttpOptions::default()
+        }
+    }
+
+    fn len(&self) -> (usize, usize) {
+        let events = self.events.lock().expect("no panic").len();
+        (self.sessions.lock().expect("no panic").len(), events)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_taken_up_by_another_node_with_all_that_it_was_made_of() {
+    let database = Arc::new(Database::default());
+    let (one, two) = (workshop(), workshop());
+    let first = Node::with(&one.service, database.options());
+    let session = Session::open(&first, "2025-11-25").await;
+    session
+        .ask(1, "logging/setLevel", json!({"level": "alert"}))
+        .await;
+    session
+        .ask(2, "resources/subscribe", json!({"uri": "a:1"}))
+        .await;
+    drop((first, one));
+    let second = Node::with(&two.service, database.options());
+    let session = session.at(&second);
+    let mut own = session.get().await;
+    assert_eq!(own.status(), 200);
+    // What is watched is granted in its own turn.
+    tokio::task::yield_now().await;
+    assert_eq!(two.service.watched().len(), 1);
+    two.service.resource_updated("a:1");
+    let told = own.message().await.unwrap();
+    assert_eq!(told["params"]["uri"], "a:1");
+    // It asks as it may ask this client, and is as quiet as that wished.
+    let mut call = session.call(3, "ask").await;
+    let question = call.message().await.unwrap();
+    assert_eq!(question["method"], "elicitation/create");
+    let messages = session.call(4, "chatty").await.messages().await;
+    assert_eq!(messages.len(), 4, "progress and the answer: {messages:?}");
+    assert_eq!(second.http.sessions(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_was_unwatched_stays_so() {
+    let database = Arc::new(Database::default());
+    let (one, two) = (workshop(), workshop());
+    let first = Node::with(&one.service, database.options());
+    let session = Session::open(&first, "2025-11-25").await;
+    session
+        .ask(1, "resources/subscribe", json!({"uri": "a:1"}))
+        .await;
+    session
+        .ask(2, "resources/unsubscribe", json!({"uri": "a:1"}))
+        .await;
+    let second = Node::with(&two.service, database.options());
+    let taken_up = session.at(&second);
+    assert_eq!(taken_up.ask(3, "ping", json!({})).await.status(), 200);
+    assert_eq!(two.service.watched().len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_principals_session_is_not_taken_up() {
+    let database = Arc::new(Database::default());
+    let (one, two) = (workshop(), workshop());
+    let ada = Node::with(&one.service, database.options()).asked_by("ada");
+    let session = Session::open(&ada, "2025-11-25").await;
+    let second = Node::with(&two.service, database.options());
+    for thief in [&second, &second.asked_by("bob")] {
+        let answer = session.at(thief).ask(1, "ping", json!({})).await;
+        assert_eq!(answer.status(), 404);
+    }
+    assert_eq!(second.http.sessions(), 0);
+    let answer = session
+        .at(&second.asked_by("ada"))
+        .ask(1, "ping", json!({}))
+        .await;
+    assert_eq!(answer.status(), 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_was_ended_is_forgotten() {
+    let database = Arc::new(Database::default());
+    let it = workshop();
+    let node = Node::with(&it.service, database.options());
+    let session = Session::open(&node, "2025-11-25").await;
+    session.call(1, "chatty").await.messages().await;
+    tokio::task::yield_now().await;
+    assert_eq!(database.len(), (1, 1));
+    session.delete().await;
+    assert_eq!(database.len(), (0, 0));
+    assert_eq!(session.ask(1, "ping", json!({})).await.status(), 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_kept_while_it_is_used_and_expires_then() {
+    let database = Arc::new(Database::default());
+    let it = workshop();
+    let first = Node::with(&it.service, database.options());
+    let session = Session::open(&first, "2025-11-25").await;
+    let own = session.get().await;
+    sleep(Duration::from_secs(5 * 3600)).await;
+    // As if the first were gone without a word.
+    let second = Node::with(&it.service, database.options());
+    assert_eq!(
+        session.at(&second).ask(1, "ping", json!({})).await.status(),
+        200
+    );
+    drop(own);
+    sleep(Duration::from_secs(3 * 3600)).await;
+    assert_eq!((first.http.sessions(), second.http.sessions()), (0, 0));
+    assert_eq!(session.ask(2, "ping", json!({})).await.status(), 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_sent_can_be_had_from_another_node() {
+    let database = Arc::new(Database::default());
+    let mut it = workshop();
+    let first = Node::with(&it.service, database.options());
+    let session = Session::open(&first, "2025-11-25").await;
+    let mut call = session.call(1, "tell_and_wait").await;
+    it.started().await;
+    let primed = call.event().await.unwrap().id.unwrap();
+    it.open();
+    let ids = [call.event().await, call.event().await].map(|it| it.unwrap().id.unwrap());
+    tokio::task::yield_now().await;
+    let other = workshop();
+    let second = Node::with(&other.service, database.options());
+    let moved = session.at(&second);
+    let mut again = moved.resume(&primed).await;
+    assert_eq!(again.status(), 200);
+    let event = again.event().await.unwrap();
+    assert_eq!(event.id.as_ref(), Some(&ids[0]), "under the same ids");
+    assert_eq!(text_of(&again.message().await.unwrap()), "waited");
+    assert_eq!(again.event().await, None);
+    // Not for other sessions.
+    let stranger = Session::open(&second, "2025-11-25").await;
+    assert_eq!(stranger.resume(&primed).await.status(), 400);
+    // A gap is no stream.
+    let events = &database.events;
+    events
+        .lock()
+        .unwrap()
+        .values_mut()
+        .for_each(|all| drop(all.remove(0)));
+    assert_eq!(moved.resume(&primed).await.status(), 400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_servers_own_stream_goes_on_at_another_node() {
+    let database = Arc::new(Database::default());
+    let (one, two) = (workshop(), workshop());
+    let first = Node::with(&one.service, database.options());
+    let session = Session::open(&first, "2025-11-25").await;
+    let mut own = session.get().await;
+    let primed = own.event().await.unwrap().id.unwrap();
+    one.service.tools_changed();
+    own.message().await.unwrap();
+    tokio::task::yield_now().await;
+    let second = Node::with(&two.service, database.options());
+    let mut own = session.at(&second).resume(&primed).await;
+    assert!(own.message().await.is_some(), "what was missed");
+    two.service.tools_changed();
+    assert!(own.message().await.is_some(), "and what comes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn taking_up_from_several_requests_makes_one_session() {
+    let database = Arc::new(Database::default());
+    let (one, two) = (workshop(), workshop());
+    let first = Node::with(&one.service, database.options());
+    let session = Session::open(&first, "2025-11-25").await;
+    let second = Node::with(&two.service, database.options());
+    let moved = session.at(&second);
+    let ask = |id| {
+        let moved = moved.clone();
+        tokio::spawn(async move { moved.ask(id, "ping", json!({})).await.status() })
+    };
+    let all: Vec<_> = (0..10).map(ask).collect();
+    for one in all {
+        assert_eq!(one.await.unwrap(), 200);
+    }
+    assert_eq!(second.http.sessions(), 1);
+}
