@@ -1,10 +1,20 @@
 //! Clients that go away: a request is called off in one era, and goes on in the
 //! others.
 
+use std::{sync::Arc, time::Duration};
+
+use bowline::{
+    proto::http::SessionId,
+    server::{
+        http::{HttpOptions, SessionStore, StoredSession},
+        store::StoreError,
+    },
+    transport::BoxFuture,
+};
 use serde_json::json;
 
 use super::{
-    rig::{Node, Session, text_of},
+    rig::{Node, Session, initialize, post},
     tools::workshop,
 };
 
@@ -69,16 +79,47 @@ async fn but_not_longer_than_its_session() {
     assert_eq!(own.message().await, None);
 }
 
+/// A store that never answers.
+struct Stuck;
+
+impl SessionStore for Stuck {
+    fn put<'a>(
+        &'a self,
+        _: &'a SessionId,
+        _: StoredSession,
+        _: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(std::future::pending())
+    }
+
+    fn get<'a>(
+        &'a self,
+        _: &'a SessionId,
+    ) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>> {
+        Box::pin(std::future::pending())
+    }
+
+    fn remove<'a>(&'a self, _: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(std::future::pending())
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn who_leaves_while_a_session_opens_leaves_it_to_the_clock() {
     let it = workshop();
-    let node = Node::new(&it.service);
-    let session = Session::open(&node, "2025-11-25").await;
-    let params = json!({"name": "echo", "arguments": {"message": "hi"}});
-    let answer = session.ask(1, "tools/call", params).await;
-    assert_eq!(text_of(&answer.json().await), "hi");
-    drop(session);
-    assert_eq!(node.http.sessions(), 1);
-    tokio::time::sleep(std::time::Duration::from_secs(1801)).await;
+    let options = HttpOptions {
+        session_store: Some(Arc::new(Stuck)),
+        ..HttpOptions::default()
+    };
+    let node = Node::with(&it.service, options);
+    let opening = tokio::spawn({
+        let node = node.clone();
+        async move { node.send(post(), initialize("2025-11-25")).await }
+    });
+    tokio::task::yield_now().await;
+    opening.abort();
+    assert!(opening.await.is_err(), "it was still opening");
+    assert_eq!(node.http.sessions(), 1, "somebody looks after it");
+    tokio::time::sleep(Duration::from_secs(1801)).await;
     assert_eq!(node.http.sessions(), 0);
 }
