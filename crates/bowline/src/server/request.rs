@@ -112,3 +112,10 @@ pub(crate) fn answer<R: ResultObject>(
         Err(error) => Reply::Error(errors::internal(&error.to_string())),
     }
 }
+
+/// The answer where the author's code panicked.
+pub(crate) fn panicked() -> Reply {
+    Reply::Error(errors::internal(
+        "The server failed at this: its handler panicked",
+    ))
+}

@@ -34,7 +34,7 @@ use crate::{
         },
     },
     server::{
-        request::{Handled, Request},
+        request::{Handled, Request, panicked},
         talk::voice::{Voice, number},
     },
     transport::BoxFuture,
@@ -209,12 +209,6 @@ impl Source for Answering {
             Said::Answer(reply) => event(None, &reply.encode(&self.id, self.limit).0),
         }))
     }
-}
-
-fn panicked() -> Reply {
-    Reply::Error(errors::internal(
-        "The server failed at this: its handler panicked",
-    ))
 }
 
 /// The way back to a client that waits for an answer over HTTP.

@@ -185,11 +185,12 @@ impl Kind {
     }
 }
 
-fn millis(moment: SystemTime) -> u64 {
+/// A moment, in milliseconds of the Unix epoch.
+pub(crate) fn millis(moment: SystemTime) -> u64 {
     let since = moment.duration_since(SystemTime::UNIX_EPOCH);
     whole_millis(since.unwrap_or_default())
 }
 
-fn whole_millis(duration: Duration) -> u64 {
+pub(crate) fn whole_millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

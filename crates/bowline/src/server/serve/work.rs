@@ -8,11 +8,8 @@ use super::{
 };
 use crate::{
     contained::Contained,
-    proto::{
-        jsonrpc::ErrorObject,
-        server::{Incoming, Reply, errors},
-    },
-    server::request::{Handle, Handled},
+    proto::server::{Incoming, Reply},
+    server::request::{Handle, Handled, panicked},
 };
 
 /// Gives what arrived to those who know, without the lock.
@@ -64,7 +61,7 @@ fn start_jobs(shared: &Arc<Shared>, inner: &mut Inner) {
         // done before it is entered.
         let task = tokio::spawn(async move {
             let reply = Contained(work).await;
-            let reply = reply.unwrap_or_else(|_| Reply::Error(panicked()));
+            let reply = reply.unwrap_or_else(|_| panicked());
             finish(&shared_then, incoming, reply);
         });
         inner.running.insert(incoming, task.abort_handle());
@@ -106,8 +103,4 @@ fn finish(shared: &Arc<Shared>, incoming: Incoming, reply: Reply) {
     shared.settle(&mut inner, now);
     start_jobs(shared, &mut inner);
     inner.wake_driver();
-}
-
-fn panicked() -> ErrorObject {
-    errors::internal("The server failed at this: its handler panicked")
 }

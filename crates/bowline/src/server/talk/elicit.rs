@@ -20,7 +20,7 @@ use crate::{
     },
     server::{
         error::{Error, ErrorKind, Result},
-        form::Elicit,
+        form::{self, Elicit},
     },
 };
 
@@ -125,19 +125,18 @@ impl<'a, T: Elicit> Elicitation<'a, T> {
     }
 
     async fn ask(&self, key: Option<&str>, message: String) -> Result<Elicited<T>> {
-        let form = T::form();
         let question = Question {
-            request: ElicitParams::form(message, form.clone()).into(),
+            request: ElicitParams::form(message, T::form()).into(),
             key,
             timeout: self.timeout,
         };
         let answer = self.scope.ask(self.call, question).await?;
-        read(&form, &answer)
+        read(&answer)
     }
 }
 
 /// Reads an answer, which must be one to the form.
-fn read<T: Elicit>(form: &ElicitSchema, answer: &RawJson) -> Result<Elicited<T>> {
+fn read<T: Elicit>(answer: &RawJson) -> Result<Elicited<T>> {
     let invalid = |fault: DecodeError| Error::invalid_answer(&fault);
     let answer = ElicitResult::decode(answer.get().as_bytes()).map_err(invalid)?;
     match answer.action {
@@ -146,8 +145,7 @@ fn read<T: Elicit>(form: &ElicitSchema, answer: &RawJson) -> Result<Elicited<T>>
                 Some(content) => content.decode()?,
                 None => Value::Object(serde_json::Map::new()),
             };
-            form.check(&content).map_err(invalid)?;
-            T::from_answer(&content)
+            form::read(&content)
                 .map(Elicited::Accepted)
                 .map_err(invalid)
         }

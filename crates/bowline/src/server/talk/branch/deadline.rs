@@ -9,7 +9,7 @@
 use std::{
     future::{Future, pending},
     sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use tokio::sync::Notify;
@@ -21,6 +21,7 @@ use crate::{
         replay::{
             journal::{Mark, Outcome},
             stage::{Entered, Stage},
+            state::{millis, whole_millis},
         },
         talk::{ask::put_off, call::Call, scope::Scope},
     },
@@ -163,13 +164,4 @@ async fn until_new(stage: &Stage, left: Duration) {
 fn too_late(after: Duration) -> Error {
     let message = format!("the branch did not come to its end within {after:?}");
     Error::of(ErrorKind::BranchTimeout { after }, message)
-}
-
-fn millis(moment: SystemTime) -> u64 {
-    let since = moment.duration_since(SystemTime::UNIX_EPOCH);
-    whole_millis(since.unwrap_or_default())
-}
-
-fn whole_millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
