@@ -57,8 +57,8 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "bench",
-        arguments: "[--quick]",
-        help: "what a call costs the client, beside rmcp's; writes bench/RESULTS.md",
+        arguments: "[command] [--quick]",
+        help: "what a call costs, beside others: in the library, or from a shell; writes bench/*.md",
         run: bench::run,
     },
     Verb {
