@@ -281,7 +281,7 @@ impl<S: Send + Sync + 'static> Service<S> {
     }
 
     /// Stops in order: no new requests, calls under way may finish within the
-    /// grace, and every connection is closed.
+    /// grace, and every connection is closed. So is one that comes later.
     pub fn stop(&self, grace: Duration) {
         self.core.connections.stop(grace);
     }

@@ -70,7 +70,7 @@ impl Inner {
         said: Said,
         place: OwnedSemaphorePermit,
     ) -> Response<Body> {
-        if self.drain.has_begun() {
+        if self.stopping().has_begun() {
             return told(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the server is shutting down",
@@ -262,7 +262,7 @@ impl Inner {
     /// of this one, had.
     async fn take_up(&self, id: &SessionId, caller: Option<&str>) -> Option<Arc<Session>> {
         let store = self.options.session_store.as_ref()?;
-        if self.drain.has_begun() {
+        if self.stopping().has_begun() {
             return None;
         }
         let stored = store.get(id).await.ok()??;

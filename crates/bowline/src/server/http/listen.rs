@@ -41,7 +41,7 @@ pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>) -> Response<Body> {
         // It was not opened.
         Some((refused, true)) => answer::json(StatusCode::OK, refused),
         Some((acknowledged, false)) => {
-            inner.register(&shared);
+            inner.connections.register(&shared);
             let listening = Listening {
                 first: Some(acknowledged),
                 news,

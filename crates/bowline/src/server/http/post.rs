@@ -129,7 +129,7 @@ async fn request(
         Ok(context) => context,
         Err(rejection) => return answer::rejection(Some(&modern.id), &rejection),
     };
-    if inner.drain.has_begun() {
+    if inner.stopping().has_begun() {
         let error = errors::internal("The server is shutting down");
         return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, Some(&modern.id), &error);
     }

@@ -82,7 +82,7 @@ impl Session {
         let outlet = Box::new(SessionOutlet(Arc::clone(&streams)));
         let serving = handle.serving().clone();
         let shared = Shared::with_outlet(machine, outlet, serving, principal.clone());
-        inner.register(&shared);
+        inner.connections.register(&shared);
         Arc::new(Self {
             id,
             principal,

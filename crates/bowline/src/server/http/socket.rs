@@ -33,14 +33,13 @@ impl HttpService {
     /// None today: a listener that fails is asked again.
     pub async fn serve(&self, listener: TcpListener) -> io::Result<()> {
         let mut connections = JoinSet::new();
-        let drain = &self.inner.drain;
+        let stopping = self.inner.stopping();
         tokio::select! {
-            () = drain.begun() => {}
-            () = drain.watch_server(&self.inner.handle) => {}
+            () = stopping.begun() => {}
             () = self.accept(&listener, &mut connections) => {}
         }
         drop(listener);
-        let last = drain.deadline().map(|deadline| deadline + LAST_WORDS);
+        let last = stopping.deadline().map(|deadline| deadline + LAST_WORDS);
         let ends = async { while connections.join_next().await.is_some() {} };
         if let Some(last) = last {
             // Who has not read its answer by now does not get it.
@@ -90,7 +89,7 @@ impl HttpService {
     async fn converse(self, stream: TcpStream, _place: OwnedSemaphorePermit) {
         // Small answers must not wait for more to come.
         let _ = stream.set_nodelay(true);
-        let stopped = self.inner.drain.begun();
+        let stopped = self.inner.stopping().begun();
         let options = &self.inner.options;
         let mut builder = http1::Builder::new();
         builder
