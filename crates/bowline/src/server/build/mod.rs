@@ -152,7 +152,7 @@ impl<S: Send + Sync + 'static> Server<S> {
         };
         Ok(Service {
             core: Arc::new(Core {
-                config: self.config,
+                config: Arc::new(self.config),
                 state: self.state,
                 catalog: RwLock::new(Arc::new(catalog)),
                 sources: offer.sources,

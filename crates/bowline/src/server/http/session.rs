@@ -78,7 +78,7 @@ impl Session {
         let budget = inner.budget.clone();
         let recorder = Recorder::new(incarnation, options.replay, budget, notes);
         let streams = Arc::new(Mutex::new(Streams::new(recorder)));
-        let machine = Connection::new(handle.config().clone());
+        let machine = Connection::new(Arc::clone(handle.config()));
         let outlet = Box::new(SessionOutlet(Arc::clone(&streams)));
         let serving = handle.serving().clone();
         let shared = Shared::with_outlet(machine, outlet, serving, principal.clone());

@@ -25,7 +25,7 @@ impl Connections {
     pub(crate) async fn serve(
         &self,
         handle: Arc<dyn Handle>,
-        config: Config,
+        config: Arc<Config>,
         serving: Serving,
         principal: Option<Arc<str>>,
         link: Box<dyn Link>,
