@@ -14,7 +14,8 @@
 //!   `streams` send what belongs to which request and whose `recorder` keeps it
 //!   for those who come back. `made_of` and `notes` keep it in a `store`.
 //! - `answer`, `body` and `events` are what goes out, through a `pipe`; `cors`
-//!   is for browsers; `socket` is the server for those who have none.
+//!   is for browsers; `socket` is the server for those who have none, with a
+//!   `write_limit` for clients that do not read.
 
 mod answer;
 mod body;
@@ -36,6 +37,7 @@ mod socket;
 mod stateless;
 mod store;
 mod streams;
+mod write_limit;
 
 use std::{fmt, sync::Arc, time::Duration};
 

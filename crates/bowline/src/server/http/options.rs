@@ -65,6 +65,10 @@ pub struct HttpOptions {
     /// How long a connection may take to send the head of a request, where we
     /// hold the socket: ten seconds.
     pub header_time: Duration,
+    /// How long a client may leave its answer or stream unread, where we hold
+    /// the socket: half a minute. Then its connection is closed, and what it
+    /// held is free. Each bit that it takes begins the time anew.
+    pub write_time: Duration,
     /// The largest head of a request, where we hold the socket: 64 KiB, and
     /// never less than 8.
     pub max_head: usize,
@@ -92,6 +96,7 @@ impl Default for HttpOptions {
             session_store: None,
             event_store: None,
             header_time: Duration::from_secs(10),
+            write_time: Duration::from_secs(30),
             max_head: 64 * 1024,
             connections: 10_000,
         }

@@ -13,7 +13,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::HttpService;
+use super::{HttpService, write_limit::WriteLimit};
 
 /// The least that the library takes for the head of a request.
 const LEAST_HEAD: usize = 8 * 1024;
@@ -96,8 +96,9 @@ impl HttpService {
             .timer(TokioTimer::new())
             .header_read_timeout(options.header_time)
             .max_buf_size(options.max_head.max(LEAST_HEAD));
+        let stream = TokioIo::new(WriteLimit::new(stream, options.write_time));
         let service = TowerToHyperService::new(self.clone());
-        let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+        let mut connection = pin!(builder.serve_connection(stream, service));
         // A connection that breaks is its client's business.
         tokio::select! {
             _ = connection.as_mut() => return,

@@ -129,6 +129,32 @@ async fn bodies_that_dawdle_are_refused() {
 }
 
 #[tokio::test]
+async fn who_does_not_read_is_closed_and_holds_nothing() {
+    let mut it = workshop();
+    let options = HttpOptions {
+        connections: 1,
+        write_time: Duration::from_millis(50),
+        ..HttpOptions::default()
+    };
+    let server = Server::start(&it.service, options).await;
+    // An answer that is too large for the buffers in between, and a stream.
+    let mut deaf = server.connect().await;
+    let params = json!({"name": "large", "arguments": {"size": 15_000_000}});
+    deaf.send_stateless(&[], "tools/call", &params).await;
+    let mut deaf_too = server.connect().await;
+    let params = json!({"name": "pour", "_meta": {"progressToken": 1}});
+    deaf_too.send_stateless(&[], "tools/call", &params).await;
+    it.started().await;
+    it.dropped().await;
+    // There is room for one that reads.
+    let mut next = server.connect().await;
+    let answer = next.ask(&[], "tools/call", &echo("next")).await;
+    assert_eq!(answer.json()["result"]["content"][0]["text"], "next");
+    drop((deaf, deaf_too));
+    server.serving.abort();
+}
+
+#[tokio::test]
 async fn large_heads_and_bodies_are_refused_by_what_they_announce() {
     let it = workshop();
     let server = Server::start(&it.service, HttpOptions::default()).await;
