@@ -16,7 +16,7 @@ use crate::{
     proto::{
         http::header::{Mirror, read_version},
         jsonrpc::{Envelope, Messages, RequestId, decode_params, scan, split},
-        model::{CancelledParams, InitializeParams, method},
+        model::{InitializeParams, method},
         revision::{Era, Revision},
         server::{
             errors,
@@ -42,8 +42,6 @@ pub(super) struct Said {
     /// It opens the session.
     pub(super) opens: bool,
     pub(super) batch: bool,
-    /// The requests that it calls off.
-    pub(super) called_off: Vec<RequestId>,
 }
 
 /// Serves what was posted. The body decides about the era; where it says
@@ -68,11 +66,10 @@ pub(super) async fn serve(
         Messages::Batch(_) if modern => {
             return told(StatusCode::BAD_REQUEST, "there are no batches here");
         }
-        Messages::Batch(messages) => {
+        Messages::Batch(_) => {
             let said = Said {
                 opens: false,
                 batch: true,
-                called_off: messages.into_iter().filter_map(called_off).collect(),
             };
             return inner
                 .post_to_session(parts, body.clone(), said, place)
@@ -99,7 +96,6 @@ pub(super) async fn serve(
             let said = Said {
                 opens: matches!(&envelope, Envelope::Request { method, .. } if method == method::INITIALIZE),
                 batch: false,
-                called_off: called_off(message).into_iter().collect(),
             };
             inner
                 .post_to_session(parts, body.clone(), said, place)
@@ -177,15 +173,4 @@ pub(super) fn principal(parts: &Parts) -> Option<Arc<str>> {
 /// does not look like any of the older ones either, which are all known.
 fn names_stateless(version: &str) -> bool {
     Revision::parse(version).is_none_or(|revision| revision.era() == Era::Stateless)
-}
-
-/// The request that a message calls off.
-fn called_off(message: &[u8]) -> Option<RequestId> {
-    match scan(message) {
-        Ok(Envelope::Notification { method, params }) if method == method::CANCELLED => {
-            let params = decode_params::<CancelledParams>(params).ok()?;
-            params.request_id
-        }
-        _ => None,
-    }
 }

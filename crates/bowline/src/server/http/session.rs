@@ -59,6 +59,10 @@ impl Outlet for SessionOutlet {
         lock(&self.0).send(about, answer, frame);
     }
 
+    fn called_off(&mut self, request: Incoming) {
+        lock(&self.0).called_off(request);
+    }
+
     fn pause(&mut self, request: Incoming) -> bool {
         lock(&self.0).pause(request)
     }
@@ -152,7 +156,7 @@ impl Session {
             },
             |requests| {
                 asked = !requests.is_empty();
-                self.streams().taken_in(requests, &said.called_off);
+                self.streams().taken_in(requests);
             },
         )?;
         if said.opens {
