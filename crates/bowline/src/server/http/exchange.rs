@@ -174,7 +174,7 @@ impl Inner {
             Err(miss) => miss,
         };
         let noted = match miss {
-            ReplayMiss::Foreign => self.noted(&session, &cursor.to_string()).await,
+            ReplayMiss::Foreign | ReplayMiss::Gone => self.noted(&session, cursor).await,
             _ => None,
         };
         match noted {
@@ -183,10 +183,11 @@ impl Inner {
         }
     }
 
-    /// A stream that another node sent, as far as it is noted.
-    async fn noted(&self, session: &Session, cursor: &str) -> Option<(Reader, Shown)> {
+    /// A stream that another node sent, or of which we keep only the end, as
+    /// far as it is noted.
+    async fn noted(&self, session: &Session, cursor: EventId) -> Option<(Reader, Shown)> {
         let store = self.options.event_store.as_ref()?;
-        let place = Place::of(cursor)?;
+        let place = Place::of(&cursor.to_string())?;
         let events = store.after(&session.id, &place.stream, place.sequence);
         let events = events.await.ok().filter(|events| !events.is_empty())?;
         let numbers = events.iter().map(|event| event.sequence);
@@ -194,21 +195,22 @@ impl Inner {
             return None;
         }
         let own = events.iter().any(|event| event.own);
-        // What comes on the server's own stream goes on here; what somebody
-        // worked on there does not.
-        let (reader, mut shown) = if own {
-            session.streams().open_own()
-        } else {
-            Streams::closed()
+        // A stream of ours goes on with what we keep of it. What comes on the
+        // server's own stream goes on here, wherever it began; what somebody
+        // worked on elsewhere does not.
+        let last = EventId::parse(place.id(events.last()?.sequence).as_bytes())?;
+        let resumed = session.streams().resume(last);
+        let (reader, mut shown) = match resumed {
+            Ok(resumed) => resumed,
+            Err(_) if own => session.streams().open_own(),
+            Err(_) => Streams::closed(),
         };
+        let noted = events.into_iter().map(|event| Message::Noted {
+            id: place.id(event.sequence),
+            frame: event.message,
+        });
         shown.prime = None;
-        shown.messages = events
-            .into_iter()
-            .map(|event| Message::Noted {
-                id: place.id(event.sequence),
-                frame: event.message,
-            })
-            .collect();
+        shown.messages = noted.chain(shown.messages).collect();
         Some((reader, shown))
     }
 

@@ -99,6 +99,11 @@ pub(super) fn workshop_with(configure: impl FnOnce(Server) -> Server) -> Worksho
         .tool(waits("tell_and_wait", |cx| {
             cx.progress(1.0, 2.0);
         }))
+        .tool(waits("tell_much_and_wait", |cx| {
+            for step in 1..=5 {
+                cx.progress(f64::from(step), 5.0);
+            }
+        }))
         .tool(waits("release_and_wait", |cx| {
             cx.release_connection();
         }))
