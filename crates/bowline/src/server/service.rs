@@ -254,7 +254,8 @@ impl<S: Send + Sync + 'static> Service<S> {
     }
 
     /// Binds an address and serves over HTTP there, at any path, until the
-    /// future is dropped.
+    /// future is dropped or the server is told to stop. Who has no address in
+    /// mind gives [`DEFAULT_ADDRESS`](super::http::DEFAULT_ADDRESS).
     ///
     /// # Errors
     ///

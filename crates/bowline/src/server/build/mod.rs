@@ -177,6 +177,17 @@ impl<S: Send + Sync + 'static> Server<S> {
         let service = self.build().map_err(std::io::Error::other)?;
         service.serve_stdio().await
     }
+
+    /// Serves over HTTP at this address; see [`Service::serve_http`].
+    ///
+    /// # Errors
+    ///
+    /// Where the server cannot be built, or the address cannot be bound.
+    #[cfg(feature = "http-server")]
+    pub async fn serve_http(self, address: impl tokio::net::ToSocketAddrs) -> std::io::Result<()> {
+        let service = self.build().map_err(std::io::Error::other)?;
+        service.serve_http(address).await
+    }
 }
 
 impl<S> fmt::Debug for Server<S> {

@@ -42,7 +42,7 @@ mod write_limit;
 use std::{fmt, sync::Arc, time::Duration};
 
 pub use body::Body;
-pub use options::HttpOptions;
+pub use options::{DEFAULT_ADDRESS, HttpOptions};
 pub use store::{EventStore, SessionStore, StoredEvent, StoredSession};
 
 use tokio::sync::Semaphore;

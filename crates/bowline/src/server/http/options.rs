@@ -1,9 +1,18 @@
 //! How HTTP is served, with defaults that hold.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
 use super::store::{EventStore, SessionStore};
 use crate::proto::http::{OriginPolicy, resume::ReplayLimits};
+
+/// Where to serve, for those who have no address in mind: port 8000 of the
+/// loopback interface, which only programs on this machine can reach.
+pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8000);
 
 /// How HTTP is served.
 ///

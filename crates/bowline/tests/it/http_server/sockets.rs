@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use bowline::server::{
     Service,
-    http::{HttpOptions, HttpService},
+    http::{DEFAULT_ADDRESS, HttpOptions, HttpService},
 };
 use serde_json::json;
 use tokio::{net::TcpListener, task::JoinHandle};
@@ -310,4 +310,8 @@ async fn one_line_serves() {
     it.service.stop(Duration::ZERO);
     serving.await.unwrap().unwrap();
     assert!(it.service.serve_http("256.0.0.1:1").await.is_err());
+    assert_eq!(DEFAULT_ADDRESS.to_string(), "127.0.0.1:8000");
+    drop(it.service.serve_http(DEFAULT_ADDRESS));
+    let nowhere = bowline::Server::new("plain", "1").serve_http("256.0.0.1:1");
+    assert!(nowhere.await.is_err());
 }
