@@ -41,7 +41,7 @@ impl Inner {
         said: Said,
         place: OwnedSemaphorePermit,
     ) -> Response<Body> {
-        let session = match self.find(parts, said.opens).await {
+        let session = match self.find(parts, said == Said::Opening).await {
             Ok(Some(session)) => session,
             Ok(None) => return self.open_session(parts, body, said, place).await,
             Err(refusal) => return refused(refusal),
@@ -50,10 +50,10 @@ impl Inner {
             return response;
         }
         let batches = session.revision().is_some_and(|it| it.rules().batching);
-        if said.batch && !batches {
+        if said == Said::Batch && !batches {
             return told(StatusCode::BAD_REQUEST, "there are no batches here");
         }
-        let Some(posted) = session.post(body.clone(), &said) else {
+        let Some(posted) = session.post(body.clone(), said) else {
             return refused(SessionRefusal::Gone);
         };
         self.note(&session, &body).await;
@@ -84,7 +84,7 @@ impl Inner {
             return told(StatusCode::INTERNAL_SERVER_ERROR, "there is no id");
         };
         let session = Session::new(self, id, principal(parts));
-        let Some(posted) = session.post(body.clone(), &said) else {
+        let Some(posted) = session.post(body.clone(), said) else {
             return refused(SessionRefusal::Gone);
         };
         drop(place);

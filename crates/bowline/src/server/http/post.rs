@@ -35,13 +35,14 @@ pub(super) struct Modern<'a> {
     pub(super) params: Option<Bytes>,
 }
 
-/// What must be known of a message that is posted to a session, before the
-/// session's machine reads it.
-#[derive(Default)]
-pub(super) struct Said {
+/// What must be known of what is posted to a session, before the session's
+/// machine reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Said {
     /// It opens the session.
-    pub(super) opens: bool,
-    pub(super) batch: bool,
+    Opening,
+    Batch,
+    Other,
 }
 
 /// Serves what was posted. The body decides about the era; where it says
@@ -67,12 +68,8 @@ pub(super) async fn serve(
             return told(StatusCode::BAD_REQUEST, "there are no batches here");
         }
         Messages::Batch(_) => {
-            let said = Said {
-                opens: false,
-                batch: true,
-            };
             return inner
-                .post_to_session(parts, body.clone(), said, place)
+                .post_to_session(parts, body.clone(), Said::Batch, place)
                 .await;
         }
     };
@@ -93,9 +90,9 @@ pub(super) async fn serve(
         }
         Ok(_) if modern => told(StatusCode::BAD_REQUEST, "only requests are posted here"),
         Ok(envelope) => {
-            let said = Said {
-                opens: matches!(&envelope, Envelope::Request { method, .. } if method == method::INITIALIZE),
-                batch: false,
+            let said = match envelope {
+                Envelope::Request { method, .. } if method == method::INITIALIZE => Said::Opening,
+                _ => Said::Other,
             };
             inner
                 .post_to_session(parts, body.clone(), said, place)

@@ -144,7 +144,7 @@ impl Session {
     }
 
     /// Takes in what was posted; nothing, if the session is over.
-    pub(super) fn post(&self, body: Bytes, said: &Said) -> Option<Posted> {
+    pub(super) fn post(&self, body: Bytes, said: Said) -> Option<Posted> {
         let _turn = lock(&self.turn);
         let mut asked = false;
         let reader = self.shared.take_in(
@@ -159,7 +159,7 @@ impl Session {
                 self.streams().taken_in(requests);
             },
         )?;
-        if said.opens {
+        if said == Said::Opening {
             self.streams().polling = self.polls();
         }
         self.touch();

@@ -88,8 +88,8 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for WriteLimit<T> {
         self.stream.is_write_vectored()
     }
 
-    // These two do not say that anything was taken, but neither wait for a
-    // client that does not read: a socket has nothing to flush.
+    // Neither of these waits for a client that does not read: a socket has
+    // nothing to flush.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_flush(cx)
     }
