@@ -1,9 +1,11 @@
 //! One node of a server of several, for the tests: `replay_node <folder>
-//! <max-state> [hurry]`.
+//! <max-state> [hurry | http]`.
 //!
 //! Nodes share a key, and a folder for what happened once, for states that are
-//! too large, and for a list of what was done. With `hurry`, waiting for
-//! something takes no time: for tests in which a node waits for a dead one.
+//! too large, and for a list of what was done, and by whom. With `hurry`,
+//! waiting for something takes no time: for tests in which a node waits for a
+//! dead one. With `http`, the node serves over HTTP, and says at which address.
+//! Its tools are its own one, and all those of the tests' suite.
 
 #[cfg(all(feature = "server", feature = "macros", unix))]
 fn main() -> std::io::Result<()> {
@@ -12,6 +14,24 @@ fn main() -> std::io::Result<()> {
 
 #[cfg(not(all(feature = "server", feature = "macros", unix)))]
 fn main() {}
+
+/// The suite's tools, with a list of what happened that all nodes share.
+#[cfg(all(feature = "server", feature = "macros", unix))]
+#[path = "../tests/it/server/replay/tools.rs"]
+#[expect(
+    dead_code,
+    reason = "what must come of the tools is the tests' business"
+)]
+mod tools;
+#[cfg(all(feature = "server", feature = "macros", unix))]
+#[path = "../tests/it/server/replay/unordered.rs"]
+mod unordered;
+
+/// What the suite's tools have at hand.
+#[cfg(all(feature = "server", feature = "macros", unix))]
+mod app {
+    pub(crate) use crate::node::{Folder as App, Text};
+}
 
 #[cfg(all(feature = "server", feature = "macros", unix))]
 mod node {
@@ -25,7 +45,7 @@ mod node {
 
     use bowline::{
         server::{
-            Conversation, Result, Server, ServerContext, Tool,
+            Conversation, Result, Server, ServerContext, Service, Tool,
             form::Elicit,
             seal::Keyring,
             store::{Claim, OnceStore, StateStore, StoreError},
@@ -38,29 +58,49 @@ mod node {
         let mut arguments = env::args().skip(1);
         let folder = Folder::new(arguments.next().unwrap_or_default());
         let max_state = arguments.next().and_then(|text| text.parse().ok());
-        let hurry = arguments.next().is_some_and(|word| word == "hurry");
+        let mode = arguments.next().unwrap_or_default();
         let keyring = Keyring::from_secret(b"what all nodes of this server know");
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
-            .start_paused(hurry)
+            .start_paused(mode == "hurry")
             .build()?;
         runtime.block_on(async {
-            Server::new("fleet", "1")
+            let service = Server::new("fleet", "1")
                 .state(folder.clone())
                 .keyring(keyring.map_err(io::Error::other)?)
                 .once_store(folder.clone())
                 .state_store(folder)
                 .max_state(max_state.unwrap_or(32 * 1024))
                 .tool(order())
-                .serve_stdio()
-                .await
+                .tools(crate::tools::all().into_iter().map(|case| case.tool))
+                .build()
+                .map_err(io::Error::other)?;
+            match &*mode {
+                "http" => serve_http(&service).await,
+                _ => service.serve_stdio().await,
+            }
         })
     }
 
-    #[derive(Elicit)]
-    struct Text {
+    #[cfg(feature = "http-server")]
+    async fn serve_http(service: &Service<Folder>) -> io::Result<()> {
+        let http = service.http(bowline::server::http::HttpOptions::default());
+        let tell = |address| writeln!(io::stdout(), "{address}");
+        let mut told = Ok(());
+        let served = http.bind("127.0.0.1:0", |address| told = tell(address));
+        served.await.and(told)
+    }
+
+    #[cfg(not(feature = "http-server"))]
+    async fn serve_http(_: &Service<Folder>) -> io::Result<()> {
+        Err(io::Error::other("this node was built without HTTP"))
+    }
+
+    /// The plainest form.
+    #[derive(Debug, Elicit)]
+    pub(crate) struct Text {
         /// Anything.
-        text: String,
+        pub(crate) text: String,
     }
 
     /// Two questions, with something done before, between and after.
@@ -69,24 +109,24 @@ mod node {
             .description("Orders something")
             .no_input()
             .handoff()
-            .before(async |_, cx: ServerContext<Folder>| cx.state().act("before").await)
+            .before(async |_, cx: ServerContext<Folder>| cx.state().note("before").await)
             .client(async |_, cx: Conversation<Folder>| {
                 let what = cx.elicit::<Text>("what?").strict().await?.text;
-                let charged = cx.step("charge", cx.state().act("charge")).await;
+                let charged = cx.step("charge", cx.state().note("charge")).await;
                 let charged = charged.unwrap_or_else(|error| error.to_string());
                 cx.state().wait("charged").await;
                 let size = cx.elicit::<Text>("which size?").strict().await?.text;
                 Ok(format!("{charged}, {what}, {size}"))
             })
             .after(async |before, order: String, cx: ServerContext<Folder>| {
-                let after = cx.state().act("after").await?;
+                let after = cx.state().note("after").await?;
                 Ok(format!("{before}, {order}, {after}"))
             })
     }
 
     /// What all nodes share.
     #[derive(Clone)]
-    struct Folder(PathBuf);
+    pub(crate) struct Folder(PathBuf);
 
     impl Folder {
         fn new(path: String) -> Self {
@@ -94,13 +134,14 @@ mod node {
         }
 
         /// Does something, of which the list of all nodes keeps a line.
-        async fn act(&self, what: &str) -> Result<String> {
+        pub(crate) async fn note(&self, what: &str) -> Result<String> {
             let list = self.0.join("done");
             let mut list = fs::OpenOptions::new()
                 .create(true)
                 .append(true)
                 .open(list)?;
-            writeln!(list, "{what}")?;
+            let line = format!("{} {what}\n", std::process::id());
+            list.write_all(line.as_bytes())?;
             self.wait(what).await;
             Ok(what.to_owned())
         }

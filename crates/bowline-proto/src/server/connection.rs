@@ -1,6 +1,6 @@
 //! The connection machine, as its driver sees it.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
     Client, Config, Input, Output,
@@ -89,11 +89,12 @@ pub struct Census {
 }
 
 impl Connection {
-    /// A connection whose link is there.
+    /// A connection whose link is there. Those of one server share their
+    /// settings, if they are given them in an `Arc`.
     #[must_use]
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: impl Into<Arc<Config>>) -> Self {
         Self {
-            core: Core::new(config),
+            core: Core::new(config.into()),
             session: None,
             requests: Requests::default(),
             listens: Listens::default(),

@@ -1,6 +1,6 @@
 //! What every part of the machine needs: the settings, and a way to speak.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
 
@@ -14,7 +14,7 @@ use crate::{
 /// The settings, how far the connection's life has come, and what is to be said.
 #[derive(Debug)]
 pub(super) struct Core {
-    pub(super) config: Config,
+    pub(super) config: Arc<Config>,
     pub(super) phase: Phase,
     outputs: VecDeque<Output>,
 }
@@ -31,7 +31,7 @@ pub(super) enum Phase {
 }
 
 impl Core {
-    pub(super) fn new(config: Config) -> Self {
+    pub(super) fn new(config: Arc<Config>) -> Self {
         Self {
             config,
             phase: Phase::Open,

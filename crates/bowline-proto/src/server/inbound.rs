@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::{
-    Connection, Event, Outcome, RequestContext, Telemetry, Violation, Withdrawal,
+    Config, Connection, Event, Outcome, RequestContext, Telemetry, Violation, Withdrawal,
     core::Phase,
     errors, gate,
     head::Head,
@@ -190,7 +190,7 @@ impl Connection {
         }
         let Some(session) = &mut self.session else {
             self.core.violation(Violation::NotOpened, 0);
-            return Err(errors::invalid_request("initialize first"));
+            return Err(not_opened(&self.core.config));
         };
         gate::check(&self.core.config, session.rules, arrival.method)?;
         let params = arrival.params.as_deref();
@@ -320,6 +320,17 @@ impl Connection {
             self.listen_called_off(now, &id);
         }
     }
+}
+
+/// There is no session yet. Where requests may speak for themselves, that is
+/// the other thing that the client may have meant.
+fn not_opened(config: &Config) -> ErrorObject {
+    if !config.speaks(Era::Stateless) {
+        return errors::invalid_request("initialize first");
+    }
+    let version = key::PROTOCOL_VERSION;
+    let why = format!("initialize first, or name a revision in _meta, as {version}");
+    errors::invalid_request(&why)
 }
 
 /// Whether only stateless revisions have the method.

@@ -49,7 +49,7 @@ pub(crate) trait Handle: Send + Sync {
 
     /// What the server is.
     #[cfg(feature = "http-server")]
-    fn config(&self) -> &crate::proto::server::Config;
+    fn config(&self) -> &Arc<crate::proto::server::Config>;
 
     /// How connections are treated.
     #[cfg(feature = "http-server")]

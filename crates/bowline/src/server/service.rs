@@ -42,7 +42,7 @@ pub struct Service<S = ()> {
 
 /// What all parts of a server share.
 pub(crate) struct Core<S> {
-    pub(crate) config: Config,
+    pub(crate) config: Arc<Config>,
     pub(crate) state: Arc<S>,
     pub(crate) catalog: RwLock<Arc<Catalog<S>>>,
     /// Sets of resources, in their order.
@@ -193,7 +193,7 @@ impl<S: Send + Sync + 'static> Handle for Core<S> {
     }
 
     #[cfg(feature = "http-server")]
-    fn config(&self) -> &Config {
+    fn config(&self) -> &Arc<Config> {
         &self.config
     }
 
@@ -254,7 +254,8 @@ impl<S: Send + Sync + 'static> Service<S> {
     }
 
     /// Binds an address and serves over HTTP there, at any path, until the
-    /// future is dropped.
+    /// future is dropped or the server is told to stop. Who has no address in
+    /// mind gives [`DEFAULT_ADDRESS`](super::http::DEFAULT_ADDRESS).
     ///
     /// # Errors
     ///
@@ -281,7 +282,7 @@ impl<S: Send + Sync + 'static> Service<S> {
     }
 
     /// Stops in order: no new requests, calls under way may finish within the
-    /// grace, and every connection is closed.
+    /// grace, and every connection is closed. So is one that comes later.
     pub fn stop(&self, grace: Duration) {
         self.core.connections.stop(grace);
     }
@@ -289,7 +290,7 @@ impl<S: Send + Sync + 'static> Service<S> {
     async fn serve_boxed(&self, link: Box<dyn Link>, principal: Option<Arc<str>>) {
         let core = &self.core;
         let handle: Arc<dyn Handle> = Arc::clone(core) as Arc<dyn Handle>;
-        let config = core.config.clone();
+        let config = Arc::clone(&core.config);
         let serving = core.serving.clone();
         core.connections
             .serve(handle, config, serving, principal, link)

@@ -152,7 +152,7 @@ impl<S: Send + Sync + 'static> Server<S> {
         };
         Ok(Service {
             core: Arc::new(Core {
-                config: self.config,
+                config: Arc::new(self.config),
                 state: self.state,
                 catalog: RwLock::new(Arc::new(catalog)),
                 sources: offer.sources,
@@ -176,6 +176,17 @@ impl<S: Send + Sync + 'static> Server<S> {
     pub async fn serve_stdio(self) -> std::io::Result<()> {
         let service = self.build().map_err(std::io::Error::other)?;
         service.serve_stdio().await
+    }
+
+    /// Serves over HTTP at this address; see [`Service::serve_http`].
+    ///
+    /// # Errors
+    ///
+    /// Where the server cannot be built, or the address cannot be bound.
+    #[cfg(feature = "http-server")]
+    pub async fn serve_http(self, address: impl tokio::net::ToSocketAddrs) -> std::io::Result<()> {
+        let service = self.build().map_err(std::io::Error::other)?;
+        service.serve_http(address).await
     }
 }
 

@@ -41,7 +41,7 @@ impl Inner {
         said: Said,
         place: OwnedSemaphorePermit,
     ) -> Response<Body> {
-        let session = match self.find(parts, said.opens).await {
+        let session = match self.find(parts, said == Said::Opening).await {
             Ok(Some(session)) => session,
             Ok(None) => return self.open_session(parts, body, said, place).await,
             Err(refusal) => return refused(refusal),
@@ -50,10 +50,10 @@ impl Inner {
             return response;
         }
         let batches = session.revision().is_some_and(|it| it.rules().batching);
-        if said.batch && !batches {
+        if said == Said::Batch && !batches {
             return told(StatusCode::BAD_REQUEST, "there are no batches here");
         }
-        let Some(posted) = session.post(body.clone(), &said) else {
+        let Some(posted) = session.post(body.clone(), said) else {
             return refused(SessionRefusal::Gone);
         };
         self.note(&session, &body).await;
@@ -70,7 +70,7 @@ impl Inner {
         said: Said,
         place: OwnedSemaphorePermit,
     ) -> Response<Body> {
-        if self.drain.has_begun() {
+        if self.stopping().has_begun() {
             return told(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the server is shutting down",
@@ -84,7 +84,7 @@ impl Inner {
             return told(StatusCode::INTERNAL_SERVER_ERROR, "there is no id");
         };
         let session = Session::new(self, id, principal(parts));
-        let Some(posted) = session.post(body.clone(), &said) else {
+        let Some(posted) = session.post(body.clone(), said) else {
             return refused(SessionRefusal::Gone);
         };
         drop(place);
@@ -174,7 +174,7 @@ impl Inner {
             Err(miss) => miss,
         };
         let noted = match miss {
-            ReplayMiss::Foreign => self.noted(&session, &cursor.to_string()).await,
+            ReplayMiss::Foreign | ReplayMiss::Gone => self.noted(&session, cursor).await,
             _ => None,
         };
         match noted {
@@ -183,10 +183,11 @@ impl Inner {
         }
     }
 
-    /// A stream that another node sent, as far as it is noted.
-    async fn noted(&self, session: &Session, cursor: &str) -> Option<(Reader, Shown)> {
+    /// A stream that another node sent, or of which we keep only the end, as
+    /// far as it is noted.
+    async fn noted(&self, session: &Session, cursor: EventId) -> Option<(Reader, Shown)> {
         let store = self.options.event_store.as_ref()?;
-        let place = Place::of(cursor)?;
+        let place = Place::of(&cursor.to_string())?;
         let events = store.after(&session.id, &place.stream, place.sequence);
         let events = events.await.ok().filter(|events| !events.is_empty())?;
         let numbers = events.iter().map(|event| event.sequence);
@@ -194,21 +195,22 @@ impl Inner {
             return None;
         }
         let own = events.iter().any(|event| event.own);
-        // What comes on the server's own stream goes on here; what somebody
-        // worked on there does not.
-        let (reader, mut shown) = if own {
-            session.streams().open_own()
-        } else {
-            Streams::closed()
+        // A stream of ours goes on with what we keep of it. What comes on the
+        // server's own stream goes on here, wherever it began; what somebody
+        // worked on elsewhere does not.
+        let last = EventId::parse(place.id(events.last()?.sequence).as_bytes())?;
+        let resumed = session.streams().resume(last);
+        let (reader, mut shown) = match resumed {
+            Ok(resumed) => resumed,
+            Err(_) if own => session.streams().open_own(),
+            Err(_) => Streams::closed(),
         };
+        let noted = events.into_iter().map(|event| Message::Noted {
+            id: place.id(event.sequence),
+            frame: event.message,
+        });
         shown.prime = None;
-        shown.messages = events
-            .into_iter()
-            .map(|event| Message::Noted {
-                id: place.id(event.sequence),
-                frame: event.message,
-            })
-            .collect();
+        shown.messages = noted.chain(shown.messages).collect();
         Some((reader, shown))
     }
 
@@ -262,7 +264,7 @@ impl Inner {
     /// of this one, had.
     async fn take_up(&self, id: &SessionId, caller: Option<&str>) -> Option<Arc<Session>> {
         let store = self.options.session_store.as_ref()?;
-        if self.drain.has_begun() {
+        if self.stopping().has_begun() {
             return None;
         }
         let stored = store.get(id).await.ok()??;

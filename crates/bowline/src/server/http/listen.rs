@@ -31,7 +31,7 @@ pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>) -> Response<Body> {
     };
     let handle = &inner.handle;
     let news = News::default();
-    let machine = Connection::new(handle.config().clone());
+    let machine = Connection::new(Arc::clone(handle.config()));
     let outlet = Box::new(ListenOutlet(news.clone()));
     let principal = principal(modern.parts);
     let shared = Shared::with_outlet(machine, outlet, handle.serving().clone(), principal);
@@ -41,7 +41,7 @@ pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>) -> Response<Body> {
         // It was not opened.
         Some((refused, true)) => answer::json(StatusCode::OK, refused),
         Some((acknowledged, false)) => {
-            inner.register(&shared);
+            inner.connections.register(&shared);
             let listening = Listening {
                 first: Some(acknowledged),
                 news,

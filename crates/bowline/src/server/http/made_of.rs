@@ -124,12 +124,12 @@ impl Session {
         for (number, message) in stored.messages.into_iter().enumerate() {
             let message = Bytes::from(message);
             lock(&self.made_of).take_in(&message);
-            let said = Said {
-                opens: number == 0,
-                ..Said::default()
+            let said = match number {
+                0 => Said::Opening,
+                _ => Said::Other,
             };
             // The answers were given when it was said first.
-            drop(self.post(message, &said));
+            drop(self.post(message, said));
         }
         self.revision().is_some()
     }

@@ -14,13 +14,12 @@
 //!   `streams` send what belongs to which request and whose `recorder` keeps it
 //!   for those who come back. `made_of` and `notes` keep it in a `store`.
 //! - `answer`, `body` and `events` are what goes out, through a `pipe`; `cors`
-//!   is for browsers; `socket` is the server for those who have none; `drain`
-//!   is its end.
+//!   is for browsers; `socket` is the server for those who have none, with a
+//!   `write_limit` for clients that do not read.
 
 mod answer;
 mod body;
 mod cors;
-mod drain;
 mod entry;
 mod events;
 mod exchange;
@@ -38,21 +37,21 @@ mod socket;
 mod stateless;
 mod store;
 mod streams;
+mod write_limit;
 
 use std::{fmt, sync::Arc, time::Duration};
 
 pub use body::Body;
-pub use options::HttpOptions;
+pub use options::{DEFAULT_ADDRESS, HttpOptions};
 pub use store::{EventStore, SessionStore, StoredEvent, StoredSession};
 
 use tokio::sync::Semaphore;
 
 use super::{
     request::Handle,
-    serve::{Connections, Shared},
+    serve::{Connections, Stopping},
 };
 use crate::proto::revision::Era;
-use drain::Drain;
 use recorder::Budget;
 use sessions::{Life, Sessions};
 
@@ -74,8 +73,8 @@ pub struct Principal(pub Arc<str>);
 struct Inner {
     handle: Arc<dyn Handle>,
     options: HttpOptions,
-    /// Those of our sessions and streams of changes.
-    connections: Connections,
+    /// Those of our sessions and streams of changes, and when they end.
+    connections: Arc<Connections>,
     sessions: Sessions,
     /// Places for requests that are read, or worked on without a session.
     requests: Arc<Semaphore>,
@@ -83,7 +82,6 @@ struct Inner {
     listens: Arc<Semaphore>,
     /// What is kept for clients that come back.
     budget: Budget,
-    drain: Drain,
 }
 
 impl HttpService {
@@ -95,12 +93,11 @@ impl HttpService {
         let places = |most: usize| Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS)));
         Self {
             inner: Arc::new(Inner {
-                connections: Connections::default(),
+                connections: handle.connections().part(),
                 sessions: Sessions::new(options.sessions, life),
                 requests: places(options.requests),
                 listens: places(options.listens),
                 budget: Budget::new(options.replay_bytes),
-                drain: Drain::new(&handle),
                 handle,
                 options,
             }),
@@ -125,19 +122,16 @@ impl HttpService {
     /// [`serve`](Self::serve) returns.
     ///
     /// [`Service::stop`](super::Service::stop) does the same for all clients of
-    /// the server, over HTTP or not; but how long requests without a session may
-    /// take is then what [`Server::grace`](super::Server::grace) says.
+    /// the server, over HTTP or not.
     pub fn stop(&self, grace: Duration) {
-        self.inner.drain.begin(grace);
         self.inner.connections.stop(grace);
     }
 }
 
 impl Inner {
-    /// Counts a connection among those that are open, here and in the server.
-    fn register(&self, shared: &Arc<Shared>) {
-        self.connections.register(shared);
-        self.handle.connections().register(shared);
+    /// Whether the end was called for, here or for the whole server.
+    fn stopping(&self) -> &Stopping {
+        self.connections.stopping()
     }
 
     /// Whether the server speaks revisions that have sessions.

@@ -1,9 +1,18 @@
 //! How HTTP is served, with defaults that hold.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
 use super::store::{EventStore, SessionStore};
 use crate::proto::http::{OriginPolicy, resume::ReplayLimits};
+
+/// Where to serve, for those who have no address in mind: port 8000 of the
+/// loopback interface, which only programs on this machine can reach.
+pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8000);
 
 /// How HTTP is served.
 ///
@@ -65,6 +74,10 @@ pub struct HttpOptions {
     /// How long a connection may take to send the head of a request, where we
     /// hold the socket: ten seconds.
     pub header_time: Duration,
+    /// How long a client may leave its answer or stream unread, where we hold
+    /// the socket: half a minute. Then its connection is closed, and what it
+    /// held is free. Each bit that it takes begins the time anew.
+    pub write_time: Duration,
     /// The largest head of a request, where we hold the socket: 64 KiB, and
     /// never less than 8.
     pub max_head: usize,
@@ -92,6 +105,7 @@ impl Default for HttpOptions {
             session_store: None,
             event_store: None,
             header_time: Duration::from_secs(10),
+            write_time: Duration::from_secs(30),
             max_head: 64 * 1024,
             connections: 10_000,
         }

@@ -16,7 +16,7 @@ use crate::{
     proto::{
         http::header::{Mirror, read_version},
         jsonrpc::{Envelope, Messages, RequestId, decode_params, scan, split},
-        model::{CancelledParams, InitializeParams, method},
+        model::{InitializeParams, method},
         revision::{Era, Revision},
         server::{
             errors,
@@ -35,15 +35,14 @@ pub(super) struct Modern<'a> {
     pub(super) params: Option<Bytes>,
 }
 
-/// What must be known of a message that is posted to a session, before the
-/// session's machine reads it.
-#[derive(Default)]
-pub(super) struct Said {
+/// What must be known of what is posted to a session, before the session's
+/// machine reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Said {
     /// It opens the session.
-    pub(super) opens: bool,
-    pub(super) batch: bool,
-    /// The requests that it calls off.
-    pub(super) called_off: Vec<RequestId>,
+    Opening,
+    Batch,
+    Other,
 }
 
 /// Serves what was posted. The body decides about the era; where it says
@@ -68,14 +67,9 @@ pub(super) async fn serve(
         Messages::Batch(_) if modern => {
             return told(StatusCode::BAD_REQUEST, "there are no batches here");
         }
-        Messages::Batch(messages) => {
-            let said = Said {
-                opens: false,
-                batch: true,
-                called_off: messages.into_iter().filter_map(called_off).collect(),
-            };
+        Messages::Batch(_) => {
             return inner
-                .post_to_session(parts, body.clone(), said, place)
+                .post_to_session(parts, body.clone(), Said::Batch, place)
                 .await;
         }
     };
@@ -96,10 +90,9 @@ pub(super) async fn serve(
         }
         Ok(_) if modern => told(StatusCode::BAD_REQUEST, "only requests are posted here"),
         Ok(envelope) => {
-            let said = Said {
-                opens: matches!(&envelope, Envelope::Request { method, .. } if method == method::INITIALIZE),
-                batch: false,
-                called_off: called_off(message).into_iter().collect(),
+            let said = match envelope {
+                Envelope::Request { method, .. } if method == method::INITIALIZE => Said::Opening,
+                _ => Said::Other,
             };
             inner
                 .post_to_session(parts, body.clone(), said, place)
@@ -129,7 +122,7 @@ async fn request(
         Ok(context) => context,
         Err(rejection) => return answer::rejection(Some(&modern.id), &rejection),
     };
-    if inner.drain.has_begun() {
+    if inner.stopping().has_begun() {
         let error = errors::internal("The server is shutting down");
         return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, Some(&modern.id), &error);
     }
@@ -177,15 +170,4 @@ pub(super) fn principal(parts: &Parts) -> Option<Arc<str>> {
 /// does not look like any of the older ones either, which are all known.
 fn names_stateless(version: &str) -> bool {
     Revision::parse(version).is_none_or(|revision| revision.era() == Era::Stateless)
-}
-
-/// The request that a message calls off.
-fn called_off(message: &[u8]) -> Option<RequestId> {
-    match scan(message) {
-        Ok(Envelope::Notification { method, params }) if method == method::CANCELLED => {
-            let params = decode_params::<CancelledParams>(params).ok()?;
-            params.request_id
-        }
-        _ => None,
-    }
 }

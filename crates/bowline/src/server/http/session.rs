@@ -59,6 +59,10 @@ impl Outlet for SessionOutlet {
         lock(&self.0).send(about, answer, frame);
     }
 
+    fn called_off(&mut self, request: Incoming) {
+        lock(&self.0).called_off(request);
+    }
+
     fn pause(&mut self, request: Incoming) -> bool {
         lock(&self.0).pause(request)
     }
@@ -78,11 +82,11 @@ impl Session {
         let budget = inner.budget.clone();
         let recorder = Recorder::new(incarnation, options.replay, budget, notes);
         let streams = Arc::new(Mutex::new(Streams::new(recorder)));
-        let machine = Connection::new(handle.config().clone());
+        let machine = Connection::new(Arc::clone(handle.config()));
         let outlet = Box::new(SessionOutlet(Arc::clone(&streams)));
         let serving = handle.serving().clone();
         let shared = Shared::with_outlet(machine, outlet, serving, principal.clone());
-        inner.register(&shared);
+        inner.connections.register(&shared);
         Arc::new(Self {
             id,
             principal,
@@ -140,7 +144,7 @@ impl Session {
     }
 
     /// Takes in what was posted; nothing, if the session is over.
-    pub(super) fn post(&self, body: Bytes, said: &Said) -> Option<Posted> {
+    pub(super) fn post(&self, body: Bytes, said: Said) -> Option<Posted> {
         let _turn = lock(&self.turn);
         let mut asked = false;
         let reader = self.shared.take_in(
@@ -152,10 +156,10 @@ impl Session {
             },
             |requests| {
                 asked = !requests.is_empty();
-                self.streams().taken_in(requests, &said.called_off);
+                self.streams().taken_in(requests);
             },
         )?;
-        if said.opens {
+        if said == Said::Opening {
             self.streams().polling = self.polls();
         }
         self.touch();

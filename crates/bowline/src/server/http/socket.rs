@@ -13,7 +13,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::HttpService;
+use super::{HttpService, write_limit::WriteLimit};
 
 /// The least that the library takes for the head of a request.
 const LEAST_HEAD: usize = 8 * 1024;
@@ -33,14 +33,13 @@ impl HttpService {
     /// None today: a listener that fails is asked again.
     pub async fn serve(&self, listener: TcpListener) -> io::Result<()> {
         let mut connections = JoinSet::new();
-        let drain = &self.inner.drain;
+        let stopping = self.inner.stopping();
         tokio::select! {
-            () = drain.begun() => {}
-            () = drain.watch_server(&self.inner.handle) => {}
+            () = stopping.begun() => {}
             () = self.accept(&listener, &mut connections) => {}
         }
         drop(listener);
-        let last = drain.deadline().map(|deadline| deadline + LAST_WORDS);
+        let last = stopping.deadline().map(|deadline| deadline + LAST_WORDS);
         let ends = async { while connections.join_next().await.is_some() {} };
         if let Some(last) = last {
             // Who has not read its answer by now does not get it.
@@ -90,15 +89,16 @@ impl HttpService {
     async fn converse(self, stream: TcpStream, _place: OwnedSemaphorePermit) {
         // Small answers must not wait for more to come.
         let _ = stream.set_nodelay(true);
-        let stopped = self.inner.drain.begun();
+        let stopped = self.inner.stopping().begun();
         let options = &self.inner.options;
         let mut builder = http1::Builder::new();
         builder
             .timer(TokioTimer::new())
             .header_read_timeout(options.header_time)
             .max_buf_size(options.max_head.max(LEAST_HEAD));
+        let stream = TokioIo::new(WriteLimit::new(stream, options.write_time));
         let service = TowerToHyperService::new(self.clone());
-        let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+        let mut connection = pin!(builder.serve_connection(stream, service));
         // A connection that breaks is its client's business.
         tokio::select! {
             _ = connection.as_mut() => return,

@@ -182,8 +182,8 @@ impl Answering {
         let reply = match Pin::new(work).poll(cx) {
             Poll::Ready(reply) => reply.unwrap_or_else(|_| panicked()),
             Poll::Pending => {
-                let drain = &self.inner.drain;
-                let over = self.over.get_or_insert_with(|| Box::pin(drain.over()));
+                let stopping = self.inner.stopping();
+                let over = self.over.get_or_insert_with(|| Box::pin(stopping.over()));
                 std::task::ready!(over.as_mut().poll(cx));
                 Reply::Error(errors::internal("The server is shutting down"))
             }

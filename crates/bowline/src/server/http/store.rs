@@ -72,7 +72,8 @@ pub struct StoredSession {
 }
 
 /// Keeps what was sent on the streams of sessions, so that a client can come
-/// back for what it missed when the node that sent it is gone.
+/// back for what it missed when the node that sent it is gone, or keeps no more
+/// of it than [`HttpOptions::replay`](super::HttpOptions::replay) allows.
 ///
 /// What is sent is noted in order, but after it was sent: a node that dies may
 /// have sent more than is noted. A call that was under way there is not

@@ -15,7 +15,6 @@ use super::{
 };
 use crate::proto::{
     http::resume::{EventId, ReplayMiss, StreamId},
-    jsonrpc::RequestId,
     server::Incoming,
 };
 
@@ -27,7 +26,7 @@ pub(super) struct Streams {
     recorder: Recorder,
     open: HashMap<Key, Stream>,
     /// Where the answer to each request goes.
-    routes: HashMap<Incoming, Route>,
+    routes: HashMap<Incoming, Key>,
     /// The stream of the server's own.
     own: Option<Key>,
     /// What waits for it.
@@ -41,11 +40,6 @@ pub(super) struct Streams {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key(u64);
-
-struct Route {
-    stream: Key,
-    id: RequestId,
-}
 
 struct Stream {
     listener: Option<Sender<Message>>,
@@ -118,21 +112,8 @@ impl Streams {
         reader
     }
 
-    /// The POST was taken in: these requests are to be answered in its stream,
-    /// and those that it called off are not to be answered any more.
-    pub(super) fn taken_in(
-        &mut self,
-        requests: Vec<(Incoming, RequestId)>,
-        called_off: &[RequestId],
-    ) {
-        // Those that were answered in the meantime have no route.
-        let off: Vec<_> = self
-            .routes
-            .iter()
-            .filter(|(_, route)| called_off.contains(&route.id))
-            .map(|(request, _)| *request)
-            .collect();
-        off.into_iter().for_each(|request| self.finish(request));
+    /// The POST was taken in: these requests are to be answered in its stream.
+    pub(super) fn taken_in(&mut self, requests: Vec<Incoming>) {
         let Some(stream) = self.taking_in.take() else {
             return;
         };
@@ -141,15 +122,13 @@ impl Streams {
         } else if let Some(open) = self.open.get_mut(&stream) {
             open.answers = requests.len();
         }
-        for (request, id) in requests {
-            self.routes.insert(request, Route { stream, id });
-        }
+        let routes = requests.into_iter().map(|request| (request, stream));
+        self.routes.extend(routes);
     }
 
     /// Sends what the machine says.
     pub(super) fn send(&mut self, about: Option<Incoming>, answer: bool, frame: Bytes) {
-        let route = about.and_then(|request| self.routes.get(&request));
-        let route = route.map(|route| route.stream);
+        let route = about.and_then(|request| self.routes.get(&request).copied());
         let at_once = self.taking_in.filter(|_| answer && about.is_none());
         let Some(key) = route.or(at_once).or(self.own) else {
             self.hold(frame);
@@ -161,10 +140,16 @@ impl Streams {
         }
     }
 
+    /// A request is not to be answered any more. One that was answered in the
+    /// meantime, or came and went in one POST, has no route.
+    pub(super) fn called_off(&mut self, request: Incoming) {
+        self.finish(request);
+    }
+
     /// Closes the connection of a request's stream, not the stream.
     pub(super) fn pause(&mut self, request: Incoming) -> bool {
-        let stream = self.routes.get(&request).map(|route| route.stream);
-        let stream = stream.and_then(|key| self.open.get_mut(&key));
+        let stream = self.routes.get(&request);
+        let stream = stream.and_then(|key| self.open.get_mut(key));
         let Some(stream) = stream.filter(|_| self.polling) else {
             return false;
         };
@@ -223,7 +208,7 @@ impl Streams {
 
     /// Nothing more is said about a request.
     fn finish(&mut self, request: Incoming) {
-        let Some(Route { stream: key, .. }) = self.routes.remove(&request) else {
+        let Some(key) = self.routes.remove(&request) else {
             return;
         };
         let Some(stream) = self.open.get_mut(&key) else {

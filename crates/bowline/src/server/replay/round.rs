@@ -97,7 +97,7 @@ impl Replay {
         let ttl = state
             .thread
             .left(now)
-            .ok_or_else(|| refused("it is too old"))?;
+            .ok_or_else(|| refused("it is too old: make the call anew, without it"))?;
         let (thread, journal) = state.answered(answers)?;
         let claims = Claims {
             store: Arc::clone(&self.once),
@@ -162,7 +162,9 @@ impl Replay {
             let handle = String::from_utf8_lossy(handle);
             let kept = self.states.load(&handle).await;
             let kept = kept.map_err(|error| internal(&error))?;
-            let kept = kept.ok_or_else(|| refused("it is too old, or kept elsewhere"))?;
+            let kept = kept.ok_or_else(|| {
+                refused("it is too old, or kept elsewhere: make the call anew, without it")
+            })?;
             plain = self.unseal(&String::from_utf8_lossy(&kept))?;
         }
         serde_json::from_slice(&plain).map_err(|error| internal(&error))

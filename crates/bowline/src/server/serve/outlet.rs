@@ -9,6 +9,10 @@ pub(crate) trait Outlet: Send {
     /// A frame, the request that it is about, and whether it is an answer.
     fn send(&mut self, about: Option<Incoming>, answer: bool, frame: Bytes);
 
+    /// Nobody waits for the answer to a request any more; nothing about it
+    /// follows.
+    fn called_off(&mut self, _request: Incoming) {}
+
     /// Closes what carries the frames about a request, so that its client
     /// comes back for the rest. Says whether that can be done.
     fn pause(&mut self, _request: Incoming) -> bool {

@@ -319,7 +319,12 @@ impl Shared {
                     principal: self.principal.clone(),
                 },
             }),
-            Event::Cancelled { request, .. } => inner.give_up(request),
+            Event::Cancelled { request, .. } => {
+                inner.give_up(request);
+                if let Some(outlet) = &mut inner.outlet {
+                    outlet.called_off(request);
+                }
+            }
             Event::Closed => inner.ended = true,
             Event::Notification { method, params } => inner.heard.push(Heard {
                 method,

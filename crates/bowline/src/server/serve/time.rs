@@ -14,7 +14,6 @@ use super::{shared::Shared, work::dispatch};
 use crate::{
     proto::{
         Instant,
-        jsonrpc::RequestId,
         server::{Connection, Incoming, Input},
     },
     server::request::Handle,
@@ -27,7 +26,7 @@ impl Shared {
         self: &Arc<Self>,
         handle: &Arc<dyn Handle>,
         act: impl FnOnce(&mut Connection, Instant) -> T,
-        arrived: impl FnOnce(Vec<(Incoming, RequestId)>),
+        arrived: impl FnOnce(Vec<Incoming>),
     ) -> T {
         let now = self.now();
         let taken = {
@@ -36,9 +35,8 @@ impl Shared {
             let earlier: Vec<_> = inner.arrived.iter().map(|it| it.incoming).collect();
             let taken = act(&mut inner.machine, now);
             self.settle(&mut inner, now);
-            let new = inner.arrived.iter();
-            let new = new.filter(|it| !earlier.contains(&it.incoming));
-            arrived(new.map(|it| (it.incoming, it.request.id.clone())).collect());
+            let new = inner.arrived.iter().map(|it| it.incoming);
+            arrived(new.filter(|it| !earlier.contains(it)).collect());
             inner.wake_driver();
             taken
         };

@@ -79,6 +79,22 @@ async fn a_batch_may_call_off_what_another_asked() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_batch_may_call_off_what_it_asks_itself() {
+    let it = workshop();
+    let node = Node::new(&it.service);
+    let session = Session::open(&node, "2025-03-26").await;
+    let call =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "wait"}});
+    let off =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    let answer = session.post(&json!([call, off])).await;
+    assert_eq!(answer.status(), 202, "there is nothing to answer");
+    let answer = session.post(&json!([call, off, ask(2, "ping")])).await;
+    assert_eq!(answer.json().await["id"], 2);
+    assert_eq!(it.alive(), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn elsewhere_there_are_no_batches() {
     let it = workshop();
     let node = Node::new(&it.service);

@@ -135,3 +135,13 @@ async fn a_client_that_does_not_read_costs_little_and_misses_nothing() {
         ]
     );
 }
+
+#[tokio::test(start_paused = true)]
+#[should_panic(expected = "there is an event, or an end")]
+async fn a_test_that_waits_for_what_never_comes_fails() {
+    let it = workshop();
+    let node = Node::new(&it.service);
+    let mut stream = listen(&node, json!({"toolsListChanged": true})).await;
+    stream.message().await.unwrap();
+    stream.message().await;
+}

@@ -6,6 +6,7 @@ use std::{
     future::poll_fn,
     pin::Pin,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bowline::{
@@ -20,6 +21,9 @@ use http::{HeaderMap, Method, Request, Response, request::Builder};
 use http_body::{Body as _, Frame};
 use serde_json::{Value, json};
 use tower_service::Service as _;
+
+/// How long an event is waited for: no time at all where the clock is paused.
+const PATIENCE: Duration = Duration::from_secs(3600);
 
 pub(super) const BOTH: &str = "application/json, text/event-stream";
 
@@ -228,8 +232,14 @@ impl Answer {
         self.json().await["error"].take()
     }
 
-    /// The next event; `None` at the end of the stream.
+    /// The next event; `None` at the end of the stream. A stream in which
+    /// nothing comes but comments fails the test.
     pub(super) async fn event(&mut self) -> Option<Event> {
+        let next = tokio::time::timeout(PATIENCE, self.next_event()).await;
+        next.expect("there is an event, or an end")
+    }
+
+    async fn next_event(&mut self) -> Option<Event> {
         loop {
             let mut rest = &*self.rest;
             let event = self.decoder.push(&mut rest).expect("events");

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use bowline::server::{
     Service,
-    http::{HttpOptions, HttpService},
+    http::{DEFAULT_ADDRESS, HttpOptions, HttpService},
 };
 use serde_json::json;
 use tokio::{net::TcpListener, task::JoinHandle};
@@ -125,6 +125,32 @@ async fn bodies_that_dawdle_are_refused() {
                 accept: */*\r\ncontent-length: 100\r\n\r\n{";
     connection.write(head.as_bytes()).await;
     assert_eq!(connection.reply().await.unwrap().status, 408);
+    server.serving.abort();
+}
+
+#[tokio::test]
+async fn who_does_not_read_is_closed_and_holds_nothing() {
+    let mut it = workshop();
+    let options = HttpOptions {
+        connections: 1,
+        write_time: Duration::from_millis(50),
+        ..HttpOptions::default()
+    };
+    let server = Server::start(&it.service, options).await;
+    // An answer that is too large for the buffers in between, and a stream.
+    let mut deaf = server.connect().await;
+    let params = json!({"name": "large", "arguments": {"size": 15_000_000}});
+    deaf.send_stateless(&[], "tools/call", &params).await;
+    let mut deaf_too = server.connect().await;
+    let params = json!({"name": "pour", "_meta": {"progressToken": 1}});
+    deaf_too.send_stateless(&[], "tools/call", &params).await;
+    it.started().await;
+    it.dropped().await;
+    // There is room for one that reads.
+    let mut next = server.connect().await;
+    let answer = next.ask(&[], "tools/call", &echo("next")).await;
+    assert_eq!(answer.json()["result"]["content"][0]["text"], "next");
+    drop((deaf, deaf_too));
     server.serving.abort();
 }
 
@@ -284,4 +310,8 @@ async fn one_line_serves() {
     it.service.stop(Duration::ZERO);
     serving.await.unwrap().unwrap();
     assert!(it.service.serve_http("256.0.0.1:1").await.is_err());
+    assert_eq!(DEFAULT_ADDRESS.to_string(), "127.0.0.1:8000");
+    drop(it.service.serve_http(DEFAULT_ADDRESS));
+    let nowhere = bowline::Server::new("plain", "1").serve_http("256.0.0.1:1");
+    assert!(nowhere.await.is_err());
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bowline::transport::MemoryPeer;
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -81,6 +82,39 @@ async fn what_takes_longer_than_the_grace_is_told_so() {
     assert_eq!(began.elapsed(), GRACE);
     it.dropped().await;
     it.dropped().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_grace_of_the_whole_server_is_that_of_every_request() {
+    let mut it = workshop();
+    let node = Node::new(&it.service);
+    let session = Session::open(&node, "2025-11-25").await;
+    let theirs = session.call(1, "wait").await;
+    it.started().await;
+    let ours = node.call("wait", json!({})).await;
+    it.started().await;
+    let began = Instant::now();
+    it.service.stop(GRACE);
+    for answer in [ours, theirs] {
+        let messages = answer.messages().await;
+        let error = &messages.last().unwrap()["error"];
+        assert_eq!(error["message"], "The server is shutting down");
+    }
+    assert_eq!(began.elapsed(), GRACE);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_comes_after_the_end_is_not_served() {
+    let it = workshop();
+    it.service.stop(GRACE);
+    let node = Node::new(&it.service);
+    let refused = node.call("echo", json!({"message": "hi"})).await;
+    assert_eq!(refused.status(), 503);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    node.http.serve(listener).await.unwrap();
+    let (mut near, far) = MemoryPeer::pair();
+    it.service.serve(far).await;
+    assert_eq!(near.recv().await, None);
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,7 +7,7 @@ use std::{
 };
 
 use bowline::{
-    proto::http::SessionId,
+    proto::http::{SessionId, resume::ReplayLimits},
     server::{
         http::{EventStore, HttpOptions, SessionStore, StoredEvent, StoredSession},
         store::StoreError,
@@ -251,6 +251,45 @@ async fn what_was_sent_can_be_had_from_another_node() {
         .values_mut()
         .for_each(|all| drop(all.remove(0)));
     assert_eq!(moved.resume(&primed).await.status(), 400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_longer_kept_here_is_looked_up_there() {
+    let database = Arc::new(Database::default());
+    let mut it = workshop();
+    let replay = ReplayLimits {
+        events: 2,
+        ..ReplayLimits::default()
+    };
+    let options = HttpOptions {
+        replay,
+        ..database.options()
+    };
+    let node = Node::with(&it.service, options);
+    let session = Session::open(&node, "2025-11-25").await;
+    let mut call = session.call(1, "tell_much_and_wait").await;
+    it.started().await;
+    let primed = call.event().await.unwrap().id.unwrap();
+    let first = call.event().await.unwrap().id;
+    drop(call);
+    tokio::task::yield_now().await;
+    // What is not noted yet is kept here: the last two.
+    let lags = |all: &mut Vec<StoredEvent>| all.truncate(all.len() - 2);
+    database.events.lock().unwrap().values_mut().for_each(lags);
+    let mut again = session.resume(&primed).await;
+    assert_eq!(again.status(), 200);
+    assert_eq!(again.event().await.unwrap().id, first, "under the same ids");
+    for step in 2..=5 {
+        let told = again.message().await.unwrap();
+        assert_eq!(told["params"]["progress"], step);
+    }
+    // And the call is still the one that is under way.
+    it.open();
+    assert_eq!(text_of(&again.message().await.unwrap()), "waited");
+    assert_eq!(again.event().await, None);
+    // What neither has is refused.
+    database.events.lock().unwrap().clear();
+    assert_eq!(session.resume(&primed).await.status(), 400);
 }
 
 #[tokio::test(start_paused = true)]

@@ -76,11 +76,33 @@ pub(super) fn workshop_with(configure: impl FnOnce(Server) -> Server) -> Worksho
             }
         })
     };
+    let pour = {
+        let (alive, sender) = (Arc::clone(&alive), sender.clone());
+        let tool = Tool::new("pour").description("Talks for ever").no_input();
+        tool.execute(move |_, cx: Conversation| {
+            let guard = Guard::new(&alive, &sender);
+            async move {
+                let _guard = guard;
+                let words = "x".repeat(64 * 1024);
+                for step in 0..u32::MAX {
+                    cx.progress_with(step.into(), None, &words);
+                    tokio::task::yield_now().await;
+                }
+                Ok("empty")
+            }
+        })
+    };
     let server = Server::new("workshop", "1")
         .tools(quick())
+        .tool(pour)
         .tool(waits("wait", |_| {}))
         .tool(waits("tell_and_wait", |cx| {
             cx.progress(1.0, 2.0);
+        }))
+        .tool(waits("tell_much_and_wait", |cx| {
+            for step in 1..=5 {
+                cx.progress(f64::from(step), 5.0);
+            }
         }))
         .tool(waits("release_and_wait", |cx| {
             cx.release_connection();

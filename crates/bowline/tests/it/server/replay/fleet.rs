@@ -12,10 +12,10 @@ use super::rig::{Called, Round, always, request};
 use crate::process::{example, within};
 
 /// What nodes share.
-struct Folder(PathBuf);
+pub(super) struct Folder(pub(super) PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         let name = format!("bowline-fleet-{}-{name}", std::process::id());
         let path = std::env::temp_dir().join(name);
         fs::create_dir_all(&path).expect("a folder");
@@ -24,8 +24,21 @@ impl Folder {
 
     /// What was done, on all nodes, in its order.
     fn done(&self) -> Vec<String> {
+        self.done_by().into_iter().map(|(_, what)| what).collect()
+    }
+
+    /// The same, with the process that did it.
+    pub(super) fn done_by(&self) -> Vec<(u32, String)> {
         let done = fs::read_to_string(self.0.join("done")).unwrap_or_default();
-        done.lines().map(str::to_owned).collect()
+        let read = |line: &str| {
+            let (node, what) = line.split_once(' ').expect("who did what");
+            (node.parse().expect("a process"), what.to_owned())
+        };
+        done.lines().map(read).collect()
+    }
+
+    pub(super) fn forget(&self) {
+        let _ = fs::remove_file(self.0.join("done"));
     }
 
     /// Whoever comes to this place stays there.

@@ -178,7 +178,8 @@ async fn a_state_expires() {
     now.fetch_add(1, Ordering::SeqCst);
     // Going on does not make the conversation live longer.
     for state in [&state, &then.state] {
-        is_refused(&peer.go_on(&called(), state, &answers).await, "too old");
+        let refused = peer.go_on(&called(), state, &answers).await;
+        is_refused(&refused, "it is too old: make the call anew");
     }
 }
 

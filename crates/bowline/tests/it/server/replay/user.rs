@@ -10,6 +10,7 @@ use bowline::{
         revision::Revision,
     },
     server::Service,
+    transport::Transport,
 };
 use serde_json::{Value, json};
 
@@ -53,6 +54,16 @@ pub(crate) async fn call<S: Send + Sync + 'static>(
     tool: &str,
     arguments: Value,
 ) -> Outcome {
+    call_over(service.in_memory(), revision, tool, arguments).await
+}
+
+/// The same, wherever the server is.
+pub(crate) async fn call_over(
+    transport: impl Transport,
+    revision: Revision,
+    tool: &str,
+    arguments: Value,
+) -> Outcome {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&asked);
     let user = move |params: ElicitParams| {
@@ -65,7 +76,7 @@ pub(crate) async fn call<S: Send + Sync + 'static>(
         .revisions([revision])
         .on_elicit(user)
         .roots([Root::new("file:///work")])
-        .connect(service.in_memory())
+        .connect(transport)
         .await
         .expect("it connects");
     let result = client.tools().call(tool, arguments).await;

@@ -11,6 +11,7 @@ use std::{
 };
 
 use bowline::{
+    proto::revision::Revision,
     server::{Server, Service, Tool},
     transport::{CauseKind, Link, LinkEvent, MemoryPeer, Outgoing, Refusal},
 };
@@ -158,6 +159,26 @@ async fn serving_that_is_given_up_drops_all_that_ran_for_it() {
     serving.abort();
     assert_eq!(it.events.recv().await, Some("dropped"));
     assert_eq!(near.recv().await, None, "the link is closed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_says_nothing_of_itself_is_told_what_could_be_said() {
+    let key = "io.modelcontextprotocol/protocolVersion";
+    let both = Revision::ALL.to_vec();
+    for (revisions, hint) in [(both, true), (vec![Revision::V2025_11_25], false)] {
+        let it = waiting(|server| server.revisions(revisions));
+        let (mut near, far) = MemoryPeer::pair();
+        let service = it.service.clone();
+        let serving = tokio::spawn(async move { service.serve(far).await });
+        let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+        near.send_frame(list.to_string().into()).await;
+        let refused = near.recv().await.expect("an answer");
+        let refused: Value = serde_json::from_slice(&refused).expect("JSON");
+        let why = refused["error"]["message"].as_str().expect("a reason");
+        assert!(why.contains("initialize first"), "{why}");
+        assert_eq!(why.contains(key), hint, "{why}");
+        serving.abort();
+    }
 }
 
 #[tokio::test(start_paused = true)]
