@@ -58,6 +58,25 @@ pub trait Transport: Send + 'static {
     fn describe(&self) -> String;
 }
 
+/// A transport that is chosen when the program runs.
+impl Transport for Box<dyn Transport> {
+    fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
+        (**self).dial(dial)
+    }
+
+    fn wire(&self) -> Wire {
+        (**self).wire()
+    }
+
+    fn known_era(&self) -> Option<Era> {
+        (**self).known_era()
+    }
+
+    fn describe(&self) -> String {
+        (**self).describe()
+    }
+}
+
 /// What a transport is told when a link is wanted.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -1,0 +1,108 @@
+//! What can be typed.
+
+use std::{path::PathBuf, time::Duration};
+
+use bowline::proto::revision::Revision;
+use clap::{Args, Parser, ValueEnum};
+
+use crate::verbs::Verb;
+
+/// Look at, call and debug MCP servers.
+///
+/// A server is named by its name in a configuration file, by a URL, or by a
+/// command after `--`. The server `demo` is built in.
+#[derive(Debug, Parser)]
+#[command(
+    name = "bowline",
+    version,
+    propagate_version = true,
+    max_term_width = 100
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// Options that every verb takes.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options for every command")]
+pub(crate) struct Globals {
+    /// Print results as JSON: one document, as the server gave it
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Give up on a call after this long, for example 5, 2.5 or 500ms
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = duration)]
+    pub(crate) timeout: Option<Duration>,
+    /// Read servers from this file, and from no other
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Send a header to a server that is named by a URL; may be repeated
+    #[arg(long, global = true, value_name = "NAME: VALUE")]
+    pub(crate) header: Vec<String>,
+    /// Speak only this revision of the protocol
+    #[arg(long, global = true, value_name = "REVISION", value_parser = revision)]
+    pub(crate) protocol: Option<Revision>,
+    /// Print every message that is sent or received to standard error
+    #[arg(long, global = true)]
+    pub(crate) trace: bool,
+    /// Write every message that is sent or received to a file
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// When to use colours
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) color: Color,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(crate) enum Color {
+    /// In a terminal, unless `NO_COLOR` is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Color {
+    /// Whether to use colours where it is shown by a terminal, or is not.
+    pub(crate) fn wanted(self, terminal: bool) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => {
+                let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+                let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+                terminal && !refused && !dumb
+            }
+        }
+    }
+}
+
+/// Reads a time: seconds, unless a unit says otherwise.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, scale) = match text {
+        _ if text.ends_with("ms") => (text.trim_end_matches("ms"), 0.001),
+        _ if text.ends_with('s') => (text.trim_end_matches('s'), 1.0),
+        _ if text.ends_with('m') => (text.trim_end_matches('m'), 60.0),
+        _ => (text, 1.0),
+    };
+    let number: f64 = number
+        .trim()
+        .parse()
+        .map_err(|_| "a number of seconds is expected, such as 5, 2.5 or 500ms".to_owned())?;
+    let time = Duration::try_from_secs_f64(number * scale);
+    time.ok()
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| "more than nothing is expected".to_owned())
+}
+
+fn revision(text: &str) -> Result<Revision, String> {
+    Revision::parse(text).ok_or_else(|| {
+        let known = Revision::ALL.map(Revision::as_str);
+        format!("the known revisions are {}", known.join(", "))
+    })
+}

@@ -1,0 +1,162 @@
+//! What went wrong, what to do about it, and the exit code that says so.
+
+use std::{fmt, io, process::ExitCode};
+
+use bowline::{
+    Error,
+    registry::{NameError, RegistryError},
+    transport::{Cause, CauseKind},
+};
+
+/// Why a command did not do what it was told to.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) kind: FailureKind,
+    /// What happened, in one sentence without a full stop.
+    pub(crate) message: String,
+    /// What could be done about it, a line each.
+    pub(crate) hints: Vec<String>,
+}
+
+/// The kinds of failure that a script can tell apart, by exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// The command line, or a file that it names, is wrong.
+    Usage,
+    /// The server wants to know who is asking, or does not let them in.
+    Authorization,
+    /// The server cannot be reached, or went away.
+    Unreachable,
+    /// The tool, or the server, said that it did not work.
+    Failed,
+    /// It took too long.
+    Timeout,
+    /// The user pressed Ctrl-C.
+    Interrupted,
+    /// Whoever read our output has stopped reading. Nothing is said.
+    BrokenPipe,
+}
+
+impl FailureKind {
+    fn code(self) -> u8 {
+        match self {
+            Self::Usage => 1,
+            Self::Authorization => 3,
+            Self::Unreachable => 4,
+            Self::Failed => 5,
+            Self::Timeout => 124,
+            Self::Interrupted => 130,
+            // What a shell reports of a program that SIGPIPE has ended.
+            Self::BrokenPipe => 141,
+        }
+    }
+}
+
+impl Failure {
+    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            hints: Vec::new(),
+        }
+    }
+
+    /// The command line is wrong.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Usage, message)
+    }
+
+    /// The tool or the server said no.
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Failed, message)
+    }
+
+    /// The user pressed Ctrl-C.
+    pub(crate) fn interrupted() -> Self {
+        Self::new(FailureKind::Interrupted, "interrupted")
+    }
+
+    /// Adds a line about what could be done.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Says which server, or what, it is about.
+    pub(crate) fn about(mut self, what: &str) -> Self {
+        self.message = format!("{what}: {}", self.message);
+        self
+    }
+
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        self.kind.code().into()
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let failure = Self::new(kind_of(&error), error.to_string());
+        match failure.kind {
+            FailureKind::Timeout => failure.hint("give it more time with --timeout SECONDS"),
+            FailureKind::Authorization => {
+                failure.hint("send a token with --header 'Authorization: Bearer …'")
+            }
+            _ => failure,
+        }
+    }
+}
+
+fn kind_of(error: &Error) -> FailureKind {
+    match error.cause().map(Cause::kind) {
+        Some(CauseKind::Status {
+            status: 401 | 403, ..
+        }) => FailureKind::Authorization,
+        Some(CauseKind::OpeningTimeout(_)) => FailureKind::Timeout,
+        Some(_) => FailureKind::Unreachable,
+        None if error.is_timeout() => FailureKind::Timeout,
+        None if error.is_connection() => FailureKind::Unreachable,
+        None => FailureKind::Failed,
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::new(FailureKind::BrokenPipe, "broken pipe"),
+            _ => Self::usage(error.to_string()),
+        }
+    }
+}
+
+impl From<NameError> for Failure {
+    fn from(error: NameError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl From<RegistryError> for Failure {
+    fn from(error: RegistryError) -> Self {
+        match error.error() {
+            Some(inner) => Self::new(kind_of(inner), error.to_string()),
+            None => Self::usage(error.to_string()),
+        }
+    }
+}
+
+/// Says what is wrong with a command line, or shows the help that was asked
+/// for.
+pub(crate) fn of_usage(error: &clap::Error) -> ExitCode {
+    // If nobody reads it, there is nobody to tell.
+    let _ = error.print();
+    if error.use_stderr() {
+        FailureKind::Usage.code().into()
+    } else {
+        ExitCode::SUCCESS
+    }
+}

@@ -1,0 +1,53 @@
+//! The `bowline` command: look at, call and debug MCP servers.
+//!
+//! - `args` is what can be typed, `verbs` what is done about it, one file each.
+//! - `target` finds the server that is meant, and connects to it.
+//! - `arguments` reads what is given to a tool, `signature` shows what it takes.
+//! - `talk` is the other direction: what servers ask of people and models.
+//! - `output` is what people and programs read; `failure` what went wrong, and
+//!   the exit code.
+//! - `traffic` shows, records and replays what goes over the wire.
+//! - `demo` is a server that is always there; `doctor` finds out what is wrong
+//!   with one that is not.
+
+mod args;
+mod context;
+mod demo;
+mod failure;
+mod output;
+mod talk;
+mod target;
+mod traffic;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use self::{args::Cli, context::Context, failure::Failure};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return failure::of_usage(&error),
+    };
+    let context = Context::new(cli.globals);
+    let done = runtime().and_then(|runtime| {
+        let done = runtime.block_on(cli.verb.run(&context));
+        // What still runs has nobody to report to.
+        runtime.shutdown_background();
+        done
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => context.report(&failure),
+    }
+}
+
+/// One thread is enough for one command, and the quickest to start.
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::usage(format!("cannot start: {error}")))
+}

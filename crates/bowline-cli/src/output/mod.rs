@@ -1,0 +1,73 @@
+//! What people and programs read.
+//!
+//! Results go to standard output, everything else to standard error. Nothing
+//! is coloured unless a terminal shows it and nobody asked for plain text.
+
+mod similar;
+mod style;
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use serde::Serialize;
+
+pub(crate) use self::{
+    similar::similar,
+    style::{Paint, Style},
+};
+use crate::{args::Color, failure::Failure};
+
+/// Where results and remarks go.
+pub(crate) struct Output {
+    results: Paint,
+    remarks: Paint,
+}
+
+impl Output {
+    pub(crate) fn new(color: Color) -> Self {
+        Self {
+            results: Paint::new(color.wanted(io::stdout().is_terminal())),
+            remarks: Paint::new(color.wanted(io::stderr().is_terminal())),
+        }
+    }
+
+    /// How results are painted.
+    pub(crate) fn paint(&self) -> Paint {
+        self.results
+    }
+
+    /// Writes a result for people: as it is, with a line end after it.
+    pub(crate) fn line(&self, text: impl AsRef<str>) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        writeln!(out, "{}", text.as_ref())?;
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Writes a result for programs: one JSON document.
+    pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
+        writeln!(out)?;
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Says something on standard error. If nobody reads it, nothing is lost.
+    pub(crate) fn remark(&self, text: impl AsRef<str>) {
+        let _ = writeln!(io::stderr().lock(), "{}", text.as_ref());
+    }
+
+    /// How remarks are painted.
+    pub(crate) fn remark_paint(&self) -> Paint {
+        self.remarks
+    }
+
+    /// Says what went wrong, and what could be done.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        let paint = self.remarks;
+        self.remark(format!("{} {failure}", paint.error("error:")));
+        for hint in &failure.hints {
+            self.remark(format!("  {} {hint}", paint.hint("hint:")));
+        }
+    }
+}
