@@ -1,0 +1,96 @@
+//! Which server is meant, and how it is reached.
+//!
+//! `words` takes apart what was typed, `found` looks through the configuration
+//! files, `connection` goes there.
+
+mod connection;
+mod found;
+mod words;
+
+use bowline::{
+    config::ServerEntry,
+    transport::{ChildProcess, Http, Transport},
+};
+
+pub(crate) use self::{
+    connection::{interruptible, open, with_client},
+    found::{Found, Servers},
+    words::{ServerArgs, ServerWords, Words},
+};
+use crate::{args::Globals, demo, failure::Failure};
+
+/// The name of the server that is built in.
+pub(crate) const DEMO: &str = "demo";
+
+/// A server, as it was named.
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    /// The one that is built in.
+    Demo,
+    /// One of a configuration file.
+    Configured(Box<Found>),
+    /// One behind an address.
+    Url(String),
+    /// One that a command starts.
+    Command(Vec<String>),
+}
+
+impl Target {
+    /// What to call it.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Demo => DEMO,
+            Self::Configured(found) => &found.entry.name,
+            Self::Url(url) => url,
+            Self::Command(words) => words.first().map_or("", String::as_str),
+        }
+    }
+
+    /// What its configuration says, where it has one.
+    pub(crate) fn entry(&self) -> Option<&ServerEntry> {
+        match self {
+            Self::Configured(found) => Some(&found.entry),
+            _ => None,
+        }
+    }
+
+    /// The way to it, without anything that watches the way.
+    pub(crate) fn transport(&self, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
+        match self {
+            Self::Demo => demo::transport(),
+            Self::Configured(found) => of_entry(&found.entry),
+            Self::Url(url) => Ok(Box::new(of_url(url, &globals.header)?)),
+            Self::Command(words) => {
+                let (command, args) = words
+                    .split_first()
+                    .ok_or_else(|| Failure::usage("a command is expected after `--`"))?;
+                Ok(Box::new(ChildProcess::new(command).args(args)))
+            }
+        }
+    }
+}
+
+fn of_entry(entry: &ServerEntry) -> Result<Box<dyn Transport>, Failure> {
+    if let Some(process) = entry.child_process() {
+        return Ok(Box::new(process));
+    }
+    let wrong = |why: &dyn std::fmt::Display| Failure::usage(format!("{}: {why}", entry.name));
+    match entry.http() {
+        Ok(Some(http)) => Ok(Box::new(http)),
+        Ok(None) => Err(wrong(&"it has neither a command nor a URL")),
+        Err(problem) => Err(wrong(&problem)),
+    }
+}
+
+fn of_url(url: &str, headers: &[String]) -> Result<Http, Failure> {
+    let wrong = |problem| Failure::usage(format!("{url}: {problem}"));
+    let mut http = Http::new(url).map_err(wrong)?;
+    for header in headers {
+        let (name, value) = header.split_once(':').ok_or_else(|| {
+            Failure::usage(format!("--header {header}: a colon is missing"))
+                .hint("write it as --header 'Name: value'")
+        })?;
+        http = http.header(name.trim(), value.trim()).map_err(wrong)?;
+    }
+    Ok(http)
+}

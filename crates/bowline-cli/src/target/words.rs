@@ -1,0 +1,132 @@
+//! Taking apart what was typed: a server, and perhaps something of it.
+
+use clap::Args;
+
+use super::{DEMO, Servers, Target};
+use crate::{context::Context, failure::Failure};
+
+/// A server.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ServerArgs {
+    /// The server: a configured name, a URL, or `demo`
+    #[arg(value_name = "SERVER", required_unless_present = "command")]
+    pub(crate) server: Option<String>,
+    /// A command that starts the server
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+impl ServerArgs {
+    /// The server that is meant.
+    pub(crate) fn target(self, cx: &Context) -> Result<Target, Failure> {
+        let words = self.server.into_iter().collect();
+        let words = ServerWords {
+            words,
+            command: self.command,
+        };
+        Ok(words.resolve(cx)?.target)
+    }
+}
+
+/// A server, and words about something of it: `server.tool`, `server tool`,
+/// `https://… tool`, or `tool -- command`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ServerWords {
+    /// The server and what of it is meant, such as `server.tool`, then the rest
+    #[arg(value_name = "SERVER[.NAME]")]
+    pub(crate) words: Vec<String>,
+    /// A command that starts the server
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// What was typed, taken apart.
+#[derive(Clone, Debug)]
+pub(crate) struct Words {
+    pub(crate) target: Target,
+    /// What of the server is meant: a tool, a prompt, a URI.
+    pub(crate) name: Option<String>,
+    /// Everything after that.
+    pub(crate) rest: Vec<String>,
+}
+
+impl ServerWords {
+    /// Finds out which server is meant, and what of it.
+    pub(crate) fn resolve(self, cx: &Context) -> Result<Words, Failure> {
+        let mut words = self.words.into_iter();
+        if !self.command.is_empty() {
+            return Ok(Words {
+                target: Target::Command(self.command),
+                name: words.next(),
+                rest: words.collect(),
+            });
+        }
+        let Some(first) = words.next() else {
+            return Err(Failure::usage("which server?")
+                .hint("name one, give a URL, or put a command after `--`")
+                .hint("`demo` is built in; `bowline servers` lists the others"));
+        };
+        if is_url(&first) {
+            return Ok(Words {
+                target: Target::Url(first),
+                name: words.next(),
+                rest: words.collect(),
+            });
+        }
+        let (target, name) = by_name(&first, cx)?;
+        let name = name.or_else(|| words.next());
+        let rest = words.collect();
+        Ok(Words { target, name, rest })
+    }
+}
+
+fn is_url(word: &str) -> bool {
+    word.starts_with("http://") || word.starts_with("https://")
+}
+
+/// A server by its name, or by `name.something`.
+fn by_name(word: &str, cx: &Context) -> Result<(Target, Option<String>), Failure> {
+    let (head, tail) = match word.split_once('.') {
+        Some((head, tail)) => (head, Some(tail.to_owned())),
+        None => (word, None),
+    };
+    let servers = Servers::find(&cx.globals)?;
+    // A name may have dots in it: the longest that fits is meant.
+    let mut fits: Vec<_> = servers
+        .effective()
+        .filter_map(|found| {
+            let rest = word.strip_prefix(&*found.entry.name)?;
+            (rest.is_empty() || rest.starts_with('.')).then_some((found, rest))
+        })
+        .collect();
+    fits.sort_by_key(|(found, _)| found.entry.name.len());
+    if let Some((found, rest)) = fits.pop() {
+        let name = rest.strip_prefix('.').map(str::to_owned);
+        return Ok((Target::Configured(Box::new(found.clone())), name));
+    }
+    if head == DEMO {
+        return Ok((Target::Demo, tail));
+    }
+    Err(unknown(head, &servers))
+}
+
+fn unknown(name: &str, servers: &Servers) -> Failure {
+    let failure = Failure::usage(format!("no server `{name}`"));
+    let switched_off = servers.disabled.iter().find(|(_, off)| off == name);
+    if let Some((path, _)) = switched_off {
+        return failure.hint(format!("it is switched off in {}", path.display()));
+    }
+    let broken = servers
+        .problems
+        .iter()
+        .find(|(_, problem)| problem.path.split('.').any(|part| part == name));
+    if let Some((path, problem)) = broken {
+        return failure.hint(format!("{}: {problem}", path.display()));
+    }
+    let known = servers.effective().map(|found| found.entry.name.as_str());
+    let failure = match crate::output::similar(name, known.chain([DEMO])) {
+        Some(similar) => failure.hint(format!("did you mean `{similar}`?")),
+        None => failure,
+    };
+    failure.hint("`bowline servers` lists those that are known; `bowline config add` adds one")
+}
