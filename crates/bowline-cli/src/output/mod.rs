@@ -3,6 +3,7 @@
 //! Results go to standard output, everything else to standard error. Nothing
 //! is coloured unless a terminal shows it and nobody asked for plain text.
 
+mod clean;
 mod similar;
 mod style;
 
@@ -11,6 +12,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use serde::Serialize;
 
 pub(crate) use self::{
+    clean::clean,
     similar::similar,
     style::{Paint, Style},
 };
