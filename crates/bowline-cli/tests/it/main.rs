@@ -1,0 +1,5 @@
+//! The command as people run it: arguments in, output and exit code out.
+
+mod call;
+mod rig;
+mod snapshots;
