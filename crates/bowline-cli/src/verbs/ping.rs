@@ -1,7 +1,11 @@
 //! `bowline ping`.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use bowline::{
+    Client,
+    proto::model::{DiscoverParams, Side, method},
+};
 use clap::Args;
 use serde_json::json;
 
@@ -21,17 +25,35 @@ pub(crate) struct Ping {
 impl Ping {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let target = self.server.target(cx)?;
-        let took = target::with_client(cx, &target, async |client| {
-            let asked = Instant::now();
-            client.ping().await?;
-            Ok(asked.elapsed())
-        })
-        .await?;
+        let (method, took) =
+            target::with_client(cx, &target, async |client| time(client).await).await?;
         let ms = took.as_secs_f64() * 1000.0;
         if cx.json() {
-            return cx.output.json(&json!({"server": target.name(), "ms": ms}));
+            let answer = json!({"server": target.name(), "method": method, "ms": ms});
+            return cx.output.json(&answer);
         }
+        let by = match method {
+            method::PING => String::new(),
+            _ => format!(" to {method}, since its revision of the protocol has no ping"),
+        };
         cx.output
-            .line(format!("{} answered in {ms:.1} ms", target.name()))
+            .line(format!("{} answered in {ms:.1} ms{by}", target.name()))
+    }
+}
+
+/// Times the cheapest request that the server's revision has.
+async fn time(client: &Client) -> Result<(&'static str, Duration), Failure> {
+    let server = client.server();
+    let has_ping = server.is_none_or(|server| {
+        let rules = server.revision.rules();
+        rules.allows(method::PING, Side::Client)
+    });
+    let asked = Instant::now();
+    if has_ping {
+        client.ping().await?;
+        Ok((method::PING, asked.elapsed()))
+    } else {
+        client.request(DiscoverParams::default()).await?;
+        Ok((method::DISCOVER, asked.elapsed()))
     }
 }
