@@ -11,10 +11,12 @@
 //!   with one that is not.
 
 mod args;
+mod arguments;
 mod context;
 mod demo;
 mod failure;
 mod output;
+mod signature;
 mod talk;
 mod target;
 mod traffic;

@@ -1,0 +1,295 @@
+//! What does not fit a schema, before it is sent.
+//!
+//! Only what a person could have got wrong is looked at: names, types, bounds
+//! and choices. The server checks again, and more.
+
+use serde_json::{Map, Value};
+
+use super::problem::Problem;
+use crate::signature::{Detail, Kind, Schema, node::Node, type_name};
+
+/// How deep values within values are looked at.
+const DEEPEST: usize = 16;
+
+/// All that is wrong with arguments.
+pub(super) fn check(arguments: &Map<String, Value>, schema: Schema<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    members(arguments, schema, "", DEEPEST, &mut problems);
+    problems
+}
+
+/// Whether a value fits.
+pub(super) fn fits(value: &Value, schema: Schema<'_>) -> bool {
+    let mut problems = Vec::new();
+    look(value, schema, "", DEEPEST, &mut problems);
+    problems.is_empty()
+}
+
+fn look(value: &Value, schema: Schema<'_>, path: &str, depth: usize, problems: &mut Vec<Problem>) {
+    let Some(depth) = depth.checked_sub(1) else {
+        return;
+    };
+    let here = schema.resolved();
+    let expected = || type_name(schema, Detail::SHORT);
+    if let Some(choices) = here.choices() {
+        if !choices.iter().any(|choice| same(choice, value)) {
+            problems.push(not_a_choice(path, &choices, value));
+        }
+        return;
+    }
+    let variants = here.variants();
+    if !variants.is_empty() {
+        let fits = |variant: &Schema<'_>| {
+            let mut problems = Vec::new();
+            look(value, *variant, path, depth.min(3), &mut problems);
+            problems.is_empty()
+        };
+        if !variants.iter().any(fits) {
+            problems.push(Problem::misfit(path, expected(), value));
+        }
+        return;
+    }
+    let kinds = here.kinds();
+    if !kinds.is_empty() && !kinds.iter().any(|kind| is_of(value, *kind)) {
+        problems.push(Problem::misfit(path, expected(), value));
+        return;
+    }
+    match value {
+        Value::Number(number) => {
+            let number = number.as_f64().unwrap_or_default();
+            if !in_bounds(number, here) {
+                problems.push(Problem::misfit(path, expected(), value));
+            }
+        }
+        Value::String(text) => {
+            let length = text.chars().count();
+            counted(value, length, "Length", "characters", here, path, problems);
+        }
+        Value::Array(items) => {
+            counted(value, items.len(), "Items", "items", here, path, problems);
+            for (at, item) in items.iter().enumerate() {
+                if let Some(schema) = here.items() {
+                    look(item, schema, &format!("{path}[{at}]"), depth, problems);
+                }
+            }
+        }
+        Value::Object(object) => members(object, here, path, depth, problems),
+        _ => {}
+    }
+}
+
+fn members(
+    object: &Map<String, Value>,
+    schema: Schema<'_>,
+    path: &str,
+    depth: usize,
+    problems: &mut Vec<Problem>,
+) {
+    let below = |name: &str| match path {
+        "" => name.to_owned(),
+        path => format!("{path}.{name}"),
+    };
+    let properties = schema.properties();
+    let undescribed = schema.undescribed();
+    let mut unknown: Vec<_> = object.keys().collect();
+    unknown.retain(|name| {
+        let described = properties.iter().any(|property| property.name == *name);
+        !described && !undescribed.contains(&name.as_str())
+    });
+    if !schema.open() {
+        for name in unknown {
+            let known = properties.iter().map(|property| property.name.to_owned());
+            problems.push(Problem::Unknown {
+                path: below(name),
+                known: known.collect(),
+            });
+        }
+    }
+    for property in &properties {
+        match object.get(property.name) {
+            Some(value) => {
+                look(
+                    value,
+                    property.schema,
+                    &below(property.name),
+                    depth,
+                    problems,
+                );
+            }
+            None if property.required => problems.push(Problem::Missing {
+                path: below(property.name),
+                expected: type_name(property.schema, Detail::SHORT),
+                about: property.schema.description(),
+            }),
+            None => {}
+        }
+    }
+    for name in undescribed {
+        if !object.contains_key(name) {
+            problems.push(Problem::Missing {
+                path: below(name),
+                expected: "any".to_owned(),
+                about: None,
+            });
+        }
+    }
+}
+
+fn not_a_choice(path: &str, choices: &[&Node], value: &Value) -> Problem {
+    let names: Vec<_> = choices.iter().map(ToString::to_string).collect();
+    let texts = choices.iter().filter_map(|choice| choice.as_text());
+    Problem::Misfit {
+        path: path.to_owned(),
+        expected: names.join(" | "),
+        found: value.to_string(),
+        choices: texts.map(str::to_owned).collect(),
+    }
+}
+
+fn same(choice: &Node, value: &Value) -> bool {
+    match (choice.as_f64(), value.as_f64()) {
+        (Some(one), Some(other)) => one == other,
+        _ => choice.to_value() == *value,
+    }
+}
+
+fn is_of(value: &Value, kind: Kind) -> bool {
+    match kind {
+        Kind::Null => value.is_null(),
+        Kind::Boolean => value.is_boolean(),
+        // A whole number may be written with a point.
+        Kind::Integer => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        Kind::Number => value.is_number(),
+        Kind::Array => value.is_array(),
+        Kind::Object => value.is_object(),
+        Kind::String => value.is_string(),
+    }
+}
+
+fn in_bounds(number: f64, schema: Schema<'_>) -> bool {
+    let bound = |keyword: &str| schema.get(keyword).and_then(Node::as_f64);
+    bound("minimum").is_none_or(|least| number >= least)
+        && bound("maximum").is_none_or(|most| number <= most)
+        && bound("exclusiveMinimum").is_none_or(|least| number > least)
+        && bound("exclusiveMaximum").is_none_or(|most| number < most)
+}
+
+/// Checks `minLength` and the like.
+fn counted(
+    value: &Value,
+    count: usize,
+    keyword: &str,
+    what: &str,
+    schema: Schema<'_>,
+    path: &str,
+    problems: &mut Vec<Problem>,
+) {
+    let bound = |side: &str| {
+        schema
+            .get(&format!("{side}{keyword}"))
+            .and_then(Node::as_f64)
+    };
+    let count = count as f64;
+    let expected = match (bound("min"), bound("max")) {
+        (Some(least), _) if count < least => format!("at least {least} {what}"),
+        (_, Some(most)) if count > most => format!("at most {most} {what}"),
+        _ => return,
+    };
+    problems.push(Problem::misfit(path, expected, value));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::check;
+    use crate::signature::Document;
+
+    #[track_caller]
+    fn found(schema: &Value, arguments: &Value) -> Vec<String> {
+        let document = Document::new(&schema.to_string());
+        let arguments = arguments.as_object().expect("an object").clone();
+        let problems = check(&arguments, document.schema());
+        problems
+            .iter()
+            .map(|problem| problem.describe("book"))
+            .collect()
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let schema = json!({
+            "properties": {
+                "to": {"type": "string", "minLength": 2, "description": "Where to"},
+                "seats": {"type": "integer", "minimum": 1, "maximum": 9},
+                "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 2},
+                "at": {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]},
+                "cabin": {"enum": ["economy", "first"]},
+                "either": {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+            },
+            "required": ["to", "hidden"]
+        });
+        let cases: [(Value, &[&str]); 9] = [
+            (
+                json!({"to": "Porto", "hidden": 1, "seats": 2.0, "either": null}),
+                &[],
+            ),
+            (
+                json!({}),
+                &[
+                    "`to` is missing: string (Where to)",
+                    "`hidden` is missing: any",
+                ],
+            ),
+            (
+                json!({"to": "P", "hidden": 1}),
+                &["`to`: at least 2 characters is expected, not \"P\""],
+            ),
+            (
+                json!({"to": 5, "hidden": 1}),
+                &["`to`: string is expected, not 5"],
+            ),
+            (
+                json!({"to": "ab", "hidden": 1, "seats": 12}),
+                &["`seats`: 1..9 is expected, not 12"],
+            ),
+            (
+                json!({"to": "ab", "hidden": 1, "tags": ["a", 1]}),
+                &["`tags[1]`: string is expected, not 1"],
+            ),
+            (
+                json!({"to": "ab", "hidden": 1, "at": {"y": 1}}),
+                &["book has no argument `at.y`", "`at.x` is missing: number"],
+            ),
+            (
+                json!({"to": "ab", "hidden": 1, "cabin": "x"}),
+                &["`cabin`: \"economy\" | \"first\" is expected, not \"x\""],
+            ),
+            (
+                json!({"to": "ab", "hidden": 1, "either": "x"}),
+                &["`either`: integer | null is expected, not \"x\""],
+            ),
+        ];
+        for (arguments, expected) in cases {
+            assert_eq!(found(&schema, &arguments), expected, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn schemas_that_take_more_do() {
+        let more = json!({"more": 1});
+        for open in [
+            json!({}),
+            json!({"properties": {"a": {}}, "additionalProperties": true}),
+            json!({"properties": {"a": {}}, "additionalProperties": {"type": "integer"}}),
+            json!({"properties": {"a": {}}, "patternProperties": {"^m": {}}}),
+        ] {
+            assert!(found(&open, &more).is_empty(), "{open}");
+        }
+        let closed = json!({"properties": {}, "additionalProperties": false});
+        assert_eq!(
+            found(&closed, &more),
+            ["book takes no arguments, so no `more`"]
+        );
+    }
+}

@@ -1,0 +1,270 @@
+//! Values from texts, by a schema.
+
+use serde_json::{Number, Value};
+
+use super::{check, problem::Problem, relaxed};
+use crate::signature::{Detail, Kind, Schema, node::Node, type_name};
+
+/// How deep alternatives within alternatives are looked at.
+const DEEPEST: usize = 4;
+/// How many alternatives are tried.
+const MOST: usize = 64;
+
+/// The value that a text stands for. Where the schema leaves it open, what
+/// reads as JSON is JSON, and all else is text.
+pub(super) fn coerce(path: &str, text: &str, schema: Schema<'_>) -> Result<Value, Problem> {
+    let here = schema.resolved();
+    if let Some(choices) = here.choices() {
+        return choose(path, text, &choices);
+    }
+    let mut candidates = Vec::new();
+    alternatives(here, &mut candidates, DEEPEST);
+    if candidates.iter().any(|(kind, _)| kind.is_none()) || candidates.is_empty() {
+        return Ok(serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)));
+    }
+    candidates.sort_by_key(|(kind, _)| *kind);
+    let mut real = candidates
+        .iter()
+        .filter(|(kind, _)| *kind != Some(Kind::Null));
+    let nullable = candidates.iter().any(|(kind, _)| *kind == Some(Kind::Null));
+    if nullable && text == "null" {
+        return Ok(Value::Null);
+    }
+    let found = match (real.next(), real.next()) {
+        (Some((Some(kind), only)), None) => of_kind(*kind, path, text, *only)?,
+        _ => first_that_fits(&candidates, text),
+    };
+    found.ok_or_else(|| Problem::misfit(path, type_name(schema, Detail::SHORT), &text.into()))
+}
+
+/// The first reading of a text that fits its schema; if none does, the first
+/// reading, about which the check then complains.
+fn first_that_fits(candidates: &[(Option<Kind>, Schema<'_>)], text: &str) -> Option<Value> {
+    let read = |(kind, schema): &(Option<Kind>, Schema<'_>)| {
+        let value = strictly(kind.as_ref()?, text)?;
+        let fits = check::fits(&value, *schema);
+        Some((value, fits))
+    };
+    let readings: Vec<_> = candidates.iter().filter_map(read).collect();
+    let fitting = readings.iter().find(|(_, fits)| *fits);
+    let chosen = fitting.or_else(|| readings.first());
+    chosen.map(|(value, _)| value.clone())
+}
+
+/// All types that a value may have, with what is said of each. No type where
+/// it may have any.
+fn alternatives<'a>(schema: Schema<'a>, found: &mut Vec<(Option<Kind>, Schema<'a>)>, depth: usize) {
+    let here = schema.resolved();
+    let variants = here.variants();
+    if !variants.is_empty() && depth > 0 {
+        for variant in variants {
+            if found.len() < MOST {
+                alternatives(variant, found, depth - 1);
+            }
+        }
+        return;
+    }
+    let kinds = here.kinds();
+    if kinds.is_empty() {
+        found.push((None, here));
+    }
+    found.extend(kinds.into_iter().map(|kind| (Some(kind), here)));
+}
+
+/// One of several values: by its text, or by its JSON.
+fn choose(path: &str, text: &str, choices: &[&Node]) -> Result<Value, Problem> {
+    let is_meant = |choice: &&&Node| match choice {
+        Node::Text(choice) => choice == text,
+        other => other.to_string() == text || same_number(other, text),
+    };
+    if let Some(choice) = choices.iter().find(is_meant) {
+        return Ok(choice.to_value());
+    }
+    let names: Vec<_> = choices.iter().map(ToString::to_string).collect();
+    Err(Problem::Misfit {
+        path: path.to_owned(),
+        expected: names.join(" | "),
+        found: Value::from(text).to_string(),
+        choices: choices.iter().map(|choice| plain(choice)).collect(),
+    })
+}
+
+fn same_number(choice: &Node, text: &str) -> bool {
+    choice
+        .as_f64()
+        .is_some_and(|number| text.parse() == Ok(number))
+}
+
+/// A choice as it is typed.
+fn plain(choice: &Node) -> String {
+    match choice {
+        Node::Text(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A value of the only type that is allowed. None where the text does not read
+/// as one.
+fn of_kind(
+    kind: Kind,
+    path: &str,
+    text: &str,
+    schema: Schema<'_>,
+) -> Result<Option<Value>, Problem> {
+    Ok(match kind {
+        Kind::String => Some(text.into()),
+        Kind::Boolean => match text.to_ascii_lowercase().as_str() {
+            "true" | "yes" | "1" => Some(true.into()),
+            "false" | "no" | "0" => Some(false.into()),
+            _ => None,
+        },
+        Kind::Array => match relaxed_if(text, '[') {
+            Some(list) => Some(list),
+            // One of them is a list, too.
+            None => {
+                let item = match schema.items() {
+                    Some(items) => coerce(path, text, items)?,
+                    None => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+                };
+                Some(Value::Array(vec![item]))
+            }
+        },
+        Kind::Object => relaxed_if(text, '{'),
+        other => strictly(&other, text),
+    })
+}
+
+/// A value of one of several types, if the text can hardly mean another.
+fn strictly(kind: &Kind, text: &str) -> Option<Value> {
+    match kind {
+        Kind::Null => (text == "null").then_some(Value::Null),
+        Kind::Boolean => match text {
+            "true" => Some(true.into()),
+            "false" => Some(false.into()),
+            _ => None,
+        },
+        Kind::Integer => integer(text).map(Value::Number),
+        Kind::Number => number(text).map(Value::Number),
+        Kind::Array => relaxed_if(text, '['),
+        Kind::Object => relaxed_if(text, '{'),
+        Kind::String => Some(text.into()),
+    }
+}
+
+fn integer(text: &str) -> Option<Number> {
+    let signed = text.parse::<i64>().ok().map(Number::from);
+    signed.or_else(|| text.parse::<u64>().ok().map(Number::from))
+}
+
+fn number(text: &str) -> Option<Number> {
+    let begins = text.trim_start_matches(['-', '+']);
+    // Rust reads `inf` and `nan`, too.
+    if !begins.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    let real = || text.parse().ok().and_then(Number::from_f64);
+    integer(text).or_else(real)
+}
+
+fn relaxed_if(text: &str, opening: char) -> Option<Value> {
+    let begins = text.trim_start().starts_with(opening);
+    begins.then(|| relaxed::value(text).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::coerce;
+    use crate::signature::Document;
+
+    fn value(schema: &str, text: &str) -> Option<Value> {
+        let document = Document::new(schema);
+        coerce("it", text, document.schema()).ok()
+    }
+
+    #[test]
+    fn texts_become_what_the_schema_says() {
+        let strings = r#"{"type": "array", "items": {"type": "string"}}"#;
+        let either = r#"{"anyOf": [{"type": "string"}, {"type": "integer"}]}"#;
+        let bounded = r#"{"anyOf": [{"type": "integer", "maximum": 9}, {"type": "string"}]}"#;
+        let maybe = r#"{"type": ["integer", "null"]}"#;
+        let flag = r#"{"anyOf": [{"type": "boolean"}, {"type": "null"}]}"#;
+        let cases = [
+            (r#"{"type": "string"}"#, "5", Some(json!("5"))),
+            (r#"{"type": "string"}"#, "", Some(json!(""))),
+            (r#"{"type": "integer"}"#, "-5", Some(json!(-5))),
+            (
+                r#"{"type": "integer"}"#,
+                "18446744073709551615",
+                Some(json!(u64::MAX)),
+            ),
+            (r#"{"type": "integer"}"#, "5.5", None),
+            (r#"{"type": "number"}"#, "5.5", Some(json!(5.5))),
+            (r#"{"type": "number"}"#, "5", Some(json!(5))),
+            (r#"{"type": "number"}"#, ".5", Some(json!(0.5))),
+            (r#"{"type": "number"}"#, "inf", None),
+            (r#"{"type": "boolean"}"#, "Yes", Some(json!(true))),
+            (r#"{"type": "boolean"}"#, "0", Some(json!(false))),
+            (r#"{"type": "boolean"}"#, "maybe", None),
+            (r#"{"type": "null"}"#, "null", Some(json!(null))),
+            (strings, "a,b", Some(json!(["a,b"]))),
+            (strings, r#"["a", "b"]"#, Some(json!(["a", "b"]))),
+            (strings, "[a, b]", Some(json!(["a", "b"]))),
+            (r#"{"items": {"type": "integer"}}"#, "5", Some(json!([5]))),
+            (r#"{"items": {"type": "integer"}}"#, "five", None),
+            (r#"{"type": "object"}"#, "{a: 1}", Some(json!({"a": 1}))),
+            (r#"{"type": "object"}"#, "a", None),
+            (either, "5", Some(json!(5))),
+            (either, "five", Some(json!("five"))),
+            (bounded, "5", Some(json!(5))),
+            (bounded, "12", Some(json!("12"))),
+            (maybe, "5", Some(json!(5))),
+            (maybe, "null", Some(json!(null))),
+            (maybe, "five", None),
+            (flag, "yes", Some(json!(true))),
+            (r#"{"enum": ["a", 1, 2.0]}"#, "1", Some(json!(1))),
+            (r#"{"enum": ["a", 1, 2.0]}"#, "2", Some(json!(2.0))),
+            (r#"{"enum": ["a", "1"]}"#, "1", Some(json!("1"))),
+            (r#"{"enum": ["a"]}"#, "b", None),
+            ("{}", "5", Some(json!(5))),
+            ("{}", "five", Some(json!("five"))),
+            ("{}", "[1]", Some(json!([1]))),
+            (
+                r##"{"$ref": "#/$defs/N", "$defs": {"N": {"type": "integer"}}}"##,
+                "5",
+                Some(json!(5)),
+            ),
+        ];
+        for (schema, text, expected) in cases {
+            assert_eq!(value(schema, text), expected, "{schema} {text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_string_is_never_changed(text in any::<String>()) {
+            prop_assert_eq!(value(r#"{"type": "string"}"#, &text), Some(Value::from(text)));
+        }
+
+        #[test]
+        fn integers_come_back(number in any::<i64>()) {
+            let read = value(r#"{"type": "integer"}"#, &number.to_string());
+            prop_assert_eq!(read, Some(Value::from(number)));
+        }
+
+        #[test]
+        fn numbers_come_back(number in proptest::num::f64::NORMAL) {
+            let read = value(r#"{"type": "number"}"#, &Value::from(number).to_string());
+            prop_assert_eq!(read.and_then(|read| read.as_f64()), Some(number));
+        }
+
+        #[test]
+        fn where_texts_are_allowed_every_text_is_taken(text in any::<String>()) {
+            for schema in ["{}", r#"{"type": ["integer", "string", "boolean"]}"#] {
+                prop_assert!(value(schema, &text).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! JSON as people type it: names and words without quotation marks, either
+//! kind of mark, a comma too many.
+
+use serde_json::{Map, Value};
+
+/// How deep lists and objects may lie within each other.
+const DEEPEST: usize = 64;
+
+/// Reads one value. What is JSON by the letter is read by the letter.
+pub(super) fn value(text: &str) -> Result<Value, String> {
+    if let Ok(value) = serde_json::from_str(text) {
+        return Ok(value);
+    }
+    let mut scanner = Scanner::new(text);
+    let value = scanner.value(&[])?;
+    scanner.end()?;
+    Ok(value)
+}
+
+/// A place in a text.
+pub(super) struct Scanner<'a> {
+    rest: &'a str,
+    depth: usize,
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self {
+            rest: text.trim(),
+            depth: 0,
+        }
+    }
+
+    /// What was not read yet.
+    pub(super) fn rest(&self) -> &'a str {
+        self.rest
+    }
+
+    /// The next character that is not a space.
+    pub(super) fn peek(&mut self) -> Option<char> {
+        self.rest = self.rest.trim_start();
+        self.rest.chars().next()
+    }
+
+    /// Goes past a character, if it is next.
+    pub(super) fn take(&mut self, wanted: char) -> bool {
+        if self.peek() != Some(wanted) {
+            return false;
+        }
+        self.rest = &self.rest[wanted.len_utf8()..];
+        true
+    }
+
+    pub(super) fn end(&mut self) -> Result<(), String> {
+        match self.peek() {
+            None => Ok(()),
+            Some(other) => Err(format!("`{other}` is not expected")),
+        }
+    }
+
+    /// A value. A bare word ends at a comma or at one of `stops`.
+    pub(super) fn value(&mut self, stops: &[char]) -> Result<Value, String> {
+        match self.peek() {
+            None => Err("it ends too early".to_owned()),
+            Some('[') => self.within(Self::list),
+            Some('{') => self.within(Self::object),
+            Some('"' | '\'') => self.quoted().map(Value::String),
+            Some(_) => {
+                let word = self.bare(stops)?;
+                let value = serde_json::from_str(word);
+                Ok(value.unwrap_or_else(|_| Value::from(word)))
+            }
+        }
+    }
+
+    /// A bare word, or several: all up to a comma or to one of `stops`.
+    pub(super) fn bare(&mut self, stops: &[char]) -> Result<&'a str, String> {
+        let end = |character: char| character == ',' || stops.contains(&character);
+        let length = self.rest.find(end).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(length);
+        let word = word.trim();
+        if word.is_empty() {
+            return Err("a value is expected".to_owned());
+        }
+        self.rest = rest;
+        Ok(word)
+    }
+
+    /// A name, in quotation marks or without, and the colon after it.
+    pub(super) fn name(&mut self) -> Result<String, String> {
+        let name = match self.peek() {
+            Some('"' | '\'') => self.quoted()?,
+            _ => {
+                let end = |character: char| !is_name(character);
+                let length = self.rest.find(end).unwrap_or(self.rest.len());
+                let (name, rest) = self.rest.split_at(length);
+                self.rest = rest;
+                name.to_owned()
+            }
+        };
+        match self.take(':') {
+            true => Ok(name),
+            false if self.rest.is_empty() && name.is_empty() => Err("it ends too early".to_owned()),
+            false => Err("a colon is expected".to_owned()),
+        }
+    }
+
+    fn within(&mut self, read: fn(&mut Self) -> Result<Value, String>) -> Result<Value, String> {
+        if self.depth == DEEPEST {
+            return Err("it is too deep".to_owned());
+        }
+        self.depth += 1;
+        let value = read(self);
+        self.depth -= 1;
+        value
+    }
+
+    fn list(&mut self) -> Result<Value, String> {
+        self.take('[');
+        let mut items = Vec::new();
+        while !self.take(']') {
+            items.push(self.value(&[']', '}'])?);
+            if !self.take(',') && self.peek() != Some(']') {
+                return Err(self.missing("a comma or `]`"));
+            }
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn object(&mut self) -> Result<Value, String> {
+        self.take('{');
+        let mut members = Map::new();
+        while !self.take('}') {
+            let name = self.name()?;
+            let value = self.value(&[']', '}'])?;
+            members.insert(name, value);
+            if !self.take(',') && self.peek() != Some('}') {
+                return Err(self.missing("a comma or `}`"));
+            }
+        }
+        Ok(Value::Object(members))
+    }
+
+    fn missing(&mut self, what: &str) -> String {
+        match self.peek() {
+            None => "it ends too early".to_owned(),
+            Some(_) => format!("{what} is expected"),
+        }
+    }
+
+    /// A text in quotation marks of either kind.
+    pub(super) fn quoted(&mut self) -> Result<String, String> {
+        let mut characters = self.rest.char_indices();
+        let mark = characters.next().map_or('"', |(_, mark)| mark);
+        // The same text in the marks of JSON, which then reads the escapes.
+        let mut json = String::from('"');
+        let mut escaped = false;
+        for (at, character) in characters {
+            match character {
+                _ if escaped => {
+                    escaped = false;
+                    // JSON knows no escaped apostrophe.
+                    if character != '\'' {
+                        json.push('\\');
+                    }
+                    json.push(character);
+                }
+                '\\' => escaped = true,
+                _ if character == mark => {
+                    self.rest = &self.rest[at + mark.len_utf8()..];
+                    json.push('"');
+                    let text = serde_json::from_str(&json);
+                    return text.map_err(|_| "a text has a wrong escape in it".to_owned());
+                }
+                '"' => json.push_str("\\\""),
+                _ if character.is_ascii_control() => {
+                    json.push_str(&format!("\\u{:04x}", u32::from(character)));
+                }
+                _ => json.push(character),
+            }
+        }
+        Err("a quotation mark is missing".to_owned())
+    }
+}
+
+/// Whether a name may have this in it without quotation marks.
+pub(super) fn is_name(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | '$')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::value;
+
+    #[test]
+    fn what_people_type_is_read() {
+        let cases = [
+            (
+                "{a: 1, 'b': \"x\", c: [true, null,],}",
+                json!({"a": 1, "b": "x", "c": [true, null]}),
+            ),
+            (
+                "[red, dark blue, 'it\\'s']",
+                json!(["red", "dark blue", "it's"]),
+            ),
+            ("'say \"hi\"'", json!("say \"hi\"")),
+            ("\"\\u00e9\\n\"", json!("é\n")),
+            ("{}", json!({})),
+            ("1e3", json!(1000.0)),
+            ("hello, world", Value::Null),
+        ];
+        for (text, expected) in cases {
+            match value(text) {
+                Ok(read) => assert_eq!(read, expected, "{text}"),
+                Err(why) => assert_eq!(
+                    (expected, why.as_str()),
+                    (Value::Null, "`,` is not expected")
+                ),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        let deep = "[".repeat(1000);
+        let cases = [
+            ("", "it ends too early"),
+            ("{a: 1", "it ends too early"),
+            ("{a 1}", "a colon is expected"),
+            ("[1 2]", ""),
+            ("['x]", "a quotation mark is missing"),
+            ("[,]", "a value is expected"),
+            (&deep, "it is too deep"),
+        ];
+        for (text, expected) in cases {
+            let read = value(text);
+            if expected.is_empty() {
+                assert_eq!(read, Ok(json!(["1 2"])));
+            } else {
+                assert_eq!(read, Err(expected.to_owned()), "{text}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_makes_it_panic(text in ".{0,60}") {
+            let _ = value(&text);
+        }
+
+        #[test]
+        fn quoted_texts_are_themselves(text in any::<String>()) {
+            let text = text.replace(['\\', '\''], "");
+            prop_assert_eq!(value(&format!("'{text}'")), Ok(Value::from(text)));
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What a tool takes and gives, as a typed signature.
+//!
+//! `node` is JSON in its order, `schema` what is understood of a schema,
+//! `type_name` a type in few words, `wrap` lines that fit; `prompt` does for
+//! prompts what this file does for tools.
+
+pub(crate) mod node;
+mod prompt;
+pub(crate) mod schema;
+mod tool;
+mod type_name;
+mod wrap;
+
+pub(crate) use self::{
+    prompt::of_prompt,
+    schema::{Document, Kind, Property, Schema},
+    tool::{Length, Signature},
+    type_name::{Detail, type_name},
+    wrap::{shorten, width},
+};
+
+use crate::output::clean;
+
+/// The first sentence of a description, on one line.
+pub(crate) fn first_sentence(text: &str) -> String {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+    let first = first.unwrap_or_default();
+    // A full stop within a word or a number is none.
+    let sentence = match first.find(". ") {
+        Some(end) => &first[..=end],
+        None => first,
+    };
+    clean(sentence).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_sentence;
+
+    #[test]
+    fn a_sentence_ends_at_a_stop_or_a_line() {
+        assert_eq!(
+            first_sentence("\n  Does v1.2 things. And more."),
+            "Does v1.2 things."
+        );
+        assert_eq!(first_sentence("One line\nAnother"), "One line");
+        assert_eq!(first_sentence(""), "");
+    }
+}

@@ -1,0 +1,334 @@
+//! A JSON Schema, as far as a command line needs to understand it.
+
+use std::collections::{HashMap, HashSet};
+
+use super::node::Node;
+
+/// How many references are followed.
+const DEEPEST: usize = 16;
+
+/// How many parts may make up an object.
+const MOST_PARTS: usize = 64;
+
+/// The schema of a tool's arguments or of its result.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    root: Node,
+}
+
+/// A schema within a document, to which its references refer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Schema<'a> {
+    node: &'a Node,
+    root: &'a Node,
+}
+
+/// A type of JSON Schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    // In the order in which a text is tried on them: the strictest first.
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    Array,
+    Object,
+    String,
+}
+
+/// A property of an object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Property<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) schema: Schema<'a>,
+    pub(crate) required: bool,
+}
+
+impl Document {
+    /// Reads a schema. What is none allows everything.
+    pub(crate) fn new(text: &str) -> Self {
+        let root = Node::parse(text).unwrap_or(Node::Bool(true));
+        Self { root }
+    }
+
+    pub(crate) fn schema(&self) -> Schema<'_> {
+        Schema {
+            node: &self.root,
+            root: &self.root,
+        }
+    }
+}
+
+impl Kind {
+    fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "null" => Self::Null,
+            "boolean" => Self::Boolean,
+            "integer" => Self::Integer,
+            "number" => Self::Number,
+            "array" => Self::Array,
+            "object" => Self::Object,
+            "string" => Self::String,
+            _ => return None,
+        })
+    }
+
+    fn of(node: &Node) -> Self {
+        match node {
+            Node::Null => Self::Null,
+            Node::Bool(_) => Self::Boolean,
+            Node::Number(number) if number.is_f64() => Self::Number,
+            Node::Number(_) => Self::Integer,
+            Node::Text(_) => Self::String,
+            Node::List(_) => Self::Array,
+            Node::Object(_) => Self::Object,
+        }
+    }
+}
+
+impl<'a> Schema<'a> {
+    fn at(self, node: &'a Node) -> Self {
+        Self { node, ..self }
+    }
+
+    /// What a keyword says.
+    pub(crate) fn get(self, keyword: &str) -> Option<&'a Node> {
+        self.node.get(keyword)
+    }
+
+    pub(crate) fn text(self, keyword: &str) -> Option<&'a str> {
+        self.get(keyword).and_then(Node::as_text)
+    }
+
+    /// The schema that a keyword holds.
+    pub(crate) fn sub(self, keyword: &str) -> Option<Self> {
+        self.get(keyword).map(|node| self.at(node))
+    }
+
+    /// The name of what this refers to, if it does.
+    pub(crate) fn reference(self) -> Option<&'a str> {
+        self.text("$ref")?.rsplit('/').next()
+    }
+
+    /// What is meant: references are followed, and wrappings taken off.
+    pub(crate) fn resolved(self) -> Self {
+        let mut here = self;
+        for _ in 0..DEEPEST {
+            let target = here.text("$ref").and_then(|path| here.pointed(path));
+            let only = match here.get("allOf").map(Node::items) {
+                Some([only]) if here.get("properties").is_none() => Some(here.at(only)),
+                _ => None,
+            };
+            match target.or(only) {
+                Some(next) => here = next,
+                None => break,
+            }
+        }
+        here
+    }
+
+    /// What a path such as `#/$defs/Point` points to.
+    fn pointed(self, path: &str) -> Option<Self> {
+        let path = path.strip_prefix('#')?;
+        let mut node = self.root;
+        for step in path.split('/').skip(1) {
+            let step = step.replace("~1", "/").replace("~0", "~");
+            node = match node {
+                Node::List(items) => items.get(step.parse::<usize>().ok()?)?,
+                other => other.get(&step)?,
+            };
+        }
+        Some(self.at(node))
+    }
+
+    /// The alternatives, where there are some.
+    pub(crate) fn variants(self) -> Vec<Self> {
+        let listed = self.get("anyOf").or_else(|| self.get("oneOf"));
+        let listed = listed.map(Node::items).unwrap_or_default();
+        listed.iter().map(|node| self.at(node)).collect()
+    }
+
+    /// The types that it may have, as far as it says; none if it does not.
+    pub(crate) fn kinds(self) -> Vec<Kind> {
+        match self.get("type") {
+            Some(Node::Text(name)) => return Kind::parse(name).into_iter().collect(),
+            Some(Node::List(names)) => {
+                let names = names.iter().filter_map(Node::as_text);
+                return names.filter_map(Kind::parse).collect();
+            }
+            _ => {}
+        }
+        if let Some(choices) = self.choices() {
+            let mut kinds: Vec<_> = choices.into_iter().map(Kind::of).collect();
+            kinds.sort();
+            kinds.dedup();
+            return kinds;
+        }
+        let implied = [
+            ("properties", Kind::Object),
+            ("additionalProperties", Kind::Object),
+            ("items", Kind::Array),
+            ("prefixItems", Kind::Array),
+        ];
+        let implied = implied.iter().find(|(word, _)| self.get(word).is_some());
+        implied.iter().map(|(_, kind)| *kind).collect()
+    }
+
+    /// The values that it may have, if they are listed: also one by one, with
+    /// a title each.
+    pub(crate) fn choices(self) -> Option<Vec<&'a Node>> {
+        if let Some(values) = self.get("enum") {
+            return Some(values.items().iter().collect());
+        }
+        if let Some(value) = self.get("const") {
+            return Some(vec![value]);
+        }
+        let variants = self.variants();
+        let each = variants.iter().map(|variant| variant.get("const"));
+        let values: Option<Vec<_>> = each.collect();
+        values.filter(|values| !values.is_empty())
+    }
+
+    /// The properties of an object, those of all parts that make it up: first
+    /// those that are required, in the order in which that is said, then the
+    /// others. Not all servers keep the order of properties; that of what is
+    /// required they do.
+    pub(crate) fn properties(self) -> Vec<Property<'a>> {
+        let (mut properties, required) = self.gathered();
+        for property in &mut properties {
+            property.required = required.contains_key(property.name);
+        }
+        properties.sort_by_key(|property| {
+            let place = required.get(property.name).copied();
+            place.unwrap_or(usize::MAX)
+        });
+        properties
+    }
+
+    /// Names that are required without being described.
+    pub(crate) fn undescribed(self) -> Vec<&'a str> {
+        let (properties, mut required) = self.gathered();
+        for property in &properties {
+            required.remove(property.name);
+        }
+        let mut names: Vec<_> = required.into_iter().collect();
+        names.sort_by_key(|(_, place)| *place);
+        names.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// The properties, and the places of those that are required.
+    fn gathered(self) -> (Vec<Property<'a>>, HashMap<&'a str, usize>) {
+        let (mut found, mut known, mut required) = (Vec::new(), HashSet::new(), HashMap::new());
+        let mut parts = vec![self];
+        // Parts may be made of each other.
+        for _ in 0..MOST_PARTS {
+            let Some(part) = parts.pop() else { break };
+            let here = part.resolved();
+            let names = here.get("required").map(Node::items).unwrap_or_default();
+            for name in names.iter().filter_map(Node::as_text) {
+                let place = required.len();
+                required.entry(name).or_insert(place);
+            }
+            let members = here.get("properties").map(Node::members);
+            for (name, node) in members.unwrap_or_default() {
+                if known.insert(name) {
+                    found.push(Property {
+                        name,
+                        schema: here.at(node),
+                        required: false,
+                    });
+                }
+            }
+            let further = here.get("allOf").map(Node::items).unwrap_or_default();
+            parts.extend(further.iter().rev().map(|node| here.at(node)));
+        }
+        (found, required)
+    }
+
+    /// Whether it takes members that it does not describe. A schema that says
+    /// nothing about them does by the letter; but who types a name wants it to
+    /// be one that the tool knows.
+    pub(crate) fn open(self) -> bool {
+        let here = self.resolved();
+        let explicit = match here.get("additionalProperties") {
+            None => here.get("patternProperties").is_some() || !here.variants().is_empty(),
+            Some(Node::Bool(allowed)) => *allowed,
+            Some(_) => true,
+        };
+        explicit || (here.properties().is_empty() && here.get("additionalProperties").is_none())
+    }
+
+    /// The items of an array.
+    pub(crate) fn items(self) -> Option<Self> {
+        self.sub("items")
+            .filter(|items| items.node.items().is_empty())
+    }
+
+    /// What it is for, on one line.
+    pub(crate) fn description(self) -> Option<String> {
+        let own = self.text("description");
+        let text = own.or_else(|| self.resolved().text("description"))?;
+        let words: Vec<_> = text.split_whitespace().collect();
+        Some(words.join(" ")).filter(|text| !text.is_empty())
+    }
+
+    pub(crate) fn default(self) -> Option<&'a Node> {
+        self.get("default").filter(|value| **value != Node::Null)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Document, Kind};
+
+    fn names(schema: &str) -> Vec<String> {
+        let document = Document::new(schema);
+        let properties = document.schema().properties();
+        let mark = |required| if required { "" } else { "?" };
+        properties
+            .iter()
+            .map(|property| format!("{}{}", property.name, mark(property.required)))
+            .collect()
+    }
+
+    #[test]
+    fn what_is_required_comes_first_from_all_parts() {
+        let schema = r##"{
+            "properties": {"z": {}, "a": {}}, "required": ["a", "m"],
+            "allOf": [{"$ref": "#/$defs/More"}],
+            "$defs": {"More": {"properties": {"m": {}, "b": {}}}}
+        }"##;
+        assert_eq!(names(schema), ["a", "m", "z?", "b?"]);
+    }
+
+    #[test]
+    fn references_are_followed_but_not_for_ever() {
+        let document = Document::new(
+            r##"{"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A~1b"}, "A/b": {"type": "string"}}}"##,
+        );
+        assert_eq!(document.schema().resolved().kinds(), [Kind::String]);
+        let circle = Document::new(r##"{"$ref": "#"}"##);
+        assert!(circle.schema().resolved().kinds().is_empty());
+        let circle = Document::new(r##"{"allOf": [{"$ref": "#"}, {"$ref": "#"}]}"##);
+        assert!(circle.schema().properties().is_empty());
+    }
+
+    #[test]
+    fn types_are_told_or_implied() {
+        let cases: [(&str, &[Kind]); 7] = [
+            (r#"{"type": "integer"}"#, &[Kind::Integer]),
+            (
+                r#"{"type": ["null", "string"]}"#,
+                &[Kind::Null, Kind::String],
+            ),
+            (r#"{"enum": ["a", 1, "b"]}"#, &[Kind::Integer, Kind::String]),
+            (r#"{"properties": {}}"#, &[Kind::Object]),
+            (r#"{"items": {}}"#, &[Kind::Array]),
+            ("{}", &[]),
+            ("not JSON", &[]),
+        ];
+        for (schema, kinds) in cases {
+            assert_eq!(Document::new(schema).schema().kinds(), kinds, "{schema}");
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! A tool's signature, in a line or on a page.
+
+use bowline::proto::model::{Tool, ToolAnnotations};
+
+use super::{
+    first_sentence,
+    schema::{Document, Property},
+    type_name::{Detail, object, type_name},
+    wrap::{fill, shorten, wrap},
+};
+use crate::output::{Paint, Style, clean};
+
+/// How many lines of a description a page shows unless all are asked for.
+const DESCRIPTION_LINES: usize = 12;
+/// How many lines are shown of what is said about an argument.
+const ARGUMENT_LINES: usize = 3;
+/// How many lines a signature among others may take.
+const SIGNATURE_LINES: usize = 3;
+
+/// How long a signature in a message may be.
+const MESSAGE: usize = 160;
+
+/// How much is shown of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// A tool among many.
+    Short,
+    /// A page.
+    Page,
+    /// All that is known, however long.
+    Whole,
+}
+
+/// A tool, ready to be shown.
+pub(crate) struct Signature<'a> {
+    tool: &'a Tool,
+    input: Document,
+    output: Option<Document>,
+}
+
+impl<'a> Signature<'a> {
+    pub(crate) fn of(tool: &'a Tool) -> Self {
+        let output = tool.output_schema.as_ref();
+        Self {
+            tool,
+            input: Document::new(tool.input_schema_or_empty().get()),
+            output: output.map(|schema| Document::new(schema.get())),
+        }
+    }
+
+    /// The signature alone, without colours and on one line, for messages.
+    pub(crate) fn line(&self) -> String {
+        let plain = Paint::new(false);
+        let most = self.most(|pieces| pieces.join(" ").chars().count() <= MESSAGE);
+        let pieces = self.pieces(Detail::SHORT, plain, most);
+        shorten(&pieces.join(" "), 2 * MESSAGE)
+    }
+
+    /// How the tool is called on a command line, with what it needs.
+    pub(crate) fn typed(&self) -> String {
+        let properties = self.input.schema().properties();
+        let needed = properties.iter().filter(|property| property.required);
+        let words = needed.map(|property| format!(" {}=…", property.name));
+        self.tool.name.clone() + &words.collect::<String>()
+    }
+
+    /// What is shown, line by line.
+    pub(crate) fn lines(&self, length: Length, paint: Paint, width: usize) -> Vec<String> {
+        let mut lines = self.description(length, paint, width);
+        if length == Length::Short {
+            lines.extend(self.short(paint, width));
+            return lines;
+        }
+        let pieces = self.pieces(Detail::FULL, paint, usize::MAX);
+        lines.extend(layout(&pieces, width));
+        lines.extend(self.arguments(length, width));
+        lines.extend(self.named_types(paint, width));
+        if let Some(annotations) = &self.tool.annotations {
+            lines.extend(hints(annotations, paint));
+        }
+        lines
+    }
+
+    fn description(&self, length: Length, paint: Paint, width: usize) -> Vec<String> {
+        let text = self.tool.description.as_deref().unwrap_or_default().trim();
+        let width = width.saturating_sub(4);
+        let mut lines = match length {
+            Length::Short => {
+                let first = first_sentence(text);
+                Vec::from_iter((!first.is_empty()).then(|| shorten(&first, width)))
+            }
+            _ => wrap(&clean(text), width),
+        };
+        if length == Length::Page && lines.len() > DESCRIPTION_LINES {
+            let more = lines.len() - DESCRIPTION_LINES + 1;
+            lines.truncate(DESCRIPTION_LINES - 1);
+            lines.push(format!("… {more} more lines, shown with --full"));
+        }
+        let comment = |line: String| paint.faint(format!("/// {line}").trim_end());
+        lines.into_iter().map(comment).collect()
+    }
+
+    /// The signature among others: what does not fit is counted.
+    fn short(&self, paint: Paint, width: usize) -> Vec<String> {
+        let most = self.most(|pieces| layout(pieces, width).len() <= SIGNATURE_LINES);
+        layout(&self.pieces(Detail::SHORT, paint, most), width)
+    }
+
+    /// How many arguments fit; at least all that are required, which come first.
+    fn most(&self, fits: impl Fn(&[String]) -> bool) -> usize {
+        let properties = self.input.schema().properties();
+        let required = properties
+            .iter()
+            .filter(|property| property.required)
+            .count();
+        let (mut least, mut most) = (required, properties.len());
+        while least < most {
+            let middle = (least + most).div_ceil(2);
+            match fits(&self.pieces(Detail::SHORT, Paint::new(false), middle)) {
+                true => least = middle,
+                false => most = middle - 1,
+            }
+        }
+        least
+    }
+
+    /// The signature in pieces between which a line may end, with `most`
+    /// arguments and the number of the others.
+    fn pieces(&self, detail: Detail, paint: Paint, most: usize) -> Vec<String> {
+        let properties = self.input.schema().properties();
+        let (shown, left) = properties.split_at(most.min(properties.len()));
+        let mut arguments: Vec<_> = shown
+            .iter()
+            .map(|property| argument(property, detail, paint))
+            .collect();
+        if !left.is_empty() {
+            arguments.push(format!("… {} more", left.len()));
+        }
+        let name = paint.strong(clean(&self.tool.name));
+        let result = self.output.as_ref().map(|output| {
+            let shape = type_name(output.schema(), detail);
+            format!("-> {}", paint.text(Style::Type, clean(&shape)))
+        });
+        let mut pieces = Vec::new();
+        match arguments.pop() {
+            None => pieces.push(format!("{name}()")),
+            Some(last) => {
+                arguments.iter_mut().for_each(|argument| argument.push(','));
+                arguments.push(format!("{last})"));
+                arguments[0].insert_str(0, &format!("{name}("));
+                pieces.append(&mut arguments);
+            }
+        }
+        pieces.extend(result);
+        pieces
+    }
+
+    /// What is said about each argument.
+    fn arguments(&self, length: Length, width: usize) -> Vec<String> {
+        let properties = self.input.schema().properties();
+        let described: Vec<_> = properties
+            .iter()
+            .filter_map(|property| Some((property.name, property.schema.description()?)))
+            .collect();
+        let widest = described.iter().map(|(name, _)| name.chars().count());
+        let column = widest.max().unwrap_or_default().min(24);
+        let mut lines = Vec::new();
+        for (name, text) in &described {
+            let gap = column.saturating_sub(name.chars().count());
+            let first = format!("  {}{}  ", clean(name), " ".repeat(gap));
+            let hanging = " ".repeat(column + 4);
+            let text = clean(text);
+            let mut said = fill(text.split(' '), &first, &hanging, width);
+            if length == Length::Page && said.len() > ARGUMENT_LINES {
+                said.truncate(ARGUMENT_LINES);
+                said[ARGUMENT_LINES - 1].push_str(" …");
+            }
+            lines.append(&mut said);
+        }
+        if !lines.is_empty() {
+            lines.insert(0, String::new());
+        }
+        lines
+    }
+
+    /// What the types are that the signature names.
+    fn named_types(&self, paint: Paint, width: usize) -> Vec<String> {
+        let mut named: Vec<(&str, String)> = Vec::new();
+        let input = self.input.schema().properties();
+        let output = self
+            .output
+            .as_ref()
+            .map(|output| output.schema().properties());
+        for property in input.iter().chain(output.iter().flatten()) {
+            let schema = property.schema;
+            let items = schema.resolved().items();
+            let Some((name, schema)) = [Some(schema), items]
+                .into_iter()
+                .flatten()
+                .find_map(|schema| Some((schema.reference()?, schema)))
+            else {
+                continue;
+            };
+            let spelled = object(schema, Detail::FULL);
+            let known = named.iter().any(|(other, _)| *other == name);
+            if !known && spelled.starts_with("{ ") {
+                named.push((name, spelled));
+            }
+        }
+        let mut lines = Vec::new();
+        for (name, spelled) in named {
+            let first = format!("  {} = ", paint.text(Style::Type, clean(name)));
+            lines.push(String::new());
+            lines.extend(fill(clean(&spelled).split(' '), &first, "    ", width));
+        }
+        lines
+    }
+}
+
+/// `seats?: 1..9 = 1`
+fn argument(property: &Property<'_>, detail: Detail, paint: Paint) -> String {
+    let mark = if property.required { "" } else { "?" };
+    let name = clean(property.name);
+    let shape = type_name(property.schema, detail);
+    // Whoever may leave it out need not say that there is none.
+    let shape = match property.required {
+        true => shape.as_str(),
+        false => shape.strip_suffix(" | null").unwrap_or(&shape),
+    };
+    let shape = paint.text(Style::Type, clean(shape));
+    let default = property.schema.default().map(|value| {
+        let value = shorten(&value.to_string(), 30);
+        format!(" = {}", paint.text(Style::Value, clean(&value)))
+    });
+    format!("{name}{mark}: {shape}{}", default.unwrap_or_default())
+}
+
+/// Puts pieces on lines that fit; colours take no room. Only a piece that is
+/// longer than a line is broken.
+fn layout(pieces: &[String], width: usize) -> Vec<String> {
+    let mut lines: Vec<(usize, String)> = Vec::new();
+    let mut put = |piece: &str, joined: bool| {
+        let room = visible(piece);
+        match lines.last_mut() {
+            Some((used, line)) if joined && *used + 1 + room <= width => {
+                *used += 1 + room;
+                line.push(' ');
+                line.push_str(piece);
+            }
+            Some(_) => lines.push((room + 4, format!("    {piece}"))),
+            None => lines.push((room, piece.to_owned())),
+        }
+    };
+    for piece in pieces {
+        if visible(piece) + 4 <= width {
+            put(piece, true);
+            continue;
+        }
+        for (at, word) in piece.split(' ').enumerate() {
+            put(word, at > 0);
+        }
+    }
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+/// How many characters are seen: what paints them is not.
+fn visible(text: &str) -> usize {
+    let mut painting = false;
+    text.chars()
+        .filter(|character| match character {
+            '\u{1b}' => {
+                painting = true;
+                false
+            }
+            'm' if painting => {
+                painting = false;
+                false
+            }
+            _ => !painting,
+        })
+        .count()
+}
+
+/// What the server says about the tool, which need not be true.
+fn hints(annotations: &ToolAnnotations, paint: Paint) -> Vec<String> {
+    let said = [
+        (annotations.read_only_hint, "read-only", "may change things"),
+        (
+            annotations.destructive_hint,
+            "destructive",
+            "not destructive",
+        ),
+        (annotations.idempotent_hint, "idempotent", "not idempotent"),
+        (annotations.open_world_hint, "open world", "closed world"),
+    ];
+    let said = said
+        .iter()
+        .filter_map(|(hint, yes, no)| hint.map(|hint| if hint { *yes } else { *no }));
+    let said: Vec<_> = said.collect();
+    if said.is_empty() {
+        return Vec::new();
+    }
+    let line = format!("  hints of the server: {}", said.join(", "));
+    vec![String::new(), paint.faint(line)]
+}
+
+#[cfg(test)]
+mod tests {
+    use bowline::proto::{jsonrpc::RawJson, model::Tool};
+
+    use super::{Length, Signature};
+    use crate::output::Paint;
+
+    fn tool(schema: &str) -> Tool {
+        let mut tool = Tool::new("book");
+        tool.description = Some("Books a seat. Really.".to_owned());
+        tool.input_schema = RawJson::from_text(schema.to_owned()).ok();
+        tool
+    }
+
+    #[test]
+    fn a_signature_says_what_is_needed() {
+        let tool = tool(
+            r#"{"properties": {"to": {"type": "string"}, "seats": {"type": "integer", "default": 1}},
+                "required": ["to"]}"#,
+        );
+        let signature = Signature::of(&tool);
+        assert_eq!(signature.line(), "book(to: string, seats?: integer = 1)");
+        let lines = signature.lines(Length::Short, Paint::new(false), 80);
+        assert_eq!(
+            lines,
+            ["/// Books a seat.", "book(to: string, seats?: integer = 1)"]
+        );
+    }
+
+    #[test]
+    fn colours_take_no_room() {
+        let tool =
+            tool(r#"{"properties": {"one": {"type": "string"}, "two": {"type": "string"}}}"#);
+        let signature = Signature::of(&tool);
+        let plain = signature.lines(Length::Page, Paint::new(false), 40);
+        let painted = signature.lines(Length::Page, Paint::new(true), 40);
+        assert_eq!(plain.len(), painted.len());
+    }
+
+    #[test]
+    fn a_tool_with_very_many_arguments_stays_short() {
+        let names: Vec<_> = (0..200)
+            .map(|n| format!(r#""argument_{n}": {{"type": "string"}}"#))
+            .collect();
+        let schema = format!(
+            r#"{{"properties": {{{}}}, "required": ["argument_7"]}}"#,
+            names.join(",")
+        );
+        let tool = tool(&schema);
+        let lines = Signature::of(&tool).lines(Length::Short, Paint::new(false), 80);
+        assert_eq!(lines.len(), 4);
+        assert!(lines[1].starts_with("book(argument_7: string, argument_0?: string,"));
+        assert!(lines[3].ends_with("… 191 more)"), "{}", lines[3]);
+    }
+}

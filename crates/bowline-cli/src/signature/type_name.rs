@@ -1,0 +1,273 @@
+//! The type of a value, as a short expression.
+//!
+//! `string`, `date`, `1..9`, `"economy" | "business"`, `Flight[]`,
+//! `{ x: number, y?: number }`: what a person needs to know to type one.
+
+use super::{
+    node::Node,
+    schema::{Kind, Schema},
+};
+
+/// How much of a type is spelled out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Detail {
+    /// How deep objects within objects are shown.
+    pub(crate) depth: usize,
+    /// How many choices are listed.
+    pub(crate) choices: usize,
+    /// How deep types within types are looked at: they may go in circles.
+    nesting: usize,
+}
+
+/// How many alternatives of a type are looked at.
+const VARIANTS: usize = 12;
+
+impl Detail {
+    /// For a line among many.
+    pub(crate) const SHORT: Self = Self {
+        depth: 1,
+        choices: 6,
+        nesting: 8,
+    };
+    /// For a page about one tool.
+    pub(crate) const FULL: Self = Self {
+        depth: 3,
+        choices: 40,
+        nesting: 8,
+    };
+
+    fn deeper(self) -> Option<Self> {
+        let depth = self.depth.checked_sub(1)?;
+        Some(Self { depth, ..self })
+    }
+
+    fn nested(self) -> Option<Self> {
+        let nesting = self.nesting.checked_sub(1)?;
+        Some(Self { nesting, ..self })
+    }
+}
+
+/// The type that a schema describes.
+pub(crate) fn type_name(schema: Schema<'_>, detail: Detail) -> String {
+    let Some(detail) = detail.nested() else {
+        return "…".to_owned();
+    };
+    let reference = schema.reference();
+    let here = schema.resolved();
+    if let Some(choices) = here.choices() {
+        return union(choices.iter().map(ToString::to_string), detail);
+    }
+    let variants = here.variants();
+    if !variants.is_empty() {
+        // They multiply, so they count twice.
+        let Some(detail) = detail.nested() else {
+            return "…".to_owned();
+        };
+        let variants = variants.iter().take(VARIANTS);
+        let names = variants.map(|variant| type_name(*variant, detail));
+        return union(names, detail);
+    }
+    let kinds = here.kinds();
+    if let (Some(name), [Kind::Object]) = (reference, kinds.as_slice()) {
+        return name.to_owned();
+    }
+    if kinds.is_empty() {
+        return "any".to_owned();
+    }
+    union(
+        kinds.iter().map(|kind| of_kind(*kind, here, detail)),
+        detail,
+    )
+}
+
+/// An object spelled out, even where it has a name.
+pub(crate) fn object(schema: Schema<'_>, detail: Detail) -> String {
+    let here = schema.resolved();
+    let properties = here.properties();
+    if properties.is_empty() {
+        return match here.sub("additionalProperties") {
+            Some(values) if !values.resolved().kinds().is_empty() => {
+                let values = detail.deeper().map(|detail| type_name(values, detail));
+                format!("{{ [name]: {} }}", values.as_deref().unwrap_or("…"))
+            }
+            _ => "object".to_owned(),
+        };
+    }
+    let Some(within) = detail.deeper() else {
+        return "{ … }".to_owned();
+    };
+    let members = properties.iter().map(|property| {
+        let mark = if property.required { "" } else { "?" };
+        let name = type_name(property.schema, within);
+        format!("{}{mark}: {name}", property.name)
+    });
+    let members: Vec<_> = members.collect();
+    format!("{{ {} }}", members.join(", "))
+}
+
+fn of_kind(kind: Kind, schema: Schema<'_>, detail: Detail) -> String {
+    match kind {
+        Kind::Null => "null".to_owned(),
+        Kind::Boolean => "boolean".to_owned(),
+        Kind::Integer => integer(schema),
+        Kind::Number => number(schema),
+        Kind::Array => array(schema, detail),
+        Kind::Object => object(schema, detail),
+        Kind::String => schema.text("format").unwrap_or("string").to_owned(),
+    }
+}
+
+fn array(schema: Schema<'_>, detail: Detail) -> String {
+    let Some(items) = schema.items() else {
+        return "any[]".to_owned();
+    };
+    let name = type_name(items, detail);
+    if name.contains(" | ") && !name.starts_with('{') {
+        format!("({name})[]")
+    } else {
+        format!("{name}[]")
+    }
+}
+
+/// `1..9`, or `integer`. Bounds that only say how an integer is stored are
+/// left out.
+fn integer(schema: Schema<'_>) -> String {
+    let bound = |keyword: &str| schema.get(keyword).and_then(Node::as_f64);
+    let said = |value: &f64| value.abs() < f64::from(i32::MAX);
+    let above = bound("exclusiveMinimum").map(|bound| bound.floor() + 1.0);
+    let below = bound("exclusiveMaximum").map(|bound| bound.ceil() - 1.0);
+    let least = bound("minimum").or(above).filter(said);
+    let most = bound("maximum").or(below).filter(said);
+    match (least, most) {
+        (None, None) => "integer".to_owned(),
+        (least, most) => {
+            let show = |bound: Option<f64>| bound.map(|bound| bound.to_string());
+            format!(
+                "{}..{}",
+                show(least).unwrap_or_default(),
+                show(most).unwrap_or_default()
+            )
+        }
+    }
+}
+
+/// `number 0..1`, with `<` before a bound that is not reached.
+fn number(schema: Schema<'_>) -> String {
+    let bound = |keyword: &str| schema.get(keyword).filter(|node| node.as_f64().is_some());
+    let least = bound("minimum").map(Node::to_string);
+    let above = bound("exclusiveMinimum").map(|bound| format!("{bound}<"));
+    let most = bound("maximum").map(Node::to_string);
+    let below = bound("exclusiveMaximum").map(|bound| format!("<{bound}"));
+    match (least.or(above), most.or(below)) {
+        (None, None) => "number".to_owned(),
+        (least, most) => format!(
+            "number {}..{}",
+            least.unwrap_or_default(),
+            most.unwrap_or_default()
+        ),
+    }
+}
+
+/// One of these, each said once.
+fn union(names: impl Iterator<Item = String>, detail: Detail) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for name in names {
+        if !said.contains(&name) {
+            said.push(name);
+        }
+    }
+    if said.len() > detail.choices {
+        said.truncate(detail.choices);
+        said.push("…".to_owned());
+    }
+    said.join(" | ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Detail, type_name};
+    use crate::signature::schema::Document;
+
+    #[test]
+    fn types_are_short_expressions() {
+        let cases = [
+            (r#"{"type": "string"}"#, "string"),
+            (r#"{"type": "string", "format": "date"}"#, "date"),
+            (r#"{"type": "integer"}"#, "integer"),
+            (r#"{"type": "integer", "minimum": 1, "maximum": 9}"#, "1..9"),
+            (r#"{"type": "integer", "exclusiveMinimum": 0}"#, "1.."),
+            (
+                r#"{"type": "integer", "minimum": 0, "maximum": 4294967295}"#,
+                "0..",
+            ),
+            (
+                r#"{"type": "integer", "minimum": -9223372036854775808}"#,
+                "integer",
+            ),
+            (
+                r#"{"type": "number", "minimum": 0, "exclusiveMaximum": 1}"#,
+                "number 0..<1",
+            ),
+            (
+                r#"{"enum": ["economy", "business"]}"#,
+                r#""economy" | "business""#,
+            ),
+            (r#"{"const": 5}"#, "5"),
+            (
+                r#"{"oneOf": [{"const": "a", "title": "A"}, {"const": "b"}]}"#,
+                r#""a" | "b""#,
+            ),
+            (r#"{"type": ["integer", "null"]}"#, "integer | null"),
+            (
+                r#"{"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "string"}]}"#,
+                "string | null",
+            ),
+            (
+                r#"{"type": "array", "items": {"type": "string"}}"#,
+                "string[]",
+            ),
+            (
+                r#"{"type": "array", "items": {"enum": ["a", "b"]}}"#,
+                r#"("a" | "b")[]"#,
+            ),
+            (r#"{"type": "array"}"#, "any[]"),
+            (r#"{"type": "object"}"#, "object"),
+            (
+                r#"{"type": "object", "additionalProperties": {"type": "number"}}"#,
+                "{ [name]: number }",
+            ),
+            (
+                r#"{"properties": {"b": {"type": "boolean"}, "a": {"properties": {"x": {}}}}, "required": ["b"]}"#,
+                "{ b: boolean, a?: { … } }",
+            ),
+            ("{}", "any"),
+            ("true", "any"),
+            (
+                r#"{"enum": [1, 2, 3, 4, 5, 6, 7, 8]}"#,
+                "1 | 2 | 3 | 4 | 5 | 6 | …",
+            ),
+        ];
+        for (schema, expected) in cases {
+            let document = Document::new(schema);
+            assert_eq!(
+                type_name(document.schema(), Detail::SHORT),
+                expected,
+                "{schema}"
+            );
+        }
+    }
+
+    #[test]
+    fn named_objects_are_named_and_circles_end() {
+        let document = Document::new(
+            r##"{"properties": {"tree": {"$ref": "#/$defs/Tree"}, "mood": {"$ref": "#/$defs/Mood"}},
+                "$defs": {"Tree": {"properties": {"left": {"$ref": "#/$defs/Tree"}}},
+                          "Mood": {"enum": ["good"]}}}"##,
+        );
+        let shown = type_name(document.schema(), Detail::FULL);
+        assert_eq!(shown, r#"{ tree?: Tree, mood?: "good" }"#);
+        let circle = Document::new(r##"{"items": {"$ref": "#"}}"##);
+        let shown = type_name(circle.schema(), Detail::SHORT);
+        assert!(shown.len() < 100, "{shown}");
+    }
+}

@@ -1,0 +1,96 @@
+//! Lines that fit the terminal.
+
+use std::io::{self, IsTerminal as _};
+
+/// The widest that text is easy to read.
+const WIDEST: usize = 110;
+/// Where no terminal says how wide it is.
+const USUAL: usize = 100;
+const NARROWEST: usize = 40;
+
+/// How wide lines of results may be.
+pub(crate) fn width() -> usize {
+    if !io::stdout().is_terminal() {
+        return USUAL;
+    }
+    let shown = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    shown.unwrap_or(USUAL).clamp(NARROWEST, WIDEST)
+}
+
+/// Breaks text into lines of at most `width` characters, where it can. Line
+/// ends that are there stay.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    text.lines()
+        .flat_map(|line| wrap_line(line, width))
+        .collect()
+}
+
+fn wrap_line(line: &str, width: usize) -> Vec<String> {
+    let content = line.trim_start();
+    // What is indented, a list or an example, stays so.
+    let indent = &line[..line.len() - content.len()];
+    fill(content.split_whitespace(), indent, indent, width)
+}
+
+/// Puts pieces on lines, with a space between them.
+pub(crate) fn fill<'a>(
+    pieces: impl Iterator<Item = &'a str>,
+    first: &str,
+    hanging: &str,
+    width: usize,
+) -> Vec<String> {
+    let mut lines = vec![first.to_owned()];
+    let mut empty = true;
+    for piece in pieces {
+        let line = lines.last_mut().expect("there is a line");
+        let space = usize::from(!empty);
+        if !empty && line.chars().count() + space + piece.chars().count() > width {
+            lines.push(format!("{hanging}{piece}"));
+            continue;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(piece);
+        empty = false;
+    }
+    lines
+}
+
+/// The text up to `width` characters, with a mark where the rest is missing.
+pub(crate) fn shorten(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{shorten, wrap};
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        let text = "one two three\n\n  - four five six\nunbreakable";
+        let lines = wrap(text, 10);
+        assert_eq!(
+            lines,
+            [
+                "one two",
+                "three",
+                "",
+                "  - four",
+                "  five six",
+                "unbreakable"
+            ],
+        );
+        assert!(wrap("", 10).is_empty());
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut() {
+        assert_eq!(shorten("größer", 6), "größer");
+        assert_eq!(shorten("größer als", 6), "größe…");
+    }
+}
