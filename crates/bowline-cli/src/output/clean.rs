@@ -26,7 +26,7 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
 
 /// Whether a character does something rather than show something: control
 /// characters, and those that turn the direction of the text around them.
-fn steers(character: char) -> bool {
+pub(super) fn steers(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' => true,

@@ -4,6 +4,8 @@
 //! is coloured unless a terminal shows it and nobody asked for plain text.
 
 mod clean;
+mod content;
+mod files;
 mod similar;
 mod style;
 
@@ -13,6 +15,8 @@ use serde::Serialize;
 
 pub(crate) use self::{
     clean::clean,
+    content::{Parts, pretty, print_parts},
+    files::{Piece, SaveArgs},
     similar::similar,
     style::{Paint, Style},
 };
@@ -67,9 +71,11 @@ impl Output {
     /// Says what went wrong, and what could be done.
     pub(crate) fn failure(&self, failure: &Failure) {
         let paint = self.remarks;
-        self.remark(format!("{} {failure}", paint.error("error:")));
+        // Servers have their say in these.
+        let message = clean(&failure.message);
+        self.remark(format!("{} {message}", paint.error("error:")));
         for hint in &failure.hints {
-            self.remark(format!("  {} {hint}", paint.hint("hint:")));
+            self.remark(format!("  {} {}", paint.hint("hint:"), clean(hint)));
         }
     }
 }

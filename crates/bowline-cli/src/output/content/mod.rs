@@ -1,0 +1,194 @@
+//! What tools return and resources hold, for people.
+
+mod pretty;
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use base64::{
+    Engine as _, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+use bowline::proto::model::{ContentBlock, ResourceContents, ResourceLink};
+
+pub(crate) use self::pretty::pretty;
+use super::{Output, Piece, SaveArgs, clean};
+use crate::failure::Failure;
+
+/// Some servers leave the padding out.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// Content, sorted by what can be done with it.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Parts {
+    /// What can be shown, in its order.
+    pub(crate) texts: Vec<String>,
+    /// What can be saved.
+    pub(crate) pieces: Vec<Piece>,
+    /// What can be neither, in a few words each.
+    pub(crate) strange: Vec<String>,
+}
+
+impl Parts {
+    pub(crate) fn of_blocks<'a>(blocks: impl IntoIterator<Item = &'a ContentBlock>) -> Self {
+        let mut parts = Self::default();
+        for block in blocks {
+            parts.block(block);
+        }
+        parts
+    }
+
+    pub(crate) fn of_contents(contents: &[ResourceContents]) -> Self {
+        let mut parts = Self::default();
+        for content in contents {
+            parts.contents(content);
+        }
+        parts
+    }
+
+    fn block(&mut self, block: &ContentBlock) {
+        match block {
+            ContentBlock::Text(text) => self.texts.push(text.text.clone()),
+            ContentBlock::Image(image) => self.encoded(Some(&image.mime_type), &image.data),
+            ContentBlock::Audio(audio) => self.encoded(Some(&audio.mime_type), &audio.data),
+            ContentBlock::ResourceLink(link) => self.texts.push(describe_link(link)),
+            ContentBlock::Resource(embedded) => self.contents(&embedded.resource),
+            _ => self
+                .strange
+                .push("content of a kind that is not known".to_owned()),
+        }
+    }
+
+    fn contents(&mut self, contents: &ResourceContents) {
+        match (&contents.text, &contents.blob) {
+            (Some(text), _) => self.texts.push(text.clone()),
+            (None, Some(blob)) => self.encoded(contents.mime_type.as_deref(), blob),
+            (None, None) => self.strange.push("a resource without content".to_owned()),
+        }
+    }
+
+    fn encoded(&mut self, mime_type: Option<&str>, data: &str) {
+        match BASE64.decode(data.trim_ascii()) {
+            Ok(bytes) => self.pieces.push(Piece {
+                mime_type: mime_type.map(str::to_owned),
+                bytes,
+            }),
+            Err(_) => {
+                let kind = clean(mime_type.unwrap_or("data"));
+                self.strange.push(format!("{kind} that is not base64"));
+            }
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+fn describe_link(link: &ResourceLink) -> String {
+    let title = link.title.as_ref().unwrap_or(&link.name);
+    let about = [Some(title), link.mime_type.as_ref()].into_iter().flatten();
+    let about: Vec<_> = about.map(String::as_str).collect();
+    format!("{} ({})", link.uri, about.join(", "))
+}
+
+/// Prints what can be shown, and saves the rest or says how to. `name` is what
+/// it came from, for the names of files.
+pub(crate) fn print_parts(
+    output: &Output,
+    name: &str,
+    mut parts: Parts,
+    save: &SaveArgs,
+) -> Result<(), Failure> {
+    if save.out.is_some() && parts.pieces.is_empty() && !parts.texts.is_empty() {
+        // Then the text is what is to be saved.
+        let text = parts.texts.join("\n");
+        parts.texts.clear();
+        parts.pieces.push(Piece {
+            mime_type: Some("text/plain".to_owned()),
+            bytes: text.into_bytes(),
+        });
+    }
+    for text in &parts.texts {
+        output.text(text)?;
+    }
+    if save.out.is_some() {
+        save.save(output, name, &parts.pieces)?;
+    } else {
+        let how = match parts.pieces.len() {
+            1 => "--out FILE saves it",
+            _ => "--out FOLDER saves it",
+        };
+        for piece in &parts.pieces {
+            output.remark(format!("not shown: {}; {how}", piece.describe()));
+        }
+    }
+    for what in &parts.strange {
+        output.remark(format!("not shown: {what}; --json shows it"));
+    }
+    Ok(())
+}
+
+impl Output {
+    /// Whether a terminal shows the results.
+    pub(crate) fn on_terminal(&self) -> bool {
+        io::stdout().is_terminal()
+    }
+
+    /// Writes a text of a server's, with a line end after it. A terminal is
+    /// kept from obeying it.
+    pub(crate) fn text(&self, text: &str) -> Result<(), Failure> {
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        if self.on_terminal() {
+            self.line(clean(text))
+        } else {
+            self.line(text)
+        }
+    }
+
+    /// Writes bytes as they are.
+    pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        out.write_all(bytes)?;
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Writes JSON of a server's, as it came but for spaces and line ends.
+    pub(crate) fn verbatim(&self, json: &str) -> Result<(), Failure> {
+        self.line(pretty(json))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bowline::proto::model::{AudioContent, ContentBlock, ImageContent, ResourceLink};
+
+    use super::{Parts, Piece};
+
+    #[test]
+    fn content_is_sorted() {
+        let mut link = ResourceLink::new("note:///a", "a");
+        link.title = Some("A note".to_owned());
+        let blocks = [
+            ContentBlock::text("one"),
+            ImageContent::new("AAEC", "image/png").into(),
+            link.into(),
+            AudioContent::new("AA", "audio/wav").into(),
+            ImageContent::new("!", "image/png").into(),
+        ];
+        let parts = Parts::of_blocks(&blocks);
+        assert_eq!(parts.texts, ["one", "note:///a (A note)"]);
+        let piece = |mime_type: &str, bytes: &[u8]| Piece {
+            mime_type: Some(mime_type.to_owned()),
+            bytes: bytes.to_vec(),
+        };
+        assert_eq!(
+            parts.pieces,
+            [piece("image/png", &[0, 1, 2]), piece("audio/wav", &[0])]
+        );
+        assert_eq!(parts.strange, ["image/png that is not base64"]);
+    }
+}
