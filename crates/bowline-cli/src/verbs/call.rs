@@ -1,18 +1,153 @@
 //! `bowline call`.
 
+use bowline::{Client, proto::model::CallToolResult};
 use clap::Args;
+use serde_json::{Value, json};
 
-use crate::{context::Context, failure::Failure, target::ServerWords};
+use super::list;
+use crate::{
+    arguments::{self, Arguments, Given, Wanted},
+    context::Context,
+    failure::Failure,
+    output::{Parts, Piece, SaveArgs, pretty, print_parts},
+    signature::{Document, Signature},
+    talk::{self, Ended},
+    target::{self, ServerWords},
+    verbs::raw::encode,
+};
 
 /// Call a tool
 #[derive(Args, Debug)]
+#[command(
+    override_usage = "bowline call <SERVER>.<TOOL> [NAME=VALUE]… [OPTIONS]\n       bowline call <TOOL> [NAME=VALUE]… [OPTIONS] -- <COMMAND>…",
+    after_help = "\
+How arguments are written:
+  name=value     a value, read as the tool's schema says; again for lists
+  name:=JSON     a value, as JSON
+  name=@file     the text of a file (@- is standard input, @@ a plain @)
+  name:=@file    the JSON in a file
+  a.b=value      a value within an object
+  '{…}'          all arguments, as JSON; also from @file, or - for standard input
+
+Examples:
+  bowline call demo.echo message=hi
+  bowline call 'demo.add(1, 2)'
+  bowline call demo.search_flights to=Lisbon seats=2 --json
+  bowline call https://example.com/mcp echo message=hi
+  bowline call echo message=hi -- npx -y @modelcontextprotocol/server-everything"
+)]
 pub(crate) struct Call {
     #[command(flatten)]
     words: ServerWords,
+    /// Send the arguments as they are, without a look at the tool's schema
+    #[arg(long)]
+    no_check: bool,
+    #[command(flatten)]
+    save: SaveArgs,
 }
 
 impl Call {
-    pub(crate) async fn run(self, _cx: &Context) -> Result<(), Failure> {
-        Err(Failure::usage("not yet"))
+    pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
+        self.save.check()?;
+        let words = self.words.clone().resolve(cx)?;
+        let server = words.target.name();
+        let Some(name) = words.name.as_deref().filter(|name| !name.is_empty()) else {
+            return Err(
+                Failure::usage(format!("which tool of {server}?")).hint(format!(
+                    "`bowline list {server}` shows those that there are"
+                )),
+            );
+        };
+        let (tool, inside) = arguments::split_call(name);
+        let given = arguments::read(&words.rest, inside)?;
+        let ended = target::with_client(cx, &words.target, async |client| {
+            let arguments = self.arguments(client, server, tool, given).await?;
+            let ended = talk::call(cx, client, tool, Value::Object(arguments)).await;
+            ended.map_err(|failure| failure.about(&format!("{server}.{tool}")))
+        })
+        .await?;
+        match ended {
+            Ended::Done(result) => self.print(cx, &format!("{server}.{tool}"), tool, &result),
+            Ended::Parked(id) => parked(cx, &id),
+        }
+    }
+
+    /// The arguments, as the tool wants them.
+    async fn arguments(
+        &self,
+        client: &Client,
+        server: &str,
+        name: &str,
+        given: Vec<Given>,
+    ) -> Result<Arguments, Failure> {
+        if self.no_check {
+            return arguments::unchecked(given);
+        }
+        let listed = list::tools(client).await?;
+        let tool = list::tool(&listed.items, server, name)?;
+        let schema = Document::new(tool.input_schema_or_empty().get());
+        let wanted = Wanted {
+            name,
+            schema: schema.schema(),
+            signature: Signature::of(tool).line(),
+        };
+        arguments::fit(given, &wanted)
+    }
+
+    fn print(
+        &self,
+        cx: &Context,
+        what: &str,
+        tool: &str,
+        result: &CallToolResult,
+    ) -> Result<(), Failure> {
+        let mut parts = Parts::of_blocks(&result.content);
+        let structured = result.structured_content.as_ref();
+        if let (true, Some(value)) = (parts.texts.is_empty(), structured) {
+            match self.save.out {
+                Some(_) => parts.pieces.push(Piece {
+                    mime_type: Some("application/json".to_owned()),
+                    bytes: format!("{}\n", pretty(value.get())).into_bytes(),
+                }),
+                None => parts.texts.push(pretty(value.get())),
+            }
+        }
+        if cx.json() {
+            cx.output.verbatim(encode(result)?.get())?;
+            if result.failed() {
+                return Err(Failure::failed(format!("{what} failed")));
+            }
+            return self.save.save(&cx.output, tool, &parts.pieces);
+        }
+        if result.failed() {
+            return Err(failed(what, &parts));
+        }
+        if parts.is_empty() {
+            cx.output
+                .remark(format!("{what} is done, and returned nothing"));
+        }
+        print_parts(&cx.output, tool, parts, &self.save)
+    }
+}
+
+/// The tool says itself what went wrong.
+fn failed(what: &str, parts: &Parts) -> Failure {
+    let text = parts.texts.join("\n");
+    let text = text.trim();
+    Failure::failed(match text {
+        "" => format!("{what} failed, and does not say why"),
+        line if !line.contains('\n') => format!("{what} failed: {line}"),
+        lines => format!("{what} failed:\n{lines}"),
+    })
+}
+
+/// The call waits for answers.
+fn parked(cx: &Context, id: &str) -> Result<(), Failure> {
+    cx.output.remark(format!(
+        "the call waits for answers; go on with `bowline resume {id}`"
+    ));
+    match cx.json() {
+        true => cx.output.json(&json!({"parked": id})),
+        false => Ok(()),
     }
 }

@@ -1,18 +1,127 @@
 //! `bowline prompt`.
 
+use bowline::{
+    Client,
+    proto::{
+        jsonrpc::RawJson,
+        model::{GetPromptResult, Prompt as Definition, method},
+    },
+};
 use clap::Args;
+use serde_json::{Map, Value, json};
 
-use crate::{context::Context, failure::Failure, target::ServerWords};
+use super::{list, raw};
+use crate::{
+    arguments::{self, Given, Wanted},
+    context::Context,
+    failure::Failure,
+    output::{Parts, SaveArgs, clean, print_parts},
+    signature::Document,
+    target::{self, ServerWords},
+};
 
 /// Get a prompt, filled in
 #[derive(Args, Debug)]
+#[command(
+    override_usage = "bowline prompt <SERVER>.<PROMPT> [NAME=VALUE]… [OPTIONS]\n       bowline prompt <PROMPT> [NAME=VALUE]… [OPTIONS] -- <COMMAND>…",
+    after_help = "\
+Examples:
+  bowline prompt demo.review code=@main.rs
+  bowline prompt demo.review code=@main.rs --json"
+)]
 pub(crate) struct Prompt {
     #[command(flatten)]
     words: ServerWords,
+    /// Send the arguments as they are, without a look at what is wanted
+    #[arg(long)]
+    no_check: bool,
+    #[command(flatten)]
+    save: SaveArgs,
 }
 
 impl Prompt {
-    pub(crate) async fn run(self, _cx: &Context) -> Result<(), Failure> {
-        Err(Failure::usage("not yet"))
+    pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
+        self.save.check()?;
+        let words = self.words.clone().resolve(cx)?;
+        let server = words.target.name();
+        let Some(name) = &words.name else {
+            return Err(
+                Failure::usage(format!("which prompt of {server}?")).hint(format!(
+                    "`bowline prompts {server}` shows those that there are"
+                )),
+            );
+        };
+        let (name, inside) = arguments::split_call(name);
+        let given = arguments::read(&words.rest, inside)?;
+        let raw = target::with_client(cx, &words.target, async |client| {
+            self.get(client, server, name, given).await
+        })
+        .await?;
+        if cx.json() {
+            return cx.output.verbatim(raw.get());
+        }
+        let result: GetPromptResult = raw.decode().map_err(|error| {
+            Failure::failed(format!("{server}.{name}: the answer does not fit: {error}"))
+        })?;
+        let paint = cx.output.paint();
+        for message in &result.messages {
+            cx.output
+                .line(paint.faint(format!("[{}]", clean(message.role.as_str()))))?;
+            let parts = Parts::of_blocks([&message.content]);
+            print_parts(&cx.output, name, parts, &self.save)?;
+        }
+        Ok(())
     }
+
+    async fn get(
+        &self,
+        client: &Client,
+        server: &str,
+        name: &str,
+        given: Vec<Given>,
+    ) -> Result<RawJson, Failure> {
+        let arguments = if self.no_check {
+            arguments::unchecked(given)?
+        } else {
+            let listed = list::prompts(client).await?;
+            let prompt = list::prompt(&listed.items, server, name)?;
+            let schema = Document::new(&schema(prompt).to_string());
+            let wanted = Wanted {
+                name,
+                schema: schema.schema(),
+                signature: signature(prompt),
+            };
+            arguments::fit(given, &wanted)?
+        };
+        let mut params = Map::new();
+        params.insert("name".to_owned(), name.into());
+        if !arguments.is_empty() {
+            params.insert("arguments".to_owned(), arguments.into());
+        }
+        let params = raw::encode(&params)?.decode().unwrap_or_default();
+        let result = raw::send(client, method::PROMPTS_GET, params).await;
+        result.map_err(|failure| failure.about(&format!("{server}.{name}")))
+    }
+}
+
+/// What can be filled in, all of it texts, as a schema.
+fn schema(prompt: &Definition) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for argument in &prompt.arguments {
+        let about = argument.description.as_deref();
+        let schema = json!({"type": "string", "description": about.unwrap_or_default()});
+        properties.insert(argument.name.clone(), schema);
+        if argument.required == Some(true) {
+            required.push(argument.name.clone());
+        }
+    }
+    json!({"properties": properties, "required": required, "additionalProperties": false})
+}
+
+fn signature(prompt: &Definition) -> String {
+    let plain = crate::output::Paint::new(false);
+    let lines = crate::signature::of_prompt(prompt, plain, usize::MAX);
+    let named = lines.into_iter().find(|line| !line.starts_with("///"));
+    named.unwrap_or_default()
 }

@@ -2,7 +2,13 @@
 
 use clap::Args;
 
-use crate::{context::Context, failure::Failure, target::ServerArgs};
+use super::list;
+use crate::{
+    context::Context,
+    failure::Failure,
+    signature::{of_prompt, width},
+    target::{self, ServerArgs},
+};
 
 /// List a server's prompts
 #[derive(Args, Debug)]
@@ -12,7 +18,25 @@ pub(crate) struct Prompts {
 }
 
 impl Prompts {
-    pub(crate) async fn run(self, _cx: &Context) -> Result<(), Failure> {
-        Err(Failure::usage("not yet"))
+    pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
+        let target = self.server.target(cx)?;
+        let listed =
+            target::with_client(cx, &target, async |client| list::prompts(client).await).await?;
+        if cx.json() {
+            return cx.output.verbatim(listed.json()?.get());
+        }
+        if listed.items.is_empty() {
+            cx.output
+                .remark(format!("{} has no prompts", target.name()));
+            return Ok(());
+        }
+        let mut lines = Vec::new();
+        for prompt in &listed.items {
+            if !lines.is_empty() {
+                lines.push(String::new());
+            }
+            lines.extend(of_prompt(prompt, cx.output.paint(), width()));
+        }
+        cx.output.line(lines.join("\n"))
     }
 }

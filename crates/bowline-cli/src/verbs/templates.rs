@@ -1,10 +1,17 @@
 //! `bowline templates`.
 
+use bowline::proto::model::{ResourceTemplate, method};
 use clap::Args;
 
-use crate::{context::Context, failure::Failure, target::ServerArgs};
+use super::resources::{about, print};
+use crate::{
+    context::Context,
+    failure::Failure,
+    target::{self, ServerArgs},
+    verbs::raw,
+};
 
-/// List a server's resource templates
+/// List a server's templates for resources
 #[derive(Args, Debug)]
 pub(crate) struct Templates {
     #[command(flatten)]
@@ -12,7 +19,23 @@ pub(crate) struct Templates {
 }
 
 impl Templates {
-    pub(crate) async fn run(self, _cx: &Context) -> Result<(), Failure> {
-        Err(Failure::usage("not yet"))
+    pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
+        let target = self.server.target(cx)?;
+        let (list, key) = (method::RESOURCES_TEMPLATES_LIST, "resourceTemplates");
+        let listed = target::with_client(cx, &target, async |client| {
+            raw::list::<ResourceTemplate>(client, list, key).await
+        })
+        .await?;
+        if cx.json() {
+            return cx.output.verbatim(listed.json()?.get());
+        }
+        let rows = listed.items.iter().map(|template| {
+            let title = template.title.as_ref().unwrap_or(&template.name);
+            let facts = [template.mime_type.clone()];
+            let about = about(title, template.description.as_deref(), facts);
+            (template.uri_template.as_str(), about)
+        });
+        let rows: Vec<_> = rows.collect();
+        print(cx, target.name(), "templates", &rows)
     }
 }

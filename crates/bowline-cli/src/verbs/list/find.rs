@@ -1,0 +1,66 @@
+//! One of a server's tools or prompts, by its name.
+
+use bowline::{
+    Client,
+    proto::model::{Prompt, Tool, method},
+};
+
+use crate::{
+    failure::Failure,
+    output::similar,
+    verbs::raw::{Listed, list},
+};
+
+/// All tools of a server.
+pub(crate) async fn tools(client: &Client) -> Result<Listed<Tool>, Failure> {
+    list(client, method::TOOLS_LIST, "tools").await
+}
+
+/// All prompts of a server.
+pub(crate) async fn prompts(client: &Client) -> Result<Listed<Prompt>, Failure> {
+    list(client, method::PROMPTS_LIST, "prompts").await
+}
+
+/// A tool, or what might have been meant.
+pub(crate) fn tool<'a>(tools: &'a [Tool], server: &str, name: &str) -> Result<&'a Tool, Failure> {
+    let found = tools.iter().find(|tool| tool.name == name);
+    found.ok_or_else(|| {
+        let known = tools.iter().map(|tool| tool.name.as_str());
+        missing(server, "tool", name, known).hint(format!(
+            "`bowline list {server}` shows those that there are"
+        ))
+    })
+}
+
+/// A prompt, or what might have been meant.
+pub(crate) fn prompt<'a>(
+    prompts: &'a [Prompt],
+    server: &str,
+    name: &str,
+) -> Result<&'a Prompt, Failure> {
+    let found = prompts.iter().find(|prompt| prompt.name == name);
+    found.ok_or_else(|| {
+        let known = prompts.iter().map(|prompt| prompt.name.as_str());
+        missing(server, "prompt", name, known).hint(format!(
+            "`bowline prompts {server}` shows those that there are"
+        ))
+    })
+}
+
+/// Says that there is no such thing.
+pub(crate) fn missing<'a>(
+    server: &str,
+    kind: &str,
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Failure {
+    let mut known = known.into_iter().peekable();
+    if known.peek().is_none() {
+        return Failure::usage(format!("{server} has no {kind}s, so no `{name}`"));
+    }
+    let failure = Failure::usage(format!("{server} has no {kind} `{name}`"));
+    match similar(name, known) {
+        Some(meant) => failure.hint(format!("did you mean `{meant}`?")),
+        None => failure,
+    }
+}
