@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use crate::Failure;
 
-/// Folders that tools make, wherever they stand.
+/// Folders that tools make. A module of sources may have such a name.
 const MADE_BY_TOOLS: &[&str] = &["target", "node_modules"];
 /// What fuzzing leaves behind.
 const MADE_BY_FUZZING: &[&str] = &["fuzz/artifacts", "fuzz/corpus", "fuzz/coverage"];
@@ -73,7 +73,8 @@ impl Tree {
 }
 
 fn is_ours(name: &str, path: &str) -> bool {
-    !MADE_BY_TOOLS.contains(&name)
+    let made = MADE_BY_TOOLS.contains(&name) && !path.contains("/src/");
+    !made
         && !MADE_BY_FUZZING.iter().any(|made| path.ends_with(made))
         && (!name.starts_with('.') || OUR_HIDDEN.contains(&name))
 }
@@ -88,6 +89,7 @@ mod tests {
         assert!(is_ours(".ci", ".ci"));
         assert!(!is_ours(".git", ".git"));
         assert!(!is_ours("target", "crates/a/fuzz/target"));
+        assert!(is_ours("target", "crates/a/src/target"));
         assert!(!is_ours("corpus", "crates/a/fuzz/corpus"));
         assert!(is_ours("corpus", "crates/a/tests/corpus"));
     }

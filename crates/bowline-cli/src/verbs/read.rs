@@ -75,7 +75,7 @@ impl Read {
 
 async fn read(client: &Client, server: &str, uri: &str) -> Result<RawJson, Failure> {
     let params = [("uri", encode(uri)?)].into_iter().collect();
-    let error = match ask(client, method::RESOURCES_READ, params).await? {
+    let error = match ask(client, method::RESOURCES_READ, params).await {
         Ok(result) => return Ok(result),
         Err(error) => error,
     };

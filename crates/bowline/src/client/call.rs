@@ -1,6 +1,7 @@
 //! One call, from its options to its answer.
 
 use std::{
+    borrow::Cow,
     future::{Future, IntoFuture},
     marker::PhantomData,
     pin::Pin,
@@ -9,12 +10,12 @@ use std::{
 
 use tokio::sync::mpsc;
 
-use super::{Client, Error, shared::Shared};
+use super::{Client, Error, answer::Answer, shared::Shared};
 use crate::{
     proto::{
         client::{CallOptions, CallPolicy, Failure, OnInput, Outcome, Progress, Request},
         jsonrpc::EncodeError,
-        model::{Meta, ProgressParams, ResultObject},
+        model::{Meta, ProgressParams},
     },
     transport::BoxFuture,
 };
@@ -26,7 +27,7 @@ use crate::{
 #[must_use = "a call is made when it is awaited"]
 pub struct Call<'a, R> {
     client: &'a Client,
-    operation: &'static str,
+    operation: Cow<'static, str>,
     request: Result<Request, EncodeError>,
     options: CallOptions,
     progress: Option<mpsc::UnboundedSender<ProgressParams>>,
@@ -34,15 +35,15 @@ pub struct Call<'a, R> {
     result: PhantomData<fn() -> R>,
 }
 
-impl<'a, R: ResultObject> Call<'a, R> {
+impl<'a, R: Answer> Call<'a, R> {
     pub(crate) fn new(
         client: &'a Client,
-        operation: &'static str,
+        operation: impl Into<Cow<'static, str>>,
         request: Result<Request, EncodeError>,
     ) -> Self {
         Self {
             client,
-            operation,
+            operation: operation.into(),
             request,
             options: CallOptions::default(),
             progress: None,
@@ -128,7 +129,7 @@ impl<'a, R: ResultObject> Call<'a, R> {
     pub(crate) async fn outcome(self) -> Result<Outcome, Error> {
         let request = self
             .request
-            .map_err(|error| Error::unencodable(self.operation, error))?;
+            .map_err(|error| Error::unencodable(&self.operation, error))?;
         let shared = self.client.shared();
         let call = shared.request(request, self.options, self.progress);
         let Some(signal) = self.signal else {
@@ -142,12 +143,12 @@ impl<'a, R: ResultObject> Call<'a, R> {
     }
 
     async fn answer(self) -> Result<R, Error> {
-        let (client, operation) = (self.client, self.operation);
-        read(client.shared(), operation, self.outcome().await?)
+        let (client, operation) = (self.client, self.operation.clone());
+        read(client.shared(), &operation, self.outcome().await?)
     }
 }
 
-impl<'a, R: ResultObject + 'a> IntoFuture for Call<'a, R> {
+impl<'a, R: Answer + 'a> IntoFuture for Call<'a, R> {
     type Output = Result<R, Error>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
 
@@ -157,7 +158,7 @@ impl<'a, R: ResultObject + 'a> IntoFuture for Call<'a, R> {
 }
 
 /// Decodes the answer, on the task of the one who asked.
-pub(crate) fn read<R: ResultObject>(
+pub(crate) fn read<R: Answer>(
     shared: &Shared,
     operation: &str,
     outcome: Outcome,

@@ -1,5 +1,6 @@
 //! The client: one connection to one server, which keeps itself up.
 
+mod answer;
 mod builder;
 mod call;
 mod continuation;
@@ -21,10 +22,12 @@ mod unfold;
 
 use std::{sync::Arc, time::Duration};
 
+use serde::Serialize;
 use tokio::sync::watch;
 
 use self::shared::Shared;
 pub use self::{
+    answer::{Answer, Verbatim},
     builder::ClientBuilder,
     call::Call,
     continuation::{Continuation, ToolTurn},
@@ -106,6 +109,22 @@ impl Client {
     pub fn request<P: model::Request>(&self, params: P) -> Call<'_, P::Result> {
         let request = Request::new(params);
         Call::new(self, P::METHOD, request)
+    }
+
+    /// Any request at all, also one that only this server knows. The result is
+    /// left as the server wrote it.
+    ///
+    /// ```
+    /// # use bowline::Client;
+    /// # async fn example(client: &Client) -> Result<(), bowline::Error> {
+    /// let answer = client.raw("acme/tides", &serde_json::json!({"port": "Brest"})).await?;
+    /// let high: f64 = answer.0.decode().unwrap_or_default();
+    /// # let _ = high;
+    /// # Ok(()) }
+    /// ```
+    pub fn raw<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Call<'_, Verbatim> {
+        let request = Request::raw(method.to_owned(), params);
+        Call::new(self, method.to_owned(), request)
     }
 
     /// Asks how an argument of a prompt or of a resource template might go on.

@@ -13,7 +13,7 @@ use crate::{
     target::{self, ServerWords},
 };
 
-/// Send any request of the protocol, and print the result
+/// Send any request, and print the result
 #[derive(Args, Debug)]
 #[command(
     override_usage = "bowline raw <SERVER> <METHOD> [PARAMS] [OPTIONS]\n       bowline raw <METHOD> [PARAMS] [OPTIONS] -- <COMMAND>…",
