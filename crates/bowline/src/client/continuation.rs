@@ -40,11 +40,18 @@ impl Continuation {
 
     pub(crate) fn into_request(self, answers: &InputResponses) -> Result<Request, EncodeError> {
         let mut draft = Draft::new(method::TOOLS_CALL, &self.params)?;
-        draft.push("inputResponses", answers)?;
+        if !answers.is_empty() {
+            draft.push("inputResponses", answers)?;
+        }
         if let Some(state) = &self.state {
             draft.push("requestState", state)?;
         }
-        Ok(Request::from(draft))
+        let tool = self.params.get("name").map(RawJson::decode::<String>);
+        let request = Request::from(draft);
+        Ok(match tool {
+            Some(Ok(tool)) => request.for_tool(&tool),
+            _ => request,
+        })
     }
 }
 

@@ -179,8 +179,11 @@ impl Client {
         self.listen()
     }
 
-    /// What is told anyway, without asking for more.
-    pub(crate) fn listen(&self) -> Notifications {
+    /// What the server tells anyway, from now on, without asking it for more:
+    /// on revisions in which changes are told to those who ask, log messages
+    /// and what else belongs to calls.
+    #[must_use]
+    pub fn listen(&self) -> Notifications {
         Notifications {
             receiver: self.shared().host.listen(),
         }

@@ -168,3 +168,21 @@ async fn handlers_are_called_in_order_and_one_that_panics_harms_nobody() {
         "handlers end with the connection"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn whoever_only_listens_asks_for_nothing() {
+    let (client, mut session, _server) = connected(Profile::stateless()).await;
+    let mut heard = client.listen();
+    let answering = async {
+        // The first that comes: a wish to be told of changes would be before it.
+        let request = session.expect("tools/call").await;
+        let log = json!({"level": "info", "data": "working"});
+        session.notify("notifications/message", log).await;
+        session.answer(&request, super::said("done")).await;
+    };
+    let call = async { client.tools().call("work", json!({})).await };
+    let (result, ()) = tokio::join!(call, answering);
+    assert_eq!(result.expect("an answer").all_text(), "done");
+    let log = heard.next().await;
+    assert!(matches!(log, Some(Notification::Log(_))), "{log:?}");
+}

@@ -56,3 +56,29 @@ async fn a_call_without_questions_is_done() {
     let (turn, ()) = tokio::join!(call.park_on_input(), answering);
     assert!(matches!(turn, Ok(ToolTurn::Done(result)) if result.all_text() == "done"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_put_off_goes_on_without_answers() {
+    let (client, mut session, _server) = connected(Profile::stateless()).await;
+    let putting_off = async {
+        let request = session.expect("tools/call").await;
+        session.require_input(&request, json!({}), "sealed").await;
+    };
+    let call = client.tools().call("book", json!({}));
+    let (turn, ()) = tokio::join!(call.park_on_input(), putting_off);
+    let Ok(ToolTurn::NeedsInput(parked)) = turn else {
+        panic!("{turn:?}");
+    };
+    assert!(parked.questions().is_empty());
+    let finishing = async {
+        let request = session.expect("tools/call").await;
+        let params = request.params();
+        assert_eq!(params["requestState"], "sealed");
+        assert_eq!(params.get("inputResponses"), None, "there was no question");
+        session.answer(&request, said("done")).await;
+    };
+    let answers = InputResponses::default();
+    let resumed = async { client.tools().resume(parked, &answers).await };
+    let (result, ()) = tokio::join!(resumed, finishing);
+    assert_eq!(result.expect("an answer").all_text(), "done");
+}
