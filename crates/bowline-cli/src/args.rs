@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use bowline::proto::revision::Revision;
 use clap::{Args, Parser, ValueEnum};
 
-use crate::verbs::Verb;
+use crate::{talk::TalkArgs, verbs::Verb};
 
 /// Look at, call and debug MCP servers.
 ///
@@ -53,6 +53,8 @@ pub(crate) struct Globals {
     /// When to use colours
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: Color,
+    #[command(flatten)]
+    pub(crate) talk: TalkArgs,
 }
 
 /// When to use colours.

@@ -1,23 +1,31 @@
 //! What every verb has at hand: the options that all share, and the output.
 
-use std::{process::ExitCode, time::Duration};
+use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use crate::{
     args::Globals,
     failure::{Failure, FailureKind},
     output::Output,
+    talk::Desk,
 };
 
 /// What every verb has at hand.
 pub(crate) struct Context {
     pub(crate) globals: Globals,
     pub(crate) output: Output,
+    /// Where the questions of servers are answered.
+    pub(crate) talk: Arc<Desk>,
 }
 
 impl Context {
     pub(crate) fn new(globals: Globals) -> Self {
         let output = Output::new(globals.color);
-        Self { globals, output }
+        let talk = Arc::new(Desk::new(&globals, &output));
+        Self {
+            globals,
+            output,
+            talk,
+        }
     }
 
     /// Whether programs read the results, rather than people.

@@ -5,7 +5,14 @@ use std::time::Duration;
 use bowline::{Client, client::ClientBuilder, proto::client::Timeouts};
 
 use super::Target;
-use crate::{context::Context, failure::Failure, talk, traffic};
+use crate::{
+    context::Context,
+    failure::{Failure, FailureKind},
+    talk, traffic,
+};
+
+/// How long last words may take to leave.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// Connects to a server, does something with it, and lets it go, whatever
 /// happens: also when the user presses Ctrl-C, which cancels what is under way
@@ -17,8 +24,22 @@ pub(crate) async fn with_client<T>(
 ) -> Result<T, Failure> {
     let client = interruptible(open(cx, target)).await?;
     let done = interruptible(work(&client)).await;
-    client.stop().await;
+    // A second Ctrl-C leaves at once.
+    tokio::select! {
+        () = leave(&client, done.as_ref().err()) => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
     done
+}
+
+/// Lets the server go, and before that what it must still be told: that a call
+/// was given up.
+async fn leave(client: &Client, failure: Option<&Failure>) {
+    let given_up = [FailureKind::Interrupted, FailureKind::Timeout];
+    if failure.is_some_and(|failure| given_up.contains(&failure.kind)) {
+        tokio::time::sleep(LAST_WORDS).await;
+    }
+    client.stop().await;
 }
 
 /// Connects to a server, and waits until it is there.
@@ -40,6 +61,7 @@ pub(crate) fn settings(cx: &Context, target: &Target) -> ClientBuilder {
     if let Some(revision) = cx.globals.protocol {
         builder = builder.revisions([revision]);
     }
+    cx.talk.meet(target);
     talk::offer(builder, cx)
 }
 

@@ -2,7 +2,7 @@
 
 use bowline::{Client, proto::model::CallToolResult};
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::list;
 use crate::{
@@ -67,8 +67,11 @@ impl Call {
         })
         .await?;
         match ended {
-            Ended::Done(result) => self.print(cx, &format!("{server}.{tool}"), tool, &result),
-            Ended::Parked(id) => parked(cx, &id),
+            Ended::Done(result) => {
+                let what = format!("{server}.{tool}");
+                print(cx, &what, tool, &result, &self.save)
+            }
+            Ended::Parked(id) => talk::tell_parked(cx, &id),
         }
     }
 
@@ -93,41 +96,42 @@ impl Call {
         };
         arguments::fit(given, &wanted)
     }
+}
 
-    fn print(
-        &self,
-        cx: &Context,
-        what: &str,
-        tool: &str,
-        result: &CallToolResult,
-    ) -> Result<(), Failure> {
-        let mut parts = Parts::of_blocks(&result.content);
-        let structured = result.structured_content.as_ref();
-        if let (true, Some(value)) = (parts.texts.is_empty(), structured) {
-            match self.save.out {
-                Some(_) => parts.pieces.push(Piece {
-                    mime_type: Some("application/json".to_owned()),
-                    bytes: format!("{}\n", pretty(value.get())).into_bytes(),
-                }),
-                None => parts.texts.push(pretty(value.get())),
-            }
+/// Prints what a tool returned.
+pub(crate) fn print(
+    cx: &Context,
+    what: &str,
+    tool: &str,
+    result: &CallToolResult,
+    save: &SaveArgs,
+) -> Result<(), Failure> {
+    let mut parts = Parts::of_blocks(&result.content);
+    let structured = result.structured_content.as_ref();
+    if let (true, Some(value)) = (parts.texts.is_empty(), structured) {
+        match save.out {
+            Some(_) => parts.pieces.push(Piece {
+                mime_type: Some("application/json".to_owned()),
+                bytes: format!("{}\n", pretty(value.get())).into_bytes(),
+            }),
+            None => parts.texts.push(pretty(value.get())),
         }
-        if cx.json() {
-            cx.output.verbatim(encode(result)?.get())?;
-            if result.failed() {
-                return Err(Failure::failed(format!("{what} failed")));
-            }
-            return self.save.save(&cx.output, tool, &parts.pieces);
-        }
-        if result.failed() {
-            return Err(failed(what, &parts));
-        }
-        if parts.is_empty() {
-            cx.output
-                .remark(format!("{what} is done, and returned nothing"));
-        }
-        print_parts(&cx.output, tool, parts, &self.save)
     }
+    if cx.json() {
+        cx.output.verbatim(encode(result)?.get())?;
+        if result.failed() {
+            return Err(Failure::failed(format!("{what} failed")));
+        }
+        return save.save(&cx.output, tool, &parts.pieces);
+    }
+    if result.failed() {
+        return Err(failed(what, &parts));
+    }
+    if parts.is_empty() {
+        cx.output
+            .remark(format!("{what} is done, and returned nothing"));
+    }
+    print_parts(&cx.output, tool, parts, save)
 }
 
 /// The tool says itself what went wrong.
@@ -139,15 +143,4 @@ fn failed(what: &str, parts: &Parts) -> Failure {
         line if !line.contains('\n') => format!("{what} failed: {line}"),
         lines => format!("{what} failed:\n{lines}"),
     })
-}
-
-/// The call waits for answers.
-fn parked(cx: &Context, id: &str) -> Result<(), Failure> {
-    cx.output.remark(format!(
-        "the call waits for answers; go on with `bowline resume {id}`"
-    ));
-    match cx.json() {
-        true => cx.output.json(&json!({"parked": id})),
-        false => Ok(()),
-    }
 }

@@ -1,0 +1,74 @@
+//! How a person says beforehand what servers are answered.
+
+use std::{path::PathBuf, str::FromStr};
+
+use bowline::proto::model::LogLevel;
+use clap::Args;
+
+use super::given::{self, Given};
+
+/// Options about what servers ask.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "What servers ask")]
+pub(crate) struct TalkArgs {
+    /// Answer a field of a form, or all of a file with @answers.json; may be repeated
+    #[arg(
+        long,
+        global = true,
+        value_name = "FIELD=VALUE",
+        hide_short_help = true
+    )]
+    #[arg(value_parser = given::parse)]
+    pub(crate) answer: Vec<Answers>,
+    /// Say yes to everything, and fill in forms with their defaults
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) accept: bool,
+    /// Say no to everything that is not answered with --answer
+    #[arg(long, global = true, hide_short_help = true, conflicts_with = "accept")]
+    pub(crate) decline: bool,
+    /// Never ask, not even in a terminal
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) no_input: bool,
+    /// Let this command answer for a model: a request on stdin, a text or a result on stdout
+    #[arg(long, global = true, value_name = "COMMAND", hide_short_help = true)]
+    pub(crate) sampling_command: Option<String>,
+    /// Tell servers that they may work in this folder; may be repeated
+    #[arg(long, global = true, value_name = "FOLDER", hide_short_help = true)]
+    pub(crate) root: Vec<PathBuf>,
+    /// Show progress also where no terminal does, a line each second at most
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) progress: bool,
+    /// Show the server's log messages from this level up, or `off`
+    #[arg(long, global = true, value_name = "LEVEL", hide_short_help = true)]
+    pub(crate) log: Option<Logs>,
+}
+
+/// All that one `--answer` says: a file says more than one thing.
+pub(crate) type Answers = std::sync::Arc<[Given]>;
+
+/// Which log messages are shown.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Logs {
+    /// None.
+    Off,
+    /// What the server sends of its own accord, from warnings up.
+    AsItComes,
+    /// Those from this level up.
+    From(LogLevel),
+}
+
+impl FromStr for Logs {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "off" {
+            return Ok(Self::Off);
+        }
+        let known = |level: &&LogLevel| level.as_str() == text;
+        let level = LogLevel::ALL.iter().find(known).cloned();
+        level.map(Self::From).ok_or_else(|| {
+            let names = LogLevel::ALL.map(|level| level.to_string());
+            format!("the levels are off, {}", names.join(", "))
+        })
+    }
+}

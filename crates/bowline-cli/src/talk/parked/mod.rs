@@ -1,0 +1,230 @@
+//! Calls that wait for answers, across runs of this command.
+//!
+//! A parked call is one file, for the eyes of its owner only: what the server
+//! knows of the call is in it.
+
+mod name;
+mod shelf;
+
+use std::{
+    path::PathBuf,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use bowline::{
+    client::Continuation,
+    proto::{model::InputResponses, revision::Revision},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+pub(crate) use self::shelf::Shelf;
+use super::{desk::Desk, question};
+use crate::{
+    context::Context,
+    failure::Failure,
+    target::{Servers, Target},
+};
+
+/// A call that waits.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Parked {
+    /// What it is called.
+    pub(crate) id: String,
+    /// When it was parked, in seconds since 1970.
+    at: u64,
+    server: Place,
+    /// What the server is called, for people.
+    pub(crate) name: String,
+    /// Where the command was run.
+    folder: PathBuf,
+    /// The revision that was spoken.
+    protocol: Option<String>,
+    pub(crate) tool: String,
+    pub(crate) continuation: Continuation,
+    /// What has been answered already.
+    #[serde(default)]
+    pub(crate) answers: InputResponses,
+}
+
+/// Where the server is, so that it is found again.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Place {
+    Demo,
+    Configured {
+        name: String,
+        config: PathBuf,
+    },
+    Url {
+        url: String,
+        /// Only their names: what they say may be a secret.
+        headers: Vec<String>,
+    },
+    Command {
+        words: Vec<String>,
+    },
+}
+
+impl Parked {
+    /// Writes down a call that has just been asked something.
+    pub(crate) fn new(
+        cx: &Context,
+        id: String,
+        spoken: Option<Revision>,
+        tool: &str,
+        continuation: Continuation,
+        answers: InputResponses,
+    ) -> Result<Self, Failure> {
+        let target = cx.talk.target();
+        let target = target.ok_or_else(|| Failure::failed("there is no server to go back to"))?;
+        Ok(Self {
+            id,
+            at: now(),
+            server: Place::of(&target, cx),
+            name: cx.talk.name(),
+            folder: std::env::current_dir()?,
+            protocol: spoken.map(|revision| revision.as_str().to_owned()),
+            tool: tool.to_owned(),
+            continuation,
+            answers,
+        })
+    }
+
+    /// How long ago it was parked.
+    pub(crate) fn age(&self) -> Duration {
+        Duration::from_secs(now().saturating_sub(self.at))
+    }
+
+    /// The revision that was spoken: what waits belongs to it.
+    pub(crate) fn revision(&self) -> Option<Revision> {
+        Revision::parse(self.protocol.as_deref()?)
+    }
+
+    /// The file in which the server was found, if it was found in one.
+    pub(crate) fn config(&self) -> Option<PathBuf> {
+        match &self.server {
+            Place::Configured { config, .. } => Some(config.clone()),
+            _ => None,
+        }
+    }
+
+    /// The folder in which the command was run.
+    pub(crate) fn folder(&self) -> &PathBuf {
+        &self.folder
+    }
+
+    /// The server that the call was made to.
+    pub(crate) fn target(&self, cx: &Context) -> Result<Target, Failure> {
+        Ok(match &self.server {
+            Place::Demo => Target::Demo,
+            Place::Url { url, headers } => {
+                self.check_headers(headers, cx)?;
+                Target::Url(url.clone())
+            }
+            Place::Command { words } => Target::Command(words.clone()),
+            Place::Configured { name, config } => {
+                let servers = Servers::find(&cx.globals)?;
+                let found = servers.get(name).cloned().ok_or_else(|| {
+                    let file = config.display();
+                    Failure::usage(format!("there is no server `{name}` in {file} any more")).hint(
+                        format!("`bowline resume {} --discard` forgets the call", self.id),
+                    )
+                })?;
+                Target::Configured(Box::new(found))
+            }
+        })
+    }
+
+    /// Headers are not kept, because they are often secrets.
+    fn check_headers(&self, names: &[String], cx: &Context) -> Result<(), Failure> {
+        let given = |name: &&String| {
+            let start = format!("{}:", name.to_lowercase());
+            let mut headers = cx.globals.header.iter();
+            headers.any(|header| header.to_lowercase().starts_with(&start))
+        };
+        match names.iter().find(|name| !given(name)) {
+            Some(name) => Err(
+                Failure::usage(format!("the header `{name}` is needed again"))
+                    .hint(format!("headers are not kept: add --header '{name}: …'")),
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// The command line that goes on with it.
+    pub(crate) fn command_line(&self) -> String {
+        let open = |key: &str| !self.answers.contains_key(key);
+        let mut words = vec!["bowline resume".to_owned(), self.id.clone()];
+        words.extend(question::words(self.continuation.questions(), open));
+        if let Place::Url { headers, .. } = &self.server {
+            words.extend(headers.iter().map(|name| format!("--header '{name}: …'")));
+        }
+        words.join(" ")
+    }
+
+    /// Says what is open, and how to go on.
+    pub(crate) fn tell(&self, cx: &Context) -> Result<(), Failure> {
+        let questions = self.continuation.questions();
+        if cx.json() {
+            let value = json!({
+                "parked": self.id,
+                "questions": serde_json::to_value(questions).unwrap_or(Value::Null),
+                "resume": self.command_line(),
+            });
+            return cx.output.json(&value);
+        }
+        let paint = cx.output.remark_paint();
+        let id = paint.strong(&self.id);
+        let say = |text: String| cx.output.remark(text);
+        say(format!(
+            "{} waits for answers; the call is parked as {id}:",
+            self.name
+        ));
+        for (key, question) in questions.iter() {
+            if !self.answers.contains_key(key) {
+                for line in question::lines(key, question, paint) {
+                    say(line);
+                }
+            }
+        }
+        say("go on in a terminal, or with the answers:".to_owned());
+        say(format!("  {}", self.command_line()));
+        Ok(())
+    }
+}
+
+impl Place {
+    fn of(target: &Target, cx: &Context) -> Self {
+        match target {
+            Target::Demo => Self::Demo,
+            Target::Configured(found) => Self::Configured {
+                name: found.entry.name.clone(),
+                config: std::path::absolute(&found.path).unwrap_or_else(|_| found.path.clone()),
+            },
+            Target::Url(url) => {
+                let headers = cx.globals.header.iter();
+                let name = |header: &String| Some(header.split_once(':')?.0.trim().to_owned());
+                Self::Url {
+                    url: url.clone(),
+                    headers: headers.filter_map(name).collect(),
+                }
+            }
+            Target::Command(words) => Self::Command {
+                words: words.clone(),
+            },
+        }
+    }
+}
+
+/// What is said of answers that nobody wanted.
+pub(crate) fn tell_unused(desk: &Desk) {
+    for unused in desk.unused_answers() {
+        desk.screen.line(unused);
+    }
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or_default().as_secs()
+}

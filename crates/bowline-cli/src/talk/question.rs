@@ -1,0 +1,175 @@
+//! Open questions in words, and how to answer them in a command line.
+
+use bowline::proto::model::{ElicitSchema, InputKind, InputRequest, InputRequests};
+use serde_json::Value;
+
+use super::{field, indented, one_line, page::Page, sampling};
+use crate::output::Paint;
+
+/// A question, in lines for a person.
+pub(crate) fn lines(key: &str, question: &InputRequest, paint: Paint) -> Vec<String> {
+    let mut lines = Vec::new();
+    match &question.kind {
+        InputKind::Elicit(params) => {
+            lines.push(titled(&params.message, key, paint));
+            if params.is_url() {
+                lines.push(match Page::of(params) {
+                    Ok(page) => format!("    {}", page.address()),
+                    Err(why) => format!("    {why}"),
+                });
+            } else if let Some(form) = &params.requested_schema {
+                lines.extend(fields(form, paint));
+            }
+        }
+        InputKind::CreateMessage(params) => {
+            lines.push(titled("It wants to ask a model:", key, paint));
+            lines.extend(sampling::request(params).iter().map(|line| indented(line)));
+        }
+        _ => lines.push(titled(question.method(), key, paint)),
+    }
+    lines
+}
+
+fn titled(text: &str, key: &str, paint: Paint) -> String {
+    let key = paint.faint(format!("({})", one_line(key)));
+    format!("{} {key}", indented(text))
+}
+
+fn fields(form: &ElicitSchema, paint: Paint) -> Vec<String> {
+    let names = form.properties.iter().map(|(name, _)| name.chars().count());
+    let width = names.max().unwrap_or_default();
+    let line = |(name, schema)| {
+        let name: &str = name;
+        let choices: Vec<_> = field::choices(schema)
+            .into_iter()
+            .map(|(value, _)| one_line(value))
+            .collect();
+        let mut kind = field::kind(schema);
+        if !choices.is_empty() {
+            kind = format!("{kind}: {}", choices.join(", "));
+        }
+        if form.required.iter().any(|required| required == name) {
+            kind.push_str("; required");
+        }
+        if let Some(default) = field::default(schema) {
+            kind.push_str(&format!(" [{}]", field::shown(&default)));
+        }
+        let name = one_line(name);
+        format!("    {name:width$}  {}", paint.faint(kind))
+    };
+    form.properties.iter().map(line).collect()
+}
+
+/// The words that answer the open questions, with gaps to fill in.
+pub(crate) fn words(questions: &InputRequests, open: impl Fn(&str) -> bool) -> Vec<String> {
+    let open: Vec<_> = questions.iter().filter(|(key, _)| open(key)).collect();
+    let forms: Vec<_> = open
+        .iter()
+        .filter_map(|(key, q)| Some((*key, form(q)?)))
+        .collect();
+    let mut words = Vec::new();
+    for (key, form) in &forms {
+        for (name, schema) in form.properties.iter() {
+            if !form.required.iter().any(|required| required == name) {
+                continue;
+            }
+            let mut others = forms.iter().filter(|(other, _)| other != key);
+            let shared = others.any(|(_, other)| other.properties.contains_key(name));
+            let question = if shared {
+                format!("{key}.")
+            } else {
+                String::new()
+            };
+            words.push(quoted(&format!("{question}{name}={}", example(schema))));
+        }
+    }
+    let wants_consent = |question: &InputRequest| match &question.kind {
+        InputKind::Elicit(params) => {
+            let form = params.requested_schema.as_ref();
+            form.is_none_or(|form| form.required.is_empty())
+        }
+        _ => false,
+    };
+    if open.iter().any(|(_, question)| wants_consent(question)) {
+        words.push("--accept".to_owned());
+    }
+    let models = |question: &InputRequest| matches!(question.kind, InputKind::CreateMessage(_));
+    if open.iter().any(|(_, question)| models(question)) {
+        words.push("--sampling-command …".to_owned());
+    }
+    words
+}
+
+/// The options that answer the questions, with gaps to fill in.
+pub(crate) fn options(questions: &InputRequests) -> String {
+    let option = |word: String| {
+        if word.starts_with("--") {
+            word
+        } else {
+            format!("--answer {word}")
+        }
+    };
+    let options: Vec<_> = words(questions, |_| true).into_iter().map(option).collect();
+    options.join(" ")
+}
+
+fn form(question: &InputRequest) -> Option<&ElicitSchema> {
+    match &question.kind {
+        InputKind::Elicit(params) => params.requested_schema.as_ref(),
+        _ => None,
+    }
+}
+
+/// What might stand behind the `=`.
+fn example(schema: &bowline::proto::model::PropertySchema) -> String {
+    let default = field::default(schema).map(|value| match value {
+        Value::Bool(yes) => yes.to_string(),
+        value => field::shown(&value),
+    });
+    default.unwrap_or_else(|| "…".to_owned())
+}
+
+/// The word as a shell would take it.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+…".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn questions() -> InputRequests {
+        let form = |fields: Value, required: Value| {
+            json!({"method": "elicitation/create", "params": {"message": "?", "requestedSchema":
+                {"type": "object", "properties": fields, "required": required}}})
+        };
+        let text = json!({"type": "string"});
+        let bags = json!({"type": "integer", "default": 1});
+        serde_json::from_value(json!({
+            "seat": form(json!({"row": text, "bags": bags}), json!(["row", "bags"])),
+            "meal": form(json!({"row": text, "dish": text}), json!(["row"])),
+        }))
+        .expect("questions")
+    }
+
+    #[test]
+    fn the_words_to_type_name_the_question_where_they_must() {
+        assert_eq!(
+            words(&questions(), |_| true),
+            ["meal.row=…", "bags=1", "seat.row=…"]
+        );
+        assert_eq!(words(&questions(), |key| key == "meal"), ["row=…"]);
+    }
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_read_them() {
+        assert_eq!(quoted("seat=12A"), "seat=12A");
+        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+    }
+}
