@@ -3,3 +3,6 @@
 mod call;
 mod rig;
 mod snapshots;
+mod talk;
+#[cfg(unix)]
+mod terminal;

@@ -52,11 +52,12 @@ impl Rig {
         Self { folder }
     }
 
-    /// A home in which the server `fixture` is configured.
+    /// A home in which the servers `fixture` and `talker` are configured.
     pub(crate) fn new() -> Self {
         let rig = Self::empty();
-        let command = serde_json::json!({"command": example("fixture")});
-        rig.configure(&serde_json::json!({"mcpServers": {"fixture": command}}));
+        let server = |name| serde_json::json!({"command": example(name)});
+        let (fixture, talker) = (server("fixture"), server("talker"));
+        rig.configure(&serde_json::json!({"mcpServers": {"fixture": fixture, "talker": talker}}));
         rig
     }
 

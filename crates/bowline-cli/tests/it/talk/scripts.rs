@@ -1,0 +1,234 @@
+//! Without a terminal: answers that were given beforehand, or none.
+
+use super::{HANDSHAKE, STATELESS, rig};
+use crate::rig::Ran;
+
+#[track_caller]
+fn call(words: &[&str]) -> Ran {
+    let ran = rig().run(&[&["call"], words].concat());
+    assert_eq!(ran.code, Some(0), "{words:?}: {ran:?}");
+    ran
+}
+
+#[test]
+fn options_answer_forms_in_every_era() {
+    for era in [HANDSHAKE, STATELESS] {
+        let ran = call(&[
+            "talker.every_field",
+            "--protocol",
+            era,
+            "--answer=name=Ada",
+            "--answer=trip.bags=3",
+            "--answer=bags=2",
+            "--answer=class=2",
+            "--answer=window=no",
+            "--answer=seat=Front",
+            "--answer=meals=lunch, dinner",
+        ]);
+        let answer: serde_json::Value = serde_json::from_str(ran.text()).expect("JSON");
+        // Where questions have no names, what is for one of them is for none.
+        let bags = if era == HANDSHAKE { 2 } else { 3 };
+        let content = serde_json::json!({
+            "name": "Ada", "bags": bags, "class": "business", "window": false, "seat": "f",
+            "meals": ["lunch", "dinner"],
+        });
+        assert_eq!(answer["content"], content, "{era}");
+    }
+}
+
+#[test]
+fn a_file_answers_forms() {
+    let rig = rig();
+    rig.file("answers.json", r#"{"seat": {"row": 12}, "dish": "soup"}"#);
+    let words = ["call", "talker.two_at_once", "--answer", "@answers.json"];
+    let ran = rig.run(&words);
+    assert_eq!(ran.text(), "row 12 with soup\n", "{ran:?}");
+    assert_eq!(ran.stderr, "");
+    rig.file("answers.json", "[]");
+    let ran = rig.run(&words);
+    assert_eq!(ran.code, Some(1));
+    assert!(
+        ran.stderr.contains("answers.json: an object is expected"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn defaults_are_enough_for_those_who_accept() {
+    for era in [HANDSHAKE, STATELESS] {
+        let ran = call(&["talker.nothing", "--accept", "--protocol", era]);
+        assert_eq!(ran.text(), "{\"action\":\"accept\",\"content\":{}}\n");
+        let ran = call(&["talker.visit", "--accept", "--protocol", era]);
+        assert_eq!(ran.text(), "on the way\n");
+        assert!(
+            ran.stderr.contains("visit https://xn--bcher-kva.example/"),
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
+fn what_nobody_answers_is_declined_where_there_is_no_later() {
+    let ran = call(&[
+        "talker.every_field",
+        "--protocol",
+        HANDSHAKE,
+        "--answer=name=Ada",
+    ]);
+    assert_eq!(ran.text(), "{\"action\":\"decline\"}\n");
+    assert!(
+        ran.stderr
+            .contains("declined, because there is no answer for bags, class"),
+        "{ran:?}"
+    );
+    assert!(
+        ran.stderr.contains("--answer bags=1 --answer class=…"),
+        "{ran:?}"
+    );
+    let ran = call(&[
+        "talker.every_field",
+        "--protocol",
+        HANDSHAKE,
+        "--answer=bags=10",
+    ]);
+    assert!(
+        ran.stderr
+            .contains("declined, because bags: 10 is greater than 9"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn what_is_piped_in_is_no_answer() {
+    let words = ["call", "talker.nothing", "--protocol", HANDSHAKE];
+    let ran = rig().run_with(&words, "y\n");
+    assert_eq!(ran.text(), "{\"action\":\"decline\"}\n", "{ran:?}");
+}
+
+#[test]
+fn whoever_declines_is_asked_nothing() {
+    for era in [HANDSHAKE, STATELESS] {
+        let ran = call(&["talker.every_field", "--decline", "--protocol", era]);
+        assert_eq!(ran.text(), "{\"action\":\"decline\"}\n");
+        assert_eq!(ran.stderr, "");
+        let ran = rig().run(&["call", "talker.haiku", "--decline", "--protocol", era]);
+        assert_eq!(ran.code, Some(5), "{ran:?}");
+        assert!(
+            ran.stderr.contains("the user refused to ask a model"),
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_command_answers_for_a_model() {
+    let rig = rig();
+    let seen = rig.work().join("seen");
+    let command = format!("cat > {}; echo Over, under, through.", seen.display());
+    for era in [HANDSHAKE, STATELESS] {
+        let words = [
+            "call",
+            "talker.haiku",
+            "--sampling-command",
+            &command,
+            "--protocol",
+            era,
+        ];
+        let ran = rig.run(&words);
+        assert_eq!(
+            ran.text(),
+            "the model wrote: Over, under, through.\n",
+            "{ran:?}"
+        );
+        let seen = std::fs::read_to_string(&seen).expect("it was asked");
+        let seen: serde_json::Value = serde_json::from_str(&seen).expect("JSON");
+        assert_eq!(
+            seen["messages"][0]["content"]["text"],
+            "Write a haiku about knots."
+        );
+        assert_eq!(seen["maxTokens"], 100);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_command_is_found_in_the_settings() {
+    let rig = rig();
+    let settings = r#"{"sampling": {"command": ["printf", "%s", "{\"content\": \"knots\"}"]}}"#;
+    let path = rig.home().join(".config/bowline/settings.json");
+    std::fs::write(path, settings).expect("it can be written");
+    let ran = rig.run(&["call", "talker.haiku"]);
+    assert_eq!(ran.text(), "the model wrote: knots\n", "{ran:?}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_command_that_fails_or_hangs_ends_nothing_else() {
+    let rig = rig();
+    let settings = r#"{"sampling": {"command": "sleep 100", "timeout": 0.1}}"#;
+    let path = rig.home().join(".config/bowline/settings.json");
+    std::fs::write(path, settings).expect("it can be written");
+    let ran = rig.run(&["call", "talker.haiku", "--protocol", HANDSHAKE]);
+    assert_eq!(ran.code, Some(5), "{ran:?}");
+    assert!(
+        ran.stderr
+            .contains("`sleep 100`: it did not answer within 0.1 s"),
+        "{ran:?}"
+    );
+    let failing = "echo no key >&2; exit 3";
+    let ran = rig.run(&["call", "talker.haiku", "--sampling-command", failing]);
+    assert!(
+        ran.stderr.contains("it failed (exit status: 3): no key"),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("the call is parked as"), "{ran:?}");
+}
+
+#[test]
+fn roots_are_told_where_there_are_any() {
+    let rig = rig();
+    for era in [HANDSHAKE, STATELESS] {
+        let ran = rig.run(&["call", "talker.places", "--root", ".", "--protocol", era]);
+        let text = ran.text().trim_end();
+        assert!(
+            text.starts_with("file:///") && text.ends_with("/work"),
+            "{ran:?}"
+        );
+        let ran = rig.run(&["call", "talker.places", "--protocol", era]);
+        assert_eq!(ran.code, Some(5), "{ran:?}");
+    }
+}
+
+#[test]
+fn progress_and_log_messages_are_remarks() {
+    for era in [HANDSHAKE, STATELESS] {
+        let ran = call(&["talker.work", "--progress", "--log=info", "--protocol", era]);
+        assert_eq!(ran.text(), "all done\n");
+        let bar = "=".repeat(24);
+        assert!(
+            ran.stderr.contains(&format!("work [{bar}] 100 % part 4\n")),
+            "{ran:?}"
+        );
+        assert!(
+            ran.stderr
+                .contains("[info] works: part 2\\u{1b}[2J is done\n"),
+            "{ran:?}"
+        );
+        assert!(ran.stderr.contains("[warning] {\"left\":0}\n"), "{ran:?}");
+        let ran = call(&["talker.work", "--log=off", "--protocol", era]);
+        assert_eq!(ran.stderr, "");
+    }
+}
+
+#[test]
+fn answers_that_nobody_wanted_are_told() {
+    let ran = call(&[
+        "talker.two_at_once",
+        "--answer=row=1",
+        "--answer=dish=a",
+        "--answer=rwo=2",
+    ]);
+    assert_eq!(ran.text(), "row 1 with a\n");
+    assert_eq!(ran.stderr, "nobody asked for `rwo`; did you mean `row`?\n");
+}
