@@ -54,7 +54,7 @@ impl EntryReader<'_> {
         })
     }
 
-    fn stdio(&self, name: &str, fields: &mut Fields<'_>) -> Option<StdioServer> {
+    pub(super) fn stdio(&self, name: &str, fields: &mut Fields<'_>) -> Option<StdioServer> {
         if !fields.has("command") {
             fields.missing("command");
         }
@@ -95,16 +95,17 @@ impl EntryReader<'_> {
         };
         Some(RemoteServer {
             url,
-            headers: self.headers(fields),
+            headers: self.headers("headers", fields),
             kind,
             credentials: None,
         })
     }
 
-    fn headers(&self, fields: &mut Fields<'_>) -> BTreeMap<String, String> {
+    /// The headers that stand under this key.
+    pub(super) fn headers(&self, key: &str, fields: &mut Fields<'_>) -> BTreeMap<String, String> {
         let mut headers = BTreeMap::new();
-        for (name, written) in fields.table("headers") {
-            let path = member(&fields.path("headers"), &name);
+        for (name, written) in fields.table(key) {
+            let path = member(&fields.path(key), &name);
             let value = self.expander.text(&written, &path, fields.report);
             if !is_header_name(&name) {
                 fields

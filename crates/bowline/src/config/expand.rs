@@ -10,12 +10,24 @@ pub(super) struct Expander<'a> {
     pub(super) environment: &'a Environment,
     pub(super) paths: &'a Paths,
     pub(super) inputs: Inputs<'a>,
+    /// Whether strings are taken by their word.
+    pub(super) literal: bool,
 }
 
 impl Expander<'_> {
+    /// For dialects that know no references.
+    #[cfg(feature = "config-toml")]
+    pub(super) fn literal(mut self) -> Self {
+        self.literal = true;
+        self
+    }
+
     /// The text with its references resolved. Those that cannot be are
     /// reported under `path`.
     pub(super) fn text(&self, text: &str, path: &str, report: &mut Report) -> String {
+        if self.literal {
+            return text.to_owned();
+        }
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
@@ -43,6 +55,9 @@ impl Expander<'_> {
     /// As [`text`](Self::text), for what is the path of a file or may be one:
     /// a leading `~/` is the home folder.
     pub(super) fn path(&self, text: &str, path: &str, report: &mut Report) -> String {
+        if self.literal {
+            return text.to_owned();
+        }
         let Some(text) = self.paths.expand_home(text) else {
             report.value(path, "~ is the home folder, which is not known");
             return text.to_owned();

@@ -1,5 +1,8 @@
 //! Reading the keys of an entry one by one, and reporting those that are wrong.
 
+#[cfg(feature = "config-toml")]
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 
 use super::{
@@ -97,11 +100,33 @@ impl<'r> Fields<'r> {
 
     /// Yes or no; no where it is not said.
     pub(super) fn flag(&mut self, key: &str) -> bool {
+        self.flag_or(key, false)
+    }
+
+    /// Yes or no, or what counts where it is not said.
+    pub(super) fn flag_or(&mut self, key: &str, otherwise: bool) -> bool {
         match self.take(key) {
-            None => false,
+            None => otherwise,
             Some(Value::Bool(flag)) => flag,
-            Some(other) => self.wrong(key, "true or false", &other).unwrap_or(false),
+            Some(other) => self
+                .wrong(key, "true or false", &other)
+                .unwrap_or(otherwise),
         }
+    }
+
+    /// A time in seconds, which may be broken.
+    #[cfg(feature = "config-toml")]
+    pub(super) fn seconds(&mut self, key: &str) -> Option<Duration> {
+        let value = self.take(key)?;
+        let Some(seconds) = value.as_f64() else {
+            return self.wrong(key, "a number of seconds", &value);
+        };
+        let time = Duration::try_from_secs_f64(seconds);
+        let time = time.ok().filter(|time| !time.is_zero());
+        if time.is_none() {
+            self.value(key, "a time above zero is expected");
+        }
+        time
     }
 
     /// A whole number above zero.

@@ -167,7 +167,8 @@ impl ServersFile {
         }
     }
 
-    fn of_syntax(text: &str, error: &serde_json::Error) -> Self {
+    /// A file that is not JSON.
+    pub(super) fn of_syntax(text: &str, error: &serde_json::Error) -> Self {
         let start = text
             .split_inclusive('\n')
             .take(error.line().saturating_sub(1))

@@ -68,7 +68,7 @@ impl Stripper<'_> {
 
 /// The length of the blank or comment that `rest` begins with, if it does. A
 /// byte order mark, which some editors write, counts as blank.
-fn blank_length(rest: &str) -> Option<usize> {
+pub(super) fn blank_length(rest: &str) -> Option<usize> {
     if rest.starts_with("//") {
         return Some(rest.find('\n').unwrap_or(rest.len()));
     }

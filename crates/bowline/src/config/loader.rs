@@ -108,7 +108,27 @@ impl Loader {
         ServersFile::parse(text, self)
     }
 
-    /// Reads a file.
+    /// Reads the text of Codex's file, which is TOML. Never fails, like
+    /// [`parse`](Self::parse).
+    ///
+    /// Nothing is replaced in it, as in Codex: variables are named by
+    /// `bearer_token_env_var` and `env_http_headers`.
+    ///
+    /// ```
+    /// use bowline::config::{Environment, Loader};
+    ///
+    /// let text = "[mcp_servers.time]\ncommand = 'uvx'\nargs = ['mcp-server-time']";
+    /// let file = Loader::new(Environment::new()).parse_toml(text);
+    /// assert_eq!(file.servers[0].name, "time");
+    /// ```
+    #[cfg(feature = "config-toml")]
+    #[must_use]
+    pub fn parse_toml(&self, text: &str) -> ServersFile {
+        super::codex::parse(text, self)
+    }
+
+    /// Reads a file: TOML if its name ends in `.toml`, which takes the feature
+    /// `config-toml`, else JSON.
     ///
     /// # Errors
     ///
@@ -120,7 +140,10 @@ impl Loader {
             let text = format!("{}: {error}", path.display());
             io::Error::new(error.kind(), text)
         })?;
-        Ok(self.parse_bytes(&bytes))
+        let toml = path
+            .extension()
+            .is_some_and(|extension| extension == "toml");
+        Ok(self.parse_bytes(&bytes, toml))
     }
 
     /// Reads a file that need not be there: without it there are no servers
@@ -176,11 +199,19 @@ impl Loader {
             environment: &self.environment,
             paths: &self.paths,
             inputs: Inputs::new(inputs, self.ask.as_ref()),
+            literal: false,
         }
     }
 
-    fn parse_bytes(&self, bytes: &[u8]) -> ServersFile {
+    fn parse_bytes(&self, bytes: &[u8], toml: bool) -> ServersFile {
         match str::from_utf8(bytes) {
+            #[cfg(feature = "config-toml")]
+            Ok(text) if toml => self.parse_toml(text),
+            #[cfg(not(feature = "config-toml"))]
+            Ok(_) if toml => {
+                let why = "this program was built without the feature config-toml".to_owned();
+                ServersFile::of_problem(None, ProblemKind::Toml(why))
+            }
             Ok(text) => self.parse(text),
             Err(_) => {
                 let why = "the file is not in UTF-8".to_owned();

@@ -2,7 +2,8 @@
 //!
 //! Programs that use servers keep them in JSON files, which look much alike:
 //! `{"mcpServers": {name: {"command": …}}}` in Claude Desktop, Claude Code,
-//! Cursor and Windsurf, and `{"servers": {…}, "inputs": […]}` in VS Code. A
+//! Cursor and Windsurf, and `{"servers": {…}, "inputs": […]}` in VS Code. Codex
+//! has `[mcp_servers.name]` in TOML, which the feature `config-toml` adds. A
 //! [`Loader`] reads them all, with comments and trailing commas, and gives back
 //! the servers that can be used and the [problems](Problem) of those that
 //! cannot. One bad entry does not stop the others.
@@ -49,6 +50,9 @@
 //! `MCP_<SERVER>_<NAME>` is passed on as `NAME` even if it is not listed,
 //! unless it fits a server with a longer name as well.
 
+#[cfg(feature = "config-toml")]
+mod codex;
+mod document;
 mod entry;
 mod env_file;
 mod environment;
@@ -70,6 +74,7 @@ mod well_known;
 mod words;
 
 pub use self::{
+    document::Document,
     environment::Environment,
     file::ServersFile,
     input::Input,

@@ -63,6 +63,8 @@ pub enum ProblemKind {
     Unreadable(String),
     /// The file is not JSON, not even with comments.
     Syntax(String),
+    /// The file is not TOML, where it should be.
+    Toml(String),
     /// The file has servers in a place where nobody looks for them.
     Misplaced,
     /// A value is of the wrong type.
@@ -120,6 +122,7 @@ impl Problem {
         match &self.kind {
             ProblemKind::Unreadable(why) => format!("the file cannot be read: {why}"),
             ProblemKind::Syntax(why) => format!("this is not JSON: {why}"),
+            ProblemKind::Toml(why) => format!("this is not TOML: {why}"),
             ProblemKind::Misplaced => "servers are not looked for here".into(),
             ProblemKind::Type { expected, found } => format!("{expected} is expected, not {found}"),
             ProblemKind::Missing(key) => format!("{key} is missing"),
@@ -147,6 +150,7 @@ impl Problem {
         let advice = match &self.kind {
             ProblemKind::Unreadable(_) => "check the file and who may read it",
             ProblemKind::Syntax(_) => "correct the file there; comments are allowed",
+            ProblemKind::Toml(_) => "correct the file there",
             ProblemKind::Misplaced => "move them into an object named mcpServers",
             ProblemKind::Type { expected, .. } => return format!("write {expected}"),
             ProblemKind::Missing(_) => "add it",

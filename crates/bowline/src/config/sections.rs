@@ -14,7 +14,7 @@ use super::{
 
 /// The keys under which servers stand. VS Code's own file has the second, and
 /// its settings have it inside of [`NESTED`].
-const SERVERS: &[&str] = &["mcpServers", "servers"];
+pub(super) const SERVERS: &[&str] = &["mcpServers", "servers"];
 const NESTED: &str = "mcp";
 
 /// What a file has to say of servers.
@@ -117,7 +117,7 @@ fn quietly<'a>(members: &Members<'a>, key: &str) -> Option<Members<'a>> {
 /// The members of an object, in order and with repetitions, not looked into:
 /// such files may hold megabytes of other things.
 #[derive(Default)]
-struct Members<'a>(Vec<(String, &'a RawValue)>);
+pub(super) struct Members<'a>(pub(super) Vec<(String, &'a RawValue)>);
 
 impl Members<'_> {
     fn has(&self, key: &str) -> bool {

@@ -30,6 +30,9 @@ pub enum App {
     ClaudeDesktop,
     /// Windsurf.
     Windsurf,
+    /// Codex, whose files are TOML. Its places are looked at with the feature
+    /// `config-toml`.
+    Codex,
 }
 
 /// Whom a configuration belongs to.
@@ -78,6 +81,7 @@ impl App {
             Self::VsCode => "VS Code",
             Self::ClaudeDesktop => "Claude Desktop",
             Self::Windsurf => "Windsurf",
+            Self::Codex => "Codex",
         }
     }
 }
@@ -125,6 +129,8 @@ pub fn well_known(home: &Path, cwd: &Path, os: Os) -> Vec<Source> {
     sources.extend([
         project(App::Cursor, cwd.join(".cursor").join("mcp.json")),
         project(App::VsCode, cwd.join(".vscode").join("mcp.json")),
+        #[cfg(feature = "config-toml")]
+        project(App::Codex, cwd.join(".codex").join("config.toml")),
         user(App::Bowline, own.join("bowline.json")),
         user(App::ClaudeCode, home.join(".claude.json")),
         user(App::Cursor, home.join(".cursor").join("mcp.json")),
@@ -138,6 +144,8 @@ pub fn well_known(home: &Path, cwd: &Path, os: Os) -> Vec<Source> {
             App::Windsurf,
             home.join(".codeium/windsurf").join("mcp_config.json"),
         ),
+        #[cfg(feature = "config-toml")]
+        user(App::Codex, home.join(".codex").join("config.toml")),
     ]);
     sources
 }

@@ -1,5 +1,7 @@
 //! Configurations: what people have in their files, and what is made of it.
 
+#[cfg(feature = "config-toml")]
+mod codex;
 mod conversion;
 mod loading;
 mod places;

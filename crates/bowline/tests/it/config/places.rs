@@ -31,6 +31,8 @@ fn on_linux() {
             (App::ClaudeCode, Scope::Project, "/.mcp.json"),
             (App::Cursor, Scope::Project, "/srv/notes/.cursor/mcp.json"),
             (App::VsCode, Scope::Project, "/srv/notes/.vscode/mcp.json"),
+            #[cfg(feature = "config-toml")]
+            (App::Codex, Scope::Project, "/srv/notes/.codex/config.toml"),
             (
                 App::Bowline,
                 Scope::User,
@@ -58,6 +60,8 @@ fn on_linux() {
                 Scope::User,
                 "/home/user/.codeium/windsurf/mcp_config.json",
             ),
+            #[cfg(feature = "config-toml")]
+            (App::Codex, Scope::User, "/home/user/.codex/config.toml"),
         ],
     );
 }

@@ -1,0 +1,244 @@
+//! Reading Codex's configuration, which is TOML and takes every string by its
+//! word.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde_json::{Map, Value};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+use super::{
+    Endpoint, Loader, Position, ProblemKind, RemoteKind, RemoteServer, ServerEntry, ServersFile,
+    Settings,
+    entry::{EntryReader, NO_ADDRESS, is_address},
+    fields::{Fields, type_name},
+    precedence::Prefixes,
+    report::{Report, member},
+};
+use crate::proto::client::Timeouts;
+
+/// The table under which servers stand.
+const SERVERS: &str = "mcp_servers";
+
+/// Reads the text of a file.
+pub(super) fn parse(written: &str, loader: &Loader) -> ServersFile {
+    let text = written.strip_prefix('\u{feff}').unwrap_or(written);
+    let root = match DeTable::parse(text) {
+        Ok(root) => root.into_inner(),
+        Err(error) => {
+            let at = error.span().map(|span| Position::of(text, span.start));
+            // The parser lists what it would have taken on lines of their own.
+            let message = error.message().lines().next().unwrap_or_default();
+            return ServersFile::of_problem(at, ProblemKind::Toml(message.to_owned()));
+        }
+    };
+    let entries = match root
+        .get(SERVERS)
+        .map(|servers| (servers.get_ref(), servers))
+    {
+        None => return ServersFile::default(),
+        Some((DeValue::Table(entries), _)) => in_order(entries),
+        Some((other, servers)) => {
+            let mut report = Report {
+                position: Some(Position::of(text, servers.span().start)),
+                ..Report::default()
+            };
+            report.add(SERVERS, no_object(&to_json(other)));
+            return ServersFile {
+                problems: report.problems,
+                ..ServersFile::default()
+            };
+        }
+    };
+    let reader = EntryReader {
+        expander: loader.expander(Vec::new()).literal(),
+        prefixes: Prefixes::new(entries.iter().map(|entry| entry.name)),
+    };
+    let mut file = ServersFile::default();
+    for entry in entries {
+        let place = Position::of(text, entry.offset);
+        read_entry(&mut file, &reader, &entry, place);
+    }
+    file
+}
+
+/// A server's entry, not read yet.
+struct Entry<'a> {
+    name: &'a str,
+    offset: usize,
+    value: &'a DeValue<'a>,
+}
+
+/// The entries as they stand in the file: the table itself is sorted by name.
+fn in_order<'a>(entries: &'a DeTable<'a>) -> Vec<Entry<'a>> {
+    let mut entries: Vec<_> = entries.iter().map(entry).collect();
+    entries.sort_by_key(|entry| entry.offset);
+    entries
+}
+
+fn entry<'a>(
+    (name, value): (
+        &'a Spanned<std::borrow::Cow<'a, str>>,
+        &'a Spanned<DeValue<'a>>,
+    ),
+) -> Entry<'a> {
+    Entry {
+        name: name.get_ref(),
+        offset: name.span().start,
+        value: value.get_ref(),
+    }
+}
+
+fn read_entry(
+    file: &mut ServersFile,
+    reader: &EntryReader<'_>,
+    entry: &Entry<'_>,
+    place: Position,
+) {
+    let mut report = Report {
+        server: Some(entry.name.to_owned()),
+        position: Some(place),
+        ..Report::default()
+    };
+    let path = member(SERVERS, entry.name);
+    match to_json(entry.value) {
+        Value::Object(members) => {
+            let mut fields = Fields::new(members, path, &mut report);
+            if fields.flag_or("enabled", true) {
+                let server = reader.codex(entry.name, fields);
+                file.servers.extend(server.filter(|_| !report.is_fatal()));
+            } else {
+                file.disabled.push(entry.name.to_owned());
+            }
+        }
+        other => report.add(&path, no_object(&other)),
+    }
+    file.problems.append(&mut report.problems);
+}
+
+fn no_object(value: &Value) -> ProblemKind {
+    ProblemKind::Type {
+        expected: "a table",
+        found: type_name(value),
+    }
+}
+
+impl EntryReader<'_> {
+    fn codex(&self, name: &str, mut fields: Fields<'_>) -> Option<ServerEntry> {
+        let endpoint = match (fields.has("command"), fields.has("url")) {
+            (true, false) => self.stdio(name, &mut fields).map(Endpoint::Stdio),
+            (false, true) => self.codex_remote(&mut fields).map(Endpoint::Remote),
+            (true, true) => {
+                let path = fields.path("url");
+                fields.report.add(&path, ProblemKind::Ambiguous);
+                None
+            }
+            (false, false) => {
+                fields.missing("command or url");
+                None
+            }
+        };
+        // These variables of ours are passed on in any case.
+        fields.texts("env_vars");
+        let settings = Settings {
+            timeouts: timeouts(&mut fields),
+            ..Settings::default()
+        };
+        if endpoint.is_some() {
+            fields.finish();
+        }
+        Some(ServerEntry {
+            settings,
+            ..ServerEntry::new(name, endpoint?)
+        })
+    }
+
+    fn codex_remote(&self, fields: &mut Fields<'_>) -> Option<RemoteServer> {
+        let url = fields.text("url")?;
+        if !is_address(&url) {
+            fields.value("url", NO_ADDRESS);
+        }
+        let mut headers = self.headers("http_headers", fields);
+        headers.extend(self.headers_from_variables(fields));
+        if let Some(variable) = fields.text("bearer_token_env_var") {
+            let path = fields.path("bearer_token_env_var");
+            if let Some(token) = self.variable(&variable, &path, fields.report) {
+                headers.insert("Authorization".to_owned(), format!("Bearer {token}"));
+            }
+        }
+        Some(RemoteServer {
+            url,
+            headers,
+            kind: RemoteKind::Streamable,
+            credentials: None,
+        })
+    }
+
+    /// Headers whose values are those of variables.
+    fn headers_from_variables(&self, fields: &mut Fields<'_>) -> BTreeMap<String, String> {
+        let under = fields.path("env_http_headers");
+        let names = self.headers("env_http_headers", fields);
+        let mut headers = BTreeMap::new();
+        for (name, variable) in names {
+            let path = member(&under, &name);
+            if let Some(value) = self.variable(&variable, &path, fields.report) {
+                headers.insert(name, value);
+            }
+        }
+        headers
+    }
+
+    fn variable(&self, name: &str, path: &str, report: &mut Report) -> Option<String> {
+        let value = self.expander.environment.get(name);
+        if value.is_none() {
+            report.add(path, ProblemKind::Unset(name.to_owned()));
+        }
+        value.map(str::to_owned)
+    }
+}
+
+fn timeouts(fields: &mut Fields<'_>) -> Option<Timeouts> {
+    let opening = fields.seconds("startup_timeout_sec").or_else(|| {
+        fields
+            .positive("startup_timeout_ms")
+            .map(Duration::from_millis)
+    });
+    let tool = fields.seconds("tool_timeout_sec");
+    if opening.is_none() && tool.is_none() {
+        return None;
+    }
+    let standard = Timeouts::standard();
+    Some(Timeouts {
+        opening: opening.unwrap_or(standard.opening),
+        tool: tool.unwrap_or(standard.tool),
+        ..standard
+    })
+}
+
+/// The same value as JSON, in which entries are read. What JSON has no words
+/// for is a string.
+fn to_json(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => Value::from(text.as_ref()),
+        DeValue::Boolean(flag) => Value::from(*flag),
+        DeValue::Integer(number) => {
+            let parsed = i64::from_str_radix(number.as_str(), number.radix());
+            parsed.map_or_else(|_| Value::from(number.as_str()), Value::from)
+        }
+        DeValue::Float(number) => {
+            let parsed: Result<f64, _> = number.as_str().parse();
+            parsed.map_or_else(|_| Value::from(number.as_str()), Value::from)
+        }
+        DeValue::Datetime(time) => Value::from(time.to_string()),
+        DeValue::Array(items) => items.iter().map(|item| to_json(item.get_ref())).collect(),
+        DeValue::Table(members) => {
+            let member = |(key, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
+                let key: &std::borrow::Cow<'_, str> = key.get_ref();
+                (key.to_string(), to_json(value.get_ref()))
+            };
+            Value::Object(members.iter().map(member).collect::<Map<_, _>>())
+        }
+    }
+}

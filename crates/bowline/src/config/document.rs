@@ -1,0 +1,414 @@
+//! Changing a configuration's text, and leaving alone what is not changed.
+
+use std::ops::Range;
+
+use serde_json::value::RawValue;
+
+use super::{
+    Problem, ProblemKind, ServersFile,
+    fields::type_name,
+    jsonc,
+    report::Report,
+    sections::{Members, SERVERS},
+};
+
+/// How deep members are indented where the text does not show it.
+const INDENT: &str = "  ";
+
+/// The text of a configuration in JSON, in which servers can be added and
+/// removed. Comments, order and layout of the rest stay as they are.
+///
+/// ```
+/// use bowline::config::Document;
+///
+/// let text = "{\n  // Mine.\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\"} // old\n  }\n}\n";
+/// let mut document = Document::parse(text)?;
+/// document.insert("b", r#"{"url": "https://example.com/mcp"}"#)?;
+/// assert_eq!(
+///     document.as_str(),
+///     "{\n  // Mine.\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\"}, // old\n    \
+///      \"b\": {\"url\": \"https://example.com/mcp\"}\n  }\n}\n",
+/// );
+/// document.remove("a")?;
+/// assert_eq!(document.names(), ["b"]);
+/// # Ok::<(), bowline::config::Problem>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    text: String,
+    names: Vec<String>,
+}
+
+impl Document {
+    /// A configuration that is there. An empty text is one without servers.
+    ///
+    /// # Errors
+    ///
+    /// Where the text is not JSON, or does not hold what a configuration holds:
+    /// then it is not clear what a change would do.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let text = if jsonc::strip(text).trim().is_empty() {
+            format!("{}{{}}\n", text.trim_start_matches('\u{feff}'))
+        } else {
+            text.to_owned()
+        };
+        let names = servers_in(&text)?.map(|servers| servers.names());
+        Ok(Self {
+            text,
+            names: names.unwrap_or_default(),
+        })
+    }
+
+    /// The names of the servers, in their order.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The text as it is now.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Adds a server after the others, or puts another entry in the place of
+    /// the one that it has. `entry` is JSON; it is indented as its
+    /// surroundings are.
+    ///
+    /// # Errors
+    ///
+    /// Where `entry` is not JSON. Nothing is changed then.
+    pub fn insert(&mut self, name: &str, entry: &str) -> Result<(), Problem> {
+        let text = match servers_in(&self.text)? {
+            Some(servers) => servers.with(name, entry),
+            None => {
+                let key = quoted(name);
+                let entry = indented(entry, INDENT);
+                let servers = format!("{{\n{INDENT}{key}: {entry}\n}}");
+                root(&self.text)?.with(SERVERS[0], &servers)
+            }
+        };
+        *self = Self::parse(&text)?;
+        Ok(())
+    }
+
+    /// Removes a server. Says whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// Where the text without it would make no sense. Nothing is changed then.
+    pub fn remove(&mut self, name: &str) -> Result<bool, Problem> {
+        let servers = servers_in(&self.text)?;
+        let Some(text) = servers.and_then(|servers| servers.without(name)) else {
+            return Ok(false);
+        };
+        *self = Self::parse(&text)?;
+        Ok(true)
+    }
+}
+
+/// An object in a text, with the places of its members.
+struct Object<'a> {
+    text: &'a str,
+    /// From brace to brace.
+    span: Range<usize>,
+    members: Vec<Member>,
+}
+
+struct Member {
+    key: String,
+    start: usize,
+    value: Range<usize>,
+}
+
+fn root(text: &str) -> Result<Object<'_>, Problem> {
+    let stripped = jsonc::strip(text);
+    let root: &RawValue = serde_json::from_str(&stripped).map_err(|error| {
+        let mut file = ServersFile::of_syntax(text, &error);
+        file.problems.remove(0)
+    })?;
+    Object::find(text, &stripped, root).ok_or_else(|| no_object("", root))
+}
+
+/// The object whose members are the servers, if there is one.
+fn servers_in(text: &str) -> Result<Option<Object<'_>>, Problem> {
+    let root = root(text)?;
+    let of_servers = |member: &&Member| SERVERS.contains(&member.key.as_str());
+    let Some(member) = root.members.iter().find(of_servers) else {
+        return Ok(None);
+    };
+    let stripped = jsonc::strip(text);
+    let place = member.value.clone();
+    // It was read as part of the whole.
+    let servers: &RawValue = serde_json::from_str(&stripped[place]).unwrap_or(RawValue::NULL);
+    let found = Object::find(text, &stripped, servers);
+    found
+        .map(Some)
+        .ok_or_else(|| no_object(&member.key, servers))
+}
+
+fn no_object(path: &str, value: &RawValue) -> Problem {
+    let value = serde_json::from_str(value.get()).unwrap_or_default();
+    let mut report = Report::default();
+    let (expected, found) = ("an object", type_name(&value));
+    report.add(path, ProblemKind::Type { expected, found });
+    report.problems.remove(0)
+}
+
+impl<'a> Object<'a> {
+    /// Finds the members of a part of the stripped text, whose bytes stand
+    /// where those of the text do.
+    fn find(text: &'a str, stripped: &str, object: &RawValue) -> Option<Self> {
+        let offset = |part: &str| part.as_ptr().addr() - stripped.as_ptr().addr();
+        let found: Members<'_> = serde_json::from_str(object.get()).ok()?;
+        let span = offset(object.get())..offset(object.get()) + object.get().len();
+        let mut end = span.start + 1;
+        let mut members = Vec::new();
+        for (key, value) in found.0 {
+            let between = &stripped[end..];
+            let start = end + between.find('"').unwrap_or_default();
+            let value = offset(value.get())..offset(value.get()) + value.get().len();
+            end = value.end;
+            members.push(Member { key, start, value });
+        }
+        Some(Self {
+            text,
+            span,
+            members,
+        })
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.members
+            .iter()
+            .map(|member| member.key.clone())
+            .collect()
+    }
+
+    /// The text with a member added, or with another value for it.
+    fn with(&self, key: &str, value: &str) -> String {
+        if let Some(member) = self.members.iter().find(|member| member.key == key) {
+            let value = indented(value, indentation(self.text, member.start));
+            return self.spliced(&[(member.value.clone(), value)]);
+        }
+        let Some(last) = self.members.last() else {
+            return self.with_first(key, value);
+        };
+        let indent = indentation(self.text, last.start);
+        let value = indented(value, indent);
+        let member = format!("{}: {value}", quoted(key));
+        let own_line = self.starts_line(last.start);
+        let (comma, trailing) = match trailing_comma(self.text, last.value.end) {
+            Some(comma) => (None, Some(comma)),
+            None => (Some((last.value.end..last.value.end, ",".to_owned())), None),
+        };
+        let after = trailing.map_or(last.value.end, |comma| comma + 1);
+        let end = if trailing.is_some() { "," } else { "" };
+        let added = if own_line {
+            let place = end_of_line(self.text, after);
+            (place..place, format!("\n{indent}{member}{end}"))
+        } else {
+            (after..after, format!(" {member}{end}"))
+        };
+        let changes: Vec<_> = comma.into_iter().chain([added]).collect();
+        self.spliced(&changes)
+    }
+
+    fn with_first(&self, key: &str, value: &str) -> String {
+        let outer = indentation(self.text, self.span.start);
+        let indent = format!("{outer}{INDENT}");
+        let value = indented(value, &indent);
+        let inside = self.span.start + 1..self.span.end - 1;
+        // Comments stay above.
+        let kept = self.text[inside.clone()].trim_end();
+        let added = format!("{kept}\n{indent}{}: {value}\n{outer}", quoted(key));
+        self.spliced(&[(inside, added)])
+    }
+
+    /// The text without a member, if it is there.
+    fn without(&self, key: &str) -> Option<String> {
+        let at = self.members.iter().position(|member| member.key == key)?;
+        let member = &self.members[at];
+        let comma = trailing_comma(self.text, member.value.end);
+        let before = at.checked_sub(1).map(|before| &self.members[before]);
+        let mut changes = Vec::new();
+        // Without a comma after it, the one before it would be too many.
+        if let (None, Some(before)) = (comma, before) {
+            let comma = trailing_comma(self.text, before.value.end);
+            changes.extend(comma.map(|comma| (comma..comma + 1, String::new())));
+        }
+        let mut end = comma.map_or(member.value.end, |comma| comma + 1);
+        let mut start = member.start;
+        let line = end_of_line(self.text, end);
+        if self.starts_line(start) && self.text[line..].starts_with(['\n', '\r']) {
+            // The whole line goes, with the break before it.
+            start = self.text[..start].trim_end_matches([' ', '\t']).len();
+            start -= usize::from(start > 0);
+            start -= usize::from(self.text[..start].ends_with('\r'));
+            end = line;
+        } else if comma.is_some() {
+            end += self.text[end..].len() - self.text[end..].trim_start_matches(' ').len();
+        }
+        changes.push((start..end, String::new()));
+        Some(self.spliced(&changes))
+    }
+
+    fn starts_line(&self, at: usize) -> bool {
+        let before = self.text[..at].trim_end_matches([' ', '\t']);
+        before.ends_with('\n')
+    }
+
+    /// The text with pieces of it replaced, in the order in which they stand.
+    fn spliced(&self, changes: &[(Range<usize>, String)]) -> String {
+        let mut out = String::with_capacity(self.text.len());
+        let mut at = 0;
+        for (range, text) in changes {
+            out.push_str(&self.text[at..range.start]);
+            out.push_str(text);
+            at = range.end;
+        }
+        out.push_str(&self.text[at..]);
+        out
+    }
+}
+
+/// Where the comma stands that follows a value, behind blanks and comments.
+fn trailing_comma(text: &str, mut at: usize) -> Option<usize> {
+    while let Some(length) = jsonc::blank_length(&text[at..]) {
+        at += length;
+    }
+    text[at..].starts_with(',').then_some(at)
+}
+
+/// The end of the line, if nothing but blanks and comments come before it; else
+/// `at` itself.
+fn end_of_line(text: &str, at: usize) -> usize {
+    let mut end = at;
+    loop {
+        let rest = &text[end..];
+        if rest.is_empty() || rest.starts_with(['\n', '\r']) {
+            return end;
+        }
+        match jsonc::blank_length(rest) {
+            Some(length) if !rest[..length].contains('\n') => end += length,
+            _ => return at,
+        }
+    }
+}
+
+/// The blanks that the line of a place begins with.
+fn indentation(text: &str, at: usize) -> &str {
+    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = &text[start..at];
+    let blanks = line.len() - line.trim_start_matches([' ', '\t']).len();
+    &line[..blanks]
+}
+
+/// The lines after the first, moved to the right.
+fn indented(text: &str, indent: &str) -> String {
+    text.trim().replace('\n', &format!("\n{indent}"))
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_insert(before: &str, after: &str) {
+        let mut document = Document::parse(before).expect("it is one");
+        document
+            .insert("new", "{\n  \"url\": 1\n}")
+            .expect("it fits");
+        assert_eq!(document.as_str(), after);
+        assert!(document.names().contains(&"new".to_owned()));
+    }
+
+    #[test]
+    fn servers_are_added_at_the_end() {
+        check_insert(
+            "",
+            "{\n  \"mcpServers\": {\n    \"new\": {\n      \"url\": 1\n    }\n  }\n}\n",
+        );
+        check_insert(
+            "{\"mcpServers\": {}}",
+            "{\"mcpServers\": {\n  \"new\": {\n    \"url\": 1\n  }\n}}",
+        );
+        check_insert(
+            "{\n\t\"mcpServers\": {\n\t\t\"a\": {}, // last\n\t\t// none\n\t}\n}",
+            "{\n\t\"mcpServers\": {\n\t\t\"a\": {}, // last\n\t\t\"new\": {\n\t\t  \"url\": 1\n\
+             \t\t},\n\t\t// none\n\t}\n}",
+        );
+        check_insert(
+            "{\"x\": 1, \"servers\": {\"a\": {}}}",
+            "{\"x\": 1, \"servers\": {\"a\": {}, \"new\": {\n  \"url\": 1\n}}}",
+        );
+        check_insert(
+            "// top\n{\n  \"mcpServers\": {\n    // empty\n  }\n}\n",
+            "// top\n{\n  \"mcpServers\": {\n    // empty\n    \"new\": {\n      \"url\": 1\n    \
+             }\n  }\n}\n",
+        );
+        check_insert(
+            "{\n  \"theme\": \"dark\"\n}\n",
+            "{\n  \"theme\": \"dark\",\n  \"mcpServers\": {\n    \"new\": {\n      \"url\": 1\n    \
+             }\n  }\n}\n",
+        );
+    }
+
+    #[test]
+    fn an_entry_can_be_replaced() {
+        check_insert(
+            "{\"mcpServers\": {\n  \"new\": {\"a\": [1,]}, // here\n  \"b\": {}\n}}",
+            "{\"mcpServers\": {\n  \"new\": {\n    \"url\": 1\n  }, // here\n  \"b\": {}\n}}",
+        );
+    }
+
+    #[track_caller]
+    fn check_remove(before: &str, after: &str) {
+        let mut document = Document::parse(before).expect("it is one");
+        assert!(document.remove("old").expect("it can be removed"));
+        assert_eq!(document.as_str(), after);
+        assert!(!document.remove("old").expect("it is not there"));
+    }
+
+    #[test]
+    fn servers_are_removed_with_their_commas() {
+        check_remove(
+            "{\"servers\": {\n  \"old\": {}, // o\n  // b\n  \"b\": {}\n}}",
+            "{\"servers\": {\n  // b\n  \"b\": {}\n}}",
+        );
+        check_remove(
+            "{\"servers\": {\n  \"b\": {}, // b\n  \"old\": {\n  }\n}}",
+            "{\"servers\": {\n  \"b\": {} // b\n}}",
+        );
+        check_remove(
+            "{\"servers\": {\r\n  \"b\": {},\r\n  \"old\": {},\r\n}}",
+            "{\"servers\": {\r\n  \"b\": {},\r\n}}",
+        );
+        check_remove("{\"servers\": {\"old\": {}}}", "{\"servers\": {}}");
+        check_remove(
+            "{\"servers\": {\"old\": {}, \"b\": {}}}",
+            "{\"servers\": {\"b\": {}}}",
+        );
+        check_remove("{\"servers\": {\n  \"old\": {}\n}}", "{\"servers\": {\n}}");
+    }
+
+    #[test]
+    fn what_is_not_understood_is_not_touched() {
+        for text in [
+            "[",
+            "[]",
+            "{\"mcpServers\": []}",
+            "{\"mcpServers\": {\"a\": }}",
+        ] {
+            assert!(Document::parse(text).is_err(), "{text}");
+        }
+        let mut document = Document::parse("{}").expect("it is one");
+        let before = document.clone();
+        assert!(document.insert("a", "{").is_err());
+        assert_eq!(document, before);
+    }
+}
