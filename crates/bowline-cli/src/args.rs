@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use bowline::proto::revision::Revision;
 use clap::{Args, Parser, ValueEnum};
 
-use crate::{talk::TalkArgs, verbs::Verb};
+use crate::{talk::TalkArgs, traffic::Traffic, verbs::Verb};
 
 /// Look at, call and debug MCP servers.
 ///
@@ -47,7 +47,7 @@ pub(crate) struct Globals {
     /// Print every message that is sent or received to standard error
     #[arg(long, global = true)]
     pub(crate) trace: bool,
-    /// Write every message that is sent or received to a file
+    /// Write every message that is sent or received to a new file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
     /// When to use colours
@@ -55,6 +55,9 @@ pub(crate) struct Globals {
     pub(crate) color: Color,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
+    /// Who sees what is sent and received.
+    #[arg(skip)]
+    pub(crate) traffic: Traffic,
 }
 
 /// When to use colours.

@@ -125,6 +125,19 @@ fn kind_of(error: &Error) -> FailureKind {
     }
 }
 
+impl From<&Cause> for Failure {
+    fn from(cause: &Cause) -> Self {
+        let kind = match cause.kind() {
+            CauseKind::Status {
+                status: 401 | 403, ..
+            } => FailureKind::Authorization,
+            CauseKind::OpeningTimeout(_) => FailureKind::Timeout,
+            _ => FailureKind::Unreachable,
+        };
+        Self::new(kind, cause.to_string())
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {

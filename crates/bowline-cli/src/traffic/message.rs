@@ -1,0 +1,132 @@
+//! A message of a recording or of a client, taken apart.
+
+use bowline::proto::{
+    jsonrpc::{Envelope, RequestId, scan},
+    model::{meta::key, method},
+};
+use serde_json::{Value, value::RawValue};
+
+/// What a message is.
+#[derive(Clone, Debug)]
+pub(super) enum Message {
+    Request(Request),
+    Notification { method: String, frame: Box<RawValue> },
+    Answer { id: RequestId, answer: Answer },
+}
+
+/// A request, with its parameters verbatim and read.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub(super) id: RequestId,
+    pub(super) method: String,
+    /// Verbatim; empty where there are none.
+    pub(super) raw: String,
+    pub(super) params: Value,
+}
+
+/// How a request was answered, verbatim.
+#[derive(Clone, Debug)]
+pub(super) enum Answer {
+    Result(String),
+    Error(String),
+}
+
+impl Message {
+    /// The messages of a frame: one, or those of a batch. What is none is left
+    /// out.
+    pub(super) fn all(frame: &str) -> Vec<Self> {
+        if !frame.trim_start().starts_with('[') {
+            return Self::read(frame).into_iter().collect();
+        }
+        let parts: Vec<&RawValue> = serde_json::from_str(frame).unwrap_or_default();
+        parts
+            .into_iter()
+            .filter_map(|part| Self::read(part.get()))
+            .collect()
+    }
+
+    fn read(frame: &str) -> Option<Self> {
+        let text = |part: &[u8]| String::from_utf8_lossy(part).into_owned();
+        match scan(frame.as_bytes()).ok()? {
+            Envelope::Request { id, method, params } => {
+                let raw = params.map(text).unwrap_or_default();
+                let params = serde_json::from_str(&raw).unwrap_or_default();
+                Some(Self::Request(Request {
+                    id,
+                    method: method.into_owned(),
+                    raw,
+                    params,
+                }))
+            }
+            Envelope::Notification { method, .. } => Some(Self::Notification {
+                method: method.into_owned(),
+                frame: RawValue::from_string(frame.to_owned()).ok()?,
+            }),
+            Envelope::Response { id, result, .. } => Some(Self::Answer {
+                id,
+                answer: Answer::Result(text(result)),
+            }),
+            Envelope::Error { id, error } => Some(Self::Answer {
+                id: id?,
+                answer: Answer::Error(text(error)),
+            }),
+        }
+    }
+}
+
+impl Request {
+    /// What tells it from others of its method: all but what names this one
+    /// attempt.
+    pub(super) fn essence(&self) -> Value {
+        let opens = matches!(self.method.as_str(), method::INITIALIZE | method::DISCOVER);
+        match &self.params {
+            // Who asks, and what they can do, differs from client to client.
+            _ if opens => Value::Null,
+            Value::Object(members) => {
+                let names_attempt = |key: &str| matches!(key, "_meta" | "requestState");
+                let rest = members.iter().filter(|(key, _)| !names_attempt(key));
+                let rest: serde_json::Map<_, _> =
+                    rest.map(|(key, value)| (key.clone(), value.clone())).collect();
+                if rest.is_empty() { Value::Null } else { Value::Object(rest) }
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// What the server is to call its progress by.
+    pub(super) fn progress_token(&self) -> Option<&Value> {
+        self.params.get("_meta")?.get(key::PROGRESS_TOKEN)
+    }
+
+    /// What it is about, in few words: `tools/call echo`.
+    pub(super) fn label(&self) -> String {
+        let named = ["name", "uri"].iter().find_map(|key| self.params.get(key));
+        match named.and_then(Value::as_str) {
+            Some(name) => format!("{} {name}", self.method),
+            None => self.method.clone(),
+        }
+    }
+}
+
+impl Answer {
+    /// The frame that answers a request of this id so.
+    pub(super) fn frame(&self, id: &RequestId) -> String {
+        let id = id_text(id);
+        let (member, value) = match self {
+            Self::Result(value) => ("result", value),
+            Self::Error(value) => ("error", value),
+        };
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"{member}":{value}}}"#)
+    }
+
+    /// Its value, read.
+    pub(super) fn value(&self) -> Value {
+        let (Self::Result(value) | Self::Error(value)) = self;
+        serde_json::from_str(value).unwrap_or_default()
+    }
+}
+
+/// An id as it stands on the wire.
+pub(super) fn id_text(id: &RequestId) -> String {
+    serde_json::to_string(id).unwrap_or_else(|_| "null".to_owned())
+}

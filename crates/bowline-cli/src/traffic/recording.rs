@@ -1,0 +1,155 @@
+//! The format of recordings, and reading them.
+//!
+//! A recording is text, one JSON object to a line. The first line says what it
+//! is: `{"bowline": version, "format": 1, "server": …, "started": …}`. Every
+//! other line is something that happened: `ms` after the command began, on the
+//! `link` of this number, an `event`. Messages stand in `message`, verbatim;
+//! what is not JSON, and whatever else there is to say, in `text`.
+
+use std::{fs, path::Path};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::failure::Failure;
+
+/// The version of the format.
+pub(super) const FORMAT: u64 = 1;
+
+/// What can happen.
+pub(super) mod event {
+    pub(crate) const UP: &str = "up";
+    pub(crate) const SENT: &str = "sent";
+    pub(crate) const RECEIVED: &str = "received";
+    pub(crate) const SETTLED: &str = "settled";
+    pub(crate) const REFUSED: &str = "refused";
+    pub(crate) const GIVEN_UP: &str = "given-up";
+    pub(crate) const OVERSIZE: &str = "oversize";
+    pub(crate) const DOWN: &str = "down";
+    pub(crate) const CLOSED: &str = "closed";
+}
+
+/// A recording, read.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    /// What was recorded.
+    pub(crate) server: String,
+    /// The revision that was spoken last.
+    pub(crate) revision: Option<String>,
+    pub(crate) messages: Vec<Recorded>,
+}
+
+/// A message of a recording.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    pub(crate) link: u32,
+    /// Whether the client sent it.
+    pub(crate) sent: bool,
+    /// Verbatim.
+    pub(crate) message: Box<RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    format: u64,
+    #[serde(default)]
+    server: String,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    #[serde(default)]
+    link: u32,
+    event: String,
+    #[serde(default)]
+    message: Option<Box<RawValue>>,
+    #[serde(default)]
+    text: Option<String>,
+}
+
+impl Recording {
+    pub(crate) fn load(path: &Path) -> Result<Self, Failure> {
+        let about = |why: &str| Failure::usage(format!("{}: {why}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| about(&error.to_string()))?;
+        Self::parse(&text).map_err(|why| {
+            about(&why).hint("a recording is made with --record FILE, by any command")
+        })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut lines = text.lines().enumerate();
+        let first = lines.next().map(|(_, line)| line).unwrap_or_default();
+        let header: Header =
+            serde_json::from_str(first).map_err(|_| "this is not a recording".to_owned())?;
+        if header.format != FORMAT {
+            let format = header.format;
+            return Err(format!("its format is {format}, and only {FORMAT} is known"));
+        }
+        let mut recording = Self {
+            server: header.server,
+            revision: None,
+            messages: Vec::new(),
+        };
+        for (at, line) in lines {
+            let last_and_cut = line.len() < text.len() && text.ends_with(line);
+            match serde_json::from_str(line) {
+                Ok(line) => recording.add(line),
+                // The command was killed while it wrote.
+                Err(_) if last_and_cut => break,
+                Err(error) => return Err(format!("line {}: {error}", at + 1)),
+            }
+        }
+        Ok(recording)
+    }
+
+    fn add(&mut self, line: Line) {
+        match (line.event.as_str(), line.message) {
+            (sent @ (event::SENT | event::RECEIVED), Some(message)) => {
+                self.messages.push(Recorded {
+                    link: line.link,
+                    sent: sent == event::SENT,
+                    message,
+                });
+            }
+            (event::SETTLED, _) => self.revision = line.text,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = "{\"bowline\":\"0.1.0\",\"format\":1,\"server\":\"x\"}\n";
+
+    #[test]
+    fn messages_are_read_in_their_order() {
+        let text = format!(
+            "{HEADER}{}\n{}\n{}\n{}\n{{\"ms\": 3, \"li",
+            r#"{"ms":0.1,"link":1,"event":"up","text":"x"}"#,
+            r#"{"ms":0.2,"link":1,"event":"sent","message":{"b":1,"a":2}}"#,
+            r#"{"ms":0.3,"link":1,"event":"received","text":"garbage"}"#,
+            r#"{"ms":0.4,"link":1,"event":"settled","text":"then"}"#,
+        );
+        let recording = Recording::parse(&text).expect("it is one");
+        assert_eq!(recording.server, "x");
+        assert_eq!(recording.revision.as_deref(), Some("then"));
+        assert_eq!(recording.messages.len(), 1);
+        assert_eq!(recording.messages[0].message.get(), r#"{"b":1,"a":2}"#);
+    }
+
+    #[test]
+    fn what_is_none_is_said() {
+        let cases = [
+            ("".to_owned(), "this is not a recording"),
+            ("{}".to_owned(), "this is not a recording"),
+            ("{\"format\":2}".to_owned(), "its format is 2, and only 1 is known"),
+            (format!("{HEADER}[]\n{{\"event\":\"up\"}}\n"), "line 2: "),
+        ];
+        for (text, why) in cases {
+            let error = Recording::parse(&text).expect_err("it is none");
+            assert!(error.starts_with(why), "{error}");
+        }
+    }
+}

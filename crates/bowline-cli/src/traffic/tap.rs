@@ -1,0 +1,150 @@
+//! A transport that lets every frame of another one be seen.
+
+use std::task::{Context, Poll};
+
+use bowline::{
+    proto::revision::{Era, Revision},
+    transport::{
+        BoxFuture, Cause, Dial, Link, LinkEvent, Outgoing, Refusal, Transport, Wire,
+    },
+};
+
+use super::{Happening, Traffic};
+
+/// A transport whose links are watched. It changes nothing about them.
+pub(super) struct Tapped {
+    inner: Box<dyn Transport>,
+    traffic: Traffic,
+    /// What the links lead to, as it may be shown.
+    server: String,
+}
+
+impl Tapped {
+    pub(super) fn new(inner: Box<dyn Transport>, traffic: Traffic, server: String) -> Self {
+        Self {
+            inner,
+            traffic,
+            server,
+        }
+    }
+}
+
+impl Transport for Tapped {
+    fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
+        let (inner, traffic) = (self.inner.dial(dial), self.traffic.clone());
+        let server = self.server.clone();
+        Box::pin(async move {
+            let inner = inner.await;
+            let number = traffic.number();
+            match inner {
+                Ok(inner) => {
+                    traffic.see(number, &Happening::Up(&server));
+                    Ok(Box::new(Tap {
+                        inner,
+                        traffic,
+                        number,
+                        down: false,
+                    }) as Box<dyn Link>)
+                }
+                Err(cause) => {
+                    traffic.see(number, &Happening::Down(&cause));
+                    Err(cause)
+                }
+            }
+        })
+    }
+
+    fn wire(&self) -> Wire {
+        self.inner.wire()
+    }
+
+    fn known_era(&self) -> Option<Era> {
+        self.inner.known_era()
+    }
+
+    fn describe(&self) -> String {
+        self.inner.describe()
+    }
+}
+
+struct Tap {
+    inner: Box<dyn Link>,
+    traffic: Traffic,
+    number: u32,
+    /// Whether the link has said that it is dead.
+    down: bool,
+}
+
+impl Tap {
+    fn see(&self, happening: &Happening<'_>) {
+        self.traffic.see(self.number, happening);
+    }
+}
+
+impl Link for Tap {
+    fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal> {
+        let (id, frame) = (outgoing.id, outgoing.frame.clone());
+        match self.inner.send(outgoing) {
+            Ok(()) => {
+                self.see(&Happening::Sent(&frame));
+                Ok(())
+            }
+            // It is offered again, and is seen when it is taken.
+            Err(busy @ Refusal::Busy(_)) => Err(busy),
+            Err(refusal) => {
+                let why = why(&refusal);
+                self.see(&Happening::Refused { id, why });
+                Err(refusal)
+            }
+        }
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.inner.poll_flush(cx)
+    }
+
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
+        let event = self.inner.poll_event(cx);
+        match &event {
+            Poll::Pending => {}
+            Poll::Ready(LinkEvent::Frame(frame)) => self.see(&Happening::Received(frame)),
+            Poll::Ready(LinkEvent::Oversize { size, .. }) => {
+                self.see(&Happening::Oversize(*size));
+            }
+            Poll::Ready(LinkEvent::Refused { id, refusal }) => {
+                let (id, why) = (*id, why(refusal));
+                self.see(&Happening::Refused { id, why });
+            }
+            Poll::Ready(LinkEvent::Down(cause)) => {
+                self.down = true;
+                self.see(&Happening::Down(cause));
+            }
+        }
+        event
+    }
+
+    fn abort(&mut self, id: u64) {
+        self.see(&Happening::GivenUp(id));
+        self.inner.abort(id);
+    }
+
+    fn settle(&mut self, revision: Revision) {
+        self.see(&Happening::Settled(revision));
+        self.inner.settle(revision);
+    }
+
+    fn close(self: Box<Self>) {
+        if !self.down {
+            self.see(&Happening::Closed);
+        }
+        self.inner.close();
+    }
+}
+
+fn why(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Busy(_) => "the link is busy".to_owned(),
+        Refusal::Failed(cause) | Refusal::Unanswered(cause) => cause.to_string(),
+        Refusal::Status(refusal) => format!("the server answered with HTTP {}", refusal.status),
+    }
+}
