@@ -88,7 +88,7 @@ impl Color {
 }
 
 /// Reads a time: seconds, unless a unit says otherwise.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let (number, scale) = match text {
         _ if text.ends_with("ms") => (text.trim_end_matches("ms"), 0.001),
         _ if text.ends_with('s') => (text.trim_end_matches('s'), 1.0),

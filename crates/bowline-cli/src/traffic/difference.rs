@@ -156,9 +156,17 @@ mod tests {
     fn lists_of_named_things_are_compared_by_name() {
         let was = json!({"tools": [{"name": "a"}, {"name": "c", "x": 1}]});
         let is = json!({"tools": [{"name": "a"}, {"name": "b"}, {"name": "c", "x": 2}]});
-        check(&was, &is, &["tools[c].x: 1 2", "tools[b]: - {\"name\":\"b\"}"]);
+        check(
+            &was,
+            &is,
+            &["tools[c].x: 1 2", "tools[b]: - {\"name\":\"b\"}"],
+        );
         let turned = json!({"tools": [{"name": "c", "x": 1}, {"name": "a"}]});
-        check(&was, &turned, &["tools (order): [\"a\",\"c\"] [\"c\",\"a\"]"]);
+        check(
+            &was,
+            &turned,
+            &["tools (order): [\"a\",\"c\"] [\"c\",\"a\"]"],
+        );
     }
 
     #[test]

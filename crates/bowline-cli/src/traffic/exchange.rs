@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use bowline::proto::{jsonrpc::RequestId, model::{meta::key, method}};
+use bowline::proto::{
+    jsonrpc::RequestId,
+    model::{meta::key, method},
+};
 use serde_json::{Value, value::RawValue};
 
 use super::{
@@ -105,9 +108,8 @@ impl Sorter {
     fn received(&mut self, link: u32, message: Message) {
         match message {
             Message::Answer { id, answer } => {
-                let of_this = |(its, at): &(u32, usize)| {
-                    *its == link && self.exchanges[*at].request.id == id
-                };
+                let of_this =
+                    |(its, at): &(u32, usize)| *its == link && self.exchanges[*at].request.id == id;
                 if let Some(open) = self.open.iter().position(of_this) {
                     let (_, at) = self.open.remove(open);
                     self.exchanges[at].answer = Some(answer);
@@ -139,7 +141,9 @@ impl Sorter {
             of_link.map(|(_, at)| *at)
         };
         let token = params.get("progressToken");
-        let stream = params.get("_meta").and_then(|meta| meta.get(key::SUBSCRIPTION_ID));
+        let stream = params
+            .get("_meta")
+            .and_then(|meta| meta.get(key::SUBSCRIPTION_ID));
         let named = open().find(|&at| {
             let request = &self.exchanges[at].request;
             (token.is_some() && request.progress_token() == token)

@@ -10,8 +10,14 @@ use serde_json::{Value, value::RawValue};
 #[derive(Clone, Debug)]
 pub(super) enum Message {
     Request(Request),
-    Notification { method: String, frame: Box<RawValue> },
-    Answer { id: RequestId, answer: Answer },
+    Notification {
+        method: String,
+        frame: Box<RawValue>,
+    },
+    Answer {
+        id: RequestId,
+        answer: Answer,
+    },
 }
 
 /// A request, with its parameters verbatim and read.
@@ -85,9 +91,14 @@ impl Request {
             Value::Object(members) => {
                 let names_attempt = |key: &str| matches!(key, "_meta" | "requestState");
                 let rest = members.iter().filter(|(key, _)| !names_attempt(key));
-                let rest: serde_json::Map<_, _> =
-                    rest.map(|(key, value)| (key.clone(), value.clone())).collect();
-                if rest.is_empty() { Value::Null } else { Value::Object(rest) }
+                let rest: serde_json::Map<_, _> = rest
+                    .map(|(key, value)| (key.clone(), value.clone()))
+                    .collect();
+                if rest.is_empty() {
+                    Value::Null
+                } else {
+                    Value::Object(rest)
+                }
             }
             other => other.clone(),
         }

@@ -12,6 +12,7 @@ mod difference;
 mod exchange;
 mod live;
 mod message;
+mod news;
 mod play_http;
 mod play_stdio;
 mod player;
@@ -39,6 +40,7 @@ use bytes::Bytes;
 
 pub(crate) use self::{
     check::{Checked, Findings, Rules, Verdict},
+    news::{Follow, follow},
     replay::Replayable,
 };
 use self::{recorder::Recorder, tap::Tapped, trace::Trace};

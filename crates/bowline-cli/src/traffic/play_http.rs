@@ -62,9 +62,11 @@ pub(super) async fn serve(cx: &Context, player: Player, address: &str) -> Result
         let (stream, _) = tokio::select! {
             accepted = listener.accept() => accepted?,
             _ = tokio::signal::ctrl_c() => return Ok(()),
-            // Only remarks end here; connections report to nobody.
+            // They report to nobody.
             Some(_) = connections.join_next() => continue,
         };
+        // Small answers must not wait for more to come.
+        let _ = stream.set_nodelay(true);
         let stage = Arc::clone(&stage);
         connections.spawn(async move {
             let answer = service_fn(move |request| Arc::clone(&stage).answer(request));
@@ -156,7 +158,10 @@ impl Stage {
             return plain(202);
         }
         // The answer alone is no stream.
-        match (receiver.try_recv(), receiver.is_closed() && receiver.is_empty()) {
+        match (
+            receiver.try_recv(),
+            receiver.is_closed() && receiver.is_empty(),
+        ) {
             (Ok(frame), true) if asked == 1 => whole(frame, modern),
             (Ok(first), _) => events_from(Some(first), receiver),
             (Err(_), _) => events_from(None, receiver),

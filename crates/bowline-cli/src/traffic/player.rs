@@ -22,6 +22,8 @@ const SHOWN: usize = 3;
 /// Answers from a recording.
 pub(super) struct Player {
     exchanges: Vec<Exchange>,
+    /// The revision that they are in.
+    revision: Option<String>,
     /// What tells each request from others of its method.
     essences: Vec<Value>,
     played: Vec<bool>,
@@ -56,8 +58,9 @@ enum Cue {
 }
 
 impl Player {
-    pub(super) fn new(exchanges: Vec<Exchange>) -> Self {
+    pub(super) fn new(exchanges: Vec<Exchange>, revision: Option<String>) -> Self {
         Self {
+            revision,
             essences: exchanges.iter().map(|it| it.request.essence()).collect(),
             played: vec![false; exchanges.len()],
             exchanges,
@@ -194,7 +197,10 @@ impl Player {
         let candidates = (0..self.exchanges.len()).filter(of_method);
         let found = candidates.map(|at| differences(&self.essences[at], &essence));
         let Some(nearest) = found.min_by_key(Vec::len) else {
-            let message = format!("the recording has no {}", request.method);
+            let mut message = format!("the recording has no {}", request.method);
+            if let (method::INITIALIZE, Some(revision)) = (&*request.method, &self.revision) {
+                message.push_str(&format!("; it is of revision {revision}"));
+            }
             // Clients ask for what only some revisions have, to find out.
             if request.method != method::DISCOVER {
                 let has = self.methods().join(", ");
@@ -207,7 +213,11 @@ impl Player {
                 let value = value.as_ref().map(Value::to_string);
                 value.unwrap_or_else(|| "nothing".to_owned())
             };
-            let place = if it.path.is_empty() { "params" } else { &it.path };
+            let place = if it.path.is_empty() {
+                "params"
+            } else {
+                &it.path
+            };
             format!("{place} was {}, is {}", shown(&it.was), shown(&it.is))
         });
         let places = places.collect::<Vec<_>>().join("; ");
@@ -262,4 +272,175 @@ fn retold(frame: &RawValue, request: &Request) -> Option<String> {
     } else {
         frame.get().to_owned()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            exchange,
+            recording::{Recorded, Recording},
+        },
+        *,
+    };
+
+    /// A player of a recording in which `>` is sent and `<` received.
+    fn player(lines: &[(char, Value)]) -> Player {
+        let recorded = |(direction, message): &(char, Value)| Recorded {
+            link: 1,
+            sent: *direction == '>',
+            message: serde_json::value::to_raw_value(message).expect("it is JSON"),
+        };
+        let recording = Recording {
+            server: "it".to_owned(),
+            revision: Some("then".to_owned()),
+            messages: lines.iter().map(recorded).collect(),
+        };
+        Player::new(exchange::sort(&recording), recording.revision)
+    }
+
+    fn call(id: u64, argument: &str) -> Value {
+        let params = json!({"name": "echo", "arguments": {"message": argument}});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    }
+
+    fn answer(id: u64, text: &str) -> Value {
+        json!({"jsonrpc": "2.0", "id": id, "result": text})
+    }
+
+    /// What is said to a message, as JSON, with whom it is said to.
+    fn say(player: &mut Player, to: u64, message: &Value) -> Vec<(Option<u64>, Value)> {
+        let messages = Message::all(&message.to_string());
+        let said = messages
+            .into_iter()
+            .flat_map(|message| player.receive(to, message));
+        let read = |said: Said| {
+            let frame = serde_json::from_str(&said.frame).expect("it is JSON");
+            (said.to, frame)
+        };
+        said.map(read).collect()
+    }
+
+    #[test]
+    fn requests_that_are_alike_are_answered_in_order() {
+        let mut player = player(&[
+            ('>', call(1, "hi")),
+            ('<', answer(1, "one")),
+            ('>', call(2, "ho")),
+            ('>', call(3, "hi")),
+            ('<', answer(3, "two")),
+            ('<', answer(2, "other")),
+        ]);
+        for (id, text) in [(10, "one"), (11, "two"), (12, "two")] {
+            let said = say(&mut player, id, &call(id, "hi"));
+            assert_eq!(said, [(Some(id), answer(id, text))]);
+        }
+        let said = say(&mut player, 13, &call(13, "ho"));
+        assert_eq!(said, [(Some(13), answer(13, "other"))]);
+        assert_eq!(player.remarks(), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn what_names_one_attempt_does_not_matter() {
+        let with = |id: u64, state: &str, token: u64| {
+            let mut message = call(id, "hi");
+            message["params"]["requestState"] = json!(state);
+            message["params"]["_meta"] = json!({"progressToken": token});
+            message
+        };
+        let progress = |token: u64| {
+            let params = json!({"progressToken": token, "progress": 1});
+            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+        };
+        let mut player = player(&[
+            ('>', with(1, "a", 5)),
+            ('<', progress(5)),
+            ('<', answer(1, "done")),
+        ]);
+        let said = say(&mut player, 7, &with(9, "b", 6));
+        assert_eq!(said, [(Some(7), progress(6)), (Some(7), answer(9, "done"))]);
+        let said = say(&mut player, 8, &call(10, "hi"));
+        assert_eq!(
+            said,
+            [(Some(8), answer(10, "done"))],
+            "nobody wants progress"
+        );
+    }
+
+    #[test]
+    fn the_servers_questions_are_asked_before_the_answer() {
+        let ask = |id: &str| json!({"jsonrpc": "2.0", "id": id, "method": "roots/list"});
+        let reply = |id: &str| json!({"jsonrpc": "2.0", "id": id, "result": {"roots": []}});
+        let mut player = player(&[
+            ('>', call(1, "hi")),
+            ('<', ask("s1")),
+            ('>', reply("s1")),
+            ('<', answer(1, "done")),
+        ]);
+        let said = say(&mut player, 3, &call(4, "hi"));
+        assert_eq!(said, [(Some(3), ask("replay-1"))]);
+        assert_eq!(say(&mut player, 0, &reply("other")), []);
+        let said = say(&mut player, 0, &reply("replay-1"));
+        assert_eq!(said, [(Some(3), answer(4, "done"))]);
+        assert_eq!(say(&mut player, 0, &reply("replay-1")), []);
+    }
+
+    #[test]
+    fn streams_of_changes_stay_open_under_their_new_name() {
+        let listen = |id: u64| json!({"jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": {}});
+        let changed = |id: u64| {
+            let params = json!({"_meta": {key::SUBSCRIPTION_ID: id}});
+            json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": params})
+        };
+        let mut player = player(&[
+            ('>', listen(1)),
+            ('>', call(2, "hi")),
+            ('<', changed(1)),
+            ('<', answer(2, "done")),
+        ]);
+        let said = say(&mut player, 1, &listen(8));
+        assert_eq!(said, [(Some(1), changed(8))], "and no answer");
+        let said = say(&mut player, 2, &call(9, "hi"));
+        assert_eq!(said, [(Some(2), answer(9, "done"))]);
+    }
+
+    #[track_caller]
+    fn check_refusal(player: &mut Player, message: &Value, expected: &str) {
+        let said = say(player, 1, message);
+        assert_eq!(said[0].1["error"]["message"], expected);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_compared_with_the_nearest() {
+        let mut player = player(&[
+            ('>', call(1, "hi")),
+            ('<', answer(1, "one")),
+            ('>', call(2, "lost")),
+        ]);
+        check_refusal(
+            &mut player,
+            &call(5, "hey"),
+            "nothing in the recording fits tools/call echo; \
+             in the nearest, arguments.message was \"hi\", is \"hey\"",
+        );
+        check_refusal(
+            &mut player,
+            &json!({"jsonrpc": "2.0", "id": 6, "method": "prompts/list"}),
+            "the recording has no prompts/list",
+        );
+        check_refusal(
+            &mut player,
+            &json!({"jsonrpc": "2.0", "id": 7, "method": "initialize"}),
+            "the recording has no initialize; it is of revision then",
+        );
+        check_refusal(
+            &mut player,
+            &call(8, "lost"),
+            "the recording has no answer to this",
+        );
+        let ping = json!({"jsonrpc": "2.0", "id": 9, "method": "ping"});
+        let said = say(&mut player, 1, &ping);
+        assert_eq!(said[0].1["result"], json!({}));
+        assert_eq!(player.remarks().len(), 3, "a lost answer is the server's");
+    }
 }

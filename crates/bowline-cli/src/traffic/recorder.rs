@@ -173,4 +173,3 @@ fn cannot_create(path: &Path, error: &io::Error) -> Failure {
         _ => Failure::usage(format!("--record {shown}: {error}")),
     }
 }
-

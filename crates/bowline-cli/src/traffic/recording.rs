@@ -83,7 +83,9 @@ impl Recording {
             serde_json::from_str(first).map_err(|_| "this is not a recording".to_owned())?;
         if header.format != FORMAT {
             let format = header.format;
-            return Err(format!("its format is {format}, and only {FORMAT} is known"));
+            return Err(format!(
+                "its format is {format}, and only {FORMAT} is known"
+            ));
         }
         let mut recording = Self {
             server: header.server,
@@ -144,7 +146,10 @@ mod tests {
         let cases = [
             ("".to_owned(), "this is not a recording"),
             ("{}".to_owned(), "this is not a recording"),
-            ("{\"format\":2}".to_owned(), "its format is 2, and only 1 is known"),
+            (
+                "{\"format\":2}".to_owned(),
+                "its format is 2, and only 1 is known",
+            ),
             (format!("{HEADER}[]\n{{\"event\":\"up\"}}\n"), "line 2: "),
         ];
         for (text, why) in cases {

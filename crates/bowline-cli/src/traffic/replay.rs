@@ -48,12 +48,12 @@ impl Replayable {
 
     /// Answers as the server did, to whoever started this program.
     pub(crate) async fn serve_stdio(self, cx: &Context) -> Result<(), Failure> {
-        play_stdio::serve(cx, Player::new(self.exchanges)).await
+        play_stdio::serve(cx, Player::new(self.exchanges, self.revision)).await
     }
 
     /// Answers as the server did, over HTTP.
     pub(crate) async fn serve_http(self, cx: &Context, address: &str) -> Result<(), Failure> {
-        play_http::serve(cx, Player::new(self.exchanges), address).await
+        play_http::serve(cx, Player::new(self.exchanges, self.revision), address).await
     }
 
     /// Makes the requests again, and compares.

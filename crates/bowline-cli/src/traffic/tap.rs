@@ -4,9 +4,7 @@ use std::task::{Context, Poll};
 
 use bowline::{
     proto::revision::{Era, Revision},
-    transport::{
-        BoxFuture, Cause, Dial, Link, LinkEvent, Outgoing, Refusal, Transport, Wire,
-    },
+    transport::{BoxFuture, Cause, Dial, Link, LinkEvent, Outgoing, Refusal, Transport, Wire},
 };
 
 use super::{Happening, Traffic};

@@ -82,7 +82,7 @@ mod tests {
         let after = Duration::from_micros(12_345);
         assert_eq!(
             trace.line(after, 1, &Happening::Received(&frame)),
-            "     12.3 ms      16 B ← {  \"a\": \"\\u{1b}[2J\"}",
+            "     12.3 ms      15 B ← {  \"a\": \"\\u{1b}[2J\"}",
         );
         assert_eq!(
             trace.line(after, 2, &Happening::GivenUp(7)),

@@ -1,18 +1,119 @@
 //! `bowline log-level`.
 
+use bowline::proto::{
+    model::{LogLevel as Level, Side, method},
+    revision::Revision,
+};
 use clap::Args;
 
-use crate::{context::Context, failure::Failure, target::ServerWords};
+use super::watch::End;
+use crate::{
+    args::Globals,
+    context::Context,
+    failure::{Failure, FailureKind},
+    output::similar,
+    target::{self, ServerWords, Target},
+    traffic::{Follow, follow},
+};
 
 /// Ask a server to log from this level up, and print what it logs
 #[derive(Args, Debug)]
+#[command(after_help = "\
+The levels are debug, info, notice, warning, error, critical, alert, emergency.
+
+Examples:
+  bowline log-level notes debug
+  bowline log-level warning -- my-server --verbose
+
+The level holds for this connection, while this command runs. With --json each
+line is a JSON document.")]
 pub(crate) struct LogLevel {
     #[command(flatten)]
     words: ServerWords,
+    #[command(flatten)]
+    end: End,
 }
 
 impl LogLevel {
-    pub(crate) async fn run(self, _cx: &Context) -> Result<(), Failure> {
-        Err(Failure::usage("not yet"))
+    pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
+        let words = self.words.resolve(cx)?;
+        let level = read(words.name.as_deref())?;
+        if let Some(more) = words.rest.first() {
+            return Err(Failure::usage(format!(
+                "`{more}` is too much: a level is enough"
+            )));
+        }
+        let wanted = Follow {
+            only_logs: true,
+            ..self.end.follow()
+        };
+        let Some(failure) = log(cx, &words.target, &level, &wanted).await.err() else {
+            return Ok(());
+        };
+        // Servers of several revisions can be asked in one that has levels.
+        let older = newest_with_levels().filter(|_| failure.kind == FailureKind::Usage);
+        let (Some(older), None) = (older, cx.globals.protocol) else {
+            return Err(failure);
+        };
+        let cx = Context::new(Globals {
+            protocol: Some(older),
+            ..cx.globals.clone()
+        });
+        let logged = log(&cx, &words.target, &level, &wanted).await;
+        logged.map_err(|other| match other.kind {
+            FailureKind::Unreachable => failure,
+            _ => other,
+        })
     }
+}
+
+async fn log(cx: &Context, target: &Target, level: &Level, wanted: &Follow) -> Result<(), Failure> {
+    target::with_client(cx, target, async |client| {
+        let revision = client.server().map(|server| server.revision);
+        if let Some(revision) = revision.filter(|revision| !has_levels(*revision)) {
+            let name = target.name();
+            let why = format!(
+                "{name} speaks {}, in which servers log only to those who make a request",
+                revision.as_str(),
+            );
+            return Err(Failure::usage(why));
+        }
+        let notifications = client.notifications();
+        client.set_log_level(level.clone()).await?;
+        let (name, level) = (target.name(), level.as_str());
+        cx.output
+            .remark(format!("{name} logs from {level} up; Ctrl-C ends it"));
+        follow(cx, client, notifications, wanted).await
+    })
+    .await
+}
+
+fn has_levels(revision: Revision) -> bool {
+    let rules = revision.rules();
+    rules.allows(method::LOGGING_SET_LEVEL, Side::Client)
+}
+
+fn newest_with_levels() -> Option<Revision> {
+    let mut with_levels: Vec<Revision> = Revision::ALL
+        .into_iter()
+        .filter(|revision| has_levels(*revision))
+        .collect();
+    with_levels.sort_by_key(|revision| revision.as_str());
+    with_levels.pop()
+}
+
+fn read(word: Option<&str>) -> Result<Level, Failure> {
+    let known = Level::ALL;
+    let names: Vec<&str> = known.iter().map(Level::as_str).collect();
+    let Some(word) = word else {
+        return Err(Failure::usage("which level?").hint(format!("one of {}", names.join(", "))));
+    };
+    let level = known.iter().find(|level| level.as_str() == word);
+    level.cloned().ok_or_else(|| {
+        let failure = Failure::usage(format!("`{word}` is no level"));
+        match similar(word, names.iter().copied()) {
+            Some(meant) => failure.hint(format!("did you mean `{meant}`?")),
+            None => failure.hint(format!("the levels are {}", names.join(", "))),
+        }
+    })
 }

@@ -1,18 +1,97 @@
 //! `bowline watch`.
 
+use std::time::Duration;
+
+use bowline::Client;
 use clap::Args;
 
-use crate::{context::Context, failure::Failure, target::ServerWords};
+use crate::{
+    context::Context,
+    failure::Failure,
+    target::{self, ServerWords},
+    traffic::{Follow, follow},
+};
 
 /// Print changes, notifications and log messages as they come
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  bowline watch notes                           lists that change, log messages, the connection
+  bowline watch notes file:///todo.md --read    a resource, with what it says now
+  bowline watch notes --for 1m                  for a minute
+  bowline watch notes --count 1 file:///todo.md until it changes
+
+Each line is a time in UTC, what happened, and to what. With --json each line is
+a JSON document: this is the one command that prints more than one of them.
+Ctrl-C ends it, with exit code 130; --count and --for end it with 0.")]
 pub(crate) struct Watch {
     #[command(flatten)]
     words: ServerWords,
+    /// Print the new content of resources, too
+    #[arg(long)]
+    read: bool,
+    #[command(flatten)]
+    end: End,
+}
+
+/// When to stop.
+#[derive(Args, Debug)]
+pub(crate) struct End {
+    /// Stop after so many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+    /// Stop after this long
+    #[arg(long = "for", value_name = "SECONDS", value_parser = crate::args::duration)]
+    time: Option<Duration>,
+}
+
+impl End {
+    pub(crate) fn follow(&self) -> Follow {
+        Follow {
+            count: self.count,
+            time: self.time,
+            ..Follow::default()
+        }
+    }
 }
 
 impl Watch {
-    pub(crate) async fn run(self, _cx: &Context) -> Result<(), Failure> {
-        Err(Failure::usage("not yet"))
+    pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
+        let words = self.words.resolve(cx)?;
+        let uris: Vec<String> = words.name.into_iter().chain(words.rest).collect();
+        let wanted = Follow {
+            read: self.read,
+            ..self.end.follow()
+        };
+        target::with_client(cx, &words.target, async |client| {
+            watch(cx, client, words.target.name(), &uris, &wanted).await
+        })
+        .await
     }
+}
+
+async fn watch(
+    cx: &Context,
+    client: &Client,
+    server: &str,
+    uris: &[String],
+    wanted: &Follow,
+) -> Result<(), Failure> {
+    // Before anything is subscribed to, so that nothing falls between.
+    let notifications = client.notifications();
+    let mut subscriptions = Vec::new();
+    for uri in uris {
+        let subscription = client.resources().subscribe(uri).await;
+        let subscription = subscription.map_err(|error| Failure::from(error).about(uri))?;
+        subscriptions.push(subscription);
+    }
+    let what = match uris.len() {
+        0 => String::new(),
+        1 => format!(" and {}", uris[0]),
+        count => format!(" and {count} resources"),
+    };
+    let what = crate::output::clean(&what);
+    cx.output
+        .remark(format!("watching {server}{what}; Ctrl-C ends it"));
+    follow(cx, client, notifications, wanted).await
 }

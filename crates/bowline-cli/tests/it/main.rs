@@ -6,3 +6,4 @@ mod snapshots;
 mod talk;
 #[cfg(unix)]
 mod terminal;
+mod traffic;

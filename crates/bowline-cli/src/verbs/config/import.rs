@@ -1,0 +1,251 @@
+//! `bowline config import`.
+
+use std::{collections::BTreeSet, fs};
+
+use bowline::config::{App, Environment, Input, Loader, Problem, Source};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use super::{
+    entry::Entry,
+    file::ConfigFile,
+    place::{self, Place, shown},
+};
+use crate::{
+    context::Context,
+    failure::Failure,
+    output::{Style, clean},
+};
+
+/// Copy servers of other programs into Bowline's own file
+///
+/// Bowline uses the servers of other programs as they are. A copy is for those
+/// that should stay, or differ. References to variables stay references.
+#[derive(Args, Debug)]
+pub(crate) struct Import {
+    /// Only from this program
+    #[arg(value_enum, value_name = "APP")]
+    app: Option<Program>,
+    /// Only say what would be done
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// A program to copy from.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Program {
+    ClaudeCode,
+    ClaudeDesktop,
+    Codex,
+    Cursor,
+    #[value(name = "vscode")]
+    VsCode,
+    Windsurf,
+}
+
+impl Program {
+    fn app(self) -> App {
+        match self {
+            Self::ClaudeCode => App::ClaudeCode,
+            Self::ClaudeDesktop => App::ClaudeDesktop,
+            Self::Codex => App::Codex,
+            Self::Cursor => App::Cursor,
+            Self::VsCode => App::VsCode,
+            Self::Windsurf => App::Windsurf,
+        }
+    }
+}
+
+/// A server that can be copied.
+struct Copy {
+    name: String,
+    entry: Entry,
+    app: App,
+}
+
+/// All that was found.
+#[derive(Default)]
+struct Found {
+    copies: Vec<Copy>,
+    /// Names that are in the file already.
+    known: Vec<(String, App)>,
+    problems: Vec<(Source, Problem)>,
+    files: usize,
+}
+
+impl Import {
+    pub(super) fn run(self, cx: &Context) -> Result<(), Failure> {
+        let path = self.place.path(cx)?;
+        let mut file = ConfigFile::open(&path)?;
+        let found = self.find(&file)?;
+        if found.files == 0 {
+            let whose = self.app.map_or("another program", |from| from.app().name());
+            return Err(Failure::usage(format!("no file of {whose} was found"))
+                .hint("`bowline config path --all` says where they are looked for"));
+        }
+        if !self.dry_run && !found.copies.is_empty() {
+            for copy in &found.copies {
+                file.insert(&copy.name, &copy.entry.text())?;
+            }
+            file.save()?;
+        }
+        if cx.json() {
+            return self.print_json(cx, &path, &found);
+        }
+        self.print(cx, &path, &found)
+    }
+
+    fn find(&self, file: &ConfigFile) -> Result<Found, Failure> {
+        let mut found = Found::default();
+        for source in place::all()? {
+            let wanted = match self.app {
+                Some(from) => source.app == from.app(),
+                None => source.app != App::Bowline,
+            };
+            if !wanted || !source.path.is_file() {
+                continue;
+            }
+            found.files += 1;
+            // What cannot be read is reported by the loader.
+            let text = fs::read_to_string(&source.path).unwrap_or_default();
+            let read = loader(&text).load_optional(&source.path);
+            for server in read.servers {
+                let name = server.name.clone();
+                if file.has(&name) {
+                    found.known.push((name, source.app));
+                } else if !found.copies.iter().any(|copy| copy.name == name) {
+                    found.copies.push(Copy {
+                        entry: Entry::of(&server)?,
+                        app: source.app,
+                        name,
+                    });
+                }
+            }
+            let problems = read.problems.into_iter();
+            found
+                .problems
+                .extend(problems.map(|problem| (source.clone(), problem)));
+        }
+        Ok(found)
+    }
+
+    fn print(&self, cx: &Context, path: &std::path::Path, found: &Found) -> Result<(), Failure> {
+        let paint = cx.output.paint();
+        let verb = if self.dry_run { "would add" } else { "added" };
+        for copy in &found.copies {
+            let (app, summary) = (copy.app.name(), copy.entry.summary());
+            let rest = format!("{summary}, from {app}");
+            let (name, rest) = (clean(&copy.name), clean(&rest));
+            let verb = paint.text(Style::Good, verb);
+            cx.output.line(format!("{verb} {name} ({rest})"))?;
+        }
+        for (name, app) in &found.known {
+            let name = clean(name);
+            cx.output.remark(format!(
+                "skipped {name} of {}: there is one already",
+                app.name()
+            ));
+        }
+        for (source, problem) in &found.problems {
+            cx.output
+                .remark(format!("{}: {problem}", shown(&source.path)));
+        }
+        for copy in &found.copies {
+            let literals = copy.entry.literals();
+            if !literals.is_empty() {
+                let (name, literals) = (&copy.name, literals.join(", "));
+                let copied = if self.dry_run {
+                    "would be copied"
+                } else {
+                    "copied"
+                };
+                let note = format!("note: {name}: {copied} as written: {literals}");
+                cx.output.remark(clean(&note));
+            }
+        }
+        let unset = unset(found);
+        if !unset.is_empty() {
+            let names = unset.into_iter().collect::<Vec<_>>().join(", ");
+            cx.output
+                .remark(format!("note: set before they are used: {names}"));
+        }
+        let count = match found.copies.len() {
+            1 => "1 server".to_owned(),
+            count => format!("{count} servers"),
+        };
+        let path = shown(path);
+        cx.output.line(match self.dry_run {
+            true => format!("{count} would be added to {path}"),
+            false => format!("{count} added to {path}"),
+        })
+    }
+
+    fn print_json(
+        &self,
+        cx: &Context,
+        path: &std::path::Path,
+        found: &Found,
+    ) -> Result<(), Failure> {
+        let copies = found.copies.iter().map(|copy| {
+            json!({
+                "name": copy.name,
+                "from": copy.app.name(),
+                "entry": copy.entry.value(),
+                "copied_as_written": copy.entry.literals(),
+            })
+        });
+        let known = found.known.iter();
+        let known = known.map(|(name, app)| json!({"name": name, "from": app.name()}));
+        let problems = found
+            .problems
+            .iter()
+            .map(|(source, problem)| json!({"path": source.path, "problem": problem.to_string()}));
+        cx.output.json(&json!({
+            "path": path,
+            "dry_run": self.dry_run,
+            "added": copies.collect::<Vec<Value>>(),
+            "skipped": known.collect::<Vec<Value>>(),
+            "problems": problems.collect::<Vec<Value>>(),
+        }))
+    }
+}
+
+/// The variables that copies refer to, and that are not set here.
+fn unset(found: &Found) -> BTreeSet<String> {
+    let mut unset = BTreeSet::new();
+    for copy in &found.copies {
+        let text = copy.entry.text();
+        for part in text.split("${").skip(1) {
+            let name = part.split('}').next().unwrap_or_default();
+            let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+            if plain && std::env::var_os(name).is_none() {
+                unset.insert(name.to_owned());
+            }
+        }
+    }
+    unset
+}
+
+/// A loader that puts a reference in the place of every variable, so that what
+/// is copied refers to what it referred to. Questions to the user become
+/// variables: nobody asks them here.
+fn loader(text: &str) -> Loader {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let words: BTreeSet<&str> = words.filter(|word| !word.is_empty()).collect();
+    let reference = |word: &str| (word.to_owned(), format!("${{{word}}}"));
+    let environment: Environment = words.into_iter().map(reference).collect();
+    let mut loader = Loader::new(environment).inputs(|input: &Input| {
+        let name = input.id.to_uppercase();
+        let name = name.replace(|c: char| !c.is_alphanumeric(), "_");
+        Some(format!("${{{name}}}"))
+    });
+    if let Some(home) = std::env::home_dir() {
+        loader = loader.home(home);
+    }
+    if let Ok(cwd) = std::env::current_dir() {
+        loader = loader.workspace(cwd);
+    }
+    loader
+}

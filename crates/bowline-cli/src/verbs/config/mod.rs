@@ -1,0 +1,43 @@
+//! `bowline config`.
+//!
+//! - `add`, `remove`, `import` and `path` are its verbs.
+//! - `place` finds Bowline's own files, `file` changes one, `entry` is what is
+//!   written into it.
+
+mod add;
+mod entry;
+mod file;
+mod import;
+mod path;
+mod place;
+mod remove;
+
+use clap::{Args, Subcommand};
+
+use crate::{context::Context, failure::Failure};
+
+/// Add, remove and import servers; say where they are kept
+#[derive(Args, Debug)]
+pub(crate) struct Config {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Add(add::Add),
+    Remove(remove::Remove),
+    Import(import::Import),
+    Path(path::Path),
+}
+
+impl Config {
+    pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
+        match self.verb {
+            Verb::Add(verb) => verb.run(cx),
+            Verb::Remove(verb) => verb.run(cx),
+            Verb::Import(verb) => verb.run(cx),
+            Verb::Path(verb) => verb.run(cx),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Where Bowline's own files are.
+
+use std::path::{Path, PathBuf};
+
+use bowline::config::{App, Os, Scope, Source, well_known};
+use clap::Args;
+
+use crate::{context::Context, failure::Failure};
+
+/// Which of Bowline's files is meant.
+#[derive(Args, Debug)]
+pub(super) struct Place {
+    /// In this project: ./bowline.json
+    #[arg(long, conflicts_with_all = ["user", "config"])]
+    project: bool,
+    /// For this user, everywhere (this is the default)
+    #[arg(long, conflicts_with = "config")]
+    user: bool,
+}
+
+impl Place {
+    /// The file that is meant, which need not be there.
+    pub(super) fn path(&self, cx: &Context) -> Result<PathBuf, Failure> {
+        if let Some(path) = &cx.globals.config {
+            return Ok(path.clone());
+        }
+        let scope = if self.project {
+            Scope::Project
+        } else {
+            Scope::User
+        };
+        let own = own()?.into_iter().find(|source| source.scope == scope);
+        own.map(|source| source.path)
+            .ok_or_else(|| Failure::usage("there is no place for a file"))
+    }
+
+    /// Whether it was said which.
+    pub(super) fn is_said(&self, cx: &Context) -> bool {
+        self.project || self.user || cx.globals.config.is_some()
+    }
+}
+
+/// All places where programs keep servers, those that count most first.
+pub(super) fn all() -> Result<Vec<Source>, Failure> {
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    let home =
+        home.ok_or_else(|| Failure::usage("the home folder is not known").hint("set HOME"))?;
+    let cwd = std::env::current_dir()?;
+    Ok(well_known(&home, &cwd, Os::current()))
+}
+
+/// Bowline's own places.
+pub(super) fn own() -> Result<Vec<Source>, Failure> {
+    let mut places = all()?;
+    places.retain(|source| source.app == App::Bowline);
+    Ok(places)
+}
+
+/// A path, with `~` for the home folder.
+pub(super) fn shown(path: &Path) -> String {
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    match home
+        .as_deref()
+        .and_then(|home| path.strip_prefix(home).ok())
+    {
+        Some(below) => format!("~/{}", below.display()),
+        None => path.display().to_string(),
+    }
+}
