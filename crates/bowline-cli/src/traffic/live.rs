@@ -74,7 +74,11 @@ impl Live {
         let mut answers: Vec<_> = answers.collect();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let event = poll_fn(|cx| self.link.poll_event(cx));
+            let event = poll_fn(|cx| {
+                // What is still queued moves on meanwhile.
+                let _ = self.link.poll_flush(cx);
+                self.link.poll_event(cx)
+            });
             let event = tokio::time::timeout(left, event).await;
             let event = event.map_err(|_| too_long(&request.label(), self.patience))?;
             for message in self.messages(id, event)? {
@@ -127,7 +131,7 @@ impl Live {
             }
             self.flush().await?;
         }
-        self.flush().await
+        Ok(())
     }
 
     async fn flush(&mut self) -> Result<(), Failure> {

@@ -6,7 +6,7 @@
 //! `link` of this number, an `event`. Messages stand in `message`, verbatim;
 //! what is not JSON, and whatever else there is to say, in `text`.
 
-use std::{fs, path::Path};
+use std::{fs, io, path::Path};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -70,7 +70,11 @@ struct Line {
 impl Recording {
     pub(crate) fn load(path: &Path) -> Result<Self, Failure> {
         let about = |why: &str| Failure::usage(format!("{}: {why}", path.display()));
-        let text = fs::read_to_string(path).map_err(|error| about(&error.to_string()))?;
+        let text = fs::read_to_string(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => about("there is no such file"),
+            io::ErrorKind::InvalidData => about("this is not a recording"),
+            _ => about(&error.to_string()),
+        })?;
         Self::parse(&text).map_err(|why| {
             about(&why).hint("a recording is made with --record FILE, by any command")
         })

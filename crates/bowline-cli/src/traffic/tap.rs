@@ -146,3 +146,20 @@ fn why(refusal: &Refusal) -> String {
         Refusal::Status(refusal) => format!("the server answered with HTTP {}", refusal.status),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bowline::{testing::contract, transport::Memory};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_watched_keeps_the_contract() {
+        contract::check(|| {
+            let (inner, far) = Memory::new();
+            let tapped = Tapped::new(Box::new(inner), Traffic::default(), "it".to_owned());
+            (tapped, far)
+        })
+        .await;
+    }
+}

@@ -28,15 +28,23 @@ Examples:
 The level holds for this connection, while this command runs. With --json each
 line is a JSON document.")]
 pub(crate) struct LogLevel {
-    #[command(flatten)]
-    words: ServerWords,
+    /// The server, unless a command starts it, and the level
+    #[arg(value_name = "SERVER] [LEVEL")]
+    words: Vec<String>,
+    /// A command that starts the server
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
     #[command(flatten)]
     end: End,
 }
 
 impl LogLevel {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
-        let words = self.words.resolve(cx)?;
+        let words = ServerWords {
+            words: self.words,
+            command: self.command,
+        };
+        let words = words.resolve(cx)?;
         let level = read(words.name.as_deref())?;
         if let Some(more) = words.rest.first() {
             return Err(Failure::usage(format!(

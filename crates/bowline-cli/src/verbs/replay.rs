@@ -24,10 +24,10 @@ const SHOWN: usize = 200;
 Recordings are made with --record FILE, by any command that speaks with a server.
 
 Examples:
-  bowline replay talk.jsonl                             what is in it
-  bowline replay talk.jsonl --serve                     a server that answers as the recorded one did
-  bowline list -- bowline replay talk.jsonl --serve     the same, asked by bowline
-  bowline replay talk.jsonl --check time                ask it all again, and compare
+  bowline replay talk.jsonl                          what is in it
+  bowline replay talk.jsonl --serve                  answer as the recorded server did
+  bowline list -- bowline replay talk.jsonl --serve  the same, asked by bowline
+  bowline replay talk.jsonl --check time             ask it all again, and compare
   bowline replay talk.jsonl --check time --ignore content[*].text
 
 Calls of tools that are not marked read-only or idempotent are not made again

@@ -25,8 +25,12 @@ Each line is a time in UTC, what happened, and to what. With --json each line is
 a JSON document: this is the one command that prints more than one of them.
 Ctrl-C ends it, with exit code 130; --count and --for end it with 0.")]
 pub(crate) struct Watch {
-    #[command(flatten)]
-    words: ServerWords,
+    /// The server, unless a command starts it, and the resources to watch
+    #[arg(value_name = "SERVER] [URI")]
+    words: Vec<String>,
+    /// A command that starts the server
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
     /// Print the new content of resources, too
     #[arg(long)]
     read: bool,
@@ -37,7 +41,7 @@ pub(crate) struct Watch {
 /// When to stop.
 #[derive(Args, Debug)]
 pub(crate) struct End {
-    /// Stop after so many
+    /// Stop after so many pieces of news
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// Stop after this long
@@ -57,7 +61,11 @@ impl End {
 
 impl Watch {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
-        let words = self.words.resolve(cx)?;
+        let words = ServerWords {
+            words: self.words,
+            command: self.command,
+        };
+        let words = words.resolve(cx)?;
         let uris: Vec<String> = words.name.into_iter().chain(words.rest).collect();
         let wanted = Follow {
             read: self.read,
@@ -82,7 +90,10 @@ async fn watch(
     let mut subscriptions = Vec::new();
     for uri in uris {
         let subscription = client.resources().subscribe(uri).await;
-        let subscription = subscription.map_err(|error| Failure::from(error).about(uri))?;
+        let subscription = subscription.map_err(|error| {
+            let failure = Failure::from(error).about(uri);
+            failure.hint("without a resource, `watch` prints what the server tells by itself")
+        })?;
         subscriptions.push(subscription);
     }
     let what = match uris.len() {

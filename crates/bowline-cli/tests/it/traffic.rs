@@ -258,7 +258,15 @@ done
 #[test]
 fn a_fall_and_the_return_are_news() {
     let rig = Rig::empty();
-    let watch = ["watch", "a:b", "--protocol", "2025-11-25", "--count", "2", "--json"];
+    let watch = [
+        "watch",
+        "a:b",
+        "--protocol",
+        "2025-11-25",
+        "--count",
+        "2",
+        "--json",
+    ];
     let server = ["--", "sh", "-c", SHORT_LIVED];
     let ran = rig.run(&[&watch[..], &server].concat());
     assert_eq!(ran.code, Some(0), "{ran:?}");

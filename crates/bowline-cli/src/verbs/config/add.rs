@@ -37,10 +37,10 @@ pub(crate) struct Add {
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
     /// A variable that the command gets; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", requires = "command")]
+    #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
     /// Where the command runs
-    #[arg(long, value_name = "DIR", requires = "command")]
+    #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     #[command(flatten)]
     place: Place,
@@ -91,6 +91,12 @@ impl Add {
                         "for a command: bowline config add {} -- {url}",
                         self.name
                     )));
+            }
+            if !self.env.is_empty() || self.cwd.is_some() {
+                return Err(
+                    Failure::usage("--env and --cwd are for servers with a command")
+                        .hint("servers with an address get headers, with --header 'Name: value'"),
+                );
             }
             entry.set("url", url);
             entry.set("headers", pairs("--header", ':', &cx.globals.header)?);
