@@ -315,6 +315,8 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[track_caller]
@@ -410,5 +412,58 @@ mod tests {
         let before = document.clone();
         assert!(document.insert("a", "{").is_err());
         assert_eq!(document, before);
+    }
+
+    fn blank() -> impl Strategy<Value = String> {
+        prop_oneof![
+            4 => "[ \t]{0,2}",
+            2 => "\r?\n[ \t]{0,4}",
+            1 => "[ ]?//[a-z\",}]{0,5}\n[ ]{0,4}",
+            1 => "/\\*[a-z\",}\n]{0,5}\\*/",
+        ]
+    }
+
+    /// A configuration as people write them, and the names in it.
+    fn written() -> impl Strategy<Value = (String, Vec<String>)> {
+        let blanks = prop::collection::vec(blank(), 64);
+        (0..5_usize, blanks, any::<bool>()).prop_map(|(count, blanks, trailing)| {
+            let mut blanks = blanks.into_iter().cycle();
+            let mut next = || blanks.next().unwrap_or_default();
+            let names: Vec<String> = (0..count).map(|at| format!("s{at}")).collect();
+            let mut text = format!(
+                "{}{{{}\"mcpServers\"{}:{}{{",
+                next(),
+                next(),
+                next(),
+                next()
+            );
+            for (at, name) in names.iter().enumerate() {
+                let comma = if at + 1 < count || trailing { "," } else { "" };
+                let (before, after) = (next(), next());
+                text += &format!("{before}\"{name}\":{}{{}}{after}{comma}", next());
+            }
+            text += &format!("{}}}{}}}{}", next(), next(), next());
+            (text, names)
+        })
+    }
+
+    fn comments(text: &str) -> usize {
+        text.matches("//").count() + text.matches("/*").count()
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_written_stays_readable((text, names) in written(), at in 0..5_usize) {
+            let mut document = Document::parse(&text).expect("it is one");
+            prop_assert_eq!(document.names(), &names[..]);
+            document.insert("new", "{\n  \"url\": 1\n}").expect("it fits");
+            let mut with = names.clone();
+            with.push("new".to_owned());
+            prop_assert_eq!(document.names(), &with[..]);
+            prop_assert_eq!(comments(document.as_str()), comments(&text));
+            let gone = with.remove(at.min(names.len()));
+            prop_assert!(document.remove(&gone).expect("it can be removed"));
+            prop_assert_eq!(document.names(), &with[..]);
+        }
     }
 }
