@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{BufRead as _, BufReader},
     path::PathBuf,
+    process::Child,
 };
 
 use serde_json::{Value, json};
@@ -124,24 +125,73 @@ fn a_recording_answers_as_the_server_did_in_both_eras() {
     }
 }
 
+/// A recording that is served over HTTP until this is dropped.
+struct Served {
+    server: Child,
+    url: String,
+}
+
+impl Served {
+    fn start(rig: &Rig, file: &str) -> Self {
+        let mut command = rig.command(&["replay", file, "--serve", "--http", "127.0.0.1:0"]);
+        let mut server = command.spawn().expect("the command starts");
+        let stdout = server.stdout.take().expect("it has an output");
+        let mut url = String::new();
+        BufReader::new(stdout)
+            .read_line(&mut url)
+            .expect("it says where it is");
+        let url = url.trim().to_owned();
+        Self { server, url }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // One that has ended by itself is as good.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
 #[test]
 fn a_recording_is_served_over_http_in_both_eras() {
     for name in ["talk", "older"] {
         let (rig, file) = (Rig::empty(), recording(name));
-        let mut command = rig.command(&["replay", &file, "--serve", "--http", "127.0.0.1:0"]);
-        let mut server = command.spawn().expect("the command starts");
-        let mut url = String::new();
-        let stdout = server.stdout.take().expect("it has an output");
-        BufReader::new(stdout)
-            .read_line(&mut url)
-            .expect("it says where it is");
-        let args = ["replay", &file, "--check", "--all", "--json", url.trim()];
-        let ran = rig.run(&args);
-        server.kill().expect("it can be ended");
-        server.wait().expect("it ends");
+        let served = Served::start(&rig, &file);
+        let ran = rig.run(&["replay", &file, "--check", "--all", "--json", &served.url]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         assert_eq!(ran.json()["different"], 0);
     }
+}
+
+#[test]
+fn news_of_a_recording_are_served_over_http_too() {
+    let rig = Rig::empty();
+    let served = Served::start(&rig, &recording("news"));
+    let args = [
+        "watch",
+        &served.url,
+        "note:///todo",
+        "--count",
+        "2",
+        "--json",
+    ];
+    let ran = rig.run(&args);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(events(&ran), ["updated", "changed"]);
+}
+
+#[test]
+fn a_recording_is_served_to_this_machine_only() {
+    let args = [
+        "replay",
+        &recording("talk"),
+        "--serve",
+        "--http",
+        "0.0.0.0:0",
+    ];
+    let ran = Rig::empty().run(&args);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
 }
 
 #[test]
