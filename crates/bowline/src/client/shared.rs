@@ -7,7 +7,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::Waker,
+    task::{Context, Waker},
     time::Duration,
 };
 
@@ -277,7 +277,10 @@ impl Inner {
     fn hang_up(&mut self, now: Instant, link: LinkId) {
         self.wanted.take_if(|wanted| wanted.link == link);
         self.given_up = Some(link);
-        if let Some((_, live)) = self.link.take_if(|(id, _)| *id == link) {
+        if let Some((_, mut live)) = self.link.take_if(|(id, _)| *id == link) {
+            // What was said last, such as that a call is given up, leaves if
+            // that takes no waiting.
+            let _ = live.poll_flush(&mut Context::from_waker(Waker::noop()));
             live.close();
         }
         if self.machine.state() == StateName::Closing {
