@@ -1,13 +1,61 @@
-//! The server that is built in.
+//! The server that is built in, and the tour that shows it.
+//!
+//! It is an ordinary server on the public API, to try things on and to read:
+//! `basics` has tools that only answer, `travel` has tools that ask, `library`
+//! has resources and prompts, `clock` a resource that changes. `secret` lets a
+//! conversation go on in another process.
 
-use bowline::{Server, transport::Transport};
+mod app;
+mod basics;
+mod clock;
+mod library;
+mod picture;
+mod secret;
+pub(crate) mod tour;
+mod travel;
 
+use bowline::{
+    Server,
+    server::{BuildError, Service},
+    transport::Transport,
+};
+
+pub(crate) use self::app::{App, Place};
 use crate::failure::Failure;
+
+/// How a server of its own process announces itself, before its number.
+const READY: &str = "ready, process ";
 
 /// The way to a demo server within this process.
 pub(crate) fn transport() -> Result<Box<dyn Transport>, Failure> {
-    let service = Server::new("demo", env!("CARGO_PKG_VERSION"))
+    Ok(Box::new(service(Place::Within)?.in_memory()))
+}
+
+/// The demo server, ready to serve.
+pub(crate) fn service(place: Place) -> Result<Service<App>, Failure> {
+    let app = App::new(place);
+    let keyring = app.secret.keyring();
+    let (clock_is_watched, watched) = clock::watch();
+    let server = Server::new("demo", env!("CARGO_PKG_VERSION"))
+        .title("Bowline's demo")
+        .description("Something of everything that a server can offer")
+        .instructions("Everything here is for trying things out: nothing is really booked.")
+        .keyring(keyring)
+        .state(app)
+        .on_watch(clock_is_watched);
+    let server = basics::offer(server);
+    let server = travel::offer(server);
+    let server = library::offer(server).resource(clock::resource());
+    let service = server
         .build()
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Box::new(service.in_memory()))
+        .map_err(|error: BuildError| Failure::usage(error.to_string()))?;
+    tokio::spawn(clock::tick(service.clone(), watched));
+    Ok(service)
+}
+
+/// Writes to standard error which process serves, for those who want to look
+/// at it, or to end it.
+pub(crate) fn announce(service: &Service<App>) {
+    let process = std::process::id();
+    service.state().mutter(&format!("{READY}{process}"));
 }

@@ -1,0 +1,45 @@
+//! What all handlers of the demo have at hand.
+
+use std::io::Write as _;
+
+use super::{secret::Secret, travel::agency::Agency};
+
+/// The state of the server.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(super) agency: Agency,
+    pub(super) secret: Secret,
+    place: Place,
+}
+
+/// Where the server runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the process of the client, which must not be harmed.
+    Within,
+    /// In a process of its own.
+    Own,
+}
+
+impl App {
+    pub(super) fn new(place: Place) -> Self {
+        Self {
+            agency: Agency::with_one_booking(),
+            secret: Secret::of_user(),
+            place,
+        }
+    }
+
+    /// Whether the process may be ended without harm to the client.
+    pub(super) fn has_own_process(&self) -> bool {
+        self.place == Place::Own
+    }
+
+    /// Writes a line to the standard error output, as servers do that are
+    /// processes of their own. Whoever reads it nowhere misses nothing.
+    pub(super) fn mutter(&self, line: &str) {
+        if self.has_own_process() {
+            let _ = writeln!(std::io::stderr(), "demo: {line}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Tools that only answer.
+
+use std::time::Duration;
+
+use bowline::{
+    Server,
+    proto::model::{ImageContent, LogLevel},
+    server::{Error, Json, Result, ServerContext, tool},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{App, picture};
+
+/// The exit code of a process that was told to crash.
+const CRASHED: i32 = 70;
+
+/// Adds them to a server.
+pub(super) fn offer(server: Server<App>) -> Server<App> {
+    server
+        .tool(echo::tool().with_any_state())
+        .tool(add::tool().with_any_state())
+        .tool(roll::tool().with_any_state())
+        .tool(draw::tool().with_any_state())
+        .tool(slow::tool())
+        .tool(fail::tool().with_any_state())
+        .tool(crash::tool())
+}
+
+/// Says what it is told
+#[tool(read_only, open_world = false)]
+async fn echo(
+    /// What to say
+    message: String,
+) -> Result<String> {
+    Ok(message)
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Sum {
+    sum: f64,
+}
+
+/// Adds two numbers
+#[tool(read_only, open_world = false)]
+async fn add(a: f64, b: f64) -> Result<Json<Sum>> {
+    Ok(Json(Sum { sum: a + b }))
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Rolled {
+    /// What each die shows.
+    dice: Vec<u8>,
+    /// All of them together.
+    total: u32,
+}
+
+/// Rolls dice
+#[tool(read_only, open_world = false)]
+async fn roll(
+    /// How many
+    #[serde(default = "two")]
+    #[schemars(range(min = 1, max = 100))]
+    dice: u8,
+    /// How many sides each has
+    #[serde(default = "six")]
+    #[schemars(range(min = 2, max = 100))]
+    sides: u8,
+) -> Result<Json<Rolled>> {
+    let mut random = vec![0_u16; dice.into()];
+    for number in &mut random {
+        let mut bytes = [0; 2];
+        getrandom::fill(&mut bytes)?;
+        *number = u16::from_ne_bytes(bytes);
+    }
+    // The remainder fits into a byte, as the number of sides does.
+    let face = |number: u16| (number % u16::from(sides)) as u8 + 1;
+    let dice: Vec<u8> = random.into_iter().map(face).collect();
+    let total = dice.iter().copied().map(u32::from).sum();
+    Ok(Json(Rolled { dice, total }))
+}
+
+/// Draws a small picture of a knot
+#[tool(name = "picture", read_only, open_world = false)]
+async fn draw() -> Result<ImageContent> {
+    Ok(ImageContent::new(picture::base64(), "image/png"))
+}
+
+/// Counts slowly, tells how far it is, and can be called off
+#[tool(read_only, open_world = false)]
+async fn slow(
+    /// How far to count
+    #[serde(default = "five")]
+    #[schemars(range(min = 1, max = 1000))]
+    count: u32,
+    /// How long each number takes, in milliseconds
+    #[serde(default = "half_a_second")]
+    #[schemars(range(max = 60_000))]
+    pause_ms: u32,
+    cx: ServerContext<App>,
+) -> Result<String> {
+    for number in 1..=count {
+        // A call that is called off is dropped here, and nothing more happens.
+        tokio::time::sleep(Duration::from_millis(pause_ms.into())).await;
+        let message = format!("{number} of {count}");
+        cx.state().mutter(&format!("counting, {message}"));
+        cx.progress_with(number.into(), f64::from(count), &message);
+        cx.log(LogLevel::Info, &message);
+    }
+    Ok(format!("Counted to {count}."))
+}
+
+/// Fails, always
+#[tool(read_only, open_world = false)]
+async fn fail(
+    /// Why it should fail
+    #[serde(default = "no_reason")]
+    reason: String,
+) -> Result<String> {
+    Err(Error::failed(reason))
+}
+
+/// Ends the process of the server, with a last word
+#[tool(destructive = true, open_world = false)]
+async fn crash(
+    /// What to say before
+    #[serde(default = "farewell")]
+    last_words: String,
+    cx: ServerContext<App>,
+) -> Result<String> {
+    if !cx.state().has_own_process() {
+        return Err(Error::failed(
+            "this demo server is part of your own process, which would end with it; \
+             start one to crash with: bowline call crash -- bowline serve demo --stdio",
+        ));
+    }
+    cx.state().mutter(&last_words);
+    std::process::exit(CRASHED);
+}
+
+fn two() -> u8 {
+    2
+}
+
+fn six() -> u8 {
+    6
+}
+
+fn five() -> u32 {
+    5
+}
+
+fn half_a_second() -> u32 {
+    500
+}
+
+fn no_reason() -> String {
+    "this tool always fails".to_owned()
+}
+
+fn farewell() -> String {
+    "so long, and thanks for all the calls".to_owned()
+}

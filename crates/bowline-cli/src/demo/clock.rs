@@ -1,0 +1,77 @@
+//! A resource that changes by itself, and says so to those who watch it.
+
+use std::{
+    collections::BTreeSet,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use bowline::server::{Conversation, Resource, Service};
+use tokio::sync::watch;
+
+use super::App;
+
+/// Where the clock is.
+pub(super) const URI: &str = "clock://now";
+
+/// The clock.
+pub(super) fn resource() -> Resource<App> {
+    Resource::new(URI, "clock")
+        .title("Clock")
+        .description("The time of day in UTC; changes every second")
+        .mime_type("text/plain")
+        .read(async |_cx: Conversation<App>| Ok(time_of_day(since_the_epoch())))
+}
+
+/// What the server calls when other resources are watched than before, and
+/// what then knows whether the clock is among them.
+pub(super) fn watch() -> (
+    impl Fn(&BTreeSet<String>) + Send + Sync + 'static,
+    watch::Receiver<bool>,
+) {
+    let (tell, watched) = watch::channel(false);
+    let listener = move |uris: &BTreeSet<String>| {
+        tell.send_replace(uris.contains(URI));
+    };
+    (listener, watched)
+}
+
+/// Says every second that the clock has changed, while anybody watches it.
+pub(super) async fn tick(service: Service<App>, mut watched: watch::Receiver<bool>) {
+    while watched.wait_for(|watched| *watched).await.is_ok() {
+        tokio::time::sleep(until_the_next_second()).await;
+        service.resource_updated(URI);
+    }
+}
+
+fn until_the_next_second() -> Duration {
+    Duration::from_nanos(1_000_000_000 - u64::from(since_the_epoch().subsec_nanos()))
+}
+
+/// A clock before 1970 is as good as one that stands there.
+fn since_the_epoch() -> Duration {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default()
+}
+
+fn time_of_day(since_the_epoch: Duration) -> String {
+    let seconds = since_the_epoch.as_secs();
+    let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
+    format!("{hours:02}:{minutes:02}:{:02} UTC", seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_day() {
+        let cases = [
+            (0, "00:00:00 UTC"),
+            (86_399, "23:59:59 UTC"),
+            (1_700_000_000, "22:13:20 UTC"),
+        ];
+        for (seconds, text) in cases {
+            assert_eq!(time_of_day(Duration::from_secs(seconds)), text);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The secret that lets a conversation go on in another process.
+//!
+//! Where the protocol keeps no state, a tool that asks hands its state to the
+//! client, sealed. Who answers later, from another process, is served by
+//! another server, which must know the secret. So it is kept in a file; but
+//! only once somebody is asked, so that plain calls write nothing.
+
+use std::{
+    env, fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use bowline::server::seal::Keyring;
+
+const LENGTH: usize = 32;
+
+/// The secret of a user's demo servers.
+pub(super) struct Secret {
+    bytes: [u8; LENGTH],
+    file: Option<PathBuf>,
+    /// Whether it is in the file, and why it is not.
+    kept: OnceLock<Result<(), String>>,
+}
+
+impl Secret {
+    /// The secret that was kept, or a new one.
+    pub(super) fn of_user() -> Self {
+        Self::at(state_folder().map(|folder| folder.join("demo.key")))
+    }
+
+    fn at(file: Option<PathBuf>) -> Self {
+        let read = file.as_ref().and_then(|file| fs::read(file).ok());
+        let kept = read.and_then(|bytes| <[u8; LENGTH]>::try_from(bytes).ok());
+        Self {
+            bytes: kept.unwrap_or_else(random),
+            file,
+            kept: match kept {
+                Some(_) => OnceLock::from(Ok(())),
+                None => OnceLock::new(),
+            },
+        }
+    }
+
+    /// The keys that it makes.
+    pub(super) fn keyring(&self) -> Keyring {
+        // It is as long as it must be.
+        Keyring::from_secret(&self.bytes).unwrap_or_else(|_| Keyring::random())
+    }
+
+    /// Keeps it for others. To be called before anything is asked.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be kept, with the reason: then a conversation can only
+    /// go on in this process.
+    pub(super) fn keep(&self) -> Result<(), &str> {
+        let kept = self.kept.get_or_init(|| {
+            let Some(file) = &self.file else {
+                return Err("there is no folder to keep the key in".to_owned());
+            };
+            write(file, &self.bytes).map_err(|error| format!("{}: {error}", file.display()))
+        });
+        kept.as_ref().map(|&()| ()).map_err(String::as_str)
+    }
+}
+
+fn random() -> [u8; LENGTH] {
+    let mut bytes = [0; LENGTH];
+    // Without randomness the server would not have started.
+    let _ = getrandom::fill(&mut bytes);
+    bytes
+}
+
+/// Writes a file that only its owner may read, unless there is one.
+fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file)?.write_all(bytes)
+}
+
+/// Where programs keep what they would rather not lose.
+fn state_folder() -> Option<PathBuf> {
+    let given = env::var_os("XDG_STATE_HOME").map(PathBuf::from);
+    let folder = match given.filter(|folder| folder.is_absolute()) {
+        Some(folder) => folder,
+        None => env::home_dir()?.join(".local").join("state"),
+    };
+    Some(folder.join("bowline"))
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Secret")
+            .field("file", &self.file)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,121 @@
+//! The business itself, which knows nothing of the protocol: flights that one
+//! can look for, and bookings.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The number of the booking that is always there.
+const FIRST_BOOKING: u32 = 1000;
+
+/// A flight on some day.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Flight {
+    /// Its number.
+    pub(super) id: String,
+    /// Where it goes to.
+    pub(super) destination: String,
+    /// The day, as 2027-05-01.
+    pub(super) date: String,
+    /// When it leaves.
+    pub(super) departs: String,
+    /// What it costs, in euros.
+    pub(super) price: u32,
+}
+
+impl fmt::Display for Flight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} to {} ", self.id, self.destination)?;
+        write!(f, "on {} at {}, ", self.date, self.departs)?;
+        write!(f, "{} euros", self.price)
+    }
+}
+
+/// An airline that the agency asks for flights.
+pub(super) struct Airline {
+    pub(super) name: &'static str,
+    departs: &'static str,
+    /// What it takes beyond the price of the route.
+    fee: u32,
+}
+
+/// All of them.
+pub(super) const AIRLINES: [Airline; 3] = [
+    airline("Gull", "06:40", 0),
+    airline("Heron", "12:15", 35),
+    airline("Swift", "19:30", 20),
+];
+
+/// Where they fly to, and what that costs, in euros.
+const ROUTES: [(&str, u32); 3] = [("Lisbon", 120), ("Oslo", 150), ("Tokyo", 790)];
+
+/// The names of all destinations.
+pub(crate) fn destinations() -> [&'static str; 3] {
+    ROUTES.map(|(place, _)| place)
+}
+
+const fn airline(name: &'static str, departs: &'static str, fee: u32) -> Airline {
+    Airline { name, departs, fee }
+}
+
+impl Airline {
+    /// The flight to a place on a day, if there is one.
+    pub(super) fn search(&self, place: &str, date: &str) -> Option<Flight> {
+        let wanted = |(_, (name, _)): &(i32, (&str, u32))| name.eq_ignore_ascii_case(place);
+        let (number, (place, price)) = (1..).zip(ROUTES).find(wanted)?;
+        Some(Flight {
+            id: format!("{}-{number}", self.name),
+            destination: place.to_owned(),
+            date: date.to_owned(),
+            departs: self.departs.to_owned(),
+            price: price + self.fee,
+        })
+    }
+}
+
+/// The agency's books.
+#[derive(Debug)]
+pub(crate) struct Agency {
+    /// By number, which is never used again: what is cancelled stays as nothing.
+    bookings: Mutex<BTreeMap<u32, Option<Flight>>>,
+}
+
+impl Agency {
+    /// The books as they are in the morning: with one booking, so that there
+    /// is something to cancel.
+    pub(crate) fn with_one_booking() -> Self {
+        let flight = AIRLINES[0].search(ROUTES[1].0, "2027-05-01");
+        Self {
+            bookings: Mutex::new([(FIRST_BOOKING, flight)].into()),
+        }
+    }
+
+    /// Books a flight. Gives the number of the booking.
+    pub(super) fn book(&self, flight: Flight) -> u32 {
+        let mut bookings = self.bookings();
+        let last = bookings.keys().next_back();
+        let number = last.map_or(FIRST_BOOKING, |last| last + 1);
+        bookings.insert(number, Some(flight));
+        number
+    }
+
+    /// What is booked under a number.
+    pub(super) fn booking(&self, number: u32) -> Option<Flight> {
+        self.bookings().get(&number).cloned().flatten()
+    }
+
+    /// Gives a seat back. Says whether there was one.
+    pub(super) fn cancel(&self, number: u32) -> bool {
+        let mut bookings = self.bookings();
+        bookings.get_mut(&number).and_then(Option::take).is_some()
+    }
+
+    fn bookings(&self) -> MutexGuard<'_, BTreeMap<u32, Option<Flight>>> {
+        self.bookings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,194 @@
+//! A travel agency, whose tools ask: the traveller which flight, the client's
+//! model for a summary, and the traveller again whether to book it.
+//!
+//! `agency` is the business; this is what the protocol makes of it.
+
+pub(super) mod agency;
+
+use std::fmt;
+
+use bowline::{
+    Server,
+    proto::model::LogLevel,
+    server::{
+        Conversation, Error, Json, Need, OnDecline, Result, ServerContext, Tool, form::Elicit, tool,
+    },
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::agency::{AIRLINES, Flight, destinations};
+use super::App;
+
+/// Adds the agency's tools to a server.
+pub(super) fn offer(server: Server<App>) -> Server<App> {
+    server
+        .tool(search_flights::tool())
+        .tool(book_flight())
+        .tool(cancel_booking::tool())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Trip {
+    /// Where to: Lisbon, Oslo or Tokyo
+    destination: String,
+    /// The day
+    #[serde(default = "some_day")]
+    #[schemars(regex(pattern = r"^\d{4}-\d{2}-\d{2}$"))]
+    date: String,
+}
+
+fn some_day() -> String {
+    "2027-05-01".to_owned()
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Found {
+    flights: Vec<Flight>,
+}
+
+// A tool is an async function. Its comment is what models read, and its types
+// are what clients are told of what goes in and comes out.
+
+/// Finds flights to a destination on a day
+#[tool(title = "Search flights", read_only)]
+async fn search_flights(#[input] trip: Trip, cx: ServerContext<App>) -> Result<Json<Found>> {
+    let flights = search(&trip, &cx);
+    Ok(Json(Found { flights }))
+}
+
+/// Asks one airline after the other, and says how far it is.
+fn search(trip: &Trip, cx: &ServerContext<App>) -> Vec<Flight> {
+    let mut flights = Vec::new();
+    for (airline, asked) in AIRLINES.iter().zip(1..) {
+        flights.extend(airline.search(&trip.destination, &trip.date));
+        let answered = format!("{} has answered", airline.name);
+        cx.progress_with(f64::from(asked), AIRLINES.len() as f64, &answered);
+    }
+    flights
+}
+
+/// What the traveller is asked: a flat form, which the server checks.
+#[derive(Elicit)]
+#[elicit(key = "choice")]
+struct Choice {
+    /// The number of the flight
+    #[elicit(title = "Flight", min_length = 1)]
+    flight: String,
+    /// Where to sit
+    #[elicit(title = "Seat", default = Seat::Any)]
+    seat: Seat,
+}
+
+#[derive(Elicit)]
+#[elicit(rename_all = "lowercase")]
+enum Seat {
+    #[elicit(title = "At the window")]
+    Window,
+    #[elicit(title = "At the aisle")]
+    Aisle,
+    #[elicit(title = "No matter")]
+    Any,
+}
+
+impl fmt::Display for Seat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Window => "at the window",
+            Self::Aisle => "at the aisle",
+            Self::Any => "anywhere",
+        })
+    }
+}
+
+// A tool in three phases. The first and the last happen once, though the
+// protocol may make the conversation between them begin again.
+fn book_flight() -> Tool<App> {
+    Tool::new("book_flight")
+        .title("Book a flight")
+        .description("Books a flight, with the traveller's choice and confirmation")
+        .input::<Trip>()
+        // Clients that cannot ask a user and a model do not see this tool.
+        .requires([Need::Elicitation, Need::Sampling])
+        .elicits::<Choice>()
+        .handoff()
+        .before(find)
+        .client(choose)
+        .after(book)
+}
+
+/// Before anybody is asked.
+async fn find(trip: Trip, cx: ServerContext<App>) -> Result<Vec<Flight>> {
+    let flights = search(&trip, &cx);
+    if flights.is_empty() {
+        // The model reads this, and can do better.
+        let (place, places) = (trip.destination, destinations().join(", "));
+        let why = format!("nobody flies to {place}; there are flights to {places}");
+        return Err(Error::failed(why));
+    }
+    prepare_to_ask(&cx);
+    Ok(flights)
+}
+
+/// The conversation with the traveller.
+async fn choose(flights: Vec<Flight>, cx: Conversation<App>) -> Result<(Flight, Seat)> {
+    let list: Vec<_> = flights.iter().map(Flight::to_string).collect();
+    let question = format!("{} flights. Which one?\n{}", list.len(), list.join("\n"));
+    // Who answers what the form does not allow is asked once more.
+    let choice = cx.elicit::<Choice>(question).retry(2, OnDecline::Error);
+    let Choice { flight, seat } = choice.await?.accepted()?;
+    let chosen = flights.into_iter().find(|found| found.id == flight);
+    let chosen = chosen.ok_or_else(|| Error::failed(format!("there is no flight {flight}")))?;
+
+    let wish = format!("Sum up in one sentence: {chosen}, seat: {seat}");
+    let summary = cx.sample(wish).max_tokens(100).await?;
+    // Whoever says no, or goes away, ends the call here.
+    cx.confirm(format!("{summary}\n\nBook it?")).await?;
+    Ok((chosen, seat))
+}
+
+/// When all is said.
+async fn book(
+    _: Vec<Flight>,
+    (flight, seat): (Flight, Seat),
+    cx: ServerContext<App>,
+) -> Result<String> {
+    let text = format!("Booked {flight}, seat: {seat}.");
+    let number = cx.state().agency.book(flight);
+    cx.log(LogLevel::Info, &format!("booking {number} is made"));
+    Ok(format!("{text} The number of the booking is {number}."))
+}
+
+/// Gives a seat back, if the traveller confirms
+#[tool(title = "Cancel a booking", requires(elicitation), destructive = true)]
+async fn cancel_booking(
+    /// The number of the booking; 1000 is always there
+    number: u32,
+    cx: Conversation<App>,
+) -> Result<String> {
+    // While the traveller thinks, the world goes on. What is done in a step is
+    // done once, and its result remembered.
+    let agency = &cx.state().agency;
+    let flight = cx
+        .step("find", async { Ok(agency.booking(number)) })
+        .await?;
+    let flight = flight.ok_or_else(|| Error::failed(format!("there is no booking {number}")))?;
+    prepare_to_ask(&cx);
+    cx.confirm(format!("Cancel {flight}?")).await?;
+    if !cx
+        .step("cancel", async { Ok(agency.cancel(number)) })
+        .await?
+    {
+        return Err(Error::failed("somebody else has just cancelled it"));
+    }
+    cx.log(LogLevel::Info, &format!("booking {number} is cancelled"));
+    Ok(format!("Booking {number} is cancelled."))
+}
+
+/// Sees to it that the answer may come to another process than this one.
+fn prepare_to_ask(cx: &ServerContext<App>) {
+    if let Err(why) = cx.state().secret.keep() {
+        let warning = format!("only this process can go on with the conversation: {why}");
+        cx.log(LogLevel::Warning, &warning);
+    }
+}
