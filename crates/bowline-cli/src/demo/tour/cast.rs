@@ -63,7 +63,10 @@ pub(super) fn answer(builder: ClientBuilder, script: &Script) -> ClientBuilder {
 /// The user's answer: the cheapest seat at a window, and yes to all else.
 fn fill_in(question: &ElicitParams, script: &Script) -> ElicitResult {
     script.add(Who::ServerToUser, &question.message);
-    let (words, content) = match cheapest(&question.message) {
+    let form = question.requested_schema.as_ref();
+    let wants_flight = form.is_some_and(|form| form.properties.get("flight").is_some());
+    let flight = cheapest(&question.message).filter(|_| wants_flight);
+    let (words, content) = match flight {
         Some(flight) => {
             let content = json!({"flight": flight, "seat": "window"});
             (format!("{flight}, at the window"), content)

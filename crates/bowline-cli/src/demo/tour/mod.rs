@@ -45,8 +45,8 @@ async fn perform(screen: &mut Screen<'_>, stage: &mut Stage) -> Result<(), Failu
     scenes::read(screen, stage).await?;
     scenes::ask(screen, stage).await?;
     let mut clock = scenes::watch(screen, stage).await?;
-    scenes::kill(screen, stage).await?;
-    scenes::come_back(screen, stage, &mut clock).await
+    let killed = scenes::kill(screen, stage).await?;
+    scenes::come_back(screen, stage, &mut clock, killed).await
 }
 
 /// Waits for something, but not for ever.

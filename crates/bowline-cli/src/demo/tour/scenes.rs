@@ -1,6 +1,6 @@
 //! What happens on the tour, scene by scene.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bowline::{
     client::{Change, Subscription},
@@ -8,7 +8,7 @@ use bowline::{
     transport::Cause,
 };
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, task::JoinHandle};
 
 use super::{
     super::clock,
@@ -162,27 +162,37 @@ pub(super) async fn watch(screen: &mut Screen<'_>, stage: &Stage) -> Result<Subs
     Ok(clock)
 }
 
-/// Waits until the server says that the clock has changed. Says whether that
-/// came after a gap.
-async fn updated(clock: &mut Subscription) -> Result<bool, Failure> {
-    let mut missed = false;
-    loop {
-        match wait("the clock to change", clock.next()).await? {
-            Some(Change::Updated(_)) => return Ok(missed),
-            Some(Change::Missed) => missed = true,
-            _ => return Err(untrue("the clock is not watched any more")),
-        }
-    }
+/// Waits until the server says that the clock has changed.
+async fn updated(clock: &mut Subscription) -> Result<(), Failure> {
+    while next(clock).await? == Change::Missed {}
+    Ok(())
 }
 
-pub(super) async fn kill(screen: &mut Screen<'_>, stage: &mut Stage) -> Result<(), Failure> {
+/// Waits for the gap in what was told of the clock. What was told before it
+/// is old.
+async fn restored(clock: &mut Subscription) -> Result<(), Failure> {
+    while next(clock).await? != Change::Missed {}
+    updated(clock).await
+}
+
+async fn next(clock: &mut Subscription) -> Result<Change, Failure> {
+    let change = wait("the clock to change", clock.next()).await?;
+    change
+        .filter(|change| *change != Change::Lost)
+        .ok_or_else(|| untrue("the clock is not watched any more"))
+}
+
+/// Kills the server. Gives what will know how long it took to come back.
+pub(super) async fn kill(screen: &mut Screen<'_>, stage: &mut Stage) -> Result<Return, Failure> {
     let process = stage.process(None).await?;
     screen
         .scene("Kill the server in the middle of a call")
         .await?;
-    screen.command("bowline call demo.slow count=50").await?;
+    screen
+        .command("bowline call demo.slow count=50 pause_ms=300")
+        .await?;
     let (tell, mut progress) = mpsc::unbounded_channel();
-    let slow = json!({"count": 50, "pause_ms": 200});
+    let slow = json!({"count": 50, "pause_ms": 300});
     let call = stage.client.tools().call("slow", slow).on_progress(tell);
     let shooting = async {
         for _ in 0..3 {
@@ -191,12 +201,13 @@ pub(super) async fn kill(screen: &mut Screen<'_>, stage: &mut Stage) -> Result<(
             screen.output(message.as_deref().unwrap_or("?")).await?;
         }
         screen.command(&stage::how_to_kill(process)).await?;
+        let back = stage::until_back(&stage.client);
         let shot = Instant::now();
         stage::kill(&stage.client, process).await?;
-        Ok::<_, Failure>(shot)
+        Ok::<_, Failure>((shot, back))
     };
     let (ended, shot) = tokio::join!(wait("the call to end", call.into_future()), shooting);
-    let (ended, shot) = (ended?, shot?);
+    let (ended, (shot, back)) = (ended?, shot?);
     let Err(error) = ended else {
         return Err(untrue("the call survived its server"));
     };
@@ -204,7 +215,14 @@ pub(super) async fn kill(screen: &mut Screen<'_>, stage: &mut Stage) -> Result<(
     let cause = error
         .cause()
         .ok_or_else(|| untrue(format!("the call ended without a cause: {error}")))?;
-    show_end(screen, cause, ms).await
+    show_end(screen, cause, ms).await?;
+    Ok(Return { process, back })
+}
+
+/// A server that was killed, and when it will be back.
+pub(super) struct Return {
+    process: u32,
+    back: JoinHandle<Duration>,
 }
 
 /// How the call ended, and why.
@@ -229,22 +247,20 @@ pub(super) async fn come_back(
     screen: &mut Screen<'_>,
     stage: &mut Stage,
     clock: &mut Subscription,
+    killed: Return,
 ) -> Result<(), Failure> {
     screen.scene("And it comes back").await?;
-    let before = stage.process(None).await.ok();
-    let fell = Instant::now();
-    stage.client.ready(super::PATIENCE).await?;
-    let waited = fell.elapsed().as_secs_f64();
-    let process = stage.process(before).await?;
+    let took = wait("the connection to come back", killed.back).await?;
+    let took = took.map_err(|_| untrue("the connection did not come back"))?;
+    let waited = took.as_secs_f64();
+    let process = stage.process(Some(killed.process)).await?;
     let sessions = stage.client.health().sessions;
     screen
         .proof(&format!(
             "the connection is up again {waited:.1} s later: process {process}, session {sessions}"
         ))
         .await?;
-    if !updated(clock).await? {
-        return Err(untrue("the subscription did not notice the gap"));
-    }
+    restored(clock).await?;
     let time = read_text(stage, clock::URI).await?;
     screen
         .proof(&format!("the clock is still watched, and says {time}"))

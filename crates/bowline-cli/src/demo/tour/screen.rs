@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// How long a reader takes for one letter, and for one line however short.
-const LETTER: Duration = Duration::from_millis(12);
+const LETTER: Duration = Duration::from_millis(9);
 const LINE: Duration = Duration::from_millis(150);
 /// The pause before something new.
 const SCENE: Duration = Duration::from_millis(700);

@@ -4,10 +4,11 @@ use std::time::{Duration, Instant};
 
 use bowline::{
     Client,
-    proto::client::Backoff,
+    client::Health,
+    proto::client::{Backoff, StateName},
     transport::{ChildProcess, StderrPolicy},
 };
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinHandle};
 
 use super::{
     super::READY,
@@ -76,6 +77,18 @@ impl Stage {
 fn process_of(line: &str) -> Option<u32> {
     let (_, number) = line.split_once(READY)?;
     number.trim().parse().ok()
+}
+
+/// Measures how long it takes from now until a new session is open.
+pub(super) fn until_back(client: &Client) -> JoinHandle<Duration> {
+    let mut health = client.watch_health();
+    let (before, since) = (client.health().sessions, Instant::now());
+    tokio::spawn(async move {
+        let back = |now: &Health| now.sessions > before && now.state == StateName::Ready;
+        // If there is no connection any more, whoever uses it will notice.
+        let _ = health.wait_for(back).await;
+        since.elapsed()
+    })
 }
 
 /// The command that would end a process as [`kill`] does.
