@@ -4,6 +4,7 @@
 //! - `target` finds the server that is meant, and connects to it.
 //! - `arguments` reads what is given to a tool, `signature` shows what it takes.
 //! - `talk` is the other direction: what servers ask of people and models.
+//! - `fleet` is many servers at once: how they are, and what they offer.
 //! - `output` is what people and programs read; `failure` what went wrong, and
 //!   the exit code.
 //! - `traffic` shows, records and replays what goes over the wire.
@@ -15,6 +16,7 @@ mod arguments;
 mod context;
 mod demo;
 mod failure;
+mod fleet;
 mod output;
 mod signature;
 mod talk;

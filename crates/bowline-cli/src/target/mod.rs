@@ -13,8 +13,8 @@ use bowline::{
 };
 
 pub(crate) use self::{
-    connection::{interruptible, open, with_client},
-    found::{Found, Servers},
+    connection::{interruptible, open, settings, with_client},
+    found::{Found, Servers, places},
     words::{ServerArgs, ServerWords, Words},
 };
 use crate::{args::Globals, demo, failure::Failure};

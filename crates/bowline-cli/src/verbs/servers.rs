@@ -1,18 +1,44 @@
 //! `bowline servers`.
 
+use std::time::Duration;
+
 use clap::Args;
 
-use crate::{context::Context, failure::Failure};
+use crate::{
+    context::Context,
+    failure::Failure,
+    fleet::inventory::{Inventory, show},
+    target::interruptible,
+};
 
-/// List the servers that configuration files name, and where
+/// How long a server may take to open a session, unless said otherwise.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// List the servers that configuration files name, where, and how they are
 #[derive(Args, Debug)]
 pub(crate) struct Servers {
+    /// Only list them, and connect to none
     #[arg(long)]
-    here: bool,
+    no_check: bool,
+    /// Start servers that come with a project, too
+    #[arg(long, conflicts_with = "no_check")]
+    trust_project: bool,
 }
 
 impl Servers {
-    pub(crate) async fn run(self, _cx: &Context) -> Result<(), Failure> {
-        Err(Failure::usage("not yet"))
+    pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
+        let mut inventory = Inventory::take(cx, self.trust_project || self.no_check)?;
+        if !self.no_check {
+            let limit = cx.timeout().unwrap_or(LIMIT);
+            interruptible(async {
+                inventory.check(cx, limit).await;
+                Ok(())
+            })
+            .await?;
+        }
+        if cx.json() {
+            return cx.output.json(&inventory.json());
+        }
+        cx.output.line(show(cx, &inventory))
     }
 }

@@ -1,0 +1,26 @@
+//! Many servers at once: which ones are meant, and what becomes of each.
+//!
+//! `trust` says which servers are used without being named, `visit` goes to
+//! all of them together, `checkup` is what is found out about one, `inventory`
+//! what is configured where, `rank` how well something fits a query, and
+//! `errand` finds tools that many servers have under one name or another.
+
+mod checkup;
+mod errand;
+pub(crate) mod inventory;
+mod rank;
+mod trust;
+mod visit;
+
+use std::time::Duration;
+
+pub(crate) use self::{
+    checkup::{Checkup, lacks, round_trip},
+    errand::{SYNC, own_search, show as show_result},
+    rank::{Item, Kind, rank},
+    trust::choose,
+    visit::{State, Visit, typed, visit, visit_one},
+};
+
+/// How long an errand at one server may take, unless said otherwise.
+pub(crate) const ERRAND: Duration = Duration::from_secs(60);
