@@ -15,6 +15,7 @@ mod args;
 mod arguments;
 mod context;
 mod demo;
+mod doctor;
 mod failure;
 mod fleet;
 mod output;

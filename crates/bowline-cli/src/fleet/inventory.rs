@@ -46,7 +46,7 @@ enum Standing {
     /// It was visited.
     Visited(Visit<String>),
     /// It comes with a project, and was not visited for that reason.
-    Untrusted(Target),
+    Untrusted,
     /// Another file names a server alike, and counts.
     Hidden(PathBuf),
     SwitchedOff,
@@ -63,7 +63,7 @@ impl Inventory {
             let first = servers.get(&found.entry.name).map(|first| &first.path);
             let standing = match first {
                 Some(first) if *first != found.path => Standing::Hidden(first.clone()),
-                _ if !trust && is_of_project(cx, found) => Standing::Untrusted(target),
+                _ if !trust && is_of_project(cx, found) => Standing::Untrusted,
                 _ => Standing::Effective(target),
             };
             entries.push(Entry {
@@ -198,7 +198,7 @@ impl Entry {
         let way = paint.faint(&self.way);
         match &self.standing {
             Standing::Effective(_) => format!("    {name}  {way}"),
-            Standing::Untrusted(_) => {
+            Standing::Untrusted => {
                 let mark = paint.text(Style::Warning, "?");
                 let why = "not started, since it comes with a project (--trust-project does)";
                 format!("  {mark} {name}  {way}\n      {why}")
@@ -243,7 +243,7 @@ impl Entry {
         });
         let state = match &self.standing {
             Standing::Effective(_) => "unchecked",
-            Standing::Untrusted(_) => "untrusted",
+            Standing::Untrusted => "untrusted",
             Standing::Hidden(by) => {
                 document["hidden_by"] = json!(by);
                 "hidden"

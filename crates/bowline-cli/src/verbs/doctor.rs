@@ -2,17 +2,22 @@
 
 use clap::Args;
 
-use crate::{context::Context, failure::Failure, target::ServerArgs};
+use crate::{context::Context, doctor, failure::Failure, target::ServerArgs};
 
 /// Find out, step by step, what is wrong with a server
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  bowline doctor github                        a configured server
+  bowline doctor https://example.com/mcp       a server behind an address
+  bowline doctor -- npx -y some-server         a server that a command starts")]
 pub(crate) struct Doctor {
     #[command(flatten)]
     server: ServerArgs,
 }
 
 impl Doctor {
-    pub(crate) async fn run(self, _cx: &Context) -> Result<(), Failure> {
-        Err(Failure::usage("not yet"))
+    pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
+        doctor::examine(cx, self.server.target(cx)).await
     }
 }

@@ -1,0 +1,135 @@
+//! Whether tools are described as the protocol, and those who use them, want.
+
+use std::collections::BTreeSet;
+
+use bowline::proto::model::Tool;
+use serde_json::Value;
+
+/// The longest name of a tool that the protocol allows, and the longest that
+/// models are often given.
+const LONGEST: usize = 128;
+const USUAL: usize = 64;
+
+/// Something that is wrong with a tool.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) tool: String,
+    pub(super) what: String,
+    pub(super) advice: &'static str,
+}
+
+/// What is wrong with the descriptions of tools.
+pub(super) fn faults(tools: &[Tool]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut names = BTreeSet::new();
+    for tool in tools {
+        let mut add = |what: String, advice| {
+            let tool = tool.name.clone();
+            faults.push(Fault { tool, what, advice });
+        };
+        if !names.insert(&tool.name) {
+            add(
+                "there are two of this name".to_owned(),
+                "rename one of them",
+            );
+        }
+        if let Some((what, advice)) = of_name(&tool.name) {
+            add(what, advice);
+        }
+        if tool.description.as_ref().is_none_or(String::is_empty) {
+            add(
+                "it has no description".to_owned(),
+                "models choose tools by their descriptions: write one",
+            );
+        }
+        let schemas = [
+            ("inputSchema", &tool.input_schema),
+            ("outputSchema", &tool.output_schema),
+        ];
+        for (which, schema) in schemas {
+            let schema = schema
+                .as_ref()
+                .map(|schema| serde_json::from_str(schema.get()));
+            let why = match schema {
+                Some(Ok(schema)) => of_schema(&schema),
+                Some(Err(error)) => Some(error.to_string()),
+                None if which == "inputSchema" => Some("it is missing".to_owned()),
+                None => None,
+            };
+            if let Some(why) = why {
+                add(
+                    format!("{which}: {why}"),
+                    "correct the schema in the server",
+                );
+            }
+        }
+    }
+    faults
+}
+
+fn of_name(name: &str) -> Option<(String, &'static str)> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let length = name.chars().count();
+    if name.is_empty() || !name.chars().all(fits) {
+        let what = "its name has other characters than letters, digits, `_`, `-` and `.`";
+        return Some((what.to_owned(), "rename it: many clients will refuse it"));
+    }
+    if length > LONGEST {
+        let what = format!("its name has {length} characters, over the limit of {LONGEST}");
+        return Some((what, "shorten it: clients may refuse it"));
+    }
+    (length > USUAL).then(|| {
+        let what = format!("its name has {length} characters; many models take {USUAL} at most");
+        (what, "shorten it")
+    })
+}
+
+fn of_schema(schema: &Value) -> Option<String> {
+    match &schema["type"] {
+        Value::String(kind) if kind == "object" => {}
+        Value::Null => return Some("its type is missing, and must be object".to_owned()),
+        other => return Some(format!("its type is {other}, and must be object")),
+    }
+    jsonschema::validator_for(schema)
+        .err()
+        .map(|error| format!("{error} at {:?}", error.instance_path().to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use bowline::proto::jsonrpc::RawJson;
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, schema: &Value, what: &[&str]) {
+        let mut tool = Tool::new(name);
+        tool.description = Some("Does something".to_owned());
+        tool.input_schema = RawJson::encode(schema).ok();
+        let found = faults(&[tool]);
+        assert_eq!(found.len(), what.len(), "{found:?}");
+        for (fault, part) in found.iter().zip(what) {
+            assert!(fault.what.contains(part), "{fault:?}");
+        }
+    }
+
+    #[test]
+    fn faults_of_tools() {
+        let sound = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+        check("sound", &sound, &[]);
+        check("two words", &sound, &["other characters"]);
+        check(&"x".repeat(65), &sound, &["65 characters; many"]);
+        check(&"x".repeat(129), &sound, &["over the limit"]);
+        check("text", &json!({"type": "string"}), &["must be object"]);
+        check("untyped", &json!({}), &["type is missing"]);
+        let bad = json!({"type": "object", "properties": {"a": {"type": "strin"}}});
+        check("misspelt", &bad, &["inputSchema"]);
+        let two = [Tool::new("a"), Tool::new("a")];
+        assert!(
+            faults(&two)
+                .iter()
+                .any(|fault| fault.what.contains("two of this name"))
+        );
+    }
+}
