@@ -139,7 +139,7 @@ fn names(command: &str) -> Vec<String> {
 
 /// Whether a file can be run, if it is there.
 fn judge(file: PathBuf) -> Option<Found> {
-    let about = file.metadata().ok().filter(|about| about.is_file())?;
+    let about = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
     Some(match may_be_run(&about) {
         true => Found::Program(file),
         false => Found::NotExecutable(file),

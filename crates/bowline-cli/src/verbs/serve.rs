@@ -1,7 +1,7 @@
 //! `bowline serve`.
 
 use std::{
-    io,
+    io::{self, IsTerminal as _},
     net::{IpAddr, Ipv4Addr, SocketAddr},
     time::Duration,
 };
@@ -55,7 +55,7 @@ impl Serve {
             return Err(not_built_in(&self.name));
         }
         match (self.stdio, self.http) {
-            (true, _) => over_stdio().await,
+            (true, _) => over_stdio(cx).await,
             (false, Some(address)) => over_http(cx, address.as_deref()).await,
             (false, None) => Err(Failure::usage("how should it be served?")
                 .hint("--http listens on this machine and prints the address")
@@ -72,7 +72,11 @@ fn not_built_in(name: &str) -> Failure {
     }
 }
 
-async fn over_stdio() -> Result<(), Failure> {
+async fn over_stdio(cx: &Context) -> Result<(), Failure> {
+    if io::stdin().is_terminal() {
+        cx.output
+            .remark("reading messages from the terminal, one a line; --http is the easier way");
+    }
     let service = demo::service(Place::Own)?;
     // Who started it may want to know, to look at it or to end it.
     demo::announce(&service);

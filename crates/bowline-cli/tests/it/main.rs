@@ -1,6 +1,7 @@
 //! The command as people run it: arguments in, output and exit code out.
 
 mod call;
+mod demo;
 mod rig;
 mod snapshots;
 mod talk;
