@@ -18,6 +18,7 @@ mod demo;
 mod doctor;
 mod failure;
 mod fleet;
+mod folders;
 mod output;
 mod signature;
 mod talk;

@@ -43,7 +43,7 @@ async fn leave(client: &Client, failure: Option<&Failure>) {
 }
 
 /// Connects to a server, and waits until it is there.
-pub(crate) async fn open(cx: &Context, target: &Target) -> Result<Client, Failure> {
+async fn open(cx: &Context, target: &Target) -> Result<Client, Failure> {
     let transport = traffic::watch(target.transport(&cx.globals)?, &cx.globals)?;
     let client = settings(cx, target).connect(transport).await;
     client.map_err(|error| Failure::from(error).about(target.name()))

@@ -13,7 +13,7 @@ use bowline::{
 };
 
 pub(crate) use self::{
-    connection::{interruptible, open, settings, with_client},
+    connection::{interruptible, settings, with_client},
     found::{Found, Servers, places},
     words::{ServerArgs, ServerWords, Words},
 };
