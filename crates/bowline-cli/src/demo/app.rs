@@ -39,7 +39,7 @@ impl App {
     /// processes of their own. Whoever reads it nowhere misses nothing.
     pub(super) fn mutter(&self, line: &str) {
         if self.has_own_process() {
-            let _ = writeln!(std::io::stderr(), "demo: {line}");
+            let _ = writeln!(io::stderr(), "demo: {line}");
         }
     }
 }
