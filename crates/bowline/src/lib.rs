@@ -6,6 +6,8 @@
 
 pub use bowline_proto as proto;
 
+#[cfg(all(feature = "auth", feature = "http-client"))]
+pub mod auth;
 #[cfg(feature = "client")]
 pub mod cache;
 #[cfg(any(feature = "client", feature = "server"))]

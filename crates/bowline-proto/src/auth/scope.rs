@@ -43,6 +43,7 @@ impl Scopes {
 
     /// The same with what it takes to get a refresh token, if the authorization
     /// server knows that scope. Servers that do not would refuse the request.
+    /// To no scopes none is added: the server chooses then, and would not.
     #[must_use]
     pub fn offline(self, server: &ServerMetadata) -> Self {
         let knows = server
@@ -50,6 +51,7 @@ impl Scopes {
             .as_ref()
             .is_some_and(|scopes| scopes.iter().any(|scope| scope == OFFLINE_ACCESS));
         match knows {
+            true if self.is_empty() => self,
             true => self.union(&[OFFLINE_ACCESS].into_iter().collect()),
             false => Self(
                 self.0
@@ -153,6 +155,7 @@ mod tests {
             "a offline_access"
         );
         assert_eq!(Scopes::parse("a").offline(&not).to_string(), "a");
+        assert!(Scopes::default().offline(&knows).is_empty());
         assert_eq!(
             Scopes::parse("offline_access a").offline(&not).to_string(),
             "a"

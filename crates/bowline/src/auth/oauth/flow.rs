@@ -1,0 +1,214 @@
+//! The whole of it: from a refusal to tokens.
+
+use std::sync::Arc;
+
+use reqwest::header::{HeaderValue, WWW_AUTHENTICATE};
+
+use super::{
+    account::{Held, How, now},
+    discover::Found,
+    machine::Way,
+    proof::ProofKey,
+    work::Work,
+};
+use crate::{
+    auth::{AuthError, AuthErrorKind, Scopes, Secret},
+    proto::auth::{Demand, Tokens},
+    transport::Verdict,
+};
+
+/// How long before its end a token is renewed, in seconds.
+const AHEAD: u64 = 30;
+
+/// A request that was refused.
+pub(super) struct Refused {
+    /// What the server wants.
+    pub(super) demand: Demand,
+    /// The token that the request had.
+    pub(super) token: Option<Secret>,
+    /// How many times the same request was refused before.
+    pub(super) attempt: u32,
+}
+
+impl Work {
+    /// The server does not let us in: gets tokens, by the least that will do.
+    pub(super) async fn admit(self, refused: Refused) -> Result<Verdict, AuthError> {
+        let _turn = self.account.turn.lock().await;
+        let held = self.account.held();
+        let token = held.as_ref().map(|held| &held.access_token);
+        // Somebody was faster, here or in another process.
+        if token != refused.token.as_ref() && token.is_some() {
+            return Ok(Verdict::Again);
+        }
+        if self.adopt(refused.token.as_ref()).await? {
+            return Ok(Verdict::Again);
+        }
+        if let Some(error) = self.account.recent_failure() {
+            return Err(error);
+        }
+        let found = self.discover(&refused.demand).await?;
+        let ours = held
+            .filter(|held| held.issuer == found.server.issuer && held.resource == found.resource);
+        if let Some(held) = &ours {
+            if self.refresh_on(held, &found, &refused).await? {
+                return Ok(Verdict::Again);
+            }
+            if held.how == How::Granted && refused.attempt > 0 {
+                let why = "the server does not take the tokens that its guard gives for it";
+                let error = AuthError::new(AuthErrorKind::Rejected, why);
+                self.account.failed(&error);
+                return Err(error);
+            }
+        }
+        let challenged = refused.demand.scope.as_ref();
+        let (wanted, metadata) = (&self.settings.scopes, found.metadata.as_ref());
+        let mut scopes = Scopes::choose(challenged, wanted, metadata);
+        if let Some(held) = &ours {
+            // What was granted before is not given up.
+            scopes = held.requested.union(&scopes);
+        }
+        self.account.trying(&scopes);
+        self.obtain(&found, scopes, &refused.demand).await?;
+        Ok(Verdict::Again)
+    }
+
+    /// Renews tokens that were refused, if that can help.
+    async fn refresh_on(
+        &self,
+        held: &Held,
+        found: &Found,
+        refused: &Refused,
+    ) -> Result<bool, AuthError> {
+        if held.refresh_token.is_none() || (held.how == How::Renewed && refused.attempt > 0) {
+            return Ok(false);
+        }
+        match self.refresh(held, &found.server).await {
+            // Then they have to sign in again.
+            Err(error) if error.kind() == AuthErrorKind::Refused => Ok(false),
+            done => done,
+        }
+    }
+
+    /// Gets tokens in the way that the application has chosen, and keeps them.
+    pub(super) async fn obtain(
+        &self,
+        found: &Found,
+        scopes: Scopes,
+        demand: &Demand,
+    ) -> Result<(), AuthError> {
+        let done = self.grant(found, &scopes, demand).await;
+        let mut held = done.inspect_err(|error| self.account.failed(error))?;
+        held.requested = scopes;
+        self.keep(held).await
+    }
+
+    async fn grant(
+        &self,
+        found: &Found,
+        scopes: &Scopes,
+        demand: &Demand,
+    ) -> Result<Held, AuthError> {
+        let key = self.key_for(found, demand)?;
+        let granted = match &self.settings.way {
+            Way::User => {
+                let scopes = scopes.clone().offline(&found.server);
+                self.by_user(found, &scopes, key.as_ref()).await
+            }
+            machine => self.by_machine(machine, found, scopes, key.as_ref()).await,
+        };
+        let (registered, tokens) = granted?;
+        if demand.proof && !tokens.is_bound() {
+            let why = "the server wants bound tokens, which its guard does not give";
+            return Err(AuthError::new(AuthErrorKind::Rejected, why));
+        }
+        let mut held = held_of(tokens, key.as_ref(), How::Granted);
+        held.issuer.clone_from(&found.server.issuer);
+        held.resource.clone_from(&found.resource);
+        held.client_id = registered.client_id;
+        Ok(held)
+    }
+
+    /// The key that tokens are to be bound to, if they are to be bound.
+    fn key_for(&self, found: &Found, demand: &Demand) -> Result<Option<Arc<ProofKey>>, AuthError> {
+        let metadata = found.metadata.as_ref();
+        let required = metadata.is_some_and(|said| said.dpop_bound_access_tokens_required);
+        if !(self.settings.bind || demand.proof || required) {
+            return Ok(None);
+        }
+        let kept = self.account.held().and_then(|held| held.key.clone());
+        match kept {
+            Some(key) => Ok(Some(key)),
+            None => Ok(Some(Arc::new(ProofKey::new()?))),
+        }
+    }
+}
+
+/// Without a refusal.
+impl Work {
+    /// Looks into the store, once.
+    pub(super) async fn recall(&self) -> Result<(), AuthError> {
+        if !self.account.looked() {
+            let stored = self.stored().await?;
+            self.account.hold(stored);
+        }
+        Ok(())
+    }
+
+    pub(super) async fn recalled(self) -> Result<(), AuthError> {
+        let _turn = self.account.turn.lock().await;
+        self.recall().await
+    }
+
+    /// Signs in ahead of any call. What the server wants is found out by asking
+    /// it something harmless.
+    pub(super) async fn sign_in(self) -> Result<(), AuthError> {
+        self.account.forgive();
+        self.clone().recalled().await?;
+        if self.account.held().is_some() {
+            return Ok(());
+        }
+        let ping = br#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#.to_vec();
+        let url = self.account.server.as_str();
+        let answer = self.fetch.post_json(url, ping).await?;
+        let challenges = answer.headers.get_all(WWW_AUTHENTICATE).iter();
+        let demand = Demand::read(challenges.map(HeaderValue::as_bytes));
+        if answer.status != 401 && self.resource_metadata(&demand).await?.is_none() {
+            // It lets everybody in.
+            return Ok(());
+        }
+        let refused = Refused {
+            demand,
+            token: None,
+            attempt: 0,
+        };
+        self.admit(refused).await.map(drop)
+    }
+
+    pub(super) async fn sign_out(self) -> Result<(), AuthError> {
+        let _turn = self.account.turn.lock().await;
+        self.recall().await?;
+        match self.account.held() {
+            Some(held) => self.discard(&held).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// Tokens as they are used; whose they are is not in them.
+pub(super) fn held_of(tokens: Tokens, key: Option<&Arc<ProofKey>>, how: How) -> Held {
+    let renew_at = tokens.expires_in.map(|seconds| {
+        let ahead = AHEAD.min(seconds / 2);
+        now().saturating_add(seconds - ahead)
+    });
+    Held {
+        issuer: String::new(),
+        resource: String::new(),
+        client_id: String::new(),
+        renew_at,
+        requested: Scopes::default(),
+        key: key.filter(|_| tokens.is_bound()).cloned(),
+        access_token: tokens.access_token,
+        refresh_token: tokens.refresh_token,
+        how,
+    }
+}
