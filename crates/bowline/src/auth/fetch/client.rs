@@ -104,3 +104,61 @@ fn failure(error: reqwest::Error) -> FetchError {
     }
     FetchError::Failed(words)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{io, net::IpAddr};
+
+    use reqwest::header::HeaderMap;
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    struct Here;
+
+    impl Resolver for Here {
+        fn resolve<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+            Box::pin(async { Ok(vec![IpAddr::from([127, 0, 0, 1])]) })
+        }
+    }
+
+    async fn fetch(reach: Reach) -> (Result<FetchResponse, FetchError>, bool) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let request = FetchRequest {
+            url: format!("http://innocent.example:{port}/").parse().unwrap(),
+            reach,
+            headers: HeaderMap::new(),
+            body: None,
+        };
+        let fetch = ReqwestFetch::new(Arc::new(Here), false);
+        let dialled = async {
+            // Whoever comes is turned away, so that the fetch ends.
+            listener.accept().await.unwrap();
+        };
+        let mut fetching = Box::pin(fetch.fetch(request));
+        tokio::select! {
+            done = &mut fetching => (done, false),
+            () = dialled => {
+                drop(listener);
+                (fetching.await, true)
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_that_leads_to_this_machine_is_not_dialled() {
+        let (done, dialled) = fetch(Reach::Public).await;
+        assert!(matches!(done, Err(FetchError::Blocked(_))), "{done:?}");
+        assert!(!dialled);
+    }
+
+    #[tokio::test]
+    async fn unless_it_may() {
+        for reach in [Reach::PublicAndLoopback, Reach::Anywhere] {
+            let (done, dialled) = fetch(reach).await;
+            assert!(matches!(done, Err(FetchError::Failed(_))), "{done:?}");
+            assert!(dialled);
+        }
+    }
+}

@@ -77,13 +77,13 @@ impl Fetcher {
         self.post(url, headers, body.into_bytes()).await
     }
 
-    /// Posts JSON.
+    /// Posts JSON, with these headers.
     pub(in crate::auth) async fn post_json(
         &self,
         url: &str,
+        mut headers: HeaderMap,
         body: Vec<u8>,
     ) -> Result<FetchResponse, AuthError> {
-        let mut headers = HeaderMap::new();
         let kind = HeaderValue::from_static(name::APPLICATION_JSON);
         headers.insert(CONTENT_TYPE, kind);
         self.post(url, headers, body).await
@@ -101,7 +101,8 @@ impl Fetcher {
         body: Vec<u8>,
     ) -> Result<FetchResponse, AuthError> {
         let (url, reach) = self.guard.vet(url)?;
-        headers.insert(ACCEPT, HeaderValue::from_static(name::APPLICATION_JSON));
+        let json = HeaderValue::from_static(name::APPLICATION_JSON);
+        headers.entry(ACCEPT).or_insert(json);
         let request = FetchRequest {
             url,
             reach,

@@ -1,6 +1,9 @@
 //! What requests are given, and what is done when that is refused.
 
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::{
+    Method, Url,
+    header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE},
+};
 
 use super::{
     OAuth,
@@ -34,7 +37,7 @@ impl Authorizer for OAuth {
                 let _ = work.clone().detached(|work| work.renew_if_due(due)).await;
             }
             match work.account.held() {
-                Some(held) => Ok(work.credentials(&held, request)?),
+                Some(held) => Ok(work.credentials(&held, request.method, request.url)?),
                 None => Ok(HeaderMap::new()),
             }
         })
@@ -79,15 +82,20 @@ impl Authorizer for OAuth {
 }
 
 impl Work {
-    fn credentials(&self, held: &Held, request: Outbound<'_>) -> Result<HeaderMap, AuthError> {
+    /// What a request to the server is given.
+    pub(super) fn credentials(
+        &self,
+        held: &Held,
+        method: &Method,
+        url: &Url,
+    ) -> Result<HeaderMap, AuthError> {
         let token = &held.access_token;
         let mut headers = HeaderMap::with_capacity(2);
         let scheme = match &held.key {
             None => "Bearer",
             Some(key) => {
-                let nonce = self.account.nonce(request.url);
-                let method = request.method.as_str();
-                let proof = key.prove(method, request.url, nonce.as_deref(), Some(token))?;
+                let nonce = self.account.nonce(url);
+                let proof = key.prove(method.as_str(), url, nonce.as_deref(), Some(token))?;
                 headers.insert(HeaderName::from_static("dpop"), value(&proof)?);
                 "DPoP"
             }
@@ -105,6 +113,9 @@ fn token_in(headers: &HeaderMap) -> Option<Secret> {
 }
 
 fn value(text: &str) -> Result<HeaderValue, AuthError> {
-    HeaderValue::from_str(text)
-        .map_err(|_| AuthError::new(AuthErrorKind::Key, "a token cannot be sent in a header"))
+    let value = HeaderValue::from_str(text);
+    let why = "a token cannot be sent in a header";
+    let mut value = value.map_err(|_| AuthError::new(AuthErrorKind::Key, why))?;
+    value.set_sensitive(true);
+    Ok(value)
 }

@@ -76,7 +76,10 @@ impl Work {
 
     /// The metadata of an authorization server, from the first place that has
     /// some. It must speak for that issuer.
-    async fn server_metadata(&self, issuer: &str) -> Result<Option<ServerMetadata>, AuthError> {
+    pub(super) async fn server_metadata(
+        &self,
+        issuer: &str,
+    ) -> Result<Option<ServerMetadata>, AuthError> {
         for place in places::of_server(issuer) {
             if let Some(document) = self.document(&place).await? {
                 return Ok(Some(ServerMetadata::read(document, issuer)?));
@@ -87,7 +90,7 @@ impl Work {
 
     /// The first servers with authorization were their own guards: what these
     /// say of themselves is at the root of their origin, or is assumed.
-    async fn first_servers(&self) -> Result<Found, AuthError> {
+    pub(super) async fn first_servers(&self) -> Result<Found, AuthError> {
         let url = self.account.server.as_str();
         let origin =
             places::origin(url).ok_or_else(|| wrong("the URL of the server has no origin"))?;

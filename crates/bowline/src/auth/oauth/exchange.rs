@@ -6,7 +6,7 @@ use super::{account::now, proof::ProofKey, work::Work};
 use crate::{
     auth::{AuthError, AuthErrorKind, Scopes, Secret, fetch::FetchResponse, random},
     proto::auth::{
-        AuthMethod, ClientAuth, Grant, Registered, ServerMetadata, TokenAnswer, Tokens,
+        AuthMethod, ClientAuth, Grant, OAuthError, Registered, ServerMetadata, TokenAnswer, Tokens,
         read_token_answer,
     },
 };
@@ -35,7 +35,7 @@ impl Work {
         form.extend(auth.form());
         let endpoint = give.server.token_endpoint()?;
         let answer = self.post_grant(endpoint, &form, &auth, give.key).await?;
-        tokens_in(&answer)
+        tokens_in(&answer).map_err(|error| unless_repeated(error, &form))
     }
 
     /// How we prove who we are. A key of ours comes before a secret.
@@ -104,6 +104,32 @@ impl Work {
             }
             _ => Ok(answer),
         }
+    }
+}
+
+/// A server's own words, unless they repeat something that we gave it.
+fn unless_repeated(error: AuthError, form: &[(&'static str, String)]) -> AuthError {
+    const OPEN: [&str; 5] = [
+        "client_id",
+        "grant_type",
+        "redirect_uri",
+        "resource",
+        "scope",
+    ];
+    let secrets = form.iter().filter(|(name, _)| !OPEN.contains(name));
+    let repeats = |text: &str| {
+        let mut secrets = secrets.clone();
+        secrets.any(|(_, value)| !value.is_empty() && text.contains(value.as_str()))
+    };
+    match error.refusal() {
+        Some(refusal) if repeats(refusal.code()) => {
+            AuthError::new(AuthErrorKind::Refused, "the authorization server refused")
+        }
+        Some(refusal) if repeats(&error.to_string()) => {
+            let refusal = OAuthError::new(refusal.code(), None);
+            AuthError::refused("the authorization server", refusal)
+        }
+        _ => error,
     }
 }
 

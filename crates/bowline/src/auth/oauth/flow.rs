@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use reqwest::header::{HeaderValue, WWW_AUTHENTICATE};
+use reqwest::{
+    Method,
+    header::{ACCEPT, HeaderMap, HeaderValue, WWW_AUTHENTICATE},
+};
 
 use super::{
     account::{Held, How, now},
@@ -12,13 +15,19 @@ use super::{
     work::Work,
 };
 use crate::{
-    auth::{AuthError, AuthErrorKind, Scopes, Secret},
-    proto::auth::{Demand, Tokens},
+    auth::{AuthError, AuthErrorKind, Scopes, Secret, fetch::FetchResponse},
+    proto::{
+        auth::{Demand, Tokens},
+        http::header::name,
+    },
     transport::Verdict,
 };
 
 /// How long before its end a token is renewed, in seconds.
 const AHEAD: u64 = 30;
+
+/// How often a server is asked whether we are signed in.
+const MOST_PINGS: u32 = 4;
 
 /// A request that was refused.
 pub(super) struct Refused {
@@ -47,17 +56,15 @@ impl Work {
             return Err(error);
         }
         let found = self.discover(&refused.demand).await?;
-        let ours = held
-            .filter(|held| held.issuer == found.server.issuer && held.resource == found.resource);
+        let ours = self.still_ours(held, &found).await?;
         if let Some(held) = &ours {
-            if self.refresh_on(held, &found, &refused).await? {
-                return Ok(Verdict::Again);
-            }
             if held.how == How::Granted && refused.attempt > 0 {
-                let why = "the server does not take the tokens that its guard gives for it";
-                let error = AuthError::new(AuthErrorKind::Rejected, why);
+                let error = rejected();
                 self.account.failed(&error);
                 return Err(error);
+            }
+            if self.refresh_on(held, &found, &refused).await? {
+                return Ok(Verdict::Again);
             }
         }
         let challenged = refused.demand.scope.as_ref();
@@ -72,6 +79,23 @@ impl Work {
         Ok(Verdict::Again)
     }
 
+    /// The tokens, if the same authorization server guards the same resource
+    /// as when they were given. Others are of no use to us any more.
+    async fn still_ours(
+        &self,
+        held: Option<Arc<Held>>,
+        found: &Found,
+    ) -> Result<Option<Arc<Held>>, AuthError> {
+        let Some(held) = held else {
+            return Ok(None);
+        };
+        if held.issuer == found.server.issuer && held.resource == found.resource {
+            return Ok(Some(held));
+        }
+        self.discard(&held).await?;
+        Ok(None)
+    }
+
     /// Renews tokens that were refused, if that can help.
     async fn refresh_on(
         &self,
@@ -82,11 +106,22 @@ impl Work {
         if held.refresh_token.is_none() || (held.how == How::Renewed && refused.attempt > 0) {
             return Ok(false);
         }
-        match self.refresh(held, &found.server).await {
-            // Then they have to sign in again.
-            Err(error) if error.kind() == AuthErrorKind::Refused => Ok(false),
-            done => done,
+        let error = match self.refresh(held, &found.server).await {
+            Err(error) if error.kind() == AuthErrorKind::Refused => error,
+            done => return done,
+        };
+        if ["server_error", "temporarily_unavailable", "slow_down"]
+            .iter()
+            .any(|code| error.is_refusal(code))
+        {
+            return Err(error);
         }
+        if error.is_refusal("invalid_client") {
+            // It has forgotten a registration of ours, if it was one.
+            self.forget_client(&found.server.issuer).await?;
+        }
+        // Then they have to sign in again.
+        Ok(false)
     }
 
     /// Gets tokens in the way that the application has chosen, and keeps them.
@@ -159,29 +194,44 @@ impl Work {
         self.recall().await
     }
 
-    /// Signs in ahead of any call. What the server wants is found out by asking
-    /// it something harmless.
+    /// Signs in ahead of any call. What the server wants, and whether it takes
+    /// what we have, is found out by asking it something harmless.
     pub(super) async fn sign_in(self) -> Result<(), AuthError> {
         self.account.forgive();
         self.clone().recalled().await?;
-        if self.account.held().is_some() {
-            return Ok(());
+        for attempt in 0..MOST_PINGS {
+            let held = self.account.held();
+            let answer = self.ping(held.as_deref()).await?;
+            let challenges = answer.headers.get_all(WWW_AUTHENTICATE).iter();
+            let demand = Demand::read(challenges.map(HeaderValue::as_bytes));
+            let wants_nonce = demand.error.as_deref() == Some("use_dpop_nonce");
+            if answer.status != 401 {
+                let closed = held.is_none() && self.resource_metadata(&demand).await?.is_some();
+                if !closed {
+                    return Ok(());
+                }
+            } else if self.saw_nonce(self.account.server.as_str(), &answer) && wants_nonce {
+                continue;
+            }
+            let refused = Refused {
+                demand,
+                token: held.map(|held| held.access_token.clone()),
+                attempt,
+            };
+            self.clone().admit(refused).await?;
         }
-        let ping = br#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#.to_vec();
-        let url = self.account.server.as_str();
-        let answer = self.fetch.post_json(url, ping).await?;
-        let challenges = answer.headers.get_all(WWW_AUTHENTICATE).iter();
-        let demand = Demand::read(challenges.map(HeaderValue::as_bytes));
-        if answer.status != 401 && self.resource_metadata(&demand).await?.is_none() {
-            // It lets everybody in.
-            return Ok(());
-        }
-        let refused = Refused {
-            demand,
-            token: None,
-            attempt: 0,
+        Err(rejected())
+    }
+
+    async fn ping(&self, held: Option<&Held>) -> Result<FetchResponse, AuthError> {
+        let url = &self.account.server;
+        let mut headers = match held {
+            Some(held) => self.credentials(held, &Method::POST, url)?,
+            None => HeaderMap::new(),
         };
-        self.admit(refused).await.map(drop)
+        headers.insert(ACCEPT, HeaderValue::from_static(name::ACCEPT_BOTH));
+        let ping = br#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#.to_vec();
+        self.fetch.post_json(url.as_str(), headers, ping).await
     }
 
     pub(super) async fn sign_out(self) -> Result<(), AuthError> {
@@ -192,6 +242,11 @@ impl Work {
             None => Ok(()),
         }
     }
+}
+
+fn rejected() -> AuthError {
+    let why = "the server does not take the tokens that its guard gives for it";
+    AuthError::new(AuthErrorKind::Rejected, why)
 }
 
 /// Tokens as they are used; whose they are is not in them.

@@ -1,5 +1,7 @@
 //! Under which name we go to an authorization server.
 
+use reqwest::header::HeaderMap;
+
 use super::{account::now, discover::Found, record::KnownClient, work::Work};
 use crate::{
     auth::{AuthError, AuthErrorKind, Scopes},
@@ -87,11 +89,18 @@ impl Work {
     ) -> Result<Registered, AuthError> {
         let mut registration = Registration::new(&self.settings.name, redirect_uri);
         registration.application_type = self.settings.application_type;
-        registration.scope = scopes.clone();
+        // A server may hold us to it, so all that we may ever want.
+        let listed = found
+            .metadata
+            .as_ref()
+            .and_then(|said| said.scopes_supported.as_ref());
+        let listed = listed.into_iter().flatten().map(String::as_str);
+        registration.scope = scopes.union(&listed.collect());
         let registration = registration.for_server(&found.server);
+        let body = registration.to_json();
         let response = self
             .fetch
-            .post_json(endpoint, registration.to_json())
+            .post_json(endpoint, HeaderMap::new(), body)
             .await?;
         let document = Document::parse(&response.body).unwrap_or_default();
         if let Some(error) = OAuthError::read(&document) {

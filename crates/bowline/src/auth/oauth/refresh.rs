@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     auth::{AuthError, AuthErrorKind, Secret},
-    proto::auth::{Demand, Grant, Registered, ServerMetadata},
+    proto::auth::{Grant, Registered, ServerMetadata},
 };
 
 impl Work {
@@ -97,16 +97,12 @@ impl Work {
         }
     }
 
-    /// The authorization server that gave these tokens, if it is still the one
-    /// that guards the server.
+    /// The authorization server that gave these tokens. Whether it still guards
+    /// the server will be seen when they are used.
     async fn server_of(&self, held: &Held) -> Result<ServerMetadata, AuthError> {
-        let found = self.discover(&Demand::default()).await?;
-        match found.server.issuer == held.issuer && found.resource == held.resource {
-            true => Ok(found.server),
-            false => Err(AuthError::new(
-                AuthErrorKind::Metadata,
-                "the server has another authorization server now",
-            )),
+        match self.server_metadata(&held.issuer).await? {
+            Some(server) => Ok(server),
+            None => self.first_servers().await.map(|found| found.server),
         }
     }
 

@@ -122,6 +122,10 @@ impl Unauthorized {
     pub fn new(why: impl Into<String>) -> Self {
         Self(why.into())
     }
+
+    pub(super) fn into_words(self) -> String {
+        self.0
+    }
 }
 
 impl fmt::Display for Unauthorized {

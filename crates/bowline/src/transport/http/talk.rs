@@ -305,7 +305,7 @@ fn unreachable(why: &str) -> Refusal {
 
 /// There are no credentials that would do, so that nothing was looked at.
 fn unauthorized(why: Unauthorized) -> Refusal {
-    Refusal::Failed(CauseKind::Unauthorized(why.to_string()).into())
+    Refusal::Failed(CauseKind::Unauthorized(why.into_words()).into())
 }
 
 /// A request that met no server was not delivered. Of any other, nobody knows.
