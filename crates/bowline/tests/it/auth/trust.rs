@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use super::Scene;
 use crate::http_client::rig::within;
 
+type Pairs = Vec<(String, String)>;
+
 impl Scene {
     /// The sign-in fails in this way.
     async fn fails(&self, kind: AuthErrorKind) -> String {
@@ -39,13 +41,13 @@ async fn with_metadata(change: fn(&mut Value)) -> Scene {
     scene
 }
 
-async fn with_redirect(change: fn(&mut Vec<(String, String)>)) -> Scene {
+async fn with_redirect(change: fn(&mut Pairs)) -> Scene {
     let scene = Scene::set().await;
     scene.guard.books().redirect = change;
     scene
 }
 
-fn set(pairs: &mut Vec<(String, String)>, name: &str, value: &str) {
+fn set(pairs: &mut Pairs, name: &str, value: &str) {
     pairs.retain(|(key, _)| key != name);
     pairs.push((name.to_owned(), value.to_owned()));
 }
@@ -87,7 +89,7 @@ async fn metadata_of_another_resource_is_not_believed() {
     let changes: [fn(&mut Value); 3] = [
         |said| said["resource"] = "https://evil.example/mcp".into(),
         |said| {
-            said["resource"] = format!("{}x", said["resource"].as_str().unwrap_or_default()).into()
+            said["resource"] = format!("{}x", said["resource"].as_str().unwrap_or_default()).into();
         },
         |said| said["authorization_servers"] = json!([]),
     ];
@@ -101,7 +103,7 @@ async fn metadata_of_another_resource_is_not_believed() {
 
 #[tokio::test]
 async fn what_comes_back_must_be_from_whom_we_asked() {
-    let changes: [fn(&mut Vec<(String, String)>); 4] = [
+    let changes: [fn(&mut Pairs); 4] = [
         |back| set(back, "iss", "https://evil.example"),
         |back| {
             let issuer = back.iter().find(|(name, _)| name == "iss").cloned();
