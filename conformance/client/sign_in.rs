@@ -22,6 +22,7 @@ pub fn authorizer(scenario: &str, context: &Value) -> Result<OAuth> {
         "auth/pre-registration" => oauth
             .client_id(&word("client_id")?)
             .client_secret(word("client_secret")?)
+            .issuer(&word("issuer")?)
             .user(Willing),
         "auth/client-credentials-basic" => oauth
             .client_id(&word("client_id")?)

@@ -41,9 +41,12 @@ impl Guard {
     /// may reach.
     pub(super) fn vet(&self, text: &str) -> Result<(Url, Reach), AuthError> {
         let blocked = |why: &str| AuthError::new(AuthErrorKind::Blocked, why);
-        let url = Url::parse(text).map_err(|_| blocked("discovery leads to what is no URL"))?;
+        let url = Url::parse(text)
+            .map_err(|_| blocked("a place on the way to authorization is no URL"))?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(blocked("discovery leads to a URL with credentials in it"));
+            return Err(blocked(
+                "a place on the way to authorization has credentials in its URL",
+            ));
         }
         let named = self
             .named
@@ -52,7 +55,7 @@ impl Guard {
         match url.scheme() {
             "https" => {}
             "http" if (self.local || named) && is_loopback(&url) => {}
-            _ => return Err(blocked("discovery leads to a URL that is not https")),
+            _ => return Err(blocked("a place on the way to authorization is not https")),
         }
         if self.allow_private || named {
             return Ok((url, Reach::Anywhere));
@@ -63,7 +66,7 @@ impl Guard {
         };
         match address(&url) {
             Some(address) if !reach.covers(address) => {
-                Err(blocked("discovery leads to an address that is not public"))
+                Err(blocked("a place on the way to authorization is not public"))
             }
             _ => Ok((url, reach)),
         }

@@ -64,7 +64,7 @@ impl Resolve for Filter {
 
 impl std::fmt::Display for OutOfReach {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("discovery leads to a host whose address is not public")
+        f.write_str("a place on the way to authorization is not public")
     }
 }
 

@@ -20,11 +20,12 @@ const MOST_REDIRECTS: usize = 3;
 #[derive(Clone)]
 pub(in crate::auth) struct Fetcher {
     fetch: Arc<dyn Fetch>,
-    guard: Guard,
+    guard: Arc<Guard>,
 }
 
 impl Fetcher {
     pub(in crate::auth) fn new(fetch: Arc<dyn Fetch>, guard: Guard) -> Self {
+        let guard = Arc::new(guard);
         Self { fetch, guard }
     }
 

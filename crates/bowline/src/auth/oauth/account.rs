@@ -12,8 +12,7 @@ use tokio::time::Instant;
 use super::proof::ProofKey;
 use crate::auth::{AuthError, AuthErrorKind, Scopes, Secret};
 
-/// For how long a sign-in that failed is not tried again by itself: nobody
-/// wants a browser to open once for every call.
+/// For how long a sign-in that failed is not tried again by itself.
 const HOLD_OFF: Duration = Duration::from_secs(30);
 
 /// How many sets of scopes are remembered as tried.
@@ -132,7 +131,9 @@ impl Account {
     pub(super) fn recent_failure(&self) -> Option<AuthError> {
         let state = self.state();
         let (at, error) = state.failure.as_ref()?;
-        (at.elapsed() < HOLD_OFF).then(|| error.clone())
+        // Nobody wants a browser to open for every call, or all night long.
+        let by_user = error.kind() == AuthErrorKind::User || error.is_refusal("access_denied");
+        (by_user || at.elapsed() < HOLD_OFF).then(|| error.clone())
     }
 
     /// Remembers a failure that would repeat itself, or bother somebody.

@@ -52,7 +52,7 @@ pub use machine::Enterprise;
 #[derive(Clone)]
 pub struct OAuth {
     settings: Arc<Settings>,
-    accounts: Arc<Mutex<HashMap<String, Arc<Account>>>>,
+    works: Arc<Mutex<HashMap<String, Work>>>,
 }
 
 impl OAuth {
@@ -61,7 +61,7 @@ impl OAuth {
     pub fn new(name: &str) -> Self {
         Self {
             settings: Arc::new(Settings::new(name)),
-            accounts: Arc::default(),
+            works: Arc::default(),
         }
     }
 
@@ -99,14 +99,14 @@ impl OAuth {
 
     /// The work on one server.
     fn work(&self, server: &Url) -> Work {
-        let account = {
-            let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
-            let account = accounts
-                .entry(server.as_str().to_owned())
-                .or_insert_with(|| Arc::new(Account::new(server)));
-            Arc::clone(account)
-        };
-        Work::new(Arc::clone(&self.settings), account)
+        let mut works = self.works.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(work) = works.get(server.as_str()) {
+            return work.clone();
+        }
+        let account = Arc::new(Account::new(server));
+        let work = Work::new(Arc::clone(&self.settings), account);
+        works.insert(server.as_str().to_owned(), work.clone());
+        work
     }
 }
 

@@ -79,7 +79,8 @@ impl OAuth {
         })
     }
 
-    /// The secret of that client.
+    /// The secret of that client. Name the [`issuer`](Self::issuer), too: else
+    /// it goes to the authorization server that the first server names.
     #[must_use]
     pub fn client_secret(self, secret: impl Into<Secret>) -> Self {
         self.with(|settings| {
@@ -189,7 +190,7 @@ impl OAuth {
     pub(super) fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(Arc::make_mut(&mut self.settings));
         // What was found out by other settings does not hold for these.
-        self.accounts = Arc::default();
+        self.works = Arc::default();
         self
     }
 }

@@ -20,6 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// How long one who connects may take to say what they want.
 const HEARING: Duration = Duration::from_secs(5);
 
+/// How many are heard at the same time.
+const MOST: usize = 32;
+
+/// The wait after a port that cannot be listened to.
+const BREATH: Duration = Duration::from_millis(20);
+
 /// The longest request that is read.
 const LONGEST: usize = 16 * 1024;
 
@@ -169,7 +175,14 @@ impl Waiting {
                     return redirect;
                 }
                 accepted = self.listener.accept() => {
-                    let Ok((stream, _)) = accepted else { continue };
+                    let Ok((stream, _)) = accepted else {
+                        // Out of descriptors, perhaps, which takes a moment.
+                        tokio::time::sleep(BREATH).await;
+                        continue;
+                    };
+                    if visitors.len() >= MOST {
+                        continue;
+                    }
                     let (tell, state) = (tell.clone(), state.map(str::to_owned));
                     // Browsers connect ahead of time, and others out of
                     // curiosity; nobody holds up anybody.

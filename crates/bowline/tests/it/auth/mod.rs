@@ -6,6 +6,7 @@ mod flow;
 mod hook;
 mod places;
 mod proof;
+mod remote;
 mod shop;
 #[cfg(unix)]
 mod store;
