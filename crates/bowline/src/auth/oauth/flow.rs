@@ -52,20 +52,18 @@ impl Work {
         if self.adopt(refused.token.as_ref()).await? {
             return Ok(Verdict::Again);
         }
-        if let Some(error) = self.account.recent_failure() {
-            return Err(error);
-        }
         let found = self.discover(&refused.demand).await?;
         let ours = self.still_ours(held, &found).await?;
         if let Some(held) = &ours {
             if held.how == How::Granted && refused.attempt > 0 {
-                let error = rejected();
-                self.account.failed(&error);
-                return Err(error);
+                return Err(self.failed(rejected()));
             }
             if self.refresh_on(held, &found, &refused).await? {
                 return Ok(Verdict::Again);
             }
+        }
+        if let Some(error) = self.account.recent_failure() {
+            return Err(error);
         }
         let challenged = refused.demand.scope.as_ref();
         let (wanted, metadata) = (&self.settings.scopes, found.metadata.as_ref());
@@ -75,8 +73,15 @@ impl Work {
             scopes = held.requested.union(&scopes);
         }
         self.account.trying(&scopes);
-        self.obtain(&found, scopes, &refused.demand).await?;
+        let obtained = self.obtain(&found, scopes, &refused.demand).await;
+        obtained.map_err(|error| self.failed(error))?;
         Ok(Verdict::Again)
+    }
+
+    /// Remembers why there was no sign-in.
+    fn failed(&self, error: AuthError) -> AuthError {
+        self.account.failed(&error);
+        error
     }
 
     /// The tokens, if the same authorization server guards the same resource
@@ -131,8 +136,7 @@ impl Work {
         scopes: Scopes,
         demand: &Demand,
     ) -> Result<(), AuthError> {
-        let done = self.grant(found, &scopes, demand).await;
-        let mut held = done.inspect_err(|error| self.account.failed(error))?;
+        let mut held = self.grant(found, &scopes, demand).await?;
         held.requested = scopes;
         self.keep(held).await
     }

@@ -48,10 +48,21 @@ impl Work {
                 by_itself: false,
             });
         }
+        let metadata_url = self.settings.metadata_url.as_deref();
+        if self.settings.client.is_some() {
+            // An id for another server is a mistake that somebody should hear
+            // of, unless there is one that is good everywhere.
+            return match identify(false, metadata_url, &found.server) {
+                Identification::MetadataDocument(url) => Ok(Identity {
+                    registered: Registered::new(url, None),
+                    by_itself: false,
+                }),
+                _ => Err(no_id("the client id is for another authorization server")),
+            };
+        }
         let known = self.known_client(issuer).await?.filter(|known| {
             known.redirect_uri == redirect_uri && known.registered.is_good_at(now())
         });
-        let metadata_url = self.settings.metadata_url.as_deref();
         match (
             identify(known.is_some(), metadata_url, &found.server),
             known,
@@ -73,8 +84,7 @@ impl Work {
                     by_itself: true,
                 })
             }
-            _ => Err(AuthError::new(
-                AuthErrorKind::NoClientId,
+            _ => Err(no_id(
                 "the authorization server wants a client id that it has given out before",
             )),
         }
@@ -118,4 +128,8 @@ impl Work {
         self.keep_client(&found.server.issuer, &known).await?;
         Ok(known.registered)
     }
+}
+
+fn no_id(why: &str) -> AuthError {
+    AuthError::new(AuthErrorKind::NoClientId, why)
 }

@@ -187,9 +187,18 @@ async fn an_id_that_was_agreed_on_with_one_guard_is_not_shown_to_another() {
         .user(scene.user.clone())
         .client_id("agreed")
         .issuer("https://other.example");
-    scene.connected().await;
-    let visit = &scene.guard.visits()[0];
-    assert_ne!(get(visit, "client_id"), Some("agreed"));
+    let error = within(scene.oauth.sign_in(&scene.shop.url())).await;
+    let error = error.unwrap_err();
+    assert_eq!(error.kind(), AuthErrorKind::NoClientId, "{error}");
+    assert_eq!(scene.guard.visits().len(), 0);
+    // One that is good everywhere is.
+    scene.guard.books().metadata = |said| {
+        said["client_id_metadata_document_supported"] = true.into();
+    };
+    let about = "https://knots.example/about.json";
+    scene.oauth = scene.oauth.clone().client_metadata_url(about);
+    let _ = within(scene.oauth.sign_in(&scene.shop.url())).await;
+    assert_eq!(get(&scene.guard.visits()[0], "client_id"), Some(about));
 }
 
 #[tokio::test]
@@ -208,6 +217,22 @@ async fn a_refusal_of_the_users_is_an_error_and_they_are_not_asked_again_at_once
     let again = within(scene.oauth.sign_in(&scene.shop.url())).await;
     assert_eq!(again.unwrap_err().kind(), AuthErrorKind::Refused);
     assert_eq!(scene.user.visits(), 2, "unless somebody wants them to be");
+}
+
+#[tokio::test]
+async fn one_who_did_not_want_more_keeps_what_they_have() {
+    let scene = Scene::set().await;
+    scene.shop.counter().buy = "buy";
+    let client = scene.connected().await;
+    scene.guard.books().redirect = |back| {
+        back.retain(|(name, _)| name != "code");
+        back.push(("error".into(), "access_denied".into()));
+    };
+    let error = call(&client).await.unwrap_err();
+    assert!(error.is_unauthorized(), "{error}");
+    scene.guard.expire_all();
+    within(client.tools().list()).await.expect("renewed");
+    assert_eq!(scene.user.visits(), 2);
 }
 
 #[tokio::test]
