@@ -30,6 +30,8 @@ pub(super) struct Account {
 struct State {
     looked: bool,
     held: Option<Arc<Held>>,
+    /// Whether those could not be kept, so that the store has older ones.
+    ahead: bool,
     tried: Vec<Scopes>,
     failure: Option<(Instant, AuthError)>,
     /// The nonce that each origin wants to see in proofs.
@@ -91,6 +93,14 @@ impl Account {
             state.failure = None;
         }
         state.held = held.map(Arc::new);
+    }
+
+    pub(super) fn is_ahead(&self) -> bool {
+        self.state().ahead
+    }
+
+    pub(super) fn set_ahead(&self, ahead: bool) {
+        self.state().ahead = ahead;
     }
 
     /// Whether the store was looked into.

@@ -88,9 +88,13 @@ impl Work {
             resource: held.resource.clone(),
             client_id: held.client_id.clone(),
         };
-        self.save(&token_key(&held), &record).await?;
-        self.save(&self.server_key(), &server).await?;
+        let key = token_key(&held);
+        // They are good, whether or not they can be kept.
         self.account.hold(Some(held));
+        self.account.set_ahead(true);
+        self.save(&key, &record).await?;
+        self.save(&self.server_key(), &server).await?;
+        self.account.set_ahead(false);
         Ok(())
     }
 

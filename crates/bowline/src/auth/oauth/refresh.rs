@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     auth::{AuthError, AuthErrorKind, Secret},
-    proto::auth::{Grant, Registered, ServerMetadata},
+    proto::auth::{Grant, Registered, ServerMetadata, places},
 };
 
 impl Work {
@@ -63,6 +63,10 @@ impl Work {
 
     /// Takes over the tokens in the store, if they are others than these.
     pub(super) async fn adopt(&self, known: Option<&Secret>) -> Result<bool, AuthError> {
+        if self.account.is_ahead() {
+            // What is in the store is used up.
+            return Ok(false);
+        }
         let stored = self.stored().await?;
         let stored = stored.filter(|stored| Some(&stored.access_token) != known);
         let is_new = stored.is_some();
@@ -98,11 +102,19 @@ impl Work {
     }
 
     /// The authorization server that gave these tokens. Whether it still guards
-    /// the server will be seen when they are used.
+    /// the server will be seen when they are used. Where it says nothing of
+    /// itself, nothing is assumed of it either, unless it is the server itself.
     async fn server_of(&self, held: &Held) -> Result<ServerMetadata, AuthError> {
+        let origin = places::origin(self.account.server.as_str());
         match self.server_metadata(&held.issuer).await? {
             Some(server) => Ok(server),
-            None => self.first_servers().await.map(|found| found.server),
+            None if origin.as_ref() == Some(&held.issuer) => {
+                self.first_servers().await.map(|found| found.server)
+            }
+            None => {
+                let why = "the authorization server says nothing of itself any more";
+                Err(AuthError::new(AuthErrorKind::Metadata, why))
+            }
         }
     }
 

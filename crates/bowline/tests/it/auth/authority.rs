@@ -44,6 +44,8 @@ pub(crate) struct Books {
     pub(crate) hold: Option<tokio::sync::mpsc::UnboundedReceiver<String>>,
     /// What that answer will be.
     pub(crate) held: Option<String>,
+    /// Whether it says nothing of itself.
+    pub(crate) silent: bool,
     /// How many refresh tokens were shown twice.
     pub(crate) reused: usize,
 }
@@ -144,6 +146,7 @@ impl Books {
             refreshes: true,
             hold: None,
             held: None,
+            silent: false,
             reused: 0,
         }
     }
@@ -152,7 +155,9 @@ impl Books {
         let issuer = format!("http://{}", hit.header("host").expect("a host"));
         let path = hit.path.split('?').next().unwrap_or_default();
         match (&*hit.verb, path) {
-            ("GET", "/.well-known/oauth-authorization-server") => self.metadata(&issuer),
+            ("GET", "/.well-known/oauth-authorization-server") if !self.silent => {
+                self.metadata(&issuer)
+            }
             ("POST", "/register") => self.register(hit),
             ("GET", "/authorize") => self.authorize(&issuer, &query(&hit.path)),
             ("POST", "/token") => self.token(&form(hit)),

@@ -1,8 +1,16 @@
 //! Signing in, staying signed in, and asking for more.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
-use bowline::auth::{AuthErrorKind, MemoryStore, OAuth};
+use bowline::{
+    auth::{
+        AuthErrorKind, MemoryStore, OAuth, Secret, StoreError, StoreKey, StoreLock, TokenStore,
+    },
+    transport::BoxFuture,
+};
 use tokio::sync::mpsc;
 
 use super::{
@@ -274,6 +282,75 @@ async fn signing_in_ahead_finds_out_that_tokens_are_stale() {
     scene.guard.revoke_all();
     within(scene.oauth.sign_in(&url)).await.expect("again");
     assert_eq!(scene.user.visits(), 2);
+}
+
+/// A store that cannot always keep what it is given.
+#[derive(Clone, Default)]
+struct Full {
+    store: MemoryStore,
+    full: Arc<AtomicBool>,
+}
+
+impl TokenStore for Full {
+    fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, StoreError>> {
+        self.store.load(key)
+    }
+
+    fn save<'a>(
+        &'a self,
+        key: &'a StoreKey,
+        value: &'a Secret,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        match self.full.load(Ordering::SeqCst) {
+            true => Box::pin(async { Err(StoreError::new("no room")) }),
+            false => self.store.save(key, value),
+        }
+    }
+
+    fn remove<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.store.remove(key)
+    }
+
+    fn lock<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<StoreLock, StoreError>> {
+        self.store.lock(key)
+    }
+}
+
+#[tokio::test]
+async fn tokens_that_cannot_be_kept_are_used_all_the_same() {
+    let mut scene = Scene::set().await;
+    let store = Full::default();
+    scene.oauth = OAuth::new("Knots")
+        .user(scene.user.clone())
+        .store(store.clone());
+    let client = scene.connected().await;
+    store.full.store(true, Ordering::SeqCst);
+    scene.guard.expire_all();
+    let error = call(&client).await.unwrap_err();
+    assert!(error.to_string().contains("no room"), "{error}");
+    call(&client).await.expect("they are good");
+    store.full.store(false, Ordering::SeqCst);
+    scene.guard.expire_all();
+    call(&client).await.expect("renewed, and kept");
+    assert_eq!(scene.guard.books().reused, 0, "not with those in the store");
+    assert_eq!(scene.user.visits(), 1);
+}
+
+#[tokio::test]
+async fn a_refresh_token_does_not_go_to_the_shop_if_the_guard_falls_silent() {
+    let scene = Scene::set().await;
+    scene.guard.books().expires_in = 0;
+    let client = scene.connected().await;
+    // No issuer, no metadata.
+    scene.guard.books().silent = true;
+    let _ = call(&client).await;
+    let posted = scene.shop.rig.hits();
+    assert!(posted.iter().all(|hit| hit.path != "/token"));
+    assert!(
+        posted
+            .iter()
+            .all(|hit| !String::from_utf8_lossy(&hit.body).contains("hush"))
+    );
 }
 
 #[tokio::test]
