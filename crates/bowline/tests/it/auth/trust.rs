@@ -1,10 +1,12 @@
 //! Servers that are not what they say, or do not say what they are.
 
-use bowline::auth::AuthErrorKind;
+use std::sync::{Arc, Mutex};
+
+use bowline::{auth::AuthErrorKind, transport::Http};
 use serde_json::{Value, json};
 
-use super::Scene;
-use crate::http_client::rig::within;
+use super::{Scene, call};
+use crate::http_client::rig::{builder, lock, within};
 
 type Pairs = Vec<(String, String)>;
 
@@ -153,6 +155,29 @@ async fn a_guard_without_iss_is_used_if_it_does_not_promise_it() {
     };
     scene.guard.books().redirect = |back| back.retain(|(name, _)| name != "iss");
     scene.connected().await;
+}
+
+#[tokio::test]
+async fn nothing_that_is_secret_is_told_to_anybody() {
+    let scene = Scene::set().await;
+    let told = Arc::new(Mutex::new(format!("{:?}", scene.oauth)));
+    let ear = Arc::clone(&told);
+    let http = Http::new(&scene.shop.url()).expect("a good URL");
+    let http = http.authorizer(scene.oauth.clone());
+    lock(&told).push_str(&format!("{http:?}"));
+    let builder = builder().observer(move |event| lock(&ear).push_str(&format!("{event:?}")));
+    let client = within(builder.connect(http)).await.expect("it connects");
+    call(&client).await.expect("they are let in");
+    scene.guard.expire_all();
+    call(&client).await.expect("renewed");
+    scene.guard.revoke_all();
+    scene.guard.books().redirect = |back| set(back, "state", "guess");
+    let error = call(&client).await.expect_err("they are out");
+    lock(&told).push_str(&format!("{error} {error:?}"));
+    client.stop().await;
+    let told = lock(&told).clone();
+    assert!(told.contains("tools/call"), "something was told");
+    assert!(!told.contains("hush"), "{told}");
 }
 
 #[tokio::test]
