@@ -3,6 +3,8 @@
 //! Those over memory run in paused time. Those on real processes wait for
 //! events, never for a time.
 
+#[cfg(all(feature = "auth", feature = "http-client"))]
+mod auth;
 mod cache;
 #[cfg(feature = "testing")]
 mod client;
