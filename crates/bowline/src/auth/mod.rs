@@ -37,7 +37,7 @@ mod user;
 pub use crate::proto::auth::{ApplicationType, Redirect, Scopes, Secret};
 pub use error::{AuthError, AuthErrorKind};
 pub use fetch::{Fetch, FetchError, FetchRequest, FetchResponse, Reach, Resolver};
-pub use oauth::{Enterprise, OAuth};
+pub use oauth::{Enterprise, OAuth, SignedIn};
 #[cfg(unix)]
 pub use store::FileStore;
 pub use store::{MemoryStore, StoreError, StoreKey, StoreLock, TokenStore};

@@ -19,6 +19,7 @@ mod proof;
 mod record;
 mod refresh;
 mod settings;
+mod standing;
 mod step_up;
 mod work;
 
@@ -34,6 +35,7 @@ use self::{account::Account, settings::Settings, work::Work};
 use super::{AuthError, AuthErrorKind};
 
 pub use machine::Enterprise;
+pub use standing::SignedIn;
 
 /// Gets into servers by OAuth 2.1, as the protocol wants it.
 ///
@@ -74,6 +76,17 @@ impl OAuth {
     pub async fn sign_in(&self, url: &str) -> Result<(), AuthError> {
         let work = self.work(&server(url)?);
         work.detached(Work::sign_in).await
+    }
+
+    /// How we stand with the server at `url`, as far as is known here: nobody
+    /// else is asked.
+    ///
+    /// # Errors
+    ///
+    /// Where the store fails, or the URL is none.
+    pub async fn signed_in(&self, url: &str) -> Result<Option<SignedIn>, AuthError> {
+        let work = self.work(&server(url)?);
+        work.detached(Work::standing).await
     }
 
     /// Forgets the tokens for the server at `url`, here and in the store.
