@@ -18,6 +18,11 @@ pub mod config;
 mod contained;
 #[cfg(all(doctest, feature = "client"))]
 mod guides;
+#[cfg(all(
+    feature = "auth",
+    any(feature = "http-client", feature = "http-server")
+))]
+pub mod jose;
 #[cfg(feature = "client")]
 pub mod pool;
 #[cfg(feature = "client")]
