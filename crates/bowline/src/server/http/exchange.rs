@@ -29,7 +29,7 @@ use crate::{
         },
         revision::Revision,
     },
-    server::{replay::journal::hex, seal::random_bytes},
+    server::{auth::grant::Granted, replay::journal::hex, seal::random_bytes},
 };
 
 /// POST.
@@ -41,6 +41,10 @@ impl Inner {
         said: Said,
         place: OwnedSemaphorePermit,
     ) -> Response<Body> {
+        let said = Said {
+            granted: Granted::over_http(&parts.extensions),
+            ..said
+        };
         let session = match self.find(parts, said.opens).await {
             Ok(Some(session)) => session,
             Ok(None) => return self.open_session(parts, body, said, place).await,

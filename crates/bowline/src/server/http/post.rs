@@ -23,7 +23,7 @@ use crate::{
             stateless::{Rejection, admit_http, speaks_for_itself},
         },
     },
-    server::request::Heard,
+    server::{auth::grant::Granted, request::Heard},
 };
 
 /// A request of the stateless era.
@@ -44,6 +44,8 @@ pub(super) struct Said {
     pub(super) batch: bool,
     /// The requests that it calls off.
     pub(super) called_off: Vec<RequestId>,
+    /// What its sender may do.
+    pub(super) granted: Granted,
 }
 
 /// Serves what was posted. The body decides about the era; where it says
@@ -70,9 +72,9 @@ pub(super) async fn serve(
         }
         Messages::Batch(messages) => {
             let said = Said {
-                opens: false,
                 batch: true,
                 called_off: messages.into_iter().filter_map(called_off).collect(),
+                ..Said::default()
             };
             return inner
                 .post_to_session(parts, body.clone(), said, place)
@@ -98,8 +100,8 @@ pub(super) async fn serve(
         Ok(envelope) => {
             let said = Said {
                 opens: matches!(&envelope, Envelope::Request { method, .. } if method == method::INITIALIZE),
-                batch: false,
                 called_off: called_off(message).into_iter().collect(),
+                ..Said::default()
             };
             inner
                 .post_to_session(parts, body.clone(), said, place)

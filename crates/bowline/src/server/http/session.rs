@@ -142,6 +142,7 @@ impl Session {
     /// Takes in what was posted; nothing, if the session is over.
     pub(super) fn post(&self, body: Bytes, said: &Said) -> Option<Posted> {
         let _turn = lock(&self.turn);
+        self.shared.grant(said.granted.clone());
         let mut asked = false;
         let reader = self.shared.take_in(
             &self.handle,

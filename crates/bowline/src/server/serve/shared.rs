@@ -25,6 +25,7 @@ use crate::{
         },
     },
     server::{
+        auth::grant::Granted,
         request::{Heard, Request},
         service::Serving,
     },
@@ -57,6 +58,8 @@ pub(super) struct Inner {
     backlog_bytes: usize,
     /// Changes that the client is told of once it reads again.
     owed: Owed,
+    /// What the sender of the latest frame may do.
+    granted: Granted,
     /// Requests that nobody works on yet.
     pub(super) arrived: Vec<Arrived>,
     /// Notifications that nobody has looked at yet.
@@ -143,6 +146,7 @@ impl Shared {
                 backlog: VecDeque::new(),
                 backlog_bytes: 0,
                 owed: Owed::default(),
+                granted: Granted::default(),
                 arrived: Vec::new(),
                 heard: Vec::new(),
                 notices: VecDeque::new(),
@@ -185,6 +189,12 @@ impl Shared {
         self.settle(&mut inner, now);
         inner.wake_driver();
         result
+    }
+
+    /// Says what the sender of the next frame may do.
+    #[cfg(feature = "http-server")]
+    pub(crate) fn grant(&self, granted: Granted) {
+        self.lock().granted = granted;
     }
 
     /// Tells the client something that it can do without.
@@ -317,6 +327,7 @@ impl Shared {
                     params,
                     context,
                     principal: self.principal.clone(),
+                    granted: inner.granted.clone(),
                 },
             }),
             Event::Cancelled { request, .. } => inner.give_up(request),
