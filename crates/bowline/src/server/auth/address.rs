@@ -21,15 +21,7 @@ impl Address {
             return Err("an address without query and fragment is needed");
         }
         let uri: Uri = text.parse().map_err(|_| "it is not an address")?;
-        let authority = uri.authority().ok_or("it is not a whole address")?;
-        if authority.as_str().contains('@') {
-            return Err("it has a user in it");
-        }
-        match uri.scheme_str() {
-            Some("https") => {}
-            Some("http") if is_loopback(authority.host()) => {}
-            _ => return Err("it must be https, unless it is on this machine"),
-        }
+        check(&uri)?;
         let text = text.into();
         Ok(Self { text, uri })
     }
@@ -76,6 +68,24 @@ impl Address {
         let scheme = self.uri.scheme_str().unwrap_or("https");
         let authority = self.uri.authority().map_or("", |it| it.as_str());
         (scheme, authority)
+    }
+}
+
+/// Whether something can be asked for, or given, at an address without others
+/// listening.
+///
+/// # Errors
+///
+/// Why not.
+pub(super) fn check(uri: &Uri) -> Result<(), &'static str> {
+    let authority = uri.authority().ok_or("it is not a whole address")?;
+    if authority.as_str().contains('@') {
+        return Err("it has a user in it");
+    }
+    match uri.scheme_str() {
+        Some("https") => Ok(()),
+        Some("http") if is_loopback(authority.host()) => Ok(()),
+        _ => Err("it must be https, unless it is on this machine"),
     }
 }
 

@@ -5,11 +5,11 @@ use std::{fmt, sync::Arc, time::Duration};
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
 
-use super::address::Address;
+use super::address;
 use crate::transport::BoxFuture;
 
-/// How long one request may take.
-const TIME: Duration = Duration::from_secs(10);
+/// How long those wait for an issuer who wait for its answer.
+pub(super) const TIME: Duration = Duration::from_secs(5);
 /// The largest answer that is looked at.
 pub(super) const LARGEST: usize = 256 * 1024;
 
@@ -60,22 +60,35 @@ impl Limited {
         Self(Box::new(fetch))
     }
 
-    /// Makes a request in time, to somewhere safe, and gives a good answer that
-    /// is not too large.
-    pub(super) async fn fetch(&self, request: Request<Bytes>) -> Option<Bytes> {
-        Address::parse(&request.uri().to_string()).ok()?;
+    /// Makes a request to somewhere safe, and gives a good answer that is not
+    /// too large.
+    pub(super) async fn fetch(&self, request: Request<Bytes>) -> Result<Bytes, FetchError> {
+        address::check(request.uri()).map_err(FetchError::new)?;
         let fetched = tokio::time::timeout(TIME, self.0.fetch(request)).await;
-        let response = fetched.ok()?.ok()?;
-        let good = response.status() == StatusCode::OK && response.body().len() <= LARGEST;
-        good.then(|| response.into_body())
+        let response = fetched.map_err(|_| FetchError::new("it took too long"))??;
+        if response.status() != StatusCode::OK {
+            return Err(FetchError::new(format!(
+                "the answer is {}",
+                response.status()
+            )));
+        }
+        if response.body().len() > LARGEST {
+            return Err(FetchError::new("the answer is too large"));
+        }
+        Ok(response.into_body())
     }
-}
 
-pub(super) async fn get_json(fetch: &Limited, url: &str) -> Option<Bytes> {
-    let request = Request::builder()
-        .method(Method::GET)
-        .uri(url)
-        .header(header::ACCEPT, "application/json")
-        .body(Bytes::new());
-    fetch.fetch(request.ok()?).await
+    pub(super) async fn get(&self, url: &str) -> Result<Bytes, FetchError> {
+        let request = Request::builder()
+            .method(Method::GET)
+            .uri(url)
+            .header(header::ACCEPT, "application/json")
+            .body(Bytes::new());
+        let request = request.map_err(|_| FetchError::new("it is not an address"));
+        let fetched = match request {
+            Ok(request) => self.fetch(request).await,
+            Err(error) => Err(error),
+        };
+        fetched.map_err(|error| FetchError::new(format!("{url}: {error}")))
+    }
 }

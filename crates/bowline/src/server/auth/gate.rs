@@ -13,8 +13,6 @@ impl Protection {
     /// Says what a request's sender may do here. The token is taken out of the
     /// request, whatever comes of it.
     pub(crate) async fn admit(&self, parts: &mut Parts) -> Result<Grant, (Refused, Scheme)> {
-        // What somebody in front of us said is not what the token says.
-        parts.extensions.remove::<Grant>();
         let presented = match token::take(parts) {
             Ok(Some(presented)) if self.welcomes(presented.scheme) => presented,
             Ok(_) => return Err((Refused::NoToken, Scheme::Bearer)),

@@ -105,7 +105,7 @@ impl Introspection {
             .body(Bytes::from(form));
         let request = request.map_err(|_| Refusal::Unavailable)?;
         let answer = self.fetch.fetch(request).await;
-        let answer = answer.ok_or(Refusal::Unavailable)?;
+        let answer = answer.map_err(|_| Refusal::Unavailable)?;
         let said: Map<String, Value> =
             serde_json::from_slice(&answer).map_err(|_| Refusal::Unavailable)?;
         if said.get("active") != Some(&Value::Bool(true)) {

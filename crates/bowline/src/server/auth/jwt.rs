@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use serde_json::{Map, Value};
 
-use super::{AccessToken, Grant, Keys, Refusal, TokenVerifier, claims, keys::Keyring};
+use super::{AccessToken, FetchError, Grant, Keys, Refusal, TokenVerifier, claims, keys::Keyring};
 use crate::{jose::Compact, transport::BoxFuture};
 
 /// How far clocks may differ, unless given.
@@ -41,7 +41,7 @@ impl JwtVerifier {
     ///
     /// Where there is no HTTP client to be had.
     #[cfg(feature = "http-client")]
-    pub fn of(issuer: &str) -> Result<Self, super::FetchError> {
+    pub fn of(issuer: &str) -> Result<Self, FetchError> {
         Ok(Self::new(issuer, Keys::published(super::WebFetch::new()?)))
     }
 
@@ -59,6 +59,17 @@ impl JwtVerifier {
     pub fn strict(mut self) -> Self {
         self.strict = true;
         self
+    }
+
+    /// Fetches the keys, unless they are there. Whoever waits for this before
+    /// serving learns of a wrong address when the server starts, and not from
+    /// its users, who get 503.
+    ///
+    /// # Errors
+    ///
+    /// Where there are no keys to be had.
+    pub async fn ready(&self) -> Result<(), FetchError> {
+        self.keys.ready().await
     }
 
     async fn judge(&self, token: AccessToken<'_>) -> Result<Grant, Refusal> {

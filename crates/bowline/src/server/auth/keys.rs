@@ -9,9 +9,9 @@ use std::{
 use tokio::{sync::Mutex, time::Instant};
 
 use super::{
-    Fetch, Refusal,
+    Fetch, FetchError, Refusal,
     address::Address,
-    fetch::{Limited, get_json},
+    fetch::{Limited, TIME},
 };
 use crate::jose::KeySet;
 
@@ -45,20 +45,20 @@ impl Keys {
     /// These, and never others.
     #[must_use]
     pub fn fixed(keys: KeySet) -> Self {
-        Self::from(Source::Fixed(Arc::new(keys)))
+        Self::of(Source::Fixed(Arc::new(keys)))
     }
 
     /// Those at this address.
     pub fn at(url: &str, fetch: impl Fetch) -> Self {
-        Self::from(Source::At(url.to_owned(), Limited::new(fetch)))
+        Self::of(Source::At(url.to_owned(), Limited::new(fetch)))
     }
 
     /// Those that the issuer's metadata points to.
     pub fn published(fetch: impl Fetch) -> Self {
-        Self::from(Source::Published(Limited::new(fetch)))
+        Self::of(Source::Published(Limited::new(fetch)))
     }
 
-    const fn from(source: Source) -> Self {
+    const fn of(source: Source) -> Self {
         Self {
             source,
             fresh: FRESH,
@@ -139,10 +139,19 @@ impl Keyring {
         // On a task of its own: whoever goes away while we look must not make
         // the look in vain for all who come next.
         let looking = tokio::spawn(async move { inner.look(id.as_deref()).await });
+        // Where there are no others, the old ones may do.
         let _ = looking.await;
         let known = self.0.known();
         let known = known.filter(|known| known.since.elapsed() < self.0.keys.stale);
         known.map(|known| known.keys).ok_or(Refusal::Unavailable)
+    }
+
+    /// Looks for keys now, unless there are some.
+    pub(super) async fn ready(&self) -> Result<(), FetchError> {
+        if matches!(&self.0.keys.source, Source::Fixed(_)) {
+            return Ok(());
+        }
+        self.0.look(None).await
     }
 }
 
@@ -158,55 +167,68 @@ impl Inner {
     }
 
     /// Looks for keys, one at a time and not too often.
-    async fn look(&self, id: Option<&str>) {
+    async fn look(&self, id: Option<&str>) -> Result<(), FetchError> {
         let mut looked = self.looked.lock().await;
         let known = self.known();
         let there = known.is_some_and(|known| self.will_do(&known, id));
         if there || looked.is_some_and(|last| last.elapsed() < self.keys.pause) {
-            return;
+            return Ok(());
         }
         *looked = Some(Instant::now());
-        if let Some(keys) = self.fetch().await {
-            let known = Known {
-                keys: Arc::new(keys),
-                since: Instant::now(),
-            };
-            *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(known);
-        }
+        let fetched = tokio::time::timeout(TIME, self.fetch()).await;
+        let keys = fetched.map_err(|_| FetchError::new("it took too long"))??;
+        let known = Known {
+            keys: Arc::new(keys),
+            since: Instant::now(),
+        };
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(known);
+        Ok(())
     }
 
-    async fn fetch(&self) -> Option<KeySet> {
+    async fn fetch(&self) -> Result<KeySet, FetchError> {
         let (url, fetch) = match &self.keys.source {
-            Source::Fixed(_) => return None,
+            Source::Fixed(keys) => return Ok(KeySet::clone(keys)),
             Source::At(url, fetch) => (url.clone(), fetch),
             Source::Published(fetch) => (self.find(fetch).await?, fetch),
         };
-        let body = get_json(fetch, &url).await?;
-        KeySet::from_json(&body).ok()
+        let keys = KeySet::from_json(&fetch.get(&url).await?);
+        keys.map_err(|error| FetchError::new(format!("{url}: {error}")))
     }
 
     /// Finds the address of the keys in the issuer's metadata.
-    async fn find(&self, fetch: &Limited) -> Option<String> {
-        let issuer = Address::parse(&self.issuer).ok()?;
+    async fn find(&self, fetch: &Limited) -> Result<String, FetchError> {
+        let issuer = Address::parse(&self.issuer).map_err(FetchError::new)?;
+        // A slash at the end of the path is dropped here: RFC 8414, 3.1.
         let path = issuer.path().trim_end_matches('/');
         let places = [
-            issuer.well_known("oauth-authorization-server"),
-            issuer.well_known("openid-configuration"),
-            issuer.at(&format!("{path}/.well-known/openid-configuration")),
+            format!("/.well-known/oauth-authorization-server{path}"),
+            format!("/.well-known/openid-configuration{path}"),
+            format!("{path}/.well-known/openid-configuration"),
         ];
+        let mut troubles = Vec::new();
         for place in places {
-            let Some(body) = get_json(fetch, place.text()).await else {
-                continue;
-            };
-            let Ok(metadata) = serde_json::from_slice::<Metadata>(&body) else {
-                continue;
-            };
-            // Whoever says to be somebody else is not asked for keys.
-            if *metadata.issuer == *self.issuer {
-                return Some(metadata.jwks_uri);
+            let place = issuer.at(&place);
+            match fetch
+                .get(place.text())
+                .await
+                .and_then(|body| self.read(&body))
+            {
+                Ok(url) => return Ok(url),
+                Err(error) => troubles.push(error.to_string()),
             }
         }
-        None
+        Err(FetchError::new(troubles.join("; ")))
+    }
+
+    /// Whoever says to be somebody else is not asked for keys.
+    fn read(&self, metadata: &[u8]) -> Result<String, FetchError> {
+        let metadata: Metadata = serde_json::from_slice(metadata)
+            .map_err(|_| FetchError::new("the issuer's metadata names no keys"))?;
+        if *metadata.issuer != *self.issuer {
+            let why = format!("the metadata is that of {:?}", metadata.issuer);
+            return Err(FetchError::new(why));
+        }
+        Ok(metadata.jwks_uri)
     }
 }
 

@@ -1,15 +1,13 @@
 //! Fetching with the HTTP client that the transport has, too.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use http::{Request, Response};
 use reqwest::{Client, redirect::Policy};
-use rustls::{ClientConfig, crypto::ring};
-use rustls_platform_verifier::BuilderVerifierExt;
 
 use super::{Fetch, FetchError, fetch::LARGEST};
-use crate::transport::BoxFuture;
+use crate::transport::{BoxFuture, Http};
 
 /// How long a connection may take to come up.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -26,15 +24,9 @@ impl WebFetch {
     ///
     /// Where the system has no certificates to judge by.
     pub fn new() -> Result<Self, FetchError> {
-        let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .and_then(BuilderVerifierExt::with_platform_verifier)
-            .map_err(|error| FetchError::new(error.to_string()))?
-            .with_no_client_auth();
-        let client = Client::builder()
-            .tls_backend_preconfigured(tls)
+        let builder = Http::client_builder().map_err(|cause| FetchError::new(cause.to_string()))?;
+        let client = builder
             .redirect(Policy::none())
-            .referer(false)
             .connect_timeout(CONNECT)
             .build();
         client.map(Self).map_err(|error| failed(&error))

@@ -53,7 +53,8 @@ impl<S> ServerContext<S> {
         &self.call.context.client.capabilities
     }
 
-    /// Whom the transport knows the caller to be, where it does.
+    /// Whom the transport knows the caller to be, where it does. With tokens,
+    /// that is their issuer and subject; [`grant`](Self::grant) has more.
     #[must_use]
     pub fn principal(&self) -> Option<&str> {
         self.call.principal.as_deref()

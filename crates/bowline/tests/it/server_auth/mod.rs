@@ -10,4 +10,6 @@ mod metadata;
 mod presenting;
 mod rig;
 mod scopes;
+#[cfg(feature = "http-client")]
+mod sockets;
 mod tokens;
