@@ -212,13 +212,12 @@ impl fmt::Debug for Grant {
 /// What whoever sent a request may do.
 #[derive(Clone, Default)]
 pub(crate) enum Granted {
-    /// Nobody asks for tokens here: whoever holds the other end of a pipe may
-    /// do everything.
+    /// Nobody said what its sender may do, and it came from anywhere.
     #[default]
-    Everything,
-    /// It came over HTTP, and nobody said what its sender may do.
-    #[cfg(feature = "http-server")]
     Nothing,
+    /// Nobody asks for tokens there: whoever holds the other end of a pipe may
+    /// do everything.
+    Everything,
     #[cfg(feature = "http-server")]
     These(Grant),
 }
@@ -243,9 +242,8 @@ impl Granted {
     pub(crate) fn allows(&self, scopes: &[Box<str>]) -> bool {
         let each = |allowed: &dyn Fn(&str) -> bool| scopes.iter().all(|scope| allowed(scope));
         match self {
-            Self::Everything => each(&|_| true),
-            #[cfg(feature = "http-server")]
             Self::Nothing => each(&|_| false),
+            Self::Everything => each(&|_| true),
             #[cfg(feature = "http-server")]
             Self::These(grant) => each(&|scope| grant.allows(scope)),
         }

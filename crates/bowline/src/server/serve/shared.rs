@@ -58,7 +58,7 @@ pub(super) struct Inner {
     backlog_bytes: usize,
     /// Changes that the client is told of once it reads again.
     owed: Owed,
-    /// What the sender of the latest frame may do.
+    /// What the sender of frames may do.
     granted: Granted,
     /// Requests that nobody works on yet.
     pub(super) arrived: Vec<Arrived>,
@@ -117,7 +117,9 @@ impl Shared {
         serving: Serving,
         principal: Option<Arc<str>>,
     ) -> Arc<Self> {
-        Self::over(Some(link), None, machine, serving, principal)
+        let shared = Self::over(Some(link), None, machine, serving, principal);
+        shared.grant(Granted::Everything);
+        shared
     }
 
     /// A connection whose frames find their own way.
@@ -191,8 +193,7 @@ impl Shared {
         result
     }
 
-    /// Says what the sender of the next frame may do.
-    #[cfg(feature = "http-server")]
+    /// Says what the sender of the next frames may do: nothing, until then.
     pub(crate) fn grant(&self, granted: Granted) {
         self.lock().granted = granted;
     }

@@ -2,15 +2,20 @@
 
 use std::sync::atomic::Ordering;
 
-use bowline::server::{
-    Server, Tool,
-    auth::{Grant, Protection},
-    http::HttpOptions,
+use bowline::{
+    Client,
+    server::{
+        Server, Tool,
+        auth::{Grant, Protection},
+        http::HttpOptions,
+    },
 };
 use http::Method;
 use serde_json::{Value, json};
 
-use super::rig::{ISSUER, Issuer, METADATA, Node, RESOURCE, Session, protected, stateless};
+use super::rig::{
+    ISSUER, Issuer, METADATA, Node, RESOURCE, Ran, Session, protected, service, stateless,
+};
 
 fn with_scopes(issuer: &Issuer, scopes: &str) -> Node {
     let token = issuer.token_with(|claims| claims["scope"] = scopes.into());
@@ -181,6 +186,19 @@ async fn without_protection_nobody_over_http_has_scopes() {
             .await
             .contains("written")
     );
+}
+
+#[tokio::test]
+async fn where_there_are_no_tokens_scopes_mean_nothing() {
+    let ran = Ran::default();
+    let transport = service(&ran).in_memory();
+    let client = Client::builder().connect(transport).await.unwrap();
+    let said = client.tools().call("write", json!({})).await;
+    assert!(said.is_ok(), "{said:?}");
+    assert_eq!(ran.load(Ordering::SeqCst), 1);
+    let said = client.tools().call("whoami", json!({})).await.unwrap();
+    let said = serde_json::to_string(&said).unwrap();
+    assert!(said.contains("\\\"subject\\\":null"), "{said}");
 }
 
 #[tokio::test]
