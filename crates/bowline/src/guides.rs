@@ -34,3 +34,7 @@ struct SigningIn;
 #[cfg(feature = "http-server")]
 #[doc = include_str!("../../../docs/guides/serving-over-http.md")]
 struct ServingOverHttp;
+
+#[cfg(all(feature = "auth", feature = "http-server", feature = "http-client"))]
+#[doc = include_str!("../../../docs/guides/protecting-a-server.md")]
+struct ProtectingAServer;

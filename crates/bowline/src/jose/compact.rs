@@ -70,6 +70,18 @@ impl<'a> Compact<'a> {
         self.header.kid.as_deref()
     }
 
+    /// Who it says made it. Only for finding those who can tell whether that
+    /// is so.
+    pub(crate) fn claimed_issuer(&self) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Claimed {
+            iss: String,
+        }
+        let payload = base64url::decode(self.payload).ok()?;
+        let claimed = serde_json::from_slice::<Claimed>(&payload);
+        claimed.ok().map(|claimed| claimed.iss)
+    }
+
     /// What kind of token it says it is.
     pub(crate) fn kind(&self) -> Option<&str> {
         self.header.typ.as_deref()

@@ -27,5 +27,7 @@ mod process;
 mod registry;
 #[cfg(all(feature = "macros", feature = "testing"))]
 mod server;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+mod server_auth;
 #[cfg(all(feature = "server", feature = "testing", unix))]
 mod stdio;
