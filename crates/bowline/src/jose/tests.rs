@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::{Algorithm, Compact, JoseError, KeySet, PublicKey, SigningKey, base64url};
 
-const RSA: &str = include_str!("../../tests/it/server_auth/keys/rsa.pem");
-const RSA_WEAK: &str = include_str!("../../tests/it/server_auth/keys/rsa-weak.pem");
-const P256: &str = include_str!("../../tests/it/server_auth/keys/p256.pem");
-const P256_SEC1: &str = include_str!("../../tests/it/server_auth/keys/p256-sec1.pem");
-const P384: &str = include_str!("../../tests/it/server_auth/keys/p384.pem");
-const ED25519: &str = include_str!("../../tests/it/server_auth/keys/ed25519.pem");
+#[path = "../../tests/it/server_auth/key_files.rs"]
+mod key_files;
+
+fn pem(kind: &str) -> &'static str {
+    key_files::keys().pem(kind)
+}
 
 fn key(jwk: &Value) -> Result<PublicKey, JoseError> {
     PublicKey::from_jwk(&jwk.to_string())
@@ -58,9 +58,14 @@ fn the_signatures_of_the_rfcs_are_good() {
 
 #[test]
 fn what_is_signed_is_verified_by_that_key_only() {
-    let files = [P256, P384, RSA, ED25519];
+    let files = ["p256", "p384", "rsa", "ed25519"].map(pem);
     let mut keys: Vec<_> = files.map(|it| SigningKey::from_pem(it).unwrap()).into();
-    keys.push(SigningKey::from_pem(RSA).unwrap().with_pss().unwrap());
+    keys.push(
+        SigningKey::from_pem(pem("rsa"))
+            .unwrap()
+            .with_pss()
+            .unwrap(),
+    );
     keys.push(SigningKey::generate().unwrap());
     let algorithms = keys.iter().map(|key| key.public().algorithm().name());
     let all = ["ES256", "ES384", "RS256", "EdDSA", "PS256", "ES256"];
@@ -133,7 +138,7 @@ fn what_is_no_token_is_refused() {
 
 #[test]
 fn keys_that_are_none_are_refused() {
-    let good = SigningKey::from_pem(P256).unwrap().public().to_jwk();
+    let good = SigningKey::from_pem(pem("p256")).unwrap().public().to_jwk();
     assert!(key(&good).is_ok());
     let changes = [
         ("d", json!("AAAA")),
@@ -178,11 +183,16 @@ fn a_proof_carries_its_key_and_nothing_secret() {
 #[test]
 fn key_files_of_other_kinds_are_refused_with_advice() {
     let why = |file: &str| SigningKey::from_pem(file).unwrap_err().to_string();
-    assert!(why(P256_SEC1).contains("pkcs8"));
+    assert!(why(pem("p256-sec1")).contains("pkcs8"));
     assert!(why("").contains("no private key"));
-    assert!(why(&P256.replace("MIG", "!!!")).contains("base64"));
-    assert!(why(RSA_WEAK).contains("sufficient"));
-    assert!(SigningKey::from_pem(P256).unwrap().with_pss().is_err());
+    assert!(why(&pem("p256").replace("MIG", "!!!")).contains("base64"));
+    assert!(why(pem("rsa-weak")).contains("sufficient"));
+    assert!(
+        SigningKey::from_pem(pem("p256"))
+            .unwrap()
+            .with_pss()
+            .is_err()
+    );
 }
 
 #[test]

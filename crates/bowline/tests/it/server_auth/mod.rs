@@ -5,6 +5,7 @@ mod axum_router;
 mod binding;
 mod dpop;
 mod introspection;
+mod key_files;
 mod keys;
 mod metadata;
 mod presenting;

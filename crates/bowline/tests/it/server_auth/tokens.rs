@@ -6,9 +6,8 @@ use bowline::{
 };
 use serde_json::{Value, json};
 
+use super::key_files::keys;
 use super::rig::{ISSUER, Issuer, Node, RESOURCE, base64url, claims, now, protected};
-
-const RSA: &str = include_str!("keys/rsa.pem");
 
 #[tokio::test]
 async fn a_good_token_is_let_in_and_tools_know_whose_it_is() {
@@ -145,7 +144,10 @@ async fn a_token_without_a_signature_is_refused() {
 
 #[tokio::test]
 async fn a_public_key_is_no_shared_secret() {
-    let key = SigningKey::from_pem(RSA).unwrap().with_id("k").unwrap();
+    let key = SigningKey::from_pem(keys().pem("rsa"))
+        .unwrap()
+        .with_id("k")
+        .unwrap();
     let public = key.public().to_jwk();
     let keys = Keys::fixed(KeySet::from(key.public().clone()));
     let node = Node::new(protected().accept(JwtVerifier::new(ISSUER, keys)));
@@ -171,8 +173,14 @@ async fn a_public_key_is_no_shared_secret() {
 
 #[tokio::test]
 async fn a_key_is_used_with_its_own_algorithm_only() {
-    let rsa = SigningKey::from_pem(RSA).unwrap().with_id("r").unwrap();
-    let pss = SigningKey::from_pem(RSA).unwrap().with_id("r").unwrap();
+    let rsa = SigningKey::from_pem(keys().pem("rsa"))
+        .unwrap()
+        .with_id("r")
+        .unwrap();
+    let pss = SigningKey::from_pem(keys().pem("rsa"))
+        .unwrap()
+        .with_id("r")
+        .unwrap();
     let pss = pss.with_pss().unwrap();
     let curve = Issuer::new("e");
     let keys: KeySet = [rsa.public().clone(), curve.key.public().clone()]
