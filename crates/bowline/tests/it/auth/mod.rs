@@ -1,6 +1,8 @@
 //! Authorization against a server that gives tokens and one that wants them.
 
 mod authority;
+#[cfg(feature = "http-server")]
+mod both;
 mod discovery;
 mod flow;
 mod hook;
