@@ -10,6 +10,7 @@ mod disconnects;
 mod hostile;
 mod idle;
 mod listening;
+mod mirrored;
 mod raw;
 mod resuming;
 mod rig;
