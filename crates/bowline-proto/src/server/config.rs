@@ -37,7 +37,8 @@ pub struct Config {
     pub default_log_level: LogLevel,
     /// The largest frame, in either direction: 16 MiB.
     pub max_frame: usize,
-    /// How many requests of the client's may be open at once.
+    /// How many requests of the client's may be open at once, and how many
+    /// messages may come in one batch.
     pub max_requests: usize,
     /// How many streams of changes may be open at once.
     pub max_listens: usize,

@@ -44,21 +44,29 @@ impl Connection {
         }
         match split(frame) {
             Ok(Messages::One(message)) => self.message(now, frame, message, false),
-            Ok(Messages::Batch(messages)) if self.takes_batches() => {
-                for message in messages {
-                    // One of them may have been the last thing to wait for.
-                    if !self.core.is_closed() {
-                        self.message(now, frame, message, true);
-                    }
-                }
-            }
-            Ok(Messages::Batch(_)) => {
-                self.core.violation(Violation::Batch, frame.len());
-                let error = errors::invalid_request("there are no batches here");
-                self.core.refuse(None, &error);
-            }
+            Ok(Messages::Batch(messages)) => self.batch(now, frame, messages),
             Err(fault) => self.garbage(now, &fault, frame.len()),
         }
+    }
+
+    fn batch(&mut self, now: Instant, frame: &Bytes, messages: Vec<&[u8]>) {
+        // A refusal is longer than what it may refuse, so that a batch must not
+        // have as many messages as fit into a frame.
+        let why = if !self.takes_batches() {
+            "there are no batches here"
+        } else if messages.len() > self.core.config.max_requests {
+            "the batch has too many messages"
+        } else {
+            for message in messages {
+                // One of them may have been the last thing to wait for.
+                if !self.core.is_closed() {
+                    self.message(now, frame, message, true);
+                }
+            }
+            return;
+        };
+        self.core.violation(Violation::Batch, frame.len());
+        self.core.refuse(None, &errors::invalid_request(why));
     }
 
     /// A frame over the limit. Lines cannot be told apart after it, so that this
