@@ -270,7 +270,7 @@ impl Inner {
         let stored = store.get(id).await.ok()??;
         let stored = Some(stored).filter(|it| it.principal.as_deref() == caller)?;
         let seat = self.sessions.place()?;
-        let session = Session::new(self, id.clone(), caller.map(Arc::from));
+        let session = Session::again(self, id.clone(), caller.map(Arc::from));
         if !session.remake(stored) {
             session.close();
             return None;

@@ -75,6 +75,23 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Session {
     pub(super) fn new(inner: &Inner, id: SessionId, principal: Option<Arc<str>>) -> Arc<Self> {
+        let machine = Connection::new(Arc::clone(inner.handle.config()));
+        Self::of(machine, inner, id, principal)
+    }
+
+    /// A session that another node had, and perhaps asked questions in.
+    pub(super) fn again(inner: &Inner, id: SessionId, principal: Option<Arc<str>>) -> Arc<Self> {
+        let machine = Connection::new(Arc::clone(inner.handle.config()));
+        let machine = machine.calls_after(u64::from_le_bytes(random_bytes()) >> 12);
+        Self::of(machine, inner, id, principal)
+    }
+
+    fn of(
+        machine: Connection,
+        inner: &Inner,
+        id: SessionId,
+        principal: Option<Arc<str>>,
+    ) -> Arc<Self> {
         let (handle, options) = (&inner.handle, &inner.options);
         let incarnation = u64::from_le_bytes(random_bytes());
         let store = options.event_store.as_ref();
@@ -82,7 +99,6 @@ impl Session {
         let budget = inner.budget.clone();
         let recorder = Recorder::new(incarnation, options.replay, budget, notes);
         let streams = Arc::new(Mutex::new(Streams::new(recorder)));
-        let machine = Connection::new(Arc::clone(handle.config()));
         let outlet = Box::new(SessionOutlet(Arc::clone(&streams)));
         let serving = handle.serving().clone();
         let shared = Shared::with_outlet(machine, outlet, serving, principal.clone());

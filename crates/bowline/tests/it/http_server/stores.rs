@@ -328,3 +328,26 @@ async fn taking_up_from_several_requests_makes_one_session() {
     }
     assert_eq!(second.http.sessions(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_to_another_nodes_question_answers_none_of_ours() {
+    let database = Arc::new(Database::default());
+    let (one, two) = (workshop(), workshop());
+    let first = Node::with(&one.service, database.options());
+    let session = Session::open(&first, "2025-11-25").await;
+    let mut call = session.call(1, "ask").await;
+    let theirs = call.message().await.unwrap();
+    // The node dies, while the user still thinks.
+    drop((call, first, one));
+    let second = Node::with(&two.service, database.options());
+    let session = session.at(&second);
+    let mut call = session.call(2, "ask").await;
+    let ours = call.message().await.unwrap();
+    assert_ne!(theirs["id"], ours["id"]);
+    session.accept(&theirs, json!({"colour": "red"})).await;
+    session.accept(&ours, json!({"colour": "green"})).await;
+    let next = call.message().await.unwrap();
+    session.accept(&next, json!({"colour": "blue"})).await;
+    let answer = call.message().await.unwrap();
+    assert_eq!(text_of(&answer), "green and blue");
+}
