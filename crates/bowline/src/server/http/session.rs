@@ -59,6 +59,10 @@ impl Outlet for SessionOutlet {
         lock(&self.0).send(about, answer, frame);
     }
 
+    fn is_behind(&self, request: Incoming) -> bool {
+        lock(&self.0).is_behind(request)
+    }
+
     fn called_off(&mut self, request: Incoming) {
         lock(&self.0).called_off(request);
     }

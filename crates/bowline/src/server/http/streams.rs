@@ -140,6 +140,16 @@ impl Streams {
         }
     }
 
+    /// Whether the client reads the stream of a request so slowly that what can
+    /// be left out should be. Questions cannot: somebody waits for their
+    /// answers.
+    pub(super) fn is_behind(&self, request: Incoming) -> bool {
+        let stream = self.routes.get(&request);
+        let stream = stream.and_then(|key| self.open.get(key));
+        let listener = stream.and_then(|stream| stream.listener.as_ref());
+        listener.is_some_and(Sender::is_behind)
+    }
+
     /// A request is not to be answered any more. One that was answered in the
     /// meantime, or came and went in one POST, has no route.
     pub(super) fn called_off(&mut self, request: Incoming) {
@@ -172,10 +182,7 @@ impl Streams {
             return;
         };
         let own = self.own == Some(key);
-        if !answer && stream.listener.as_ref().is_some_and(Sender::is_behind) {
-            if !own {
-                return;
-            }
+        if own && stream.listener.as_ref().is_some_and(Sender::is_behind) {
             // It is told when it comes back, as far as there is room.
             stream.listener = None;
         }

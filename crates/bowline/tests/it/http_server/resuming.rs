@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use bowline::{proto::http::resume::ReplayLimits, server::http::HttpOptions};
+use bowline::{
+    proto::http::resume::ReplayLimits,
+    server::{Conversation, Tool, http::HttpOptions},
+};
 use serde_json::json;
 
 use super::{
     rig::{Node, Session, text_of},
-    tools::workshop,
+    tools::{workshop, workshop_with},
 };
 
 #[tokio::test(start_paused = true)]
@@ -323,4 +326,30 @@ async fn changes_are_not_lost_on_a_client_that_does_not_read() {
         again.message().await.is_some(),
         "and the rest is told once more"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_not_lost_on_a_client_that_does_not_read() {
+    let flood = Tool::new("flood_and_ask")
+        .description("Says very much, and then asks")
+        .no_input()
+        .execute(async |_, cx: Conversation| {
+            let words = "x".repeat(1024);
+            for step in 0..2_000 {
+                cx.progress_with(f64::from(step), None, &words);
+            }
+            cx.confirm("Sure?").await?;
+            Ok("sure")
+        });
+    let it = workshop_with(|server| server.tool(flood));
+    let node = Node::new(&it.service);
+    let session = Session::open(&node, "2025-11-25").await;
+    let mut call = session.call(1, "flood_and_ask").await;
+    let question = loop {
+        let message = call.message().await.expect("a question");
+        if message["method"] != "notifications/progress" {
+            break message;
+        }
+    };
+    assert_eq!(question["method"], "elicitation/create");
 }
