@@ -36,6 +36,8 @@ pub(super) struct Streams {
     /// Whether the client comes back to streams that are closed early.
     pub(super) polling: bool,
     next: u64,
+    /// The session is over; what is opened from here on ends at once.
+    over: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,6 +104,7 @@ impl Streams {
             taking_in: None,
             polling: false,
             next: 0,
+            over: false,
         }
     }
 
@@ -311,8 +314,9 @@ impl Streams {
         (unheard().1, Shown { prime, messages })
     }
 
-    /// Ends all streams.
+    /// Ends all streams, and those that somebody is about to open.
     pub(super) fn close(&mut self) {
+        self.over = true;
         self.open.clear();
         self.routes.clear();
         self.held.clear();
@@ -338,7 +342,9 @@ impl Streams {
             answers,
             shown,
         };
-        self.open.insert(key, stream);
+        if !self.over {
+            self.open.insert(key, stream);
+        }
         reader
     }
 

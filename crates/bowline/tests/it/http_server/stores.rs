@@ -24,7 +24,7 @@ use super::{
 
 /// In place of a database that several nodes share.
 #[derive(Default)]
-struct Database {
+pub(super) struct Database {
     sessions: Mutex<HashMap<SessionId, (StoredSession, Instant)>>,
     events: Mutex<HashMap<SessionId, Vec<StoredEvent>>>,
 }
@@ -110,7 +110,14 @@ impl Database {
         }
     }
 
-    fn len(&self) -> (usize, usize) {
+    /// What a session is noted to be made of.
+    pub(super) fn messages(&self, id: &str) -> Vec<String> {
+        let sessions = self.sessions.lock().expect("no panic");
+        let id = SessionId::new(id).expect("an id");
+        sessions[&id].0.messages.clone()
+    }
+
+    pub(super) fn len(&self) -> (usize, usize) {
         let events = self.events.lock().expect("no panic").len();
         (self.sessions.lock().expect("no panic").len(), events)
     }

@@ -1,0 +1,182 @@
+//! Stores that take their time, and what happens meanwhile.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use bowline::{
+    proto::http::SessionId,
+    server::{
+        http::{EventStore, HttpOptions, SessionStore, StoredEvent, StoredSession},
+        store::StoreError,
+    },
+    transport::BoxFuture,
+};
+use serde_json::json;
+use tokio::{
+    sync::Semaphore,
+    task::{JoinHandle, yield_now},
+    time::sleep,
+};
+
+use super::{
+    rig::{Node, Session},
+    stores::Database,
+    tools::workshop,
+};
+
+/// Holds up those who come, if it is told to.
+struct Gate {
+    holds: AtomicUsize,
+    go_on: Semaphore,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self {
+            holds: AtomicUsize::new(0),
+            go_on: Semaphore::new(0),
+        }
+    }
+}
+
+impl Gate {
+    /// Holds up so many from now on.
+    fn hold(&self, many: usize) {
+        self.holds.store(many, Ordering::SeqCst);
+    }
+
+    fn release(&self, many: usize) {
+        self.go_on.add_permits(many);
+    }
+
+    async fn pass(&self) {
+        let one_less = |holds: usize| holds.checked_sub(1);
+        let held = self
+            .holds
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less);
+        if held.is_ok() {
+            self.go_on.acquire().await.expect("it is open").forget();
+        }
+    }
+}
+
+/// A database behind gates.
+#[derive(Default)]
+struct Slow {
+    database: Arc<Database>,
+    put: Gate,
+    remove: Gate,
+    after: Gate,
+}
+
+impl SessionStore for Slow {
+    fn put<'a>(
+        &'a self,
+        id: &'a SessionId,
+        session: StoredSession,
+        ttl: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.put.pass().await;
+            self.database.put(id, session, ttl).await
+        })
+    }
+
+    fn get<'a>(
+        &'a self,
+        id: &'a SessionId,
+    ) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>> {
+        self.database.get(id)
+    }
+
+    fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.remove.pass().await;
+            SessionStore::remove(&*self.database, id).await
+        })
+    }
+}
+
+impl EventStore for Slow {
+    fn append<'a>(
+        &'a self,
+        session: &'a SessionId,
+        event: StoredEvent,
+        ttl: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.database.append(session, event, ttl)
+    }
+
+    fn after<'a>(
+        &'a self,
+        session: &'a SessionId,
+        stream: &'a str,
+        sequence: u64,
+    ) -> BoxFuture<'a, Result<Vec<StoredEvent>, StoreError>> {
+        Box::pin(async move {
+            self.after.pass().await;
+            self.database.after(session, stream, sequence).await
+        })
+    }
+
+    fn remove<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
+        EventStore::remove(&*self.database, session)
+    }
+}
+
+impl Slow {
+    fn options(self: &Arc<Self>) -> HttpOptions {
+        HttpOptions {
+            session_store: Some(Arc::clone(self) as Arc<dyn SessionStore>),
+            event_store: Some(Arc::clone(self) as Arc<dyn EventStore>),
+            ..HttpOptions::default()
+        }
+    }
+}
+
+fn delete(session: &Session) -> JoinHandle<u16> {
+    let session = session.clone();
+    tokio::spawn(async move { session.delete().await.status() })
+}
+
+async fn settle() {
+    for _ in 0..10 {
+        yield_now().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_of_a_session_that_ended_meanwhile_ends() {
+    let slow = Arc::new(Slow::default());
+    let (one, two) = (workshop(), workshop());
+    let first = Node::with(&one.service, slow.options());
+    let session = Session::open(&first, "2025-11-25").await;
+    let mut own = session.get().await;
+    let primed = own.event().await.unwrap().id.unwrap();
+    one.service.tools_changed();
+    own.message().await.unwrap();
+    settle().await;
+    let second = Node::with(&two.service, slow.options());
+    let moved = session.at(&second);
+    slow.after.hold(1);
+    let resuming = tokio::spawn({
+        let moved = moved.clone();
+        async move { moved.resume(&primed).await }
+    });
+    settle().await;
+    assert_eq!(second.http.sessions(), 1);
+    // It expires here, with nobody connected.
+    sleep(Duration::from_secs(3600)).await;
+    assert_eq!(second.http.sessions(), 0);
+    slow.after.release(1);
+    let answer = resuming.await.unwrap();
+    if answer.status() != 404 {
+        // What was missed, and the end.
+        assert_eq!(answer.messages().await.len(), 1);
+    }
+}
