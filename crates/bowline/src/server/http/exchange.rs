@@ -195,14 +195,14 @@ impl Inner {
             return None;
         }
         let own = events.iter().any(|event| event.own);
-        // A stream of ours goes on with what we keep of it. What comes on the
-        // server's own stream goes on here, wherever it began; what somebody
-        // worked on elsewhere does not.
+        // A stream of ours goes on with what we keep of it, unless something is
+        // missing in between. What comes on the server's own stream goes on
+        // here, wherever it began; what somebody worked on elsewhere does not.
         let last = EventId::parse(place.id(events.last()?.sequence).as_bytes())?;
         let resumed = session.streams().resume(last);
         let (reader, mut shown) = match resumed {
             Ok(resumed) => resumed,
-            Err(_) if own => session.streams().open_own(),
+            Err(ReplayMiss::Foreign) if own => session.streams().open_own(),
             Err(_) => Streams::closed(),
         };
         let noted = events.into_iter().map(|event| Message::Noted {

@@ -358,3 +358,35 @@ async fn an_answer_to_another_nodes_question_answers_none_of_ours() {
     let answer = call.message().await.unwrap();
     assert_eq!(text_of(&answer), "green and blue");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_gap_in_the_servers_own_stream_is_seen() {
+    let database = Arc::new(Database::default());
+    let it = workshop();
+    let replay = ReplayLimits {
+        events: 2,
+        ..ReplayLimits::default()
+    };
+    let options = HttpOptions {
+        replay,
+        ..database.options()
+    };
+    let node = Node::with(&it.service, options);
+    let session = Session::open(&node, "2025-11-25").await;
+    let mut own = session.get().await;
+    let primed = own.event().await.unwrap().id.unwrap();
+    for _ in 0..5 {
+        it.service.tools_changed();
+    }
+    drop(own);
+    tokio::task::yield_now().await;
+    // Two are noted, two are kept here, and one is nowhere.
+    let lags = |all: &mut Vec<StoredEvent>| all.truncate(2);
+    database.events.lock().unwrap().values_mut().for_each(lags);
+    let mut again = session.resume(&primed).await;
+    let mut last = Box::<str>::default();
+    while let Some(event) = again.event().await {
+        last = event.id.unwrap();
+    }
+    assert_eq!(session.resume(&last).await.status(), 400);
+}
