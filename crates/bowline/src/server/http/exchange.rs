@@ -46,7 +46,7 @@ impl Inner {
             Ok(None) => return self.open_session(parts, body, said, place).await,
             Err(refusal) => return refused(refusal),
         };
-        if let Some(response) = wrong_version(parts) {
+        if let Some(response) = self.wrong_version(parts) {
             return response;
         }
         let batches = session.revision().is_some_and(|it| it.rules().batching);
@@ -156,7 +156,7 @@ impl Inner {
             Ok(session) => session,
             Err(refusal) => return refused(refusal),
         };
-        if let Some(response) = wrong_version(parts) {
+        if let Some(response) = self.wrong_version(parts) {
             return response;
         }
         session.touch();
@@ -219,7 +219,7 @@ impl Inner {
             Ok(session) => session,
             Err(refusal) => return refused(refusal),
         };
-        if let Some(response) = wrong_version(parts) {
+        if let Some(response) = self.wrong_version(parts) {
             return response;
         }
         self.sessions.remove(&session.id);
@@ -278,6 +278,23 @@ impl Inner {
         Some(self.sessions.add(session, seat))
     }
 
+    /// A version header must name a version that we speak.
+    fn wrong_version(&self, parts: &Parts) -> Option<Response<Body>> {
+        let headers = Received(parts);
+        let version = match read_version(&headers) {
+            Ok(version) => version?,
+            Err(mismatch) => return Some(answer::rejection(None, &mismatch.into())),
+        };
+        let spoken = &self.handle.config().revisions;
+        match Revision::parse(version) {
+            Some(revision) if spoken.contains(&revision) => None,
+            Some(_) | None => Some(told(
+                StatusCode::BAD_REQUEST,
+                "this protocol version is not spoken here",
+            )),
+        }
+    }
+
     /// Notes for others what was posted to a session, where they can look.
     async fn note(&self, session: &Session, body: &Bytes) {
         if let Some(store) = &self.options.session_store {
@@ -289,16 +306,6 @@ impl Inner {
 fn refused(refusal: SessionRefusal) -> Response<Body> {
     let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::BAD_REQUEST);
     answer::refusal(status, None, &refusal.to_error())
-}
-
-/// A version header must name a version that there is.
-fn wrong_version(parts: &Parts) -> Option<Response<Body>> {
-    match read_version(&Received(parts)) {
-        Ok(None) => None,
-        Ok(Some(version)) if Revision::parse(version).is_some() => None,
-        Ok(Some(_)) => Some(told(StatusCode::BAD_REQUEST, "no such protocol version")),
-        Err(mismatch) => Some(answer::rejection(None, &mismatch.into())),
-    }
 }
 
 /// A stream of a session's, as events. Dropping it leaves the session as it is.
