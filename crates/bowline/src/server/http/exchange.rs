@@ -32,6 +32,10 @@ use crate::{
     server::{replay::journal::hex, seal::random_bytes},
 };
 
+/// The largest request that opens a session: what a client says of itself is
+/// kept as long as the session, and there may be many.
+const MOST_OPENING: usize = 64 * 1024;
+
 /// POST.
 impl Inner {
     pub(super) async fn post_to_session(
@@ -75,6 +79,10 @@ impl Inner {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the server is shutting down",
             );
+        }
+        if body.len() > MOST_OPENING {
+            let why = format!("a session is opened with up to {MOST_OPENING} bytes");
+            return told(StatusCode::PAYLOAD_TOO_LARGE, &why);
         }
         let Some(seat) = self.sessions.place() else {
             let why = "too many sessions are open";

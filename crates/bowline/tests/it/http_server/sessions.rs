@@ -2,7 +2,7 @@
 
 use bowline::{proto::revision::Revision, server::http::HttpOptions};
 use http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     rig::{Node, Session, initialize, post, text_of},
@@ -281,4 +281,16 @@ async fn a_version_that_the_server_does_not_speak_is_a_400() {
         }
     }
     assert_eq!(node.http.sessions(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_introduces_itself_in_few_words() {
+    let it = workshop();
+    let node = Node::new(&it.service);
+    let mut opening: Value = serde_json::from_str(&initialize("2025-11-25")).unwrap();
+    // What a session is opened with is kept as long as the session.
+    opening["params"]["capabilities"]["experimental"] = json!({"x": {"y": "z".repeat(1 << 20)}});
+    let answer = node.send(post(), opening.to_string()).await;
+    assert_eq!(answer.status(), 413);
+    assert_eq!(node.http.sessions(), 0);
 }
