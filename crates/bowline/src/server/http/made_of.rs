@@ -1,9 +1,10 @@
 //! What a session is made of, in its client's words, for those who take it up.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
 use bytes::Bytes;
 use serde::Deserialize;
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::{
@@ -12,18 +13,27 @@ use super::{
     store::{SessionStore, StoredSession},
 };
 use crate::proto::{
-    jsonrpc::{Envelope, Messages, decode, scan, split},
-    model::method,
+    jsonrpc::{Envelope, Messages, decode_params, scan, split},
+    model::{LogLevel, SetLevelParams, method},
 };
 
-/// The messages that made a session what it is.
+/// How many bytes of what is watched are noted. More is known here only.
+const MOST_WATCHED: usize = 1024 * 1024;
+/// What a resource that is watched takes besides its URI.
+const PER_WATCHED: usize = 128;
+
+/// What made a session what it is, as far as it was accepted: the first
+/// opening, and levels that there are. Whether something may be watched is for
+/// the server to say, here and wherever the session is taken up.
 #[derive(Default)]
 pub(super) struct MadeOf {
     opening: Option<Bytes>,
-    initialized: Option<Bytes>,
-    log_level: Option<Bytes>,
-    /// What is watched, by its URI.
-    watched: BTreeMap<Box<str>, Bytes>,
+    initialized: bool,
+    log_level: Option<LogLevel>,
+    /// The URIs of what is watched.
+    watched: BTreeSet<Box<str>>,
+    /// How much room they take.
+    bytes: usize,
     /// When that was noted last.
     noted: Option<Instant>,
 }
@@ -43,51 +53,81 @@ impl MadeOf {
         };
         let mut changed = false;
         for message in messages {
-            changed |= self.take_in_one(&body.slice_ref(message));
+            changed |= match scan(message) {
+                Ok(Envelope::Request { method, .. }) if method == method::INITIALIZE => {
+                    let first = self.opening.is_none();
+                    self.opening.get_or_insert_with(|| body.slice_ref(message));
+                    first
+                }
+                Ok(Envelope::Request { method, params, .. }) => self.asked(&method, params),
+                Ok(Envelope::Notification { method, .. }) => {
+                    let first = method == method::INITIALIZED && !self.initialized;
+                    self.initialized |= first;
+                    first
+                }
+                Ok(_) | Err(_) => false,
+            };
         }
         changed
     }
 
-    fn take_in_one(&mut self, message: &Bytes) -> bool {
-        let (name, params) = match scan(message) {
-            Ok(
-                Envelope::Request { method, params, .. }
-                | Envelope::Notification { method, params },
-            ) => (method, params),
-            Ok(_) | Err(_) => return false,
-        };
-        let watched = || decode::<Watched>(params.unwrap_or(b"{}")).ok();
-        match &*name {
-            method::INITIALIZE => self.opening = Some(message.clone()),
-            method::INITIALIZED => self.initialized = Some(message.clone()),
-            method::LOGGING_SET_LEVEL => self.log_level = Some(message.clone()),
-            method::RESOURCES_SUBSCRIBE => {
-                let Some(Watched { uri }) = watched() else {
-                    return false;
-                };
-                self.watched.insert(uri, message.clone());
+    /// Takes in what was asked for.
+    fn asked(&mut self, name: &str, params: Option<&[u8]>) -> bool {
+        let watched = || decode_params::<Watched>(params).ok();
+        match name {
+            method::LOGGING_SET_LEVEL => {
+                let level = decode_params::<SetLevelParams>(params).map(|it| it.level);
+                let level = level.ok().filter(|level| LogLevel::ALL.contains(level));
+                let changed = level.is_some() && level != self.log_level;
+                self.log_level = level.or(self.log_level.take());
+                changed
             }
-            method::RESOURCES_UNSUBSCRIBE => {
-                let known = watched().and_then(|it| self.watched.remove(&it.uri));
-                return known.is_some();
-            }
-            _ => return false,
+            method::RESOURCES_SUBSCRIBE => watched().is_some_and(|it| self.watch(it.uri)),
+            method::RESOURCES_UNSUBSCRIBE => watched().is_some_and(|it| self.unwatch(&it.uri)),
+            _ => false,
         }
-        true
     }
 
-    /// The messages, in an order that makes the same session of them.
-    fn messages(&self) -> impl Iterator<Item = &Bytes> {
-        let first = [&self.opening, &self.initialized, &self.log_level];
-        first.into_iter().flatten().chain(self.watched.values())
+    fn watch(&mut self, uri: Box<str>) -> bool {
+        let size = uri.len() + PER_WATCHED;
+        let new = self.bytes + size <= MOST_WATCHED && self.watched.insert(uri);
+        self.bytes += if new { size } else { 0 };
+        new
+    }
+
+    fn unwatch(&mut self, uri: &str) -> bool {
+        let known = self.watched.remove(uri);
+        self.bytes -= if known { uri.len() + PER_WATCHED } else { 0 };
+        known
+    }
+
+    /// Messages that make the same session, in their order. Their ids are none
+    /// that the client uses.
+    fn messages(&self) -> Vec<String> {
+        let opening = self.opening.iter();
+        let opening = opening.map(|opening| String::from_utf8_lossy(opening).into_owned());
+        let initialized = json!({"jsonrpc": "2.0", "method": method::INITIALIZED});
+        let initialized = self.initialized.then(|| initialized.to_string());
+        let level = self.log_level.iter().map(|level| {
+            let params = json!({"level": level.as_str()});
+            (method::LOGGING_SET_LEVEL, params)
+        });
+        let watched = self.watched.iter().map(|uri| {
+            let params = json!({"uri": uri});
+            (method::RESOURCES_SUBSCRIBE, params)
+        });
+        let asked = (1..).zip(level.chain(watched));
+        let asked = asked.map(|(number, (method, params)): (u32, _)| {
+            let id = format!("made-of-{number}");
+            json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
+        });
+        opening.chain(initialized).chain(asked).collect()
     }
 
     fn store(&self, principal: Option<&str>) -> StoredSession {
-        let messages = self.messages();
-        let messages = messages.map(|message| String::from_utf8_lossy(message).into_owned());
         StoredSession {
             principal: principal.map(ToOwned::to_owned),
-            messages: messages.collect(),
+            messages: self.messages(),
         }
     }
 }

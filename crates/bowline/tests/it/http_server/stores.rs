@@ -390,3 +390,64 @@ async fn a_gap_in_the_servers_own_stream_is_seen() {
     }
     assert_eq!(session.resume(&last).await.status(), 400);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_was_refused_makes_no_session() {
+    let database = Arc::new(Database::default());
+    let (one, two) = (workshop(), workshop());
+    let first = Node::with(&one.service, database.options());
+    let session = Session::open(&first, "2025-11-25").await;
+    session
+        .ask(1, "logging/setLevel", json!({"level": "alert"}))
+        .await;
+    let refused = [
+        ("initialize", json!({})),
+        (
+            "initialize",
+            json!({
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "another", "version": "1"},
+            }),
+        ),
+        ("logging/setLevel", json!({"level": "whisper"})),
+    ];
+    for (number, (method, params)) in (2..).zip(refused) {
+        let answer = session.ask(number, method, params).await;
+        assert!(answer.error().await.is_object(), "{method}");
+    }
+    let second = Node::with(&two.service, database.options());
+    let session = session.at(&second);
+    let mut own = session.get().await;
+    assert_eq!(own.status(), 200);
+    let primed = own.event();
+    two.service.tools_changed();
+    assert!(primed.await.unwrap().data.is_empty(), "as in 2025-11-25");
+    let messages = session.call(9, "chatty").await.messages().await;
+    assert_eq!(messages.len(), 4, "progress and the answer: {messages:?}");
+    let mut call = session.call(10, "ask").await;
+    let question = call.message().await.unwrap();
+    assert_eq!(question["method"], "elicitation/create", "{question}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_not_made_of_more_than_it_may_be() {
+    let database = Arc::new(Database::default());
+    let it = workshop();
+    let node = Node::with(&it.service, database.options());
+    let session = Session::open(&node, "2025-11-25").await;
+    session
+        .ask(1, "resources/subscribe", json!({"uri": "a:1"}))
+        .await;
+    for number in 2..42 {
+        let uri = format!("none:{number}{}", "x".repeat(64 * 1024));
+        let answer = session
+            .ask(number, "resources/subscribe", json!({"uri": uri}))
+            .await;
+        assert!(answer.error().await.is_object(), "there is no such thing");
+    }
+    let messages = database.messages(&session.id);
+    let size: usize = messages.iter().map(String::len).sum();
+    assert!(size < 1_100_000, "{size}");
+    assert!(messages.iter().any(|message| message.contains("a:1")));
+}
