@@ -279,7 +279,7 @@ impl Inner {
         let stored = Some(stored).filter(|it| it.principal.as_deref() == caller)?;
         let seat = self.sessions.place()?;
         let session = Session::again(self, id.clone(), caller.map(Arc::from));
-        if !session.remake(stored) {
+        if !session.remake(stored).await {
             session.close();
             return None;
         }

@@ -160,7 +160,7 @@ impl Session {
 
     /// Says again what made a session, to one that is new. Says whether that
     /// opened it.
-    pub(super) fn remake(&self, stored: StoredSession) -> bool {
+    pub(super) async fn remake(&self, stored: StoredSession) -> bool {
         for (number, message) in stored.messages.into_iter().enumerate() {
             let message = Bytes::from(message);
             lock(&self.made_of).take_in(&message);
@@ -168,8 +168,14 @@ impl Session {
                 0 => Said::Opening,
                 _ => Said::Other,
             };
-            // The answers were given when it was said first.
-            drop(self.post(message, said));
+            // The answers were given when it was said first. They are waited
+            // for: more may be asked here than a client may ask at once.
+            let mut posted = self.post(message, said);
+            while let Some(posted) = &mut posted {
+                if posted.reader.messages.recv().await.is_none() {
+                    break;
+                }
+            }
         }
         self.revision().is_some()
     }

@@ -186,3 +186,12 @@ impl Session {
         Some(Posted { reader, asked })
     }
 }
+
+/// One that nobody kept, because its client left while it was made.
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !self.shared.look(Connection::has_ended) {
+            self.close();
+        }
+    }
+}

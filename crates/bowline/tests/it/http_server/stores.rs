@@ -9,6 +9,7 @@ use std::{
 use bowline::{
     proto::http::{SessionId, resume::ReplayLimits},
     server::{
+        Resource, Server,
         http::{EventStore, HttpOptions, SessionStore, StoredEvent, StoredSession},
         store::StoreError,
     },
@@ -19,7 +20,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     rig::{Node, Session, text_of},
-    tools::workshop,
+    tools::{workshop, workshop_with},
 };
 
 /// In place of a database that several nodes share.
@@ -450,4 +451,27 @@ async fn a_session_is_not_made_of_more_than_it_may_be() {
     let size: usize = messages.iter().map(String::len).sum();
     assert!(size < 1_100_000, "{size}");
     assert!(messages.iter().any(|message| message.contains("a:1")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_may_watch_more_than_it_may_ask_at_once() {
+    let database = Arc::new(Database::default());
+    let many = |server: Server| {
+        let resource = |number| Resource::new(format!("b:{number}"), "one of many").text("1");
+        let server = server.configure(|config| config.max_requests = 2);
+        server.resources((0..5).map(resource))
+    };
+    let (one, two) = (workshop_with(many), workshop_with(many));
+    let first = Node::with(&one.service, database.options());
+    let session = Session::open(&first, "2025-11-25").await;
+    for number in 0..5 {
+        let uri = json!({"uri": format!("b:{number}")});
+        let answer = session.ask(number, "resources/subscribe", uri).await;
+        assert_eq!(answer.json().await["result"], json!({}));
+    }
+    let second = Node::with(&two.service, database.options());
+    let moved = session.at(&second);
+    assert_eq!(moved.ask(9, "ping", json!({})).await.status(), 200);
+    tokio::task::yield_now().await;
+    assert_eq!(two.service.watched().len(), 5);
 }
