@@ -17,6 +17,7 @@ use super::{
     notes::Place,
     post::{Said, principal},
     session::{Posted, Session},
+    store::answer_of,
     streams::{Message, Reader, Shown, Streams},
 };
 use crate::{
@@ -197,7 +198,8 @@ impl Inner {
         let store = self.options.event_store.as_ref()?;
         let place = Place::of(&cursor.to_string())?;
         let events = store.after(&session.id, &place.stream, place.sequence);
-        let events = events.await.ok().filter(|events| !events.is_empty())?;
+        let events = answer_of(events).await;
+        let events = events.filter(|events| !events.is_empty())?;
         let numbers = events.iter().map(|event| event.sequence);
         if !numbers.eq((place.sequence + 1..).take(events.len())) {
             return None;
@@ -233,10 +235,10 @@ impl Inner {
         self.sessions.remove(&session.id);
         // What stays behind in a store that failed expires.
         if let Some(store) = &self.options.session_store {
-            let _ = store.remove(&session.id).await;
+            answer_of(store.remove(&session.id)).await;
         }
         if let Some(store) = &self.options.event_store {
-            let _ = store.remove(&session.id).await;
+            answer_of(store.remove(&session.id)).await;
         }
         answer::empty(StatusCode::NO_CONTENT)
     }
@@ -275,7 +277,7 @@ impl Inner {
         if self.stopping().has_begun() {
             return None;
         }
-        let stored = store.get(id).await.ok()??;
+        let stored = answer_of(store.get(id)).await??;
         let stored = Some(stored).filter(|it| it.principal.as_deref() == caller)?;
         let seat = self.sessions.place()?;
         let session = Session::again(self, id.clone(), caller.map(Arc::from));

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::{
     post::Said,
     session::{Session, lock},
-    store::{SessionStore, StoredSession},
+    store::{SessionStore, StoredSession, answer_of},
 };
 use crate::proto::{
     jsonrpc::{Envelope, Messages, decode_params, scan, split},
@@ -155,7 +155,7 @@ impl Session {
         };
         // Not all use is noted at once. A session that could not be noted is
         // known here all the same.
-        let _ = store.put(&self.id, stored, idle * 2).await;
+        answer_of(store.put(&self.id, stored, idle * 2)).await;
     }
 
     /// Says again what made a session, to one that is new. Says whether that

@@ -170,13 +170,39 @@ async fn a_stream_of_a_session_that_ended_meanwhile_ends() {
     });
     settle().await;
     assert_eq!(second.http.sessions(), 1);
-    // It expires here, with nobody connected.
-    sleep(Duration::from_secs(3600)).await;
+    second.http.stop(Duration::ZERO);
+    settle().await;
     assert_eq!(second.http.sessions(), 0);
     slow.after.release(1);
+    // What was missed, and the end.
     let answer = resuming.await.unwrap();
-    if answer.status() != 404 {
-        // What was missed, and the end.
-        assert_eq!(answer.messages().await.len(), 1);
-    }
+    assert_eq!(answer.messages().await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_does_not_answer_does_not_keep_a_session_for_ever() {
+    let slow = Arc::new(Slow::default());
+    let mut it = workshop();
+    let node = Node::with(&it.service, slow.options());
+    let session = Session::open(&node, "2025-11-25").await;
+    let own = session.get().await;
+    slow.put.hold(usize::MAX);
+    let hour = Duration::from_secs(3600);
+    sleep(hour).await;
+    assert_eq!(node.http.sessions(), 1, "somebody is connected");
+    drop(own);
+    sleep(hour).await;
+    assert_eq!(node.http.sessions(), 0);
+    // Nor does it hold up the end.
+    slow.put.hold(0);
+    let session = Session::open(&node, "2025-11-25").await;
+    let call = session.call(1, "tell_and_wait").await;
+    it.started().await;
+    slow.put.hold(usize::MAX);
+    sleep(hour).await;
+    node.http.stop(hour / 2);
+    let messages = call.messages().await;
+    let error = &messages.last().unwrap()["error"];
+    assert_eq!(error["message"], "The server is shutting down");
+    it.dropped().await;
 }
