@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::json;
-use tokio::time::Instant;
+use tokio::{sync::MutexGuard, time::Instant};
 
 use super::{
     post::Said,
@@ -34,7 +34,10 @@ pub(super) struct MadeOf {
     watched: BTreeSet<Box<str>>,
     /// How much room they take.
     bytes: usize,
-    /// When that was noted last.
+    /// How often that changed, and how many of the changes are noted.
+    changes: u64,
+    noted_changes: u64,
+    /// When it was noted last.
     noted: Option<Instant>,
 }
 
@@ -132,30 +135,53 @@ impl MadeOf {
     }
 }
 
+impl MadeOf {
+    /// Whether it is time to note this.
+    fn is_due(&self, idle: Duration) -> bool {
+        let changed = self.changes > self.noted_changes;
+        changed || self.noted.is_none_or(|at| at.elapsed() > idle / 2)
+    }
+}
+
 impl Session {
     /// Notes elsewhere what was posted, if it changes what the session is made
     /// of, and now and then that the session is used.
     pub(super) async fn note(&self, store: &dyn SessionStore, body: &Bytes, idle: Duration) {
         let due = {
             let mut made_of = lock(&self.made_of);
-            let changed = made_of.take_in(body);
-            changed || made_of.noted.is_none_or(|at| at.elapsed() > idle / 2)
+            made_of.changes += u64::from(made_of.take_in(body));
+            made_of.is_due(idle)
         };
+        if !due {
+            return;
+        }
+        // One after the other: what is older must not come last.
+        let noting = self.noting.lock().await;
+        // Whoever was first may have noted this, too.
+        let due = lock(&self.made_of).is_due(idle);
         if due {
-            self.note_use(store, idle).await;
+            self.put(store, idle, &noting).await;
         }
     }
 
     /// Notes elsewhere that the session is used.
     pub(super) async fn note_use(&self, store: &dyn SessionStore, idle: Duration) {
-        let stored = {
-            let mut made_of = lock(&self.made_of);
-            made_of.noted = Some(Instant::now());
-            made_of.store(self.principal.as_deref())
+        let noting = self.noting.lock().await;
+        self.put(store, idle, &noting).await;
+    }
+
+    async fn put(&self, store: &dyn SessionStore, idle: Duration, _turn: &MutexGuard<'_, ()>) {
+        let (stored, changes) = {
+            let made_of = lock(&self.made_of);
+            (made_of.store(self.principal.as_deref()), made_of.changes)
         };
         // Not all use is noted at once. A session that could not be noted is
         // known here all the same.
         answer_of(store.put(&self.id, stored, idle * 2)).await;
+        // After that: a client that left meanwhile leaves it to the next one.
+        let mut made_of = lock(&self.made_of);
+        made_of.noted_changes = changes;
+        made_of.noted = Some(Instant::now());
     }
 
     /// Says again what made a session, to one that is new. Says whether that

@@ -34,6 +34,8 @@ pub(super) struct Session {
     pub(super) id: SessionId,
     pub(super) principal: Option<Arc<str>>,
     pub(super) made_of: Mutex<MadeOf>,
+    /// Held by whoever notes that elsewhere.
+    pub(super) noting: tokio::sync::Mutex<()>,
     handle: Arc<dyn Handle>,
     shared: Arc<Shared>,
     streams: Arc<Mutex<Streams>>,
@@ -111,6 +113,7 @@ impl Session {
             id,
             principal,
             made_of: Mutex::default(),
+            noting: tokio::sync::Mutex::default(),
             handle: Arc::clone(handle),
             shared,
             streams,

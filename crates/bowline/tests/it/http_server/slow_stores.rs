@@ -206,3 +206,52 @@ async fn a_store_that_does_not_answer_does_not_keep_a_session_for_ever() {
     assert_eq!(error["message"], "The server is shutting down");
     it.dropped().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_was_said_last_is_noted_last() {
+    let slow = Arc::new(Slow::default());
+    let it = workshop();
+    let node = Node::with(&it.service, slow.options());
+    let session = Session::open(&node, "2025-11-25").await;
+    let say = |id, level: &'static str| {
+        let session = session.clone();
+        tokio::spawn(async move {
+            let level = json!({"level": level});
+            session.ask(id, "logging/setLevel", level).await.status()
+        })
+    };
+    slow.put.hold(1);
+    let first = say(1, "debug");
+    settle().await;
+    let second = say(2, "alert");
+    settle().await;
+    slow.put.release(1);
+    assert_eq!((first.await.unwrap(), second.await.unwrap()), (200, 200));
+    let noted = slow.database.messages(&session.id).join("\n");
+    assert!(
+        noted.contains("alert") && !noted.contains("debug"),
+        "{noted}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_client_left_unnoted_is_noted_later() {
+    let slow = Arc::new(Slow::default());
+    let it = workshop();
+    let node = Node::with(&it.service, slow.options());
+    let session = Session::open(&node, "2025-11-25").await;
+    slow.put.hold(1);
+    let leaving = tokio::spawn({
+        let session = session.clone();
+        async move {
+            let level = json!({"level": "alert"});
+            session.ask(1, "logging/setLevel", level).await.status()
+        }
+    });
+    settle().await;
+    leaving.abort();
+    assert!(leaving.await.is_err(), "it was being noted");
+    assert_eq!(session.ask(2, "ping", json!({})).await.status(), 200);
+    let noted = slow.database.messages(&session.id).join("\n");
+    assert!(noted.contains("alert"), "{noted}");
+}
