@@ -232,15 +232,22 @@ impl Inner {
         if let Some(response) = self.wrong_version(parts) {
             return response;
         }
-        self.sessions.remove(&session.id);
-        // What stays behind in a store that failed expires.
+        // By a task of its own: a client that does not wait for the answer has
+        // ended its session all the same.
+        let _ = tokio::spawn(Arc::clone(self).end(session)).await;
+        answer::empty(StatusCode::NO_CONTENT)
+    }
+
+    async fn end(self: Arc<Self>, session: Arc<Session>) {
+        // There first: who comes meanwhile finds it here, and must not take up
+        // what is about to be forgotten.
         if let Some(store) = &self.options.session_store {
-            answer_of(store.remove(&session.id)).await;
+            session.forget(&**store).await;
         }
+        self.sessions.remove(&session);
         if let Some(store) = &self.options.event_store {
             answer_of(store.remove(&session.id)).await;
         }
-        answer::empty(StatusCode::NO_CONTENT)
     }
 }
 

@@ -164,13 +164,25 @@ impl Session {
         }
     }
 
+    /// Forgets elsewhere what was noted, and notes nothing more: the client
+    /// ended the session.
+    pub(super) async fn forget(&self, store: &dyn SessionStore) {
+        let mut ended = self.noting.lock().await;
+        *ended = true;
+        // What stays behind in a store that failed expires.
+        answer_of(store.remove(&self.id)).await;
+    }
+
     /// Notes elsewhere that the session is used.
     pub(super) async fn note_use(&self, store: &dyn SessionStore, idle: Duration) {
         let noting = self.noting.lock().await;
         self.put(store, idle, &noting).await;
     }
 
-    async fn put(&self, store: &dyn SessionStore, idle: Duration, _turn: &MutexGuard<'_, ()>) {
+    async fn put(&self, store: &dyn SessionStore, idle: Duration, ended: &MutexGuard<'_, bool>) {
+        if **ended {
+            return;
+        }
         let (stored, changes) = {
             let made_of = lock(&self.made_of);
             (made_of.store(self.principal.as_deref()), made_of.changes)

@@ -34,8 +34,9 @@ pub(super) struct Session {
     pub(super) id: SessionId,
     pub(super) principal: Option<Arc<str>>,
     pub(super) made_of: Mutex<MadeOf>,
-    /// Held by whoever notes that elsewhere.
-    pub(super) noting: tokio::sync::Mutex<()>,
+    /// Held by whoever notes that elsewhere; whether the client has ended the
+    /// session, and nothing is to be noted any more.
+    pub(super) noting: tokio::sync::Mutex<bool>,
     handle: Arc<dyn Handle>,
     shared: Arc<Shared>,
     streams: Arc<Mutex<Streams>>,

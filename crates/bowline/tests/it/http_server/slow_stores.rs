@@ -255,3 +255,61 @@ async fn what_a_client_left_unnoted_is_noted_later() {
     let noted = slow.database.messages(&session.id).join("\n");
     assert!(noted.contains("alert"), "{noted}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_ended_even_if_its_client_does_not_wait_for_that() {
+    let slow = Arc::new(Slow::default());
+    let it = workshop();
+    let node = Node::with(&it.service, slow.options());
+    let session = Session::open(&node, "2025-11-25").await;
+    session.call(1, "chatty").await.messages().await;
+    slow.remove.hold(1);
+    let leaving = delete(&session);
+    settle().await;
+    leaving.abort();
+    assert!(leaving.await.is_err(), "it was still being ended");
+    slow.remove.release(1);
+    settle().await;
+    assert_eq!(slow.database.len(), (0, 0));
+    assert_eq!(session.ask(2, "ping", json!({})).await.status(), 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_being_ended_is_not_taken_up() {
+    let slow = Arc::new(Slow::default());
+    let it = workshop();
+    let node = Node::with(&it.service, slow.options());
+    let session = Session::open(&node, "2025-11-25").await;
+    slow.remove.hold(1);
+    let ending = delete(&session);
+    settle().await;
+    session.ask(1, "ping", json!({})).await;
+    slow.remove.release(1);
+    assert_eq!(ending.await.unwrap(), 204);
+    assert_eq!(session.ask(2, "ping", json!({})).await.status(), 404);
+    assert_eq!(node.http.sessions(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_ended_is_not_noted_any_more() {
+    let slow = Arc::new(Slow::default());
+    let it = workshop();
+    let node = Node::with(&it.service, slow.options());
+    let session = Session::open(&node, "2025-11-25").await;
+    slow.put.hold(1);
+    let noting = tokio::spawn({
+        let session = session.clone();
+        async move {
+            let level = json!({"level": "alert"});
+            session.ask(1, "logging/setLevel", level).await.status()
+        }
+    });
+    settle().await;
+    let ending = delete(&session);
+    settle().await;
+    slow.put.release(1);
+    noting.await.unwrap();
+    assert_eq!(ending.await.unwrap(), 204);
+    assert_eq!(slow.database.len().0, 0);
+    assert_eq!(session.ask(2, "ping", json!({})).await.status(), 404);
+}
