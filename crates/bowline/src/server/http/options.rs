@@ -86,6 +86,28 @@ pub struct HttpOptions {
     pub connections: usize,
 }
 
+/// As good as never, and not too much to count with.
+const AGES: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+impl HttpOptions {
+    /// The same with times that can be added to the clock's, however long those
+    /// are meant to be.
+    pub(super) fn bounded(mut self) -> Self {
+        let times = [
+            &mut self.body_time,
+            &mut self.idle,
+            &mut self.patience,
+            &mut self.keep_alive,
+            &mut self.header_time,
+            &mut self.write_time,
+        ];
+        for time in times {
+            *time = AGES.min(*time);
+        }
+        self
+    }
+}
+
 impl Default for HttpOptions {
     fn default() -> Self {
         Self {
