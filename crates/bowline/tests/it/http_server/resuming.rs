@@ -353,3 +353,27 @@ async fn a_question_is_not_lost_on_a_client_that_does_not_read() {
     };
     assert_eq!(question["method"], "elicitation/create");
 }
+
+#[tokio::test(start_paused = true)]
+async fn streams_that_ended_make_room_for_those_that_have_not() {
+    let mut it = workshop();
+    let options = HttpOptions {
+        replay_bytes: 1000,
+        ..HttpOptions::default()
+    };
+    let node = Node::with(&it.service, options);
+    let session = Session::open(&node, "2025-11-25").await;
+    let mut last = Box::<str>::default();
+    for id in 0..20 {
+        let mut call = session.call(id, "tell_and_wait").await;
+        it.started().await;
+        last = call.event().await.unwrap().id.unwrap();
+        it.open();
+        while call.event().await.is_some() {}
+        it.dropped().await;
+    }
+    assert!(node.http.replay_bytes() <= 1000);
+    let again = session.resume(&last).await;
+    assert_eq!(again.status(), 200, "the oldest make room, not the newest");
+    assert_eq!(again.messages().await.len(), 2);
+}
