@@ -88,7 +88,7 @@ impl Connection {
     }
 
     fn message(&mut self, now: Instant, frame: &Bytes, message: &[u8], batched: bool) {
-        let own = |part: Option<&[u8]>| part.map(|part| frame.slice_ref(part));
+        let own = |part: Option<&[u8]>| part.map(|part| part_of(frame, part));
         match scan(message) {
             Ok(Envelope::Request { id, method, params }) => self.request(&Arrival {
                 now,
@@ -238,8 +238,10 @@ impl Connection {
         context: RequestContext,
         purpose: Purpose,
     ) -> Result<(), ErrorObject> {
-        if self.requests.len() >= self.core.config.max_requests {
-            let size = arrival.params.as_ref().map_or(0, Bytes::len);
+        let size = arrival.params.as_ref().map_or(0, Bytes::len) + size_of_id(arrival.id);
+        let config = &self.core.config;
+        let too_large = self.requests.bytes() + size > config.max_request_bytes();
+        if self.requests.len() >= config.max_requests || too_large {
             self.core.violation(Violation::TooManyRequests, size);
             return Err(errors::too_many("requests"));
         }
@@ -247,6 +249,7 @@ impl Connection {
         let request = self.requests.open(Open {
             id: arrival.id.clone(),
             method: method.clone(),
+            size,
             context: context.clone(),
             purpose,
             started: arrival.now,
@@ -327,6 +330,24 @@ impl Connection {
         } else {
             self.listen_called_off(now, &id);
         }
+    }
+}
+
+/// A part of a frame, for somebody who may hold it for long. Where the frame is
+/// much larger, the part is copied: it would hold the whole.
+fn part_of(frame: &Bytes, part: &[u8]) -> Bytes {
+    const SLACK: usize = 4096;
+    if frame.len() > 2 * part.len() + SLACK {
+        Bytes::copy_from_slice(part)
+    } else {
+        frame.slice_ref(part)
+    }
+}
+
+fn size_of_id(id: &RequestId) -> usize {
+    match id {
+        RequestId::String(id) => id.len(),
+        RequestId::Number(_) => 0,
     }
 }
 
