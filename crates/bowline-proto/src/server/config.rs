@@ -43,7 +43,8 @@ pub struct Config {
     pub max_requests: usize,
     /// How many streams of changes may be open at once.
     pub max_listens: usize,
-    /// How many resources may be watched, by a session or by one stream.
+    /// How many resources may be watched, by a session or by one stream. Their
+    /// URIs may have a mebibyte together.
     pub max_subscriptions: usize,
     /// How many calls of ours to the client may be open at once.
     pub max_calls: usize,

@@ -9,6 +9,7 @@ use super::{
     core::Phase,
     errors, gate,
     head::Head,
+    listens::MOST_WATCHED,
     outcome::Failure,
     requests::{Open, Purpose},
     stateless::{self, Rejection},
@@ -213,6 +214,10 @@ impl Connection {
                     return Err(errors::too_many("subscriptions"));
                 }
                 let params: SubscribeParams = read(params)?;
+                let held = session.watched.iter().map(|uri| uri.len());
+                if held.sum::<usize>() + params.uri.len() > MOST_WATCHED {
+                    return Err(errors::too_many("subscriptions"));
+                }
                 Purpose::Watch(params.uri.into())
             }
             method::RESOURCES_UNSUBSCRIBE => {
