@@ -18,7 +18,8 @@ fn node() -> Node {
         .description("Says where it keeps things")
         .input::<Place>()
         .headless(async |place| Ok(place.region));
-    Node::new(&Server::new("test", "1").tool(tool).build().unwrap())
+    let service = Server::new("test", "1").tool(tool).build();
+    Node::new(&service.expect("the server is sound"))
 }
 
 /// Calls the tool with arguments that are written as they are, and a header.
