@@ -44,7 +44,8 @@ pub struct HttpOptions {
     /// 4,096. Others are refused. Calls within a session are limited by
     /// [`Server::at_once`](crate::server::Server::at_once).
     pub requests: usize,
-    /// How many sessions of the older revisions may be open: 10,000.
+    /// How many sessions of the older revisions may be open: 10,000. What a
+    /// client opens one with may have 64 KiB.
     pub sessions: usize,
     /// After how long without a request or an open connection a session is
     /// closed, whatever it still works on: half an hour.
