@@ -249,7 +249,7 @@ fn watch(id: u32) -> thread::JoinHandle<u64> {
         let mut peak = 0;
         while let Some(now) = high_water(id) {
             peak = now;
-            thread::sleep(Duration::from_micros(500));
+            thread::park_timeout(Duration::from_micros(500));
         }
         peak
     })

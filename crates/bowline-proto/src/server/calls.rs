@@ -15,6 +15,8 @@ use crate::Instant;
 pub(super) struct Calls {
     open: BTreeMap<u64, Call>,
     deadlines: BTreeSet<(Instant, u64)>,
+    /// The ids up to here are not ours.
+    before: u64,
     last: u64,
 }
 
@@ -34,6 +36,15 @@ impl Call {
 }
 
 impl Calls {
+    /// None yet, whose ids will be greater than this.
+    pub(super) fn after(before: u64) -> Self {
+        Self {
+            before,
+            last: before,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn next_id(&mut self) -> u64 {
         self.last += 1;
         self.last
@@ -41,7 +52,7 @@ impl Calls {
 
     /// Whether the id was ever given out.
     pub(super) fn was_used(&self, id: u64) -> bool {
-        (1..=self.last).contains(&id)
+        self.before < id && id <= self.last
     }
 
     pub(super) fn open(&mut self, id: u64, call: Call) {

@@ -37,11 +37,14 @@ pub struct Config {
     pub default_log_level: LogLevel,
     /// The largest frame, in either direction: 16 MiB.
     pub max_frame: usize,
-    /// How many requests of the client's may be open at once.
+    /// How many requests of the client's may be open at once, and how many
+    /// messages may come in one batch. Together those that are open may be as
+    /// large as four of the largest frames.
     pub max_requests: usize,
     /// How many streams of changes may be open at once.
     pub max_listens: usize,
-    /// How many resources may be watched, by a session or by one stream.
+    /// How many resources may be watched, by a session or by one stream. Their
+    /// URIs may have a mebibyte together.
     pub max_subscriptions: usize,
     /// How many calls of ours to the client may be open at once.
     pub max_calls: usize,
@@ -112,6 +115,12 @@ impl Config {
     #[must_use]
     pub fn speaks(&self, era: Era) -> bool {
         self.revisions.iter().any(|revision| revision.era() == era)
+    }
+
+    /// How large the parameters of all open requests may be together: whoever
+    /// works on them holds them.
+    pub(super) fn max_request_bytes(&self) -> usize {
+        self.max_frame.saturating_mul(4)
     }
 
     pub(super) fn hands_up(&self, method: &str) -> bool {

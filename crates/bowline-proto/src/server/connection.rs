@@ -102,6 +102,18 @@ impl Connection {
         }
     }
 
+    /// Gives the calls of ours ids that are greater than this.
+    ///
+    /// A connection that goes on with a session that another had must not use
+    /// the other's ids again: the client may still answer what that asked. Where
+    /// the number is not known, one that is drawn at random will do; below
+    /// 2^52, so that every client can read it.
+    #[must_use]
+    pub fn calls_after(mut self, id: u64) -> Self {
+        self.calls = Calls::after(id);
+        self
+    }
+
     /// Takes in what happened.
     pub fn handle(&mut self, now: Instant, input: Input) {
         if self.core.is_closed() {

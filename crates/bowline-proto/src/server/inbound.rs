@@ -9,6 +9,7 @@ use super::{
     core::Phase,
     errors, gate,
     head::Head,
+    listens::MOST_WATCHED,
     outcome::Failure,
     requests::{Open, Purpose},
     stateless::{self, Rejection},
@@ -44,21 +45,29 @@ impl Connection {
         }
         match split(frame) {
             Ok(Messages::One(message)) => self.message(now, frame, message, false),
-            Ok(Messages::Batch(messages)) if self.takes_batches() => {
-                for message in messages {
-                    // One of them may have been the last thing to wait for.
-                    if !self.core.is_closed() {
-                        self.message(now, frame, message, true);
-                    }
-                }
-            }
-            Ok(Messages::Batch(_)) => {
-                self.core.violation(Violation::Batch, frame.len());
-                let error = errors::invalid_request("there are no batches here");
-                self.core.refuse(None, &error);
-            }
+            Ok(Messages::Batch(messages)) => self.batch(now, frame, messages),
             Err(fault) => self.garbage(now, &fault, frame.len()),
         }
+    }
+
+    fn batch(&mut self, now: Instant, frame: &Bytes, messages: Vec<&[u8]>) {
+        // A refusal is longer than what it may refuse, so that a batch must not
+        // have as many messages as fit into a frame.
+        let why = if !self.takes_batches() {
+            "there are no batches here"
+        } else if messages.len() > self.core.config.max_requests {
+            "the batch has too many messages"
+        } else {
+            for message in messages {
+                // One of them may have been the last thing to wait for.
+                if !self.core.is_closed() {
+                    self.message(now, frame, message, true);
+                }
+            }
+            return;
+        };
+        self.core.violation(Violation::Batch, frame.len());
+        self.core.refuse(None, &errors::invalid_request(why));
     }
 
     /// A frame over the limit. Lines cannot be told apart after it, so that this
@@ -80,7 +89,7 @@ impl Connection {
     }
 
     fn message(&mut self, now: Instant, frame: &Bytes, message: &[u8], batched: bool) {
-        let own = |part: Option<&[u8]>| part.map(|part| frame.slice_ref(part));
+        let own = |part: Option<&[u8]>| part.map(|part| part_of(frame, part));
         match scan(message) {
             Ok(Envelope::Request { id, method, params }) => self.request(&Arrival {
                 now,
@@ -205,6 +214,10 @@ impl Connection {
                     return Err(errors::too_many("subscriptions"));
                 }
                 let params: SubscribeParams = read(params)?;
+                let held = session.watched.iter().map(|uri| uri.len());
+                if held.sum::<usize>() + params.uri.len() > MOST_WATCHED {
+                    return Err(errors::too_many("subscriptions"));
+                }
                 Purpose::Watch(params.uri.into())
             }
             method::RESOURCES_UNSUBSCRIBE => {
@@ -230,8 +243,10 @@ impl Connection {
         context: RequestContext,
         purpose: Purpose,
     ) -> Result<(), ErrorObject> {
-        if self.requests.len() >= self.core.config.max_requests {
-            let size = arrival.params.as_ref().map_or(0, Bytes::len);
+        let size = arrival.params.as_ref().map_or(0, Bytes::len) + size_of_id(arrival.id);
+        let config = &self.core.config;
+        let too_large = self.requests.bytes() + size > config.max_request_bytes();
+        if self.requests.len() >= config.max_requests || too_large {
             self.core.violation(Violation::TooManyRequests, size);
             return Err(errors::too_many("requests"));
         }
@@ -239,6 +254,7 @@ impl Connection {
         let request = self.requests.open(Open {
             id: arrival.id.clone(),
             method: method.clone(),
+            size,
             context: context.clone(),
             purpose,
             started: arrival.now,
@@ -319,6 +335,24 @@ impl Connection {
         } else {
             self.listen_called_off(now, &id);
         }
+    }
+}
+
+/// A part of a frame, for somebody who may hold it for long. Where the frame is
+/// much larger, the part is copied: it would hold the whole.
+fn part_of(frame: &Bytes, part: &[u8]) -> Bytes {
+    const SLACK: usize = 4096;
+    if frame.len() > 2 * part.len() + SLACK {
+        Bytes::copy_from_slice(part)
+    } else {
+        frame.slice_ref(part)
+    }
+}
+
+fn size_of_id(id: &RequestId) -> usize {
+    match id {
+        RequestId::String(id) => id.len(),
+        RequestId::Number(_) => 0,
     }
 }
 

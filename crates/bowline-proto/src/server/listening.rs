@@ -39,7 +39,7 @@ impl Connection {
             .map_err(|fault| errors::invalid_params(&fault))?;
         let declared = &self.core.config.capabilities;
         let filter = Filter::honour(&params.notifications, &context, declared);
-        if filter.uris.len() + filter.tasks.len() > self.core.config.max_subscriptions {
+        if filter.is_too_much(self.core.config.max_subscriptions) {
             return Err(errors::too_many("subscriptions"));
         }
         let mut acknowledged = SubscriptionsAcknowledgedParams::new(filter.to_wire());

@@ -9,6 +9,10 @@ use crate::{
     model::{ServerCapabilities, SubscriptionFilter, task},
 };
 
+/// How many bytes the names of what is watched may have together, in a session
+/// or in one stream: they are held as long as it lasts.
+pub(super) const MOST_WATCHED: usize = 1024 * 1024;
+
 /// The open streams, by the id of the request that each of them is.
 #[derive(Debug, Default)]
 pub(super) struct Listens {
@@ -86,6 +90,13 @@ impl Filter {
             ),
             tasks: set(&wanted.task_ids, tasks),
         }
+    }
+
+    /// Whether that is more than one stream may bring.
+    pub(super) fn is_too_much(&self, max_subscriptions: usize) -> bool {
+        let names = || self.uris.iter().chain(&self.tasks);
+        let bytes: usize = names().map(|name| name.len()).sum();
+        names().count() > max_subscriptions || bytes > MOST_WATCHED
     }
 
     /// The same as it stands on the wire: what is not brought is not mentioned.

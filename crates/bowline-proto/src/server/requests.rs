@@ -10,6 +10,8 @@ use crate::{Instant, jsonrpc::RequestId};
 pub(super) struct Requests {
     open: BTreeMap<u64, Open>,
     by_id: BTreeMap<RequestId, u64>,
+    /// How large they are together.
+    bytes: usize,
     last: u64,
 }
 
@@ -18,6 +20,8 @@ pub(super) struct Requests {
 pub(super) struct Open {
     pub(super) id: RequestId,
     pub(super) method: Cow<'static, str>,
+    /// How large its parameters are, which the host holds.
+    pub(super) size: usize,
     pub(super) context: RequestContext,
     pub(super) purpose: Purpose,
     pub(super) started: Instant,
@@ -36,6 +40,7 @@ pub(super) enum Purpose {
 impl Requests {
     pub(super) fn open(&mut self, request: Open) -> Incoming {
         self.last += 1;
+        self.bytes += request.size;
         self.by_id.insert(request.id.clone(), self.last);
         self.open.insert(self.last, request);
         Incoming(self.last)
@@ -44,6 +49,7 @@ impl Requests {
     pub(super) fn close(&mut self, request: Incoming) -> Option<Open> {
         let open = self.open.remove(&request.0)?;
         self.by_id.remove(&open.id);
+        self.bytes -= open.size;
         Some(open)
     }
 
@@ -67,6 +73,11 @@ impl Requests {
 
     pub(super) fn len(&self) -> usize {
         self.open.len()
+    }
+
+    /// How large the parameters of all are together.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// How many ids are remembered: as many as there are requests.

@@ -56,12 +56,7 @@ impl Replay {
     /// first makes it; if none has ended, the answer is `None`, and the stream
     /// must be sent without ids, for it cannot be resumed.
     pub fn open(&mut self) -> Option<StreamId> {
-        if self.streams.len() >= self.limits.streams {
-            let ended = self.streams.iter().find(|(_, ring)| ring.ended)?;
-            let oldest = *ended.0;
-            self.streams.remove(&oldest);
-        }
-        if self.limits.streams == 0 {
+        if self.streams.len() >= self.limits.streams && !self.forget_ended() {
             return None;
         }
         self.next_stream += 1;
@@ -107,6 +102,14 @@ impl Replay {
     /// Drops a stream, for instance when a client has all of it.
     pub fn forget(&mut self, stream: StreamId) {
         self.streams.remove(&stream);
+    }
+
+    /// Drops the stream that was opened first of those that have ended. Says
+    /// whether there was one.
+    pub fn forget_ended(&mut self) -> bool {
+        let ended = self.streams.iter().find(|(_, ring)| ring.ended);
+        let oldest = ended.map(|(stream, _)| *stream);
+        oldest.is_some_and(|stream| self.streams.remove(&stream).is_some())
     }
 
     /// The events of the cursor's stream, and of no other, that came after it.

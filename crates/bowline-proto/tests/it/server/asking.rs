@@ -323,3 +323,18 @@ fn an_answer_where_servers_ask_nothing_is_a_violation() {
     assert!(rig.saw(Violation::ClientResponse));
     assert!(rig.sent.is_empty());
 }
+
+#[test]
+fn who_goes_on_with_a_session_asks_under_other_ids() {
+    let mut rig = Rig::new();
+    rig.connection = rig.connection.calls_after(1000);
+    let mut rig = rig.opened("2025-11-25", &client_capabilities());
+    let asked = call(&mut rig, form());
+    assert_eq!(rig.last()["id"], 1001);
+    // An answer to what somebody else asked.
+    rig.frame(&json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
+    assert_eq!(rig.observed("response.unknown"), 1);
+    assert!(rig.done.is_empty());
+    rig.frame(&json!({"jsonrpc": "2.0", "id": 1001, "result": {}}));
+    assert_eq!(rig.outcome(asked), &Outcome::Result("{}".into()));
+}

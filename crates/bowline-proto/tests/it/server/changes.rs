@@ -125,6 +125,23 @@ fn subscriptions_are_bounded() {
 }
 
 #[test]
+fn so_are_the_names_of_what_is_watched() {
+    let mut rig = Rig::session();
+    let uri = |name: char| format!("file:///{}", name.to_string().repeat(400_000));
+    for (id, name) in [(1, 'a'), (2, 'b')] {
+        let request = rig.request(id, "resources/subscribe", json!({"uri": uri(name)}));
+        rig.respond(request, &json!({}));
+    }
+    rig.ask(3, "resources/subscribe", json!({"uri": uri('c')}));
+    assert_eq!(rig.refused(3), -32603);
+    let all = ['a', 'b', 'c'].map(uri);
+    listen(&mut rig, 4, json!({"resourceSubscriptions": all}));
+    assert_eq!(rig.refused(4), -32603);
+    listen(&mut rig, 5, json!({"resourceSubscriptions": all[..2]}));
+    assert_eq!(rig.connection.census().listens, 1);
+}
+
+#[test]
 fn a_stream_is_acknowledged_first_with_what_it_will_bring() {
     let mut rig = Rig::with(|config| config.capabilities.prompts = None);
     listen(&mut rig, "s", everything());

@@ -3,8 +3,9 @@
 use bowline_proto::{
     jsonrpc::{ErrorObject, RawJson},
     model::CallToolResult,
-    server::{Census, Event, Reply, Violation, encode_response},
+    server::{Census, Event, Input, Output, Reply, Violation, encode_response},
 };
+use bytes::Bytes;
 use serde_json::json;
 
 use super::rig::Rig;
@@ -241,4 +242,44 @@ fn bad_meta_fails_its_own_request_with_the_path() {
     assert!(message.contains("progressToken"), "{message}");
     rig.ask(2, "tools/list", json!([1, 2]));
     assert_eq!(rig.refused(2), -32602, "params are an object");
+}
+
+#[test]
+fn there_is_a_bound_on_how_large_open_requests_are() {
+    let mut rig = Rig::with(|config| config.max_frame = 10_000).opened("2025-11-25", &json!({}));
+    let large = json!({"name": "x".repeat(9_000)});
+    let first = rig.request(1, "tools/call", large.clone());
+    for id in 2..=4 {
+        rig.request(id, "tools/call", large.clone());
+    }
+    rig.ask(5, "tools/call", large.clone());
+    assert_eq!(rig.refused(5), -32603);
+    let id = "i".repeat(9_000);
+    rig.ask(&*id, "tools/call", json!({"name": "x"}));
+    assert_eq!(rig.refused(&*id), -32603, "an id is held, too");
+    rig.ask(6, "ping", json!({}));
+    rig.result(6);
+    rig.respond(first, &json!({}));
+    rig.request(7, "tools/call", large);
+}
+
+#[test]
+fn a_small_request_does_not_hold_a_large_frame() {
+    let mut rig = Rig::session();
+    let mut frame = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call"});
+    frame["params"] = json!({"name": "small"});
+    frame["unknown"] = json!("x".repeat(1 << 20));
+    let frame = Bytes::from(frame.to_string());
+    let whole = frame.as_ptr_range();
+    let now = rig.now;
+    rig.connection.handle(now, Input::Frame(frame.clone()));
+    let held = loop {
+        match rig.connection.poll_output() {
+            Output::Event(Event::Request { params, .. }) => break params.unwrap(),
+            Output::Idle(_) => panic!("it is handed up"),
+            _ => {}
+        }
+    };
+    assert_eq!(held, r#"{"name":"small"}"#);
+    assert!(!whole.contains(&held.as_ptr()), "it is a copy");
 }

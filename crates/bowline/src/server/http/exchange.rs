@@ -17,6 +17,7 @@ use super::{
     notes::Place,
     post::{Said, principal},
     session::{Posted, Session},
+    store::answer_of,
     streams::{Message, Reader, Shown, Streams},
 };
 use crate::{
@@ -32,6 +33,10 @@ use crate::{
     server::{auth::grant::Granted, replay::journal::hex, seal::random_bytes},
 };
 
+/// The largest request that opens a session: what a client says of itself is
+/// kept as long as the session, and there may be many.
+const MOST_OPENING: usize = 64 * 1024;
+
 /// POST.
 impl Inner {
     pub(super) async fn post_to_session(
@@ -46,7 +51,7 @@ impl Inner {
             Ok(None) => return self.open_session(parts, body, said, place).await,
             Err(refusal) => return refused(refusal),
         };
-        if let Some(response) = wrong_version(parts) {
+        if let Some(response) = self.wrong_version(parts) {
             return response;
         }
         let batches = session.revision().is_some_and(|it| it.rules().batching);
@@ -76,6 +81,10 @@ impl Inner {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the server is shutting down",
             );
+        }
+        if body.len() > MOST_OPENING {
+            let why = format!("a session is opened with up to {MOST_OPENING} bytes");
+            return told(StatusCode::PAYLOAD_TOO_LARGE, &why);
         }
         let Some(seat) = self.sessions.place() else {
             let why = "too many sessions are open";
@@ -158,7 +167,7 @@ impl Inner {
             Ok(session) => session,
             Err(refusal) => return refused(refusal),
         };
-        if let Some(response) = wrong_version(parts) {
+        if let Some(response) = self.wrong_version(parts) {
             return response;
         }
         session.touch();
@@ -191,20 +200,21 @@ impl Inner {
         let store = self.options.event_store.as_ref()?;
         let place = Place::of(&cursor.to_string())?;
         let events = store.after(&session.id, &place.stream, place.sequence);
-        let events = events.await.ok().filter(|events| !events.is_empty())?;
+        let events = answer_of(events).await;
+        let events = events.filter(|events| !events.is_empty())?;
         let numbers = events.iter().map(|event| event.sequence);
         if !numbers.eq((place.sequence + 1..).take(events.len())) {
             return None;
         }
         let own = events.iter().any(|event| event.own);
-        // A stream of ours goes on with what we keep of it. What comes on the
-        // server's own stream goes on here, wherever it began; what somebody
-        // worked on elsewhere does not.
+        // A stream of ours goes on with what we keep of it, unless something is
+        // missing in between. What comes on the server's own stream goes on
+        // here, wherever it began; what somebody worked on elsewhere does not.
         let last = EventId::parse(place.id(events.last()?.sequence).as_bytes())?;
         let resumed = session.streams().resume(last);
         let (reader, mut shown) = match resumed {
             Ok(resumed) => resumed,
-            Err(_) if own => session.streams().open_own(),
+            Err(ReplayMiss::Foreign) if own => session.streams().open_own(),
             Err(_) => Streams::closed(),
         };
         let noted = events.into_iter().map(|event| Message::Noted {
@@ -221,18 +231,25 @@ impl Inner {
             Ok(session) => session,
             Err(refusal) => return refused(refusal),
         };
-        if let Some(response) = wrong_version(parts) {
+        if let Some(response) = self.wrong_version(parts) {
             return response;
         }
-        self.sessions.remove(&session.id);
-        // What stays behind in a store that failed expires.
-        if let Some(store) = &self.options.session_store {
-            let _ = store.remove(&session.id).await;
-        }
-        if let Some(store) = &self.options.event_store {
-            let _ = store.remove(&session.id).await;
-        }
+        // By a task of its own: a client that does not wait for the answer has
+        // ended its session all the same.
+        let _ = tokio::spawn(Arc::clone(self).end(session)).await;
         answer::empty(StatusCode::NO_CONTENT)
+    }
+
+    async fn end(self: Arc<Self>, session: Arc<Session>) {
+        // There first: who comes meanwhile finds it here, and must not take up
+        // what is about to be forgotten.
+        if let Some(store) = &self.options.session_store {
+            session.forget(&**store).await;
+        }
+        self.sessions.remove(&session);
+        if let Some(store) = &self.options.event_store {
+            answer_of(store.remove(&session.id)).await;
+        }
     }
 }
 
@@ -269,15 +286,32 @@ impl Inner {
         if self.stopping().has_begun() {
             return None;
         }
-        let stored = store.get(id).await.ok()??;
+        let stored = answer_of(store.get(id)).await??;
         let stored = Some(stored).filter(|it| it.principal.as_deref() == caller)?;
         let seat = self.sessions.place()?;
-        let session = Session::new(self, id.clone(), caller.map(Arc::from));
-        if !session.remake(stored) {
+        let session = Session::again(self, id.clone(), caller.map(Arc::from));
+        if !session.remake(stored).await {
             session.close();
             return None;
         }
         Some(self.sessions.add(session, seat))
+    }
+
+    /// A version header must name a version that we speak.
+    fn wrong_version(&self, parts: &Parts) -> Option<Response<Body>> {
+        let headers = Received(parts);
+        let version = match read_version(&headers) {
+            Ok(version) => version?,
+            Err(mismatch) => return Some(answer::rejection(None, &mismatch.into())),
+        };
+        let spoken = &self.handle.config().revisions;
+        match Revision::parse(version) {
+            Some(revision) if spoken.contains(&revision) => None,
+            Some(_) | None => Some(told(
+                StatusCode::BAD_REQUEST,
+                "this protocol version is not spoken here",
+            )),
+        }
     }
 
     /// Notes for others what was posted to a session, where they can look.
@@ -291,16 +325,6 @@ impl Inner {
 fn refused(refusal: SessionRefusal) -> Response<Body> {
     let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::BAD_REQUEST);
     answer::refusal(status, None, &refusal.to_error())
-}
-
-/// A version header must name a version that there is.
-fn wrong_version(parts: &Parts) -> Option<Response<Body>> {
-    match read_version(&Received(parts)) {
-        Ok(None) => None,
-        Ok(Some(version)) if Revision::parse(version).is_some() => None,
-        Ok(Some(_)) => Some(told(StatusCode::BAD_REQUEST, "no such protocol version")),
-        Err(mismatch) => Some(answer::rejection(None, &mismatch.into())),
-    }
 }
 
 /// A stream of a session's, as events. Dropping it leaves the session as it is.

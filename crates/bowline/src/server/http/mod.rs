@@ -93,6 +93,7 @@ struct Inner {
 
 impl HttpService {
     pub(crate) fn new(handle: Arc<dyn Handle>, options: HttpOptions) -> Self {
+        let options = options.bounded();
         let life = Life {
             idle: options.idle,
             store: options.session_store.clone(),

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{
     pipe::{Receiver, Sender, Weigh, pipe},
-    store::{EventStore, StoredEvent},
+    store::{EventStore, StoredEvent, answer_of},
 };
 use crate::proto::http::{SessionId, resume::EventId};
 
@@ -52,7 +52,7 @@ async fn write(
 ) {
     while let Some(event) = events.recv().await {
         // What is not noted is missed by those who come back.
-        let _ = store.append(&session, event, ttl).await;
+        answer_of(store.append(&session, event, ttl)).await;
     }
 }
 

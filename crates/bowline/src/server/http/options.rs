@@ -48,7 +48,8 @@ pub struct HttpOptions {
     /// 4,096. Others are refused. Calls within a session are limited by
     /// [`Server::at_once`](crate::server::Server::at_once).
     pub requests: usize,
-    /// How many sessions of the older revisions may be open: 10,000.
+    /// How many sessions of the older revisions may be open: 10,000. What a
+    /// client opens one with may have 64 KiB.
     pub sessions: usize,
     /// After how long without a request or an open connection a session is
     /// closed, whatever it still works on: half an hour.
@@ -88,6 +89,28 @@ pub struct HttpOptions {
     /// How many connections are served at once, where we hold the socket:
     /// 10,000. Others wait.
     pub connections: usize,
+}
+
+/// As good as never, and not too much to count with.
+const AGES: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+impl HttpOptions {
+    /// The same with times that can be added to the clock's, however long those
+    /// are meant to be.
+    pub(super) fn bounded(mut self) -> Self {
+        let times = [
+            &mut self.body_time,
+            &mut self.idle,
+            &mut self.patience,
+            &mut self.keep_alive,
+            &mut self.header_time,
+            &mut self.write_time,
+        ];
+        for time in times {
+            *time = AGES.min(*time);
+        }
+        self
+    }
 }
 
 impl Default for HttpOptions {

@@ -90,6 +90,10 @@ impl Recorder {
         own: bool,
         message: Bytes,
     ) -> Option<EventId> {
+        // Clients seldom come back to what they have heard to its end.
+        while !self.budget.has_room(message.len()) && self.replay.forget_ended() {
+            self.account();
+        }
         if !self.budget.has_room(message.len()) {
             // A gap would be seen as one; but then the rest is of no use.
             self.forget(stream);

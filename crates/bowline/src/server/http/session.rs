@@ -35,6 +35,9 @@ pub(super) struct Session {
     pub(super) id: SessionId,
     pub(super) principal: Option<Arc<str>>,
     pub(super) made_of: Mutex<MadeOf>,
+    /// Held by whoever notes that elsewhere; whether the client has ended the
+    /// session, and nothing is to be noted any more.
+    pub(super) noting: tokio::sync::Mutex<bool>,
     handle: Arc<dyn Handle>,
     shared: Arc<Shared>,
     streams: Arc<Mutex<Streams>>,
@@ -60,6 +63,10 @@ impl Outlet for SessionOutlet {
         lock(&self.0).send(about, answer, frame);
     }
 
+    fn is_behind(&self, request: Incoming) -> bool {
+        lock(&self.0).is_behind(request)
+    }
+
     fn called_off(&mut self, request: Incoming) {
         lock(&self.0).called_off(request);
     }
@@ -76,6 +83,23 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Session {
     pub(super) fn new(inner: &Inner, id: SessionId, principal: Option<Arc<str>>) -> Arc<Self> {
+        let machine = Connection::new(Arc::clone(inner.handle.config()));
+        Self::of(machine, inner, id, principal)
+    }
+
+    /// A session that another node had, and perhaps asked questions in.
+    pub(super) fn again(inner: &Inner, id: SessionId, principal: Option<Arc<str>>) -> Arc<Self> {
+        let machine = Connection::new(Arc::clone(inner.handle.config()));
+        let machine = machine.calls_after(u64::from_le_bytes(random_bytes()) >> 12);
+        Self::of(machine, inner, id, principal)
+    }
+
+    fn of(
+        machine: Connection,
+        inner: &Inner,
+        id: SessionId,
+        principal: Option<Arc<str>>,
+    ) -> Arc<Self> {
         let (handle, options) = (&inner.handle, &inner.options);
         let incarnation = u64::from_le_bytes(random_bytes());
         let store = options.event_store.as_ref();
@@ -83,7 +107,6 @@ impl Session {
         let budget = inner.budget.clone();
         let recorder = Recorder::new(incarnation, options.replay, budget, notes);
         let streams = Arc::new(Mutex::new(Streams::new(recorder)));
-        let machine = Connection::new(Arc::clone(handle.config()));
         let outlet = Box::new(SessionOutlet(Arc::clone(&streams)));
         let serving = handle.serving().clone();
         let shared = Shared::with_outlet(machine, outlet, serving, principal.clone());
@@ -92,6 +115,7 @@ impl Session {
             id,
             principal,
             made_of: Mutex::default(),
+            noting: tokio::sync::Mutex::default(),
             handle: Arc::clone(handle),
             shared,
             streams,
@@ -166,5 +190,14 @@ impl Session {
         }
         self.touch();
         Some(Posted { reader, asked })
+    }
+}
+
+/// One that nobody kept, because its client left while it was made.
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !self.shared.look(Connection::has_ended) {
+            self.close();
+        }
     }
 }

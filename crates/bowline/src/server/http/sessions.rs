@@ -83,11 +83,9 @@ impl Sessions {
     }
 
     /// Ends a session.
-    pub(super) fn remove(&self, id: &SessionId) {
-        let removed = lock(&self.open).remove(id);
-        if let Some(open) = removed {
-            open.session.close();
-        }
+    pub(super) fn remove(&self, session: &Arc<Session>) {
+        take_out(&self.open, session);
+        session.close();
     }
 }
 
@@ -123,7 +121,16 @@ async fn watch(table: Weak<Table>, session: Arc<Session>, life: Life) {
         }
     }
     if let Some(table) = table.upgrade() {
-        lock(&table).remove(&session.id);
+        take_out(&table, &session);
     }
     session.close();
+}
+
+/// Takes a session out of the table, and none that was taken up in its place.
+fn take_out(table: &Table, session: &Arc<Session>) {
+    let mut table = lock(table);
+    let found = table.get(&session.id);
+    if found.is_some_and(|open| Arc::ptr_eq(&open.session, session)) {
+        table.remove(&session.id);
+    }
 }

@@ -11,6 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{proto::http::SessionId, server::store::StoreError, transport::BoxFuture};
 
+/// How long a store may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a store answers, if it does so in time and does not fail.
+pub(super) async fn answer_of<T>(asked: BoxFuture<'_, Result<T, StoreError>>) -> Option<T> {
+    tokio::time::timeout(PATIENCE, asked).await.ok()?.ok()
+}
+
 /// Keeps what sessions are made of, so that another node, or this one after a
 /// restart, can take them up.
 ///
@@ -24,7 +32,7 @@ use crate::{proto::http::SessionId, server::store::StoreError, transport::BoxFut
 /// stateless revision need neither.
 ///
 /// A store that fails costs no request: the session is then known to its own
-/// node only.
+/// node only. One that does not answer within ten seconds has failed.
 ///
 /// # Expiry
 ///
@@ -76,7 +84,8 @@ pub struct StoredSession {
 /// of it than [`HttpOptions::replay`](super::HttpOptions::replay) allows.
 ///
 /// What is sent is noted in order, but after it was sent: a node that dies may
-/// have sent more than is noted. A call that was under way there is not
+/// have sent more than is noted. A store that does not answer within ten seconds
+/// has failed. A call that was under way there is not
 /// finished by anybody else; its stream ends after what is noted of it.
 pub trait EventStore: Send + Sync + 'static {
     /// Keeps an event for the `ttl`. Those of one stream come in their order.

@@ -36,6 +36,8 @@ pub(super) struct Streams {
     /// Whether the client comes back to streams that are closed early.
     pub(super) polling: bool,
     next: u64,
+    /// The session is over; what is opened from here on ends at once.
+    over: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,6 +104,7 @@ impl Streams {
             taking_in: None,
             polling: false,
             next: 0,
+            over: false,
         }
     }
 
@@ -140,6 +143,16 @@ impl Streams {
         }
     }
 
+    /// Whether the client reads the stream of a request so slowly that what can
+    /// be left out should be. Questions cannot: somebody waits for their
+    /// answers.
+    pub(super) fn is_behind(&self, request: Incoming) -> bool {
+        let stream = self.routes.get(&request);
+        let stream = stream.and_then(|key| self.open.get(key));
+        let listener = stream.and_then(|stream| stream.listener.as_ref());
+        listener.is_some_and(Sender::is_behind)
+    }
+
     /// A request is not to be answered any more. One that was answered in the
     /// meantime, or came and went in one POST, has no route.
     pub(super) fn called_off(&mut self, request: Incoming) {
@@ -172,10 +185,7 @@ impl Streams {
             return;
         };
         let own = self.own == Some(key);
-        if !answer && stream.listener.as_ref().is_some_and(Sender::is_behind) {
-            if !own {
-                return;
-            }
+        if own && stream.listener.as_ref().is_some_and(Sender::is_behind) {
             // It is told when it comes back, as far as there is room.
             stream.listener = None;
         }
@@ -304,8 +314,9 @@ impl Streams {
         (unheard().1, Shown { prime, messages })
     }
 
-    /// Ends all streams.
+    /// Ends all streams, and those that somebody is about to open.
     pub(super) fn close(&mut self) {
+        self.over = true;
         self.open.clear();
         self.routes.clear();
         self.held.clear();
@@ -331,7 +342,9 @@ impl Streams {
             answers,
             shown,
         };
-        self.open.insert(key, stream);
+        if !self.over {
+            self.open.insert(key, stream);
+        }
         reader
     }
 

@@ -22,13 +22,15 @@ pub(super) struct Line {
 impl Voice for Line {
     fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) -> bool {
         let (progress, total) = (number(progress), total.map(number));
-        self.shared
-            .tell(|machine| machine.progress(self.request, progress, total, message))
+        self.shared.tell(self.request, |machine| {
+            machine.progress(self.request, progress, total, message)
+        })
     }
 
     fn log(&self, level: LogLevel, logger: Option<&str>, data: RawJson) -> bool {
-        self.shared
-            .tell(|machine| machine.log(Some(self.request), &level, logger, data))
+        self.shared.tell(self.request, |machine| {
+            machine.log(Some(self.request), &level, logger, data)
+        })
     }
 
     fn pause(&self) -> bool {

@@ -9,6 +9,12 @@ pub(crate) trait Outlet: Send {
     /// A frame, the request that it is about, and whether it is an answer.
     fn send(&mut self, about: Option<Incoming>, answer: bool, frame: Bytes);
 
+    /// Whether so much waits to be sent about a request that what can be left
+    /// out should be.
+    fn is_behind(&self, _request: Incoming) -> bool {
+        false
+    }
+
     /// Nobody waits for the answer to a request any more; nothing about it
     /// follows.
     fn called_off(&mut self, _request: Incoming) {}

@@ -198,11 +198,16 @@ impl Shared {
         self.lock().granted = granted;
     }
 
-    /// Tells the client something that it can do without.
-    pub(super) fn tell(&self, act: impl FnOnce(&mut Connection) -> bool) -> bool {
+    /// Tells the client something about its request that it can do without.
+    pub(super) fn tell(
+        &self,
+        request: Incoming,
+        act: impl FnOnce(&mut Connection) -> bool,
+    ) -> bool {
         let now = self.now();
         let mut inner = self.lock();
-        if inner.is_overfull() {
+        let outlet = inner.outlet.as_ref();
+        if inner.is_overfull() || outlet.is_some_and(|outlet| outlet.is_behind(request)) {
             return false;
         }
         let told = act(&mut inner.machine);

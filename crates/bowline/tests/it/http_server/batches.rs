@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     rig::{Node, Session, post},
-    tools::workshop,
+    tools::{workshop, workshop_with},
 };
 
 fn ask(id: u32, method: &str) -> Value {
@@ -108,4 +108,18 @@ async fn elsewhere_there_are_no_batches() {
     let modern = post().header("mcp-protocol-version", "2026-07-28");
     assert_eq!(node.send(modern, batch.to_string()).await.status(), 400);
     assert_eq!(node.send(post(), batch.to_string()).await.status(), 400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_batch_holds_no_more_than_a_client_may_ask_at_once() {
+    let it = workshop_with(|server| server.configure(|config| config.max_requests = 8));
+    let node = Node::new(&it.service);
+    let session = Session::open(&node, "2025-03-26").await;
+    // Each of these is short, and its refusal is not.
+    let many = Value::from(vec![1; 9]);
+    let answer = session.post(&many).await.json().await;
+    assert_eq!(answer["error"]["code"], -32600);
+    assert_eq!(answer.get("id"), Some(&Value::Null));
+    let few = Value::from(vec![1; 8]);
+    assert_eq!(session.post(&few).await.messages().await.len(), 8);
 }

@@ -152,3 +152,26 @@ async fn a_service_that_is_dropped_drops_its_sessions() {
     assert!(call.message().await.is_some());
     assert_eq!(call.message().await, None);
 }
+
+#[tokio::test(start_paused = true)]
+async fn times_that_never_come_are_times_too() {
+    let mut it = workshop();
+    let options = HttpOptions {
+        idle: Duration::MAX,
+        keep_alive: Duration::MAX,
+        patience: Duration::MAX,
+        body_time: Duration::MAX,
+        ..HttpOptions::default()
+    };
+    let node = Node::with(&it.service, options);
+    let session = Session::open(&node, "2025-11-25").await;
+    let mut call = session.call(1, "tell_and_wait").await;
+    it.started().await;
+    assert!(call.message().await.is_some());
+    sleep(300 * MINUTE).await;
+    it.open();
+    assert!(call.message().await.is_some());
+    // Whoever looks after the session has not panicked.
+    assert_eq!(session.delete().await.status(), 204);
+    assert_eq!(node.http.sessions(), 0);
+}

@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use bowline::{proto::http::resume::ReplayLimits, server::http::HttpOptions};
+use bowline::{
+    proto::http::resume::ReplayLimits,
+    server::{Conversation, Tool, http::HttpOptions},
+};
 use serde_json::json;
 
 use super::{
     rig::{Node, Session, text_of},
-    tools::workshop,
+    tools::{workshop, workshop_with},
 };
 
 #[tokio::test(start_paused = true)]
@@ -323,4 +326,54 @@ async fn changes_are_not_lost_on_a_client_that_does_not_read() {
         again.message().await.is_some(),
         "and the rest is told once more"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_not_lost_on_a_client_that_does_not_read() {
+    let flood = Tool::new("flood_and_ask")
+        .description("Says very much, and then asks")
+        .no_input()
+        .execute(async |_, cx: Conversation| {
+            let words = "x".repeat(1024);
+            for step in 0..2_000 {
+                cx.progress_with(f64::from(step), None, &words);
+            }
+            cx.confirm("Sure?").await?;
+            Ok("sure")
+        });
+    let it = workshop_with(|server| server.tool(flood));
+    let node = Node::new(&it.service);
+    let session = Session::open(&node, "2025-11-25").await;
+    let mut call = session.call(1, "flood_and_ask").await;
+    let question = loop {
+        let message = call.message().await.expect("a question");
+        if message["method"] != "notifications/progress" {
+            break message;
+        }
+    };
+    assert_eq!(question["method"], "elicitation/create");
+}
+
+#[tokio::test(start_paused = true)]
+async fn streams_that_ended_make_room_for_those_that_have_not() {
+    let mut it = workshop();
+    let options = HttpOptions {
+        replay_bytes: 1000,
+        ..HttpOptions::default()
+    };
+    let node = Node::with(&it.service, options);
+    let session = Session::open(&node, "2025-11-25").await;
+    let mut last = Box::<str>::default();
+    for id in 0..20 {
+        let mut call = session.call(id, "tell_and_wait").await;
+        it.started().await;
+        last = call.event().await.unwrap().id.unwrap();
+        it.open();
+        while call.event().await.is_some() {}
+        it.dropped().await;
+    }
+    assert!(node.http.replay_bytes() <= 1000);
+    let again = session.resume(&last).await;
+    assert_eq!(again.status(), 200, "the oldest make room, not the newest");
+    assert_eq!(again.messages().await.len(), 2);
 }

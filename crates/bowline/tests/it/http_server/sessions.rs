@@ -1,8 +1,8 @@
 //! Sessions of the older revisions: how they begin, live and end.
 
-use bowline::server::http::HttpOptions;
+use bowline::{proto::revision::Revision, server::http::HttpOptions};
 use http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     rig::{Node, Session, initialize, post, text_of},
@@ -262,4 +262,35 @@ async fn a_call_that_is_called_off_ends_its_stream_without_an_answer() {
     let answer = waiting.await.unwrap();
     assert!(answer.is_stream());
     assert_eq!(answer.text().await, "");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_version_that_the_server_does_not_speak_is_a_400() {
+    let spoken = [Revision::V2025_11_25, Revision::V2026_07_28];
+    let it = workshop_with(|server| server.revisions(spoken));
+    let node = Node::new(&it.service);
+    let session = Session::open(&node, "2025-11-25").await;
+    for method in [Method::POST, Method::GET, Method::DELETE] {
+        for version in ["2025-03-26", "2024-11-05"] {
+            let mut request = session.request(method.clone());
+            let headers = request.headers_mut().unwrap();
+            headers.insert("mcp-protocol-version", version.parse().unwrap());
+            let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+            let answer = node.send(request, body.to_string()).await;
+            assert_eq!(answer.status(), 400, "{method} {version}");
+        }
+    }
+    assert_eq!(node.http.sessions(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_introduces_itself_in_few_words() {
+    let it = workshop();
+    let node = Node::new(&it.service);
+    let mut opening: Value = serde_json::from_str(&initialize("2025-11-25")).unwrap();
+    // What a session is opened with is kept as long as the session.
+    opening["params"]["capabilities"]["experimental"] = json!({"x": {"y": "z".repeat(1 << 20)}});
+    let answer = node.send(post(), opening.to_string()).await;
+    assert_eq!(answer.status(), 413);
+    assert_eq!(node.http.sessions(), 0);
 }

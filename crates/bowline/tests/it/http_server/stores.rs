@@ -9,6 +9,7 @@ use std::{
 use bowline::{
     proto::http::{SessionId, resume::ReplayLimits},
     server::{
+        Resource, Server,
         http::{EventStore, HttpOptions, SessionStore, StoredEvent, StoredSession},
         store::StoreError,
     },
@@ -19,12 +20,12 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     rig::{Node, Session, text_of},
-    tools::workshop,
+    tools::{workshop, workshop_with},
 };
 
 /// In place of a database that several nodes share.
 #[derive(Default)]
-struct Database {
+pub(super) struct Database {
     sessions: Mutex<HashMap<SessionId, (StoredSession, Instant)>>,
     events: Mutex<HashMap<SessionId, Vec<StoredEvent>>>,
 }
@@ -110,7 +111,14 @@ impl Database {
         }
     }
 
-    fn len(&self) -> (usize, usize) {
+    /// What a session is noted to be made of.
+    pub(super) fn messages(&self, id: &str) -> Vec<String> {
+        let sessions = self.sessions.lock().expect("no panic");
+        let id = SessionId::new(id).expect("an id");
+        sessions[&id].0.messages.clone()
+    }
+
+    pub(super) fn len(&self) -> (usize, usize) {
         let events = self.events.lock().expect("no panic").len();
         (self.sessions.lock().expect("no panic").len(), events)
     }
@@ -327,4 +335,143 @@ async fn taking_up_from_several_requests_makes_one_session() {
         assert_eq!(one.await.unwrap(), 200);
     }
     assert_eq!(second.http.sessions(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_to_another_nodes_question_answers_none_of_ours() {
+    let database = Arc::new(Database::default());
+    let (one, two) = (workshop(), workshop());
+    let first = Node::with(&one.service, database.options());
+    let session = Session::open(&first, "2025-11-25").await;
+    let mut call = session.call(1, "ask").await;
+    let theirs = call.message().await.unwrap();
+    // The node dies, while the user still thinks.
+    drop((call, first, one));
+    let second = Node::with(&two.service, database.options());
+    let session = session.at(&second);
+    let mut call = session.call(2, "ask").await;
+    let ours = call.message().await.unwrap();
+    assert_ne!(theirs["id"], ours["id"]);
+    session.accept(&theirs, json!({"colour": "red"})).await;
+    session.accept(&ours, json!({"colour": "green"})).await;
+    let next = call.message().await.unwrap();
+    session.accept(&next, json!({"colour": "blue"})).await;
+    let answer = call.message().await.unwrap();
+    assert_eq!(text_of(&answer), "green and blue");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gap_in_the_servers_own_stream_is_seen() {
+    let database = Arc::new(Database::default());
+    let it = workshop();
+    let replay = ReplayLimits {
+        events: 2,
+        ..ReplayLimits::default()
+    };
+    let options = HttpOptions {
+        replay,
+        ..database.options()
+    };
+    let node = Node::with(&it.service, options);
+    let session = Session::open(&node, "2025-11-25").await;
+    let mut own = session.get().await;
+    let primed = own.event().await.unwrap().id.unwrap();
+    for _ in 0..5 {
+        it.service.tools_changed();
+    }
+    drop(own);
+    tokio::task::yield_now().await;
+    // Two are noted, two are kept here, and one is nowhere.
+    let lags = |all: &mut Vec<StoredEvent>| all.truncate(2);
+    database.events.lock().unwrap().values_mut().for_each(lags);
+    let mut again = session.resume(&primed).await;
+    let mut last = Box::<str>::default();
+    while let Some(event) = again.event().await {
+        last = event.id.unwrap();
+    }
+    assert_eq!(session.resume(&last).await.status(), 400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_refused_makes_no_session() {
+    let database = Arc::new(Database::default());
+    let (one, two) = (workshop(), workshop());
+    let first = Node::with(&one.service, database.options());
+    let session = Session::open(&first, "2025-11-25").await;
+    session
+        .ask(1, "logging/setLevel", json!({"level": "alert"}))
+        .await;
+    let refused = [
+        ("initialize", json!({})),
+        (
+            "initialize",
+            json!({
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "another", "version": "1"},
+            }),
+        ),
+        ("logging/setLevel", json!({"level": "whisper"})),
+    ];
+    for (number, (method, params)) in (2..).zip(refused) {
+        let answer = session.ask(number, method, params).await;
+        assert!(answer.error().await.is_object(), "{method}");
+    }
+    let second = Node::with(&two.service, database.options());
+    let session = session.at(&second);
+    let mut own = session.get().await;
+    assert_eq!(own.status(), 200);
+    let primed = own.event();
+    two.service.tools_changed();
+    assert!(primed.await.unwrap().data.is_empty(), "as in 2025-11-25");
+    let messages = session.call(9, "chatty").await.messages().await;
+    assert_eq!(messages.len(), 4, "progress and the answer: {messages:?}");
+    let mut call = session.call(10, "ask").await;
+    let question = call.message().await.unwrap();
+    assert_eq!(question["method"], "elicitation/create", "{question}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_not_made_of_more_than_it_may_be() {
+    let database = Arc::new(Database::default());
+    let it = workshop();
+    let node = Node::with(&it.service, database.options());
+    let session = Session::open(&node, "2025-11-25").await;
+    session
+        .ask(1, "resources/subscribe", json!({"uri": "a:1"}))
+        .await;
+    for number in 2..42 {
+        let uri = format!("none:{number}{}", "x".repeat(64 * 1024));
+        let answer = session
+            .ask(number, "resources/subscribe", json!({"uri": uri}))
+            .await;
+        assert!(answer.error().await.is_object(), "there is no such thing");
+    }
+    let messages = database.messages(&session.id);
+    let size: usize = messages.iter().map(String::len).sum();
+    assert!(size < 1_100_000, "{size}");
+    assert!(messages.iter().any(|message| message.contains("a:1")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_may_watch_more_than_it_may_ask_at_once() {
+    let database = Arc::new(Database::default());
+    let many = |server: Server| {
+        let resource = |number| Resource::new(format!("b:{number}"), "one of many").text("1");
+        let server = server.configure(|config| config.max_requests = 2);
+        server.resources((0..5).map(resource))
+    };
+    let (one, two) = (workshop_with(many), workshop_with(many));
+    let first = Node::with(&one.service, database.options());
+    let session = Session::open(&first, "2025-11-25").await;
+    for number in 0..5 {
+        let uri = json!({"uri": format!("b:{number}")});
+        let answer = session.ask(number, "resources/subscribe", uri).await;
+        assert_eq!(answer.json().await["result"], json!({}));
+    }
+    let second = Node::with(&two.service, database.options());
+    let moved = session.at(&second);
+    assert_eq!(moved.ask(9, "ping", json!({})).await.status(), 200);
+    tokio::task::yield_now().await;
+    assert_eq!(two.service.watched().len(), 5);
 }
