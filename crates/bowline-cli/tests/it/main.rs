@@ -2,6 +2,7 @@
 
 mod call;
 mod demo;
+mod peers;
 mod rig;
 mod snapshots;
 mod talk;
