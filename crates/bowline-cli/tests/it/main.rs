@@ -3,6 +3,8 @@
 mod call;
 mod demo;
 mod peers;
+#[cfg(unix)]
+mod picture;
 mod rig;
 mod snapshots;
 mod talk;
