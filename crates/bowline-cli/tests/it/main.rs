@@ -2,6 +2,7 @@
 
 mod call;
 mod demo;
+mod documents;
 mod peers;
 #[cfg(unix)]
 mod picture;
