@@ -7,6 +7,8 @@ mod answers;
 mod everything;
 mod scenario;
 mod setting;
+mod sign_in;
+mod user;
 
 use std::{error::Error, process::ExitCode};
 

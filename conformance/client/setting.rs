@@ -10,7 +10,7 @@ use bowline::{
 };
 use serde_json::Value;
 
-use crate::{Result, answers};
+use crate::{Result, answers, sign_in};
 
 /// What the suite says.
 #[derive(Debug)]
@@ -40,8 +40,12 @@ impl Setting {
 
     /// Connects to the mock server.
     pub async fn connect(&self) -> Result<Client> {
-        let client = self.client().connect(Http::new(&self.url)?).await?;
-        Ok(client)
+        let mut server = Http::new(&self.url)?;
+        if self.scenario.starts_with("auth/") {
+            let oauth = sign_in::authorizer(&self.scenario, &self.context)?;
+            server = server.authorizer(oauth);
+        }
+        Ok(self.client().connect(server).await?)
     }
 
     /// A client that speaks the revision and answers all questions.

@@ -50,6 +50,9 @@ pub(crate) struct Globals {
     /// Write every message that is sent or received to a new file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
+    /// Sign in by copying addresses, where no browser can be opened
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) no_browser: bool,
     /// When to use colours
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: Color,

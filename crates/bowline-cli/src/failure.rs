@@ -115,9 +115,7 @@ impl From<Error> for Failure {
 
 fn kind_of(error: &Error) -> FailureKind {
     match error.cause().map(Cause::kind) {
-        Some(CauseKind::Status {
-            status: 401 | 403, ..
-        }) => FailureKind::Authorization,
+        _ if error.is_unauthorized() => FailureKind::Authorization,
         Some(CauseKind::OpeningTimeout(_)) => FailureKind::Timeout,
         Some(_) => FailureKind::Unreachable,
         None if error.is_timeout() => FailureKind::Timeout,

@@ -7,6 +7,7 @@
 //! - `fleet` is many servers at once: how they are, and what they offer.
 //! - `output` is what people and programs read; `failure` what went wrong, and
 //!   the exit code.
+//! - `sign_in` gets into servers that want to know who is asking.
 //! - `traffic` shows, records and replays what goes over the wire.
 //! - `demo` is a server that is always there; `doctor` finds out what is wrong
 //!   with one that is not.
@@ -18,7 +19,9 @@ mod demo;
 mod doctor;
 mod failure;
 mod fleet;
+mod folders;
 mod output;
+mod sign_in;
 mod signature;
 mod talk;
 mod target;

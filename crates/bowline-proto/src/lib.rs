@@ -4,6 +4,7 @@
 //! time and seeds are arguments; frames, deadlines and events are results. So
 //! every behaviour, reconnection included, is tested in virtual time.
 
+pub mod auth;
 pub mod client;
 mod error;
 pub mod http;

@@ -27,6 +27,14 @@ struct TestingServers;
 #[doc = include_str!("../../../docs/guides/remote-servers.md")]
 struct RemoteServers;
 
+#[cfg(all(feature = "auth", feature = "http-client"))]
+#[doc = include_str!("../../../docs/guides/signing-in.md")]
+struct SigningIn;
+
 #[cfg(feature = "http-server")]
 #[doc = include_str!("../../../docs/guides/serving-over-http.md")]
 struct ServingOverHttp;
+
+#[cfg(all(feature = "auth", feature = "http-server", feature = "http-client"))]
+#[doc = include_str!("../../../docs/guides/protecting-a-server.md")]
+struct ProtectingAServer;

@@ -6,6 +6,8 @@
 
 pub use bowline_proto as proto;
 
+#[cfg(all(feature = "auth", feature = "http-client"))]
+pub mod auth;
 #[cfg(feature = "client")]
 pub mod cache;
 #[cfg(any(feature = "client", feature = "server"))]
@@ -18,6 +20,11 @@ pub mod config;
 mod contained;
 #[cfg(all(doctest, feature = "client"))]
 mod guides;
+#[cfg(all(
+    feature = "auth",
+    any(feature = "http-client", feature = "http-server")
+))]
+pub mod jose;
 #[cfg(feature = "client")]
 pub mod pool;
 #[cfg(feature = "client")]

@@ -1,6 +1,6 @@
 //! Rule: inside bowline-proto, rooms use each other in one direction only.
 //!
-//! `client | server | http → revision → model → jsonrpc`, never back. With a
+//! `client | server | auth → http → revision → model → jsonrpc`, never back. With a
 //! cycle, no room can be understood, tested or replaced without all others.
 //! The client and the server are two programs that meet on the wire; what they
 //! share belongs below both. Unit tests may use what they like.
@@ -24,6 +24,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("model", &["jsonrpc"]),
     ("revision", &["model", "jsonrpc"]),
     ("http", &["revision", "model", "jsonrpc", "time"]),
+    ("auth", &["http"]),
     ("client", BELOW_THE_MACHINES),
     ("server", BELOW_THE_MACHINES),
 ];

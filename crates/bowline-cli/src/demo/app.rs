@@ -1,6 +1,6 @@
 //! What all handlers of the demo have at hand.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 
 use super::{secret::Secret, travel::agency::Agency};
 
@@ -22,12 +22,12 @@ pub(crate) enum Place {
 }
 
 impl App {
-    pub(super) fn new(place: Place) -> Self {
-        Self {
+    pub(super) fn new(place: Place) -> io::Result<Self> {
+        Ok(Self {
             agency: Agency::with_one_booking(),
-            secret: Secret::of_user(),
+            secret: Secret::of_user()?,
             place,
-        }
+        })
     }
 
     /// Whether the process may be ended without harm to the client.
@@ -39,7 +39,7 @@ impl App {
     /// processes of their own. Whoever reads it nowhere misses nothing.
     pub(super) fn mutter(&self, line: &str) {
         if self.has_own_process() {
-            let _ = writeln!(std::io::stderr(), "demo: {line}");
+            let _ = writeln!(io::stderr(), "demo: {line}");
         }
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn transport() -> Result<Box<dyn Transport>, Failure> {
 
 /// The demo server, ready to serve.
 pub(crate) fn service(place: Place) -> Result<Service<App>, Failure> {
-    let app = App::new(place);
+    let app = App::new(place)?;
     let keyring = app.secret.keyring();
     let (clock_is_watched, watched) = clock::watch();
     let server = Server::new("demo", env!("CARGO_PKG_VERSION"))

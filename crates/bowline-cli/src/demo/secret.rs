@@ -6,13 +6,15 @@
 //! only once somebody is asked, so that plain calls write nothing.
 
 use std::{
-    env, fs,
+    fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
     sync::OnceLock,
 };
 
 use bowline::server::seal::Keyring;
+
+use crate::folders;
 
 const LENGTH: usize = 32;
 
@@ -26,21 +28,22 @@ pub(super) struct Secret {
 
 impl Secret {
     /// The secret that was kept, or a new one.
-    pub(super) fn of_user() -> Self {
-        Self::at(state_folder().map(|folder| folder.join("demo.key")))
+    ///
+    /// # Errors
+    ///
+    /// Where the system has no randomness.
+    pub(super) fn of_user() -> io::Result<Self> {
+        Self::at(folders::state().map(|folder| folder.join("demo.key")))
     }
 
-    fn at(file: Option<PathBuf>) -> Self {
+    fn at(file: Option<PathBuf>) -> io::Result<Self> {
         let read = file.as_ref().and_then(|file| fs::read(file).ok());
         let kept = read.and_then(|bytes| <[u8; LENGTH]>::try_from(bytes).ok());
-        Self {
-            bytes: kept.unwrap_or_else(random),
-            file,
-            kept: match kept {
-                Some(_) => OnceLock::from(Ok(())),
-                None => OnceLock::new(),
-            },
-        }
+        let (bytes, kept) = match kept {
+            Some(bytes) => (bytes, OnceLock::from(Ok(()))),
+            None => (random()?, OnceLock::new()),
+        };
+        Ok(Self { bytes, file, kept })
     }
 
     /// The keys that it makes.
@@ -66,11 +69,10 @@ impl Secret {
     }
 }
 
-fn random() -> [u8; LENGTH] {
+fn random() -> io::Result<[u8; LENGTH]> {
     let mut bytes = [0; LENGTH];
-    // Without randomness the server would not have started.
-    let _ = getrandom::fill(&mut bytes);
-    bytes
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes)
 }
 
 /// Writes a file that only its owner may read, unless there is one.
@@ -83,16 +85,6 @@ fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(file)?.write_all(bytes)
-}
-
-/// Where programs keep what they would rather not lose.
-fn state_folder() -> Option<PathBuf> {
-    let given = env::var_os("XDG_STATE_HOME").map(PathBuf::from);
-    let folder = match given.filter(|folder| folder.is_absolute()) {
-        Some(folder) => folder,
-        None => env::home_dir()?.join(".local").join("state"),
-    };
-    Some(folder.join("bowline"))
 }
 
 impl std::fmt::Debug for Secret {

@@ -8,7 +8,7 @@ use super::Target;
 use crate::{
     context::Context,
     failure::{Failure, FailureKind},
-    talk, traffic,
+    sign_in, talk, traffic,
 };
 
 /// How long last words may take to leave.
@@ -42,11 +42,29 @@ async fn leave(client: &Client, failure: Option<&Failure>) {
     client.stop().await;
 }
 
-/// Connects to a server, and waits until it is there.
-pub(crate) async fn open(cx: &Context, target: &Target) -> Result<Client, Failure> {
+/// Connects to a server, and waits until it is there. If it wants to know who
+/// is asking, and the person is there to say so, they are asked to sign in.
+async fn open(cx: &Context, target: &Target) -> Result<Client, Failure> {
+    let failure = match dial(cx, target).await {
+        Ok(client) => return Ok(client),
+        Err(failure) => failure.about(target.name()),
+    };
+    if failure.kind != FailureKind::Authorization {
+        return Err(failure);
+    }
+    if !sign_in::is_possible(cx, target) {
+        let name = target.name();
+        return Err(failure.hint(format!("`bowline auth login {name}` signs you in")));
+    }
+    let signed_in = sign_in::sign_in(cx, target, &[]).await;
+    signed_in.map_err(|failure| failure.about(target.name()))?;
+    let client = dial(cx, target).await;
+    client.map_err(|failure| failure.about(target.name()))
+}
+
+async fn dial(cx: &Context, target: &Target) -> Result<Client, Failure> {
     let transport = traffic::watch(target.transport(&cx.globals)?, &cx.globals)?;
-    let client = settings(cx, target).connect(transport).await;
-    client.map_err(|error| Failure::from(error).about(target.name()))
+    Ok(settings(cx, target).connect(transport).await?)
 }
 
 /// The settings of a client for this server.

@@ -8,16 +8,16 @@ mod found;
 mod words;
 
 use bowline::{
-    config::ServerEntry,
+    config::{Endpoint, ServerEntry},
     transport::{ChildProcess, Http, Transport},
 };
 
 pub(crate) use self::{
-    connection::{interruptible, open, settings, with_client},
+    connection::{interruptible, settings, with_client},
     found::{Found, Servers, places},
     words::{ServerArgs, ServerWords, Words},
 };
-use crate::{args::Globals, demo, failure::Failure};
+use crate::{args::Globals, demo, failure::Failure, sign_in};
 
 /// The name of the server that is built in.
 pub(crate) const DEMO: &str = "demo";
@@ -54,12 +54,45 @@ impl Target {
         }
     }
 
+    /// Where it is, if it is reached over HTTP.
+    pub(crate) fn address(&self) -> Option<&str> {
+        match (self, self.entry().map(|entry| &entry.endpoint)) {
+            (Self::Url(url), _) => Some(url),
+            (_, Some(Endpoint::Remote(server))) => Some(&server.url),
+            _ => None,
+        }
+    }
+
+    /// Whether what is sent to it was said by hand, so that nobody need sign in.
+    pub(crate) fn has_credentials(&self, globals: &Globals) -> bool {
+        match (self, self.entry().map(|entry| &entry.endpoint)) {
+            (Self::Url(_), _) => {
+                let names = globals
+                    .header
+                    .iter()
+                    .filter_map(|line| line.split_once(':'));
+                names.map(|(name, _)| name.trim()).any(is_authorization)
+            }
+            (_, Some(Endpoint::Remote(server))) => {
+                let mut names = server.headers.keys();
+                server.credentials.is_some() || names.any(|name| is_authorization(name))
+            }
+            _ => false,
+        }
+    }
+
     /// The way to it, without anything that watches the way.
     pub(crate) fn transport(&self, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
         match self {
             Self::Demo => demo::transport(),
             Self::Configured(found) => of_entry(&found.entry),
-            Self::Url(url) => Ok(Box::new(of_url(url, &globals.header)?)),
+            Self::Url(url) => {
+                let http = of_url(url, &globals.header)?;
+                match self.has_credentials(globals) {
+                    true => Ok(Box::new(http)),
+                    false => Ok(Box::new(sign_in::authorized(http, None)?)),
+                }
+            }
             Self::Command(words) => {
                 let (command, args) = words
                     .split_first()
@@ -76,10 +109,24 @@ fn of_entry(entry: &ServerEntry) -> Result<Box<dyn Transport>, Failure> {
     }
     let wrong = |why: &dyn std::fmt::Display| Failure::usage(format!("{}: {why}", entry.name));
     match entry.http() {
-        Ok(Some(http)) => Ok(Box::new(http)),
+        Ok(Some(http)) => {
+            let server = match &entry.endpoint {
+                Endpoint::Remote(server) => Some(server),
+                _ => None,
+            };
+            let mut names = server.into_iter().flat_map(|server| server.headers.keys());
+            match names.any(|name| is_authorization(name)) {
+                true => Ok(Box::new(http)),
+                false => Ok(Box::new(sign_in::authorized(http, server)?)),
+            }
+        }
         Ok(None) => Err(wrong(&"it has neither a command nor a URL")),
         Err(problem) => Err(wrong(&problem)),
     }
+}
+
+fn is_authorization(name: &str) -> bool {
+    name.eq_ignore_ascii_case("authorization")
 }
 
 fn of_url(url: &str, headers: &[String]) -> Result<Http, Failure> {

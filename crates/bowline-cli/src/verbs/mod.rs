@@ -1,5 +1,6 @@
 //! What can be done, one file for each verb.
 
+mod auth;
 mod call;
 mod complete;
 mod completions;
@@ -53,6 +54,7 @@ pub(crate) enum Verb {
     Serve(serve::Serve),
     Demo(demo::Demo),
     Replay(replay::Replay),
+    Auth(auth::Auth),
     Config(config::Config),
     Completions(completions::Completions),
     #[command(hide = true)]
@@ -84,6 +86,7 @@ impl Verb {
             Self::Serve(verb) => verb.run(cx).await,
             Self::Demo(verb) => verb.run(cx).await,
             Self::Replay(verb) => verb.run(cx).await,
+            Self::Auth(verb) => verb.run(cx).await,
             Self::Config(verb) => verb.run(cx).await,
             Self::Completions(verb) => verb.run(cx).await,
             Self::Man(verb) => verb.run(cx).await,

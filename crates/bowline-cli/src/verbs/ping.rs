@@ -1,17 +1,13 @@
 //! `bowline ping`.
 
-use std::time::{Duration, Instant};
-
-use bowline::{
-    Client,
-    proto::model::{DiscoverParams, Side, method},
-};
+use bowline::proto::model::method;
 use clap::Args;
 use serde_json::json;
 
 use crate::{
     context::Context,
     failure::Failure,
+    fleet,
     target::{self, ServerArgs},
 };
 
@@ -26,7 +22,8 @@ impl Ping {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let target = self.server.target(cx)?;
         let (method, took) =
-            target::with_client(cx, &target, async |client| time(client).await).await?;
+            target::with_client(cx, &target, async |client| fleet::round_trip(client).await)
+                .await?;
         let ms = took.as_secs_f64() * 1000.0;
         if cx.json() {
             let answer = json!({"server": target.name(), "method": method, "ms": ms});
@@ -38,22 +35,5 @@ impl Ping {
         };
         cx.output
             .line(format!("{} answered in {ms:.1} ms{by}", target.name()))
-    }
-}
-
-/// Times the cheapest request that the server's revision has.
-async fn time(client: &Client) -> Result<(&'static str, Duration), Failure> {
-    let server = client.server();
-    let has_ping = server.is_none_or(|server| {
-        let rules = server.revision.rules();
-        rules.allows(method::PING, Side::Client)
-    });
-    let asked = Instant::now();
-    if has_ping {
-        client.ping().await?;
-        Ok((method::PING, asked.elapsed()))
-    } else {
-        client.request(DiscoverParams::default()).await?;
-        Ok((method::DISCOVER, asked.elapsed()))
     }
 }

@@ -51,6 +51,8 @@ pub enum CauseKind {
         /// What `Retry-After` asked for.
         retry_after: Option<Duration>,
     },
+    /// HTTP: the server wants credentials, and there are none that would do.
+    Unauthorized(String),
     /// HTTP: the server no longer knows our session.
     SessionGone,
     /// A frame over the limit.
@@ -148,6 +150,7 @@ impl fmt::Display for CauseKind {
             Self::Unreachable(why) => write!(f, "the server could not be reached: {why}"),
             Self::Io(why) => write!(f, "the connection failed: {why}"),
             Self::Status { status, .. } => write!(f, "the server answered with HTTP {status}"),
+            Self::Unauthorized(why) => write!(f, "not authorized: {why}"),
             Self::SessionGone => f.write_str("the server no longer knows the session"),
             Self::Oversize { size, limit } => {
                 write!(

@@ -154,6 +154,7 @@ impl Failure {
             Self::NotReady { state, .. } => *state != StateName::Closing,
             Self::Undelivered(cause) => match cause.kind() {
                 CauseKind::Status { status, .. } => matches!(status, 408 | 429 | 500..=599),
+                CauseKind::Unauthorized(_) => false,
                 _ => true,
             },
             _ => false,

@@ -2,16 +2,16 @@
 
 /// A host and perhaps a port, as they stand in a URL or a `Host` header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Authority<'a> {
+pub(crate) struct Authority<'a> {
     /// A name, an IPv4 address, or an IPv6 address in brackets; in any case.
-    pub(super) host: &'a str,
-    pub(super) port: Option<u16>,
+    pub(crate) host: &'a str,
+    pub(crate) port: Option<u16>,
 }
 
 impl<'a> Authority<'a> {
     /// User names, escapes and everything unusual are refused: what two
     /// readers may read differently is how an allow-list is got round.
-    pub(super) fn parse(text: &'a str) -> Option<Self> {
+    pub(crate) fn parse(text: &'a str) -> Option<Self> {
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => {
                 let end = rest.find(']')?;
@@ -30,22 +30,22 @@ impl<'a> Authority<'a> {
         named.then_some(Self { host, port })
     }
 
-    pub(super) fn same_host(&self, other: &str) -> bool {
+    pub(crate) fn same_host(&self, other: &str) -> bool {
         self.host.eq_ignore_ascii_case(other)
     }
 }
 
 /// A web origin: `http` or `https`, a host, a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct WebOrigin<'a> {
-    pub(super) secure: bool,
-    pub(super) authority: Authority<'a>,
+pub(crate) struct WebOrigin<'a> {
+    pub(crate) secure: bool,
+    pub(crate) authority: Authority<'a>,
 }
 
 impl<'a> WebOrigin<'a> {
     /// Splits an absolute URL into its origin and the rest, which is empty or
     /// begins with `/`, `?` or `#`.
-    pub(super) fn split(url: &'a str) -> Option<(Self, &'a str)> {
+    pub(crate) fn split(url: &'a str) -> Option<(Self, &'a str)> {
         let (scheme, rest) = url.split_once("://")?;
         let secure = match scheme {
             scheme if scheme.eq_ignore_ascii_case("https") => true,
@@ -58,7 +58,7 @@ impl<'a> WebOrigin<'a> {
         Some((Self { secure, authority }, rest))
     }
 
-    pub(super) fn same(&self, other: &WebOrigin<'_>) -> bool {
+    pub(crate) fn same(&self, other: &WebOrigin<'_>) -> bool {
         self.secure == other.secure
             && self.port() == other.port()
             && self.authority.same_host(other.authority.host)

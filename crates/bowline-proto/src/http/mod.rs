@@ -14,7 +14,7 @@
 //! | Where did the stream stop? | [`resume`] |
 //! | Which status does an error have, and what does a status mean? | [`status_of`], [`read_status`] |
 
-mod authority;
+pub(crate) mod authority;
 pub mod header;
 mod media;
 mod origin;

@@ -1,5 +1,6 @@
 //! The integration tests of the protocol core: one binary, one module per room.
 
+mod auth;
 mod client;
 mod http;
 mod jsonrpc;

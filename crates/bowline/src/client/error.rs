@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::proto::{
     ErrorKind, Reason,
-    client::{Cause, Failure},
+    client::{Cause, CauseKind, Failure},
     jsonrpc::{DecodeError, EncodeError, ErrorObject},
 };
 
@@ -154,13 +154,30 @@ impl Error {
         matches!(self.kind(), ErrorKind::Transport | ErrorKind::State)
     }
 
+    /// Whether the server does not let us in: there are no credentials to be
+    /// had, or it refuses those that were sent (HTTP 401 and 403).
+    #[must_use]
+    pub fn is_unauthorized(&self) -> bool {
+        let kind = self.cause().map(Cause::kind);
+        matches!(
+            kind,
+            Some(
+                CauseKind::Unauthorized(_)
+                    | CauseKind::Status {
+                        status: 401 | 403,
+                        ..
+                    }
+            )
+        )
+    }
+
     /// Whether the same call may succeed later. Says nothing about whether it
     /// is harmless to repeat.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match &self.inner.what {
             What::Failed(failure) => failure.is_retryable(),
-            What::NotConnected(_) => true,
+            What::NotConnected(_) => !self.is_unauthorized(),
             _ => false,
         }
     }

@@ -67,12 +67,14 @@ impl<S> Core<S> {
             method,
             context,
             principal,
+            granted,
             ..
         } = request;
         let binding = || binding(principal.as_deref(), &method, task.name, task.arguments);
         let clock = Arc::clone(&self.replay.clock);
         let mut call = Call::new(context, task.name.into(), voice, task.limits, clock);
         call.principal.clone_from(&principal);
+        call.granted = granted;
         if !call.is_replayed() {
             let ended = live(call, work, settle).await;
             return ended.0.into_reply(&ended.1.context, &id);

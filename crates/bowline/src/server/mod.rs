@@ -5,6 +5,7 @@
 //! A [`Tool`] is a name, a schema and an async function; the function may ask
 //! the user and models through a [`Conversation`].
 
+pub mod auth;
 mod build;
 mod catalog;
 pub mod completion;

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use super::{
+    auth::grant::Granted,
     error::Result as HandlerResult,
     talk::{ServerContext, voice::Voice},
 };
@@ -26,6 +27,8 @@ pub(crate) struct Request {
     pub(crate) context: Box<RequestContext>,
     /// Whom the transport knows the caller to be.
     pub(crate) principal: Option<Arc<str>>,
+    /// What the caller may do.
+    pub(crate) granted: Granted,
 }
 
 /// What becomes of a request.
@@ -62,6 +65,10 @@ pub(crate) trait Handle: Send + Sync {
     /// The arguments of a tool that HTTP requests repeat in headers.
     #[cfg(feature = "http-server")]
     fn param_headers(&self, tool: &str) -> Option<crate::proto::http::header::ParamHeaders>;
+
+    /// What a tool's callers must be allowed to do, for those who are not.
+    #[cfg(all(feature = "auth", feature = "http-server"))]
+    fn refused_scopes(&self, tool: &str, granted: &Granted) -> Option<Vec<Box<str>>>;
 }
 
 /// A notification of a client's.

@@ -7,6 +7,8 @@ use std::{
     time::Duration,
 };
 
+#[cfg(all(feature = "auth", feature = "http-server"))]
+use super::auth::grant::Granted;
 use super::{
     build::BuildError,
     catalog::{Catalog, Shelf},
@@ -135,6 +137,7 @@ impl<S> Core<S> {
             Arc::clone(&self.replay.clock),
         );
         call.principal = request.principal;
+        call.granted = request.granted;
         let call = Arc::new(call);
         let _end = EndOfCall(Arc::clone(&call));
         let ended = work(ServerContext {
@@ -212,6 +215,13 @@ impl<S: Send + Sync + 'static> Handle for Core<S> {
         let catalog = self.catalog();
         let headers = &catalog.tools.get(tool)?.shared.headers;
         (!headers.is_empty()).then(|| headers.clone())
+    }
+
+    #[cfg(all(feature = "auth", feature = "http-server"))]
+    fn refused_scopes(&self, tool: &str, granted: &Granted) -> Option<Vec<Box<str>>> {
+        let catalog = self.catalog();
+        let scopes = &catalog.tools.get(tool)?.shared.scopes;
+        (!granted.allows(scopes)).then(|| scopes.clone())
     }
 }
 

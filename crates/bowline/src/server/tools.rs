@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use super::{
+    auth::{self, grant::Granted},
     build::BuildError,
     catalog::{Catalog, Shelf},
     converse::Task,
@@ -133,6 +134,7 @@ impl<S: Send + Sync + 'static> Core<S> {
         let catalog = self.catalog();
         let found = catalog.tools.get(&params.name);
         let tool = found.ok_or_else(|| errors::unknown_tool(&params.name))?;
+        check_scopes(&tool.shared.scopes, &request.granted)?;
         check_needs(tool.shared.needs, &request.context)?;
         let raw = params.arguments.map(|raw| raw.get().as_bytes());
         let arguments = match tool.shared.input.check(read_arguments(raw)?) {
@@ -156,6 +158,14 @@ impl<S: Send + Sync + 'static> Core<S> {
         };
         Ok(self.converse(request, voice, task, work, settle).await)
     }
+}
+
+/// The caller must be allowed to, where callers are asked.
+fn check_scopes(scopes: &[Box<str>], granted: &Granted) -> Result<(), ErrorObject> {
+    if granted.allows(scopes) {
+        return Ok(());
+    }
+    Err(auth::scope::insufficient(scopes))
 }
 
 /// The client must be able to do what is needed, and say so in this request.

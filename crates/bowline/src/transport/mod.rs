@@ -6,7 +6,7 @@
 
 mod child;
 #[cfg(feature = "http-client")]
-mod http;
+pub(crate) mod http;
 mod memory;
 #[cfg(feature = "server")]
 mod stdio;
@@ -23,7 +23,9 @@ use bytes::Bytes;
 pub use bowline_proto::client::{Cause, CauseKind, HttpRefusal, Refusal, Wire, Wiring};
 pub use child::{ChildProcess, StderrPolicy};
 #[cfg(feature = "http-client")]
-pub use http::{Http, HttpLimits, HttpProblem};
+pub use http::{
+    Authorizer, Challenged, Http, HttpLimits, HttpProblem, Outbound, Unauthorized, Verdict,
+};
 pub use memory::{Memory, MemoryListener, MemoryPeer};
 /// The HTTP client below [`Http`], for applications that bring their own.
 #[cfg(feature = "http-client")]

@@ -3,6 +3,8 @@
 //! Those over memory run in paused time. Those on real processes wait for
 //! events, never for a time.
 
+#[cfg(all(feature = "auth", feature = "http-client"))]
+mod auth;
 mod cache;
 #[cfg(feature = "testing")]
 mod client;
@@ -25,5 +27,7 @@ mod process;
 mod registry;
 #[cfg(all(feature = "macros", feature = "testing"))]
 mod server;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+mod server_auth;
 #[cfg(all(feature = "server", feature = "testing", unix))]
 mod stdio;

@@ -1,14 +1,14 @@
 //! The folder in which parked calls lie.
 
 use std::{
-    env, fs,
+    fs,
     io::{self, ErrorKind, Write as _},
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use super::{Parked, name};
-use crate::{failure::Failure, output::similar};
+use crate::{failure::Failure, folders, output::similar};
 
 /// How long a call waits. Few servers honour what is older.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -21,18 +21,8 @@ pub(crate) struct Shelf {
 impl Shelf {
     /// The shelf of this person.
     pub(crate) fn open() -> Result<Self, Failure> {
-        let set = |name| {
-            env::var_os(name)
-                .filter(|path| !path.is_empty())
-                .map(PathBuf::from)
-        };
-        let state = if cfg!(windows) {
-            set("LOCALAPPDATA")
-        } else {
-            set("XDG_STATE_HOME").or_else(|| Some(env::home_dir()?.join(".local").join("state")))
-        };
-        let state = state.ok_or_else(|| Failure::usage("there is no home folder"))?;
-        let folder = state.join("bowline").join("parked");
+        let state = folders::state().ok_or_else(|| Failure::usage("there is no home folder"))?;
+        let folder = state.join("parked");
         Ok(Self { folder })
     }
 

@@ -1,58 +1,61 @@
 //! The tools of all servers that are known.
 
+use std::time::Duration;
+
 use bowline::proto::model::{Members, Tool};
 use serde_json::json;
 
-use super::{together::together, tools};
+use super::tools;
 use crate::{
     context::Context,
     failure::Failure,
+    fleet::{choose, visit},
     output::clean,
     signature::{first_sentence, shorten, width},
-    target::{self, Servers, Target},
+    target::{self, Target},
     verbs::raw::{Listed, encode},
 };
 
+/// How long each server may take, unless said otherwise: some are downloaded
+/// first.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// Lists the tools of all servers, at the same time. A server that fails is
 /// told of; it is a failure only if all do.
-pub(super) async fn list(cx: &Context) -> Result<(), Failure> {
-    let targets = targets(cx)?;
-    let listed = targets.iter().map(|target| of_server(cx, target));
-    let listed = target::interruptible(async { Ok(together(listed).await) }).await?;
-    let listed: Vec<_> = targets.iter().map(Target::name).zip(listed).collect();
+pub(super) async fn list(cx: &Context, trust_project: bool) -> Result<(), Failure> {
+    let mut choice = choose(cx, &[], trust_project)?;
+    if choice
+        .targets
+        .iter()
+        .all(|target| target.name() != target::DEMO)
+    {
+        choice.targets.push(Target::Demo);
+    }
+    let limit = cx.timeout().unwrap_or(PATIENCE);
+    let visits = visit(cx, &choice.targets, limit, |client| async move {
+        tools(&client).await
+    });
+    let visits = target::interruptible(async { Ok(visits.await) }).await?;
+    choice.remark(cx);
+    let listed: Vec<_> = visits
+        .into_iter()
+        .map(|visit| (visit.name, visit.result))
+        .collect();
     match cx.json() {
         true => print_json(cx, &listed)?,
         false => print(cx, &listed)?,
     }
     let any = listed.iter().any(|(_, listed)| listed.is_ok());
-    let failure = listed.into_iter().find_map(|(_, listed)| listed.err());
-    match failure {
+    let failed = |(server, listed): (String, Result<_, Failure>)| {
+        listed.err().map(|failure| failure.about(&server))
+    };
+    match listed.into_iter().find_map(failed) {
         Some(failure) if !any => Err(failure),
         _ => Ok(()),
     }
 }
 
-/// Those of configuration files, and the one that is built in.
-fn targets(cx: &Context) -> Result<Vec<Target>, Failure> {
-    let servers = Servers::find(&cx.globals)?;
-    let configured = servers.effective();
-    let mut targets: Vec<_> = configured
-        .map(|found| Target::Configured(Box::new(found.clone())))
-        .collect();
-    if targets.iter().all(|target| target.name() != target::DEMO) {
-        targets.push(Target::Demo);
-    }
-    Ok(targets)
-}
-
-async fn of_server(cx: &Context, target: &Target) -> Result<Listed<Tool>, Failure> {
-    let client = target::open(cx, target).await?;
-    let listed = tools(&client).await;
-    client.stop().await;
-    listed.map_err(|failure| failure.about(target.name()))
-}
-
-fn print(cx: &Context, listed: &[(&str, Result<Listed<Tool>, Failure>)]) -> Result<(), Failure> {
+fn print(cx: &Context, listed: &[(String, Result<Listed<Tool>, Failure>)]) -> Result<(), Failure> {
     let paint = cx.output.paint();
     let mut lines = Vec::new();
     let names = listed.iter().filter_map(|(_, listed)| listed.as_ref().ok());
@@ -65,7 +68,7 @@ fn print(cx: &Context, listed: &[(&str, Result<Listed<Tool>, Failure>)]) -> Resu
             Err(failure) => {
                 let mark = cx.output.remark_paint().error("failed:");
                 cx.output
-                    .remark(format!("{mark} {}", clean(&failure.message)));
+                    .remark(format!("{mark} {server}: {}", clean(&failure.message)));
                 continue;
             }
         };
@@ -94,7 +97,7 @@ fn print(cx: &Context, listed: &[(&str, Result<Listed<Tool>, Failure>)]) -> Resu
 
 fn print_json(
     cx: &Context,
-    listed: &[(&str, Result<Listed<Tool>, Failure>)],
+    listed: &[(String, Result<Listed<Tool>, Failure>)],
 ) -> Result<(), Failure> {
     let mut all = Members::new();
     for (server, listed) in listed {
@@ -102,7 +105,7 @@ fn print_json(
             Ok(listed) => listed.json()?,
             Err(failure) => encode(&json!({"error": failure.message}))?,
         };
-        all.insert((*server).to_owned(), found);
+        all.insert(server.clone(), found);
     }
     cx.output.verbatim(encode(&all)?.get())
 }

@@ -21,11 +21,11 @@ enum Kind {
 }
 
 impl Body {
-    pub(super) fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self::whole(Bytes::new())
     }
 
-    pub(super) fn whole(bytes: Bytes) -> Self {
+    pub(crate) fn whole(bytes: Bytes) -> Self {
         Self(Kind::Whole(bytes))
     }
 

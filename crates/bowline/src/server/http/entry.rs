@@ -11,7 +11,7 @@ use std::{
 use bytes::{Buf as _, Bytes, BytesMut};
 use http::{Method, Request, Response, StatusCode, header, request::Parts};
 
-use super::{Body, HttpService, Inner, answer, cors, post};
+use super::{Body, HttpService, Inner, answer, cors, post, protected};
 use crate::proto::{
     http::{Accept, Headers, OriginRefusal, is_json},
     jsonrpc::{ErrorObject, code},
@@ -54,22 +54,33 @@ where
 
 /// Lets a request in, and answers it.
 async fn enter<B: http_body::Body>(inner: &Arc<Inner>, request: Request<B>) -> Response<Body> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     if let Err(refusal) = inner.options.origins.check(&Received(&parts)) {
         let status = StatusCode::from_u16(OriginRefusal::STATUS).unwrap_or(StatusCode::FORBIDDEN);
         return answer::refusal(status, None, &errors::invalid_request(&refusal.to_string()));
     }
-    let mut response = match parts.method {
-        Method::POST => admit_post(inner, &parts, body).await,
-        Method::GET if inner.has_sessions() => inner.listen_to_session(&parts).await,
-        Method::DELETE if inner.has_sessions() => inner.end_session(&parts).await,
-        Method::OPTIONS if inner.options.cors => answer::empty(StatusCode::NO_CONTENT),
-        _ => answer::no_such_method(inner.has_sessions()),
+    let mut response = match protected::admit(inner, &mut parts).await {
+        Some(answered) => answered,
+        None => by_method(inner, &parts, body).await,
     };
     if inner.options.cors {
         cors::allow(&parts, response.headers_mut());
     }
     response
+}
+
+async fn by_method<B: http_body::Body>(
+    inner: &Arc<Inner>,
+    parts: &Parts,
+    body: B,
+) -> Response<Body> {
+    match parts.method {
+        Method::POST => admit_post(inner, parts, body).await,
+        Method::GET if inner.has_sessions() => inner.listen_to_session(parts).await,
+        Method::DELETE if inner.has_sessions() => inner.end_session(parts).await,
+        Method::OPTIONS if inner.options.cors => answer::empty(StatusCode::NO_CONTENT),
+        _ => answer::no_such_method(inner.has_sessions()),
+    }
 }
 
 async fn admit_post<B: http_body::Body>(
@@ -92,7 +103,10 @@ async fn admit_post<B: http_body::Body>(
     let limit = inner.options.max_body.min(inner.handle.config().max_frame);
     let reading = read(body, limit);
     match tokio::time::timeout(inner.options.body_time, reading).await {
-        Ok(Ok(body)) => post::serve(inner, parts, body, place).await,
+        Ok(Ok(body)) => match protected::admit_call(inner, parts, &body) {
+            Some(refused) => refused,
+            None => post::serve(inner, parts, body, place).await,
+        },
         Ok(Err(Unread::TooLarge)) => {
             let why = format!("the body may have {limit} bytes");
             told(StatusCode::PAYLOAD_TOO_LARGE, &why)

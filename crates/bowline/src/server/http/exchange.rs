@@ -29,7 +29,7 @@ use crate::{
         },
         revision::Revision,
     },
-    server::{replay::journal::hex, seal::random_bytes},
+    server::{auth::grant::Granted, replay::journal::hex, seal::random_bytes},
 };
 
 /// POST.
@@ -53,7 +53,8 @@ impl Inner {
         if said == Said::Batch && !batches {
             return told(StatusCode::BAD_REQUEST, "there are no batches here");
         }
-        let Some(posted) = session.post(body.clone(), said) else {
+        let granted = Granted::over_http(&parts.extensions);
+        let Some(posted) = session.post(body.clone(), said, granted) else {
             return refused(SessionRefusal::Gone);
         };
         self.note(&session, &body).await;
@@ -84,7 +85,8 @@ impl Inner {
             return told(StatusCode::INTERNAL_SERVER_ERROR, "there is no id");
         };
         let session = Session::new(self, id, principal(parts));
-        let Some(posted) = session.post(body.clone(), said) else {
+        let granted = Granted::over_http(&parts.extensions);
+        let Some(posted) = session.post(body.clone(), said, granted) else {
             return refused(SessionRefusal::Gone);
         };
         drop(place);

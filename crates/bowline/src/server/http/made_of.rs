@@ -15,6 +15,7 @@ use crate::proto::{
     jsonrpc::{Envelope, Messages, decode, scan, split},
     model::method,
 };
+use crate::server::auth::grant::Granted;
 
 /// The messages that made a session what it is.
 #[derive(Default)]
@@ -129,7 +130,7 @@ impl Session {
                 _ => Said::Other,
             };
             // The answers were given when it was said first.
-            drop(self.post(message, said));
+            drop(self.post(message, said, Granted::default()));
         }
         self.revision().is_some()
     }

@@ -13,6 +13,7 @@
 //! - `exchange` serves the older ones: with `sessions`, each a `session`, whose
 //!   `streams` send what belongs to which request and whose `recorder` keeps it
 //!   for those who come back. `made_of` and `notes` keep it in a `store`.
+//! - `protected` asks for tokens first, where the options say so.
 //! - `answer`, `body` and `events` are what goes out, through a `pipe`; `cors`
 //!   is for browsers; `socket` is the server for those who have none, with a
 //!   `write_limit` for clients that do not read.
@@ -30,6 +31,8 @@ mod notes;
 mod options;
 mod pipe;
 mod post;
+#[cfg(feature = "auth")]
+mod protected;
 mod recorder;
 mod session;
 mod sessions;
@@ -37,6 +40,8 @@ mod socket;
 mod stateless;
 mod store;
 mod streams;
+#[cfg(not(feature = "auth"))]
+mod unprotected;
 mod write_limit;
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -54,6 +59,8 @@ use super::{
 use crate::proto::revision::Era;
 use recorder::Budget;
 use sessions::{Life, Sessions};
+#[cfg(not(feature = "auth"))]
+use unprotected as protected;
 
 /// Serves MCP over HTTP. Cheap to clone; clones share their sessions.
 ///

@@ -35,6 +35,10 @@ pub struct HttpOptions {
     /// Whether browsers are told that pages of allowed origins may call the
     /// server. Not unless given.
     pub cors: bool,
+    /// What is asked of those who come: nothing unless given. Then every
+    /// request must bring a token.
+    #[cfg(feature = "auth")]
+    pub protection: Option<crate::server::auth::Protection>,
     /// The largest body of a request: 4 MiB. The server's limit on frames
     /// holds too.
     pub max_body: usize,
@@ -91,6 +95,8 @@ impl Default for HttpOptions {
         Self {
             origins: OriginPolicy::loopback(),
             cors: false,
+            #[cfg(feature = "auth")]
+            protection: None,
             max_body: 4 * 1024 * 1024,
             body_time: Duration::from_secs(30),
             requests: 4096,

@@ -23,6 +23,7 @@ use crate::{
         server::{Connection, Incoming, Input},
     },
     server::{
+        auth::grant::Granted,
         request::Handle,
         seal::random_bytes,
         serve::{Outlet, Shared},
@@ -144,8 +145,9 @@ impl Session {
     }
 
     /// Takes in what was posted; nothing, if the session is over.
-    pub(super) fn post(&self, body: Bytes, said: Said) -> Option<Posted> {
+    pub(super) fn post(&self, body: Bytes, said: Said, granted: Granted) -> Option<Posted> {
         let _turn = lock(&self.turn);
+        self.shared.grant(granted);
         let mut asked = false;
         let reader = self.shared.take_in(
             &self.handle,

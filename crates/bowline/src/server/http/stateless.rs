@@ -34,6 +34,7 @@ use crate::{
         },
     },
     server::{
+        auth::grant::Granted,
         request::{Handled, Request, panicked},
         talk::voice::{Voice, number},
     },
@@ -79,6 +80,7 @@ pub(super) async fn serve(
         params: modern.params,
         context: Box::new(context),
         principal: principal(modern.parts),
+        granted: Granted::over_http(&modern.parts.extensions),
     };
     let limit = inner.handle.config().max_frame;
     let handle = Arc::clone(&inner.handle);

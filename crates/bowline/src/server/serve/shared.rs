@@ -25,6 +25,7 @@ use crate::{
         },
     },
     server::{
+        auth::grant::Granted,
         request::{Heard, Request},
         service::Serving,
     },
@@ -57,6 +58,8 @@ pub(super) struct Inner {
     backlog_bytes: usize,
     /// Changes that the client is told of once it reads again.
     owed: Owed,
+    /// What the sender of frames may do.
+    granted: Granted,
     /// Requests that nobody works on yet.
     pub(super) arrived: Vec<Arrived>,
     /// Notifications that nobody has looked at yet.
@@ -114,7 +117,9 @@ impl Shared {
         serving: Serving,
         principal: Option<Arc<str>>,
     ) -> Arc<Self> {
-        Self::over(Some(link), None, machine, serving, principal)
+        let shared = Self::over(Some(link), None, machine, serving, principal);
+        shared.grant(Granted::Everything);
+        shared
     }
 
     /// A connection whose frames find their own way.
@@ -143,6 +148,7 @@ impl Shared {
                 backlog: VecDeque::new(),
                 backlog_bytes: 0,
                 owed: Owed::default(),
+                granted: Granted::default(),
                 arrived: Vec::new(),
                 heard: Vec::new(),
                 notices: VecDeque::new(),
@@ -185,6 +191,11 @@ impl Shared {
         self.settle(&mut inner, now);
         inner.wake_driver();
         result
+    }
+
+    /// Says what the sender of the next frames may do: nothing, until then.
+    pub(crate) fn grant(&self, granted: Granted) {
+        self.lock().granted = granted;
     }
 
     /// Tells the client something that it can do without.
@@ -317,6 +328,7 @@ impl Shared {
                     params,
                     context,
                     principal: self.principal.clone(),
+                    granted: inner.granted.clone(),
                 },
             }),
             Event::Cancelled { request, .. } => {

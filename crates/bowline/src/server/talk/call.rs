@@ -14,6 +14,7 @@ use super::voice::Voice;
 use crate::{
     proto::server::RequestContext,
     server::{
+        auth::grant::Granted,
         error::{Error, ErrorKind, Result},
         limits::Limits,
         replay::{claims::Claims, round::Clock, stage::Stage},
@@ -26,6 +27,7 @@ pub(crate) struct Call {
     /// What was called, for people.
     pub(crate) name: Box<str>,
     pub(crate) principal: Option<Arc<str>>,
+    pub(crate) granted: Granted,
     pub(crate) voice: Box<dyn Voice>,
     pub(crate) limits: Limits,
     /// Where the conversation is replayed; live ones have none.
@@ -51,6 +53,7 @@ impl Call {
             context,
             name,
             principal: None,
+            granted: Granted::default(),
             voice,
             limits,
             stage: None,

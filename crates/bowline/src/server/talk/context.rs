@@ -5,10 +5,13 @@ use std::{fmt, future::Future, sync::Arc};
 use serde::Serialize;
 
 use super::call::Call;
-use crate::proto::{
-    jsonrpc::RawJson,
-    model::{ClientCapabilities, Implementation, LogLevel},
-    revision::Revision,
+use crate::{
+    proto::{
+        jsonrpc::RawJson,
+        model::{ClientCapabilities, Implementation, LogLevel},
+        revision::Revision,
+    },
+    server::auth::Grant,
 };
 
 /// The server's side of a call: the application's state, who calls, and ways
@@ -50,10 +53,18 @@ impl<S> ServerContext<S> {
         &self.call.context.client.capabilities
     }
 
-    /// Whom the transport knows the caller to be, where it does.
+    /// Whom the transport knows the caller to be, where it does. With tokens,
+    /// that is their issuer and subject; [`grant`](Self::grant) has more.
     #[must_use]
     pub fn principal(&self) -> Option<&str> {
         self.call.principal.as_deref()
+    }
+
+    /// What the caller's token says, where the caller was asked for one: who
+    /// granted what to whom. The token itself stays outside.
+    #[must_use]
+    pub fn grant(&self) -> Option<&Grant> {
+        self.call.granted.grant()
     }
 
     /// Sends a log message, if the client wants any of that level. Says

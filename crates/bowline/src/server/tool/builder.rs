@@ -21,6 +21,7 @@ use crate::{
     },
     server::{
         Conversation,
+        auth::scope,
         error::Result,
         form::Elicit,
         limits::Limits,
@@ -45,6 +46,7 @@ pub(super) struct Parts {
     definition: model::Tool,
     schema: Value,
     needs: Needs,
+    scopes: Vec<Box<str>>,
     limits: Limits,
     elicits: Vec<Form>,
 }
@@ -56,6 +58,7 @@ impl Draft<Undescribed, Undecided> {
                 definition: model::Tool::new(name),
                 schema: Value::Null,
                 needs: Needs::default(),
+                scopes: Vec::new(),
                 limits: Limits::default(),
                 elicits: Vec::new(),
             },
@@ -160,6 +163,17 @@ impl<D, I> Draft<D, I> {
         self
     }
 
+    /// What a caller's token must allow, over HTTP; one more scope each time.
+    /// Calls without it are refused before anything runs, with a challenge that
+    /// names all scopes that the call takes; so are calls without any token.
+    /// Where there are no tokens, on stdio and in memory, it means nothing.
+    ///
+    /// The tool is listed to everybody, so that clients can ask for more.
+    pub fn scope(mut self, scope: &str) -> Self {
+        scope::add(&mut self.parts.scopes, [scope]);
+        self
+    }
+
     /// How much one call may do.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.parts.limits = limits;
@@ -261,6 +275,7 @@ impl Parts {
             shared: Arc::new(Shared {
                 definition: self.definition,
                 needs: self.needs,
+                scopes: self.scopes,
                 limits: self.limits,
                 elicits: self.elicits,
                 headers: headers.unwrap_or_default(),
@@ -277,6 +292,9 @@ impl Parts {
         if name.is_empty() || name.len() > 128 || !name.bytes().all(allowed) {
             let why = "its name must be 1 to 128 letters, digits, `_`, `-` and `.`";
             return Some(why.to_owned());
+        }
+        if let Some(problem) = self.scopes.iter().find_map(|name| scope::problem(name)) {
+            return Some(problem);
         }
         let mut keys: Vec<_> = self.elicits.iter().map(|form| form.key).collect();
         keys.sort_unstable();

@@ -156,6 +156,8 @@ pub struct Tool<S = ()> {
 pub(crate) struct Shared<S> {
     pub(crate) definition: model::Tool,
     pub(crate) needs: Needs,
+    /// What callers must be allowed to do.
+    pub(crate) scopes: Vec<Box<str>>,
     pub(crate) limits: Limits,
     pub(crate) elicits: Vec<Form>,
     /// The arguments that HTTP requests repeat in headers.
@@ -202,6 +204,11 @@ impl<S> Tool<S> {
         self.shared.needs.iter()
     }
 
+    /// The scopes that a caller's token must have, over HTTP.
+    pub fn scopes(&self) -> impl Iterator<Item = &str> {
+        self.shared.scopes.iter().map(|scope| &**scope)
+    }
+
     /// The limits of one call.
     #[must_use]
     pub fn limits(&self) -> Limits {
@@ -224,6 +231,7 @@ impl Tool<()> {
         let inner = Shared {
             definition: shared.definition.clone(),
             needs: shared.needs,
+            scopes: shared.scopes.clone(),
             limits: shared.limits,
             elicits: shared.elicits.clone(),
             headers: shared.headers.clone(),

@@ -8,6 +8,7 @@
 //! Here is the machinery; what statuses, headers and streams mean is decided in
 //! [`proto::http`](crate::proto::http) and by the connection.
 
+mod authorizer;
 mod body;
 mod events;
 mod exchange;
@@ -15,7 +16,7 @@ mod letter;
 mod link;
 mod outbox;
 mod problem;
-mod secure;
+pub(crate) mod secure;
 mod standing;
 mod talk;
 mod tool_headers;
@@ -32,13 +33,14 @@ use reqwest::{
     header::{self, HeaderMap, HeaderName, HeaderValue},
 };
 
-use self::{link::HttpLink, talk::Talk};
+use self::{authorizer::Credentials, link::HttpLink, talk::Talk};
 use super::{BoxFuture, Cause, CauseKind, Dial, Link, Transport, Wire, Wiring};
 use crate::proto::{
     http::{header::name, resume::ResumptionPolicy},
     revision::Era,
 };
 
+pub use authorizer::{Authorizer, Challenged, Outbound, Unauthorized, Verdict};
 pub use problem::HttpProblem;
 
 /// A server that is reached by a URL.
@@ -70,6 +72,7 @@ pub struct Http {
     headers: HeaderMap,
     limits: HttpLimits,
     resumption: ResumptionPolicy,
+    credentials: Credentials,
     client: Arc<OnceLock<reqwest::Client>>,
     eras: EraMemory,
 }
@@ -125,6 +128,7 @@ impl Http {
             headers: HeaderMap::new(),
             limits: HttpLimits::default(),
             resumption: ResumptionPolicy::default(),
+            credentials: Credentials::default(),
             client: Arc::default(),
             eras: EraMemory::default(),
         })
@@ -160,6 +164,13 @@ impl Http {
     /// Where the token has a line break or another control character in it.
     pub fn bearer(self, token: &str) -> Result<Self, HttpProblem> {
         self.header(header::AUTHORIZATION.as_str(), &format!("Bearer {token}"))
+    }
+
+    /// Asks `authorizer` for the credentials of every request.
+    #[must_use]
+    pub fn authorizer(mut self, authorizer: impl Authorizer) -> Self {
+        self.credentials = Credentials::from(authorizer);
+        self
     }
 
     /// Uses this HTTP client: for a pool of connections that is shared with

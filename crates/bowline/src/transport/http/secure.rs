@@ -21,7 +21,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// The settings that the transport's own client starts from: certificates as
 /// the system judges them, proxies as the environment names them, connections
 /// that are kept, and no redirects, which the transport follows itself.
-pub(super) fn builder() -> Result<ClientBuilder, String> {
+pub(crate) fn builder() -> Result<ClientBuilder, String> {
     // Named outright: a default of the process might be missing, or be chosen
     // by another part of the program.
     let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))

@@ -92,6 +92,11 @@ impl Standing {
                 self.unmet = 0;
                 self.refused(response, from.is_some()).await
             }
+            // Nobody to let us in now; if there was one before, there may be again.
+            Err(Refusal::Failed(cause)) if is_unauthorized(&cause) => match self.was_open {
+                true => Attempt::Later(Duration::ZERO),
+                false => Attempt::Never,
+            },
             Err(Refusal::Failed(cause) | Refusal::Unanswered(cause)) => self.unmet(cause).await,
             Err(Refusal::Busy(_) | Refusal::Status(_)) => Attempt::Never,
         }
@@ -183,4 +188,8 @@ impl Standing {
         }
         Attempt::Later(Duration::ZERO)
     }
+}
+
+fn is_unauthorized(cause: &Cause) -> bool {
+    matches!(cause.kind(), CauseKind::Unauthorized(_))
 }

@@ -9,7 +9,14 @@ use reqwest::{
 };
 use tokio::time::Instant as Clock;
 
-use super::{HttpLimits, body, letter::name_version, tool_headers::ToolHeaders, words::words_of};
+use super::{
+    HttpLimits,
+    authorizer::{Challenged, Credentials, Outbound, Unauthorized, Verdict},
+    body,
+    letter::name_version,
+    tool_headers::ToolHeaders,
+    words::words_of,
+};
 use crate::{
     proto::{
         Instant,
@@ -27,6 +34,10 @@ use crate::{
 /// How many redirects are followed, one after the other.
 const MOST_REDIRECTS: usize = 3;
 
+/// How many times a request is made again with other credentials: one renewal,
+/// one sign-in, one for more rights, and one each for a nonce that is wanted.
+const MOST_CREDENTIALS: u32 = 5;
+
 /// One link's side of the conversation, apart from the exchanges themselves.
 pub(super) struct Talk {
     pub(super) http: reqwest::Client,
@@ -35,6 +46,9 @@ pub(super) struct Talk {
     pub(super) limits: HttpLimits,
     pub(super) resumption: ResumptionPolicy,
     pub(super) max_frame: usize,
+    credentials: Credentials,
+    /// The server, as the application named it.
+    server: Url,
     /// Where messages are posted to.
     endpoint: Mutex<Url>,
     session: Mutex<ClientSession>,
@@ -51,6 +65,8 @@ impl Talk {
             limits: settings.limits,
             resumption: settings.resumption,
             max_frame,
+            credentials: settings.credentials.clone(),
+            server: settings.url.clone(),
             endpoint: Mutex::new(settings.url.clone()),
             session: Mutex::default(),
             rules: OnceLock::new(),
@@ -156,29 +172,66 @@ impl Talk {
         self.send(Method::DELETE, headers, Bytes::new()).await
     }
 
-    /// Sends a request, and again where the server says that it lives elsewhere
-    /// on the same origin. Gives the answer, whatever its status.
+    /// Sends a request, and again with other credentials where the server wants
+    /// others and there are some. Gives the answer, whatever its status.
     pub(super) async fn send(
         &self,
         method: Method,
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<Response, Refusal> {
+        let letter = (method, headers, body);
+        for attempt in 0.. {
+            let (response, sent) = self.follow(&letter).await?;
+            let refused = matches!(
+                response.status(),
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
+            );
+            if !refused || !self.credentials.is_some() || attempt >= MOST_CREDENTIALS {
+                return Ok(response);
+            }
+            let request = self.outbound(&letter.0, response.url());
+            let challenge = Challenged {
+                status: response.status().as_u16(),
+                headers: response.headers(),
+                sent: &sent,
+                attempt,
+            };
+            let verdict = self.credentials.challenged(request, challenge).await;
+            if verdict.map_err(unauthorized)? == Verdict::Leave {
+                return Ok(response);
+            }
+            body::drain(response).await;
+        }
+        Err(unreachable("it wants other credentials again and again"))
+    }
+
+    /// Sends a request, and again where the server says that it lives elsewhere
+    /// on the same origin. Gives the answer, and the credentials that it met.
+    async fn follow(
+        &self,
+        (method, headers, body): &(Method, HeaderMap, Bytes),
+    ) -> Result<(Response, HeaderMap), Refusal> {
         let mut url = self.endpoint();
         for _ in 0..=MOST_REDIRECTS {
+            let outbound = self.outbound(method, &url);
+            let credentials = self.credentials.headers(outbound).await;
+            let credentials = credentials.map_err(unauthorized)?;
             let request = self
                 .http
                 .request(method.clone(), url.clone())
                 .headers(self.headers.clone())
                 .headers(headers.clone())
+                .headers(credentials.clone())
                 .body(body.clone());
             let response = request.send().await.map_err(refusal_of)?;
             if !same_origin(response.url(), &url) {
                 // A client of the application's own followed it there.
                 return Err(elsewhere());
             }
+            self.credentials.answered(outbound, response.headers());
             let Some(next) = redirect(&response)? else {
-                return Ok(response);
+                return Ok((response, credentials));
             };
             if response.status() == StatusCode::PERMANENT_REDIRECT {
                 self.set_endpoint(next.clone());
@@ -186,6 +239,14 @@ impl Talk {
             url = next;
         }
         Err(unreachable("it redirects again and again"))
+    }
+
+    fn outbound<'a>(&'a self, method: &'a Method, url: &'a Url) -> Outbound<'a> {
+        Outbound {
+            server: &self.server,
+            method,
+            url,
+        }
     }
 
     /// What a status that is not success comes to, with the start of its body.
@@ -240,6 +301,11 @@ fn elsewhere() -> Refusal {
 
 fn unreachable(why: &str) -> Refusal {
     Refusal::Failed(CauseKind::Unreachable(why.to_owned()).into())
+}
+
+/// There are no credentials that would do, so that nothing was looked at.
+fn unauthorized(why: Unauthorized) -> Refusal {
+    Refusal::Failed(CauseKind::Unauthorized(why.into_words()).into())
 }
 
 /// A request that met no server was not delivered. Of any other, nobody knows.

@@ -6,7 +6,7 @@ mod opening;
 mod peers;
 mod proxy;
 mod redirects;
-mod rig;
+pub(crate) mod rig;
 mod sessions;
 mod streams;
 mod tools;

@@ -1,0 +1,44 @@
+//! The client's user, who says yes to everything and has no browser.
+
+use bowline::{
+    auth::{AuthError, Redirect, UserAgent, Visit},
+    transport::{BoxFuture, Http, reqwest::header::LOCATION},
+};
+
+/// Where the user would come back to, if anybody waited there.
+const BACK: &str = "http://localhost:3000/callback";
+
+/// A user who goes to the authorization server and tells where they were sent.
+pub struct Willing;
+
+impl UserAgent for Willing {
+    fn prepare<'a>(
+        &'a self,
+        _last: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Box<dyn Visit>, AuthError>> {
+        Box::pin(async { Ok(Box::new(Self) as Box<dyn Visit>) })
+    }
+}
+
+impl Visit for Willing {
+    fn redirect_uri(&self) -> &str {
+        BACK
+    }
+
+    fn go<'a>(self: Box<Self>, url: &'a str) -> BoxFuture<'a, Result<Redirect, AuthError>>
+    where
+        Self: 'a,
+    {
+        Box::pin(async move {
+            let failed = |why: String| AuthError::user(why);
+            let client = Http::client_builder().map_err(|error| failed(error.to_string()))?;
+            let client = client.build().map_err(|error| failed(error.to_string()))?;
+            let answer = client.get(url).send().await;
+            let answer = answer.map_err(|error| failed(error.to_string()))?;
+            let location = answer.headers().get(LOCATION);
+            let location = location.and_then(|location| location.to_str().ok());
+            let location = location.ok_or_else(|| failed("they were sent nowhere".into()))?;
+            Ok(Redirect::parse(location))
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! `bowline auth status`.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bowline::auth::SignedIn;
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::{
+    context::Context,
+    failure::Failure,
+    output::clean,
+    sign_in,
+    target::{ServerArgs, Servers, Target},
+};
+
+/// Say where you are signed in
+#[derive(Args, Debug)]
+pub(crate) struct Status {
+    /// The servers; all that are reached over HTTP unless some are named
+    #[arg(value_name = "SERVER")]
+    servers: Vec<String>,
+}
+
+impl Status {
+    pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
+        let mut standings = Vec::new();
+        for target in self.targets(cx)? {
+            standings.push(Standing::of(&target).await?);
+        }
+        if standings.is_empty() && !cx.json() {
+            cx.output
+                .remark("No server that is reached over HTTP is configured.");
+        }
+        print(cx, &standings)
+    }
+
+    fn targets(&self, cx: &Context) -> Result<Vec<Target>, Failure> {
+        if self.servers.is_empty() {
+            let servers = Servers::find(&cx.globals)?;
+            let all = servers
+                .effective()
+                .map(|found| Target::Configured(Box::new(found.clone())));
+            return Ok(all.filter(|target| target.address().is_some()).collect());
+        }
+        let target = |name: &String| {
+            let named = ServerArgs {
+                server: Some(name.clone()),
+                command: Vec::new(),
+            };
+            named.target(cx)
+        };
+        self.servers.iter().map(target).collect()
+    }
+}
+
+/// How a person stands with a server.
+pub(super) struct Standing {
+    name: String,
+    pub(super) signed_in: Option<SignedIn>,
+}
+
+impl Standing {
+    pub(super) async fn of(target: &Target) -> Result<Self, Failure> {
+        let url = sign_in::address(target)?;
+        let signed_in = sign_in::oauth()?.signed_in(url).await;
+        Ok(Self {
+            name: target.name().to_owned(),
+            signed_in: signed_in.map_err(|error| sign_in::failure(&error))?,
+        })
+    }
+
+    fn json(&self) -> Value {
+        let Some(signed_in) = &self.signed_in else {
+            return json!({"server": self.name, "signed_in": false});
+        };
+        json!({
+            "server": self.name,
+            "signed_in": true,
+            "issuer": signed_in.issuer,
+            "resource": signed_in.resource,
+            "client_id": signed_in.client_id,
+            "scopes": signed_in.scopes.to_string(),
+            "until": signed_in.until.map(seconds),
+            "renewable": signed_in.renewable,
+            "dpop": signed_in.bound,
+        })
+    }
+
+    fn words(&self) -> String {
+        let Some(signed_in) = &self.signed_in else {
+            return "not signed in".to_owned();
+        };
+        let mut words = format!("signed in at {}", clean(&signed_in.issuer));
+        let scopes = signed_in.scopes.to_string();
+        if !scopes.is_empty() {
+            words.push_str(&format!(", for {}", clean(&scopes)));
+        }
+        match (signed_in.until, signed_in.renewable) {
+            (_, true) => words.push_str("; renewed by itself"),
+            (Some(until), false) => match until.duration_since(SystemTime::now()) {
+                Ok(left) => words.push_str(&format!("; for {} more", span(left.as_secs()))),
+                Err(_) => words.push_str("; that has ended"),
+            },
+            (None, false) => {}
+        }
+        words
+    }
+}
+
+/// Prints how a person stands, a line for each server.
+pub(super) fn print(cx: &Context, standings: &[Standing]) -> Result<(), Failure> {
+    if cx.json() {
+        let all: Vec<_> = standings.iter().map(Standing::json).collect();
+        return cx.output.json(&all);
+    }
+    for standing in standings {
+        let name = cx.output.paint().strong(&standing.name);
+        cx.output.line(format!("{name}: {}", standing.words()))?;
+    }
+    Ok(())
+}
+
+fn seconds(moment: SystemTime) -> u64 {
+    let since = moment.duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
+}
+
+/// A time that is left, in the largest unit that fits.
+fn span(seconds: u64) -> String {
+    let (count, unit) = match seconds {
+        0..120 => (seconds, "second"),
+        120..7200 => (seconds / 60, "minute"),
+        7200..172_800 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::span;
+
+    #[test]
+    fn times_that_are_left() {
+        assert_eq!(span(1), "1 second");
+        assert_eq!(span(119), "119 seconds");
+        assert_eq!(span(3600), "60 minutes");
+        assert_eq!(span(7200), "2 hours");
+        assert_eq!(span(200_000), "2 days");
+    }
+}

@@ -1,0 +1,324 @@
+//! `WWW-Authenticate`: what a server wants before it lets us in.
+
+use super::Scopes;
+
+/// How many challenges of one answer are looked at.
+const MOST: usize = 16;
+
+/// How many parameters of one challenge are kept.
+const MOST_PARAMS: usize = 32;
+
+/// One challenge: a scheme and its parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Challenge {
+    /// The scheme as written; compare it with [`is`](Self::is).
+    pub scheme: String,
+    /// The parameters, names in lower case, in their order.
+    pub params: Vec<(String, String)>,
+}
+
+impl Challenge {
+    /// Whether it is of this scheme, in any case.
+    #[must_use]
+    pub fn is(&self, scheme: &str) -> bool {
+        self.scheme.eq_ignore_ascii_case(scheme)
+    }
+
+    /// A parameter. The first of that name counts.
+    #[must_use]
+    pub fn param(&self, name: &str) -> Option<&str> {
+        let mut named = self.params.iter().filter(|(key, _)| key == name);
+        named.next().map(|(_, value)| value.as_str())
+    }
+}
+
+/// What the challenges of one answer come to, for a client that knows bearer
+/// tokens and proofs of possession.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Demand {
+    /// Where the metadata of the resource is.
+    pub resource_metadata: Option<String>,
+    /// The scopes that this request needs.
+    pub scope: Option<Scopes>,
+    /// The error code, such as `invalid_token` or `insufficient_scope`.
+    pub error: Option<String>,
+    /// Whether a token must come with a proof that its key is ours.
+    pub proof: bool,
+}
+
+impl Demand {
+    /// Reads the values of all `WWW-Authenticate` headers of an answer. Schemes
+    /// that are not ours say nothing.
+    pub fn read<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut demand = Self::default();
+        let mut bearer = false;
+        for challenge in read_challenges(values) {
+            let proof = challenge.is("DPoP");
+            if !proof && !challenge.is("Bearer") {
+                continue;
+            }
+            bearer |= !proof;
+            demand.proof |= proof;
+            let text = |name| challenge.param(name).map(str::to_owned);
+            let Self {
+                resource_metadata,
+                scope,
+                error,
+                ..
+            } = &mut demand;
+            *resource_metadata = resource_metadata
+                .take()
+                .or_else(|| text("resource_metadata"));
+            *error = error.take().or_else(|| text("error"));
+            let named = || challenge.param("scope").map(Scopes::parse);
+            *scope = scope.take().or_else(named);
+        }
+        // Where both will do, the simpler one does.
+        demand.proof &= !bearer;
+        demand
+    }
+}
+
+/// Reads the values of `WWW-Authenticate` headers, each of which may hold
+/// several challenges. What cannot be read is left out; this never fails.
+///
+/// ```
+/// use bowline_proto::auth::read_challenges;
+///
+/// let header = br#"Basic realm="a, b", Bearer scope="x y", error=invalid_token"#;
+/// let challenges = read_challenges([&header[..]]);
+/// assert_eq!(challenges.len(), 2);
+/// assert_eq!(challenges[1].param("scope"), Some("x y"));
+/// ```
+pub fn read_challenges<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Vec<Challenge> {
+    let mut challenges = Vec::new();
+    for value in values {
+        read_value(value, &mut challenges);
+    }
+    challenges
+}
+
+fn read_value(value: &[u8], challenges: &mut Vec<Challenge>) {
+    let mut rest = Cursor(value);
+    // Parameters belong to a challenge of the same header.
+    let first = challenges.len();
+    loop {
+        rest.skip(|byte| matches!(byte, b' ' | b'\t' | b','));
+        let word = rest.token();
+        if word.is_empty() {
+            if rest.0.is_empty() {
+                return;
+            }
+            // Nonsense: go on at the next comma.
+            rest.skip_to_comma();
+            continue;
+        }
+        let spaced = rest.skip(is_space);
+        if rest.eat(b'=') {
+            match rest.value() {
+                Some(value) => {
+                    if let Some(last) = challenges[first..].last_mut()
+                        && last.params.len() < MOST_PARAMS
+                    {
+                        last.params.push((word.to_ascii_lowercase(), value));
+                    }
+                }
+                None => rest.skip_to_comma(),
+            }
+        } else if challenges.len() < MOST {
+            challenges.push(Challenge {
+                scheme: word,
+                params: Vec::new(),
+            });
+            if spaced {
+                rest.skip_token68();
+            }
+        } else {
+            return;
+        }
+    }
+}
+
+struct Cursor<'a>(&'a [u8]);
+
+impl Cursor<'_> {
+    /// Passes over bytes; says whether there were any.
+    fn skip(&mut self, which: impl Fn(u8) -> bool) -> bool {
+        let count = self.0.iter().take_while(|&&byte| which(byte)).count();
+        self.0 = &self.0[count..];
+        count > 0
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let there = self.0.first() == Some(&byte);
+        if there {
+            self.0 = &self.0[1..];
+        }
+        there
+    }
+
+    fn token(&mut self) -> String {
+        let count = self.0.iter().take_while(|&&byte| is_token(byte)).count();
+        let (token, rest) = self.0.split_at(count);
+        self.0 = rest;
+        String::from_utf8_lossy(token).into_owned()
+    }
+
+    /// A token or a quoted string, after the `=`.
+    fn value(&mut self) -> Option<String> {
+        self.skip(is_space);
+        if !self.eat(b'"') {
+            let token = self.token();
+            return (!token.is_empty()).then_some(token);
+        }
+        let mut text = Vec::new();
+        loop {
+            let (&byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            match byte {
+                b'"' => return Some(String::from_utf8_lossy(&text).into_owned()),
+                b'\\' => {
+                    let (&escaped, rest) = self.0.split_first()?;
+                    self.0 = rest;
+                    text.push(escaped);
+                }
+                other => text.push(other),
+            }
+        }
+    }
+
+    /// Some schemes have one opaque word in place of parameters.
+    fn skip_token68(&mut self) {
+        let word = |byte: u8| is_token(byte) || matches!(byte, b'/' | b'=');
+        let count = self.0.iter().take_while(|&&byte| word(byte)).count();
+        let after = self.0[count..].iter().find(|&&byte| !is_space(byte));
+        let ends = matches!(after, None | Some(b','));
+        // `a=b` is a parameter; `ab==` and `a/b` are not.
+        let text = &self.0[..count];
+        let padded = text.iter().rev().take_while(|&&byte| byte == b'=').count();
+        let body = &text[..count - padded];
+        if ends && !body.contains(&b'=') {
+            self.0 = &self.0[count..];
+        }
+    }
+
+    fn skip_to_comma(&mut self) {
+        let mut quoted = false;
+        while let Some((&byte, rest)) = self.0.split_first() {
+            match byte {
+                b'"' => quoted = !quoted,
+                b'\\' if quoted => {
+                    self.0 = rest.get(1..).unwrap_or_default();
+                    continue;
+                }
+                b',' if !quoted => return,
+                _ => {}
+            }
+            self.0 = rest;
+        }
+    }
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(header: &str, expected: &[(&str, &[(&str, &str)])]) {
+        let read = read_challenges([header.as_bytes()]);
+        let read: Vec<_> = read
+            .iter()
+            .map(|challenge| {
+                let params = challenge.params.iter();
+                let params: Vec<_> = params.map(|(k, v)| (k.as_str(), v.as_str())).collect();
+                (challenge.scheme.as_str(), params)
+            })
+            .collect();
+        let expected: Vec<_> = expected.iter().map(|(s, p)| (*s, p.to_vec())).collect();
+        assert_eq!(read, expected, "{header}");
+    }
+
+    #[test]
+    fn several_challenges_in_every_spelling() {
+        check("Bearer", &[("Bearer", &[])]);
+        check("", &[]);
+        check(
+            r#"bearer Scope="a b" , error = "invalid_token""#,
+            &[("bearer", &[("scope", "a b"), ("error", "invalid_token")])],
+        );
+        check(
+            r#"Basic realm="x", DPoP algs="ES256", Bearer resource_metadata="https://a/b?c=d,e""#,
+            &[
+                ("Basic", &[("realm", "x")]),
+                ("DPoP", &[("algs", "ES256")]),
+                ("Bearer", &[("resource_metadata", "https://a/b?c=d,e")]),
+            ],
+        );
+        check(
+            r#"Negotiate YWJj==, Bearer a=b"#,
+            &[("Negotiate", &[]), ("Bearer", &[("a", "b")])],
+        );
+        check(
+            r#"Bearer error_description="a \"quoted\" \\ word", scope=x"#,
+            &[(
+                "Bearer",
+                &[
+                    ("error_description", r#"a "quoted" \ word"#),
+                    ("scope", "x"),
+                ],
+            )],
+        );
+    }
+
+    #[test]
+    fn nonsense_costs_itself_only() {
+        check(r#"Bearer a="unended"#, &[("Bearer", &[])]);
+        check(
+            r#"=x, "quoted, comma", Bearer a=b"#,
+            &[("Bearer", &[("a", "b")])],
+        );
+        check(r#"orphan=1, Bearer a=b"#, &[("Bearer", &[("a", "b")])]);
+        check(r#"Bearer a=, b=c"#, &[("Bearer", &[("b", "c")])]);
+    }
+
+    #[test]
+    fn parameters_do_not_cross_headers() {
+        let read = read_challenges([&b"Basic"[..], b"scope=x", b"Bearer"]);
+        assert!(read.iter().all(|challenge| challenge.params.is_empty()));
+    }
+
+    #[test]
+    fn a_demand_takes_the_first_word_on_each_thing() {
+        let headers = [
+            &br#"Basic scope="no""#[..],
+            br#"Bearer scope="a b", error="invalid_token""#,
+            br#"Bearer scope="c", resource_metadata="https://a""#,
+        ];
+        let demand = Demand::read(headers);
+        assert_eq!(demand.scope.unwrap().to_string(), "a b");
+        assert_eq!(demand.error.as_deref(), Some("invalid_token"));
+        assert_eq!(demand.resource_metadata.as_deref(), Some("https://a"));
+        assert!(!demand.proof);
+        assert!(Demand::read([&b"DPoP algs=ES256"[..]]).proof);
+        assert!(!Demand::read([&b"DPoP algs=ES256, Bearer"[..]]).proof);
+    }
+
+    #[test]
+    fn there_is_an_end_to_what_is_kept() {
+        let many = "A,".repeat(1000);
+        assert_eq!(read_challenges([many.as_bytes()]).len(), MOST);
+        let long = format!("A {}", "b=c,".repeat(1000));
+        assert_eq!(
+            read_challenges([long.as_bytes()])[0].params.len(),
+            MOST_PARAMS
+        );
+    }
+}

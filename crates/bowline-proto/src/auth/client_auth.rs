@@ -1,0 +1,173 @@
+//! How a client proves at the token endpoint who it is.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+
+use super::{Secret, ServerMetadata, encode_form};
+
+/// The ways that there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AuthMethod {
+    /// Not at all: the client has no secret.
+    None,
+    /// Its secret, in a header.
+    Basic,
+    /// Its secret, in the form.
+    Post,
+    /// A statement that it signed.
+    PrivateKeyJwt,
+}
+
+impl AuthMethod {
+    /// The name in metadata and registrations.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Basic => "client_secret_basic",
+            Self::Post => "client_secret_post",
+            Self::PrivateKeyJwt => "private_key_jwt",
+        }
+    }
+
+    /// The way of this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        let all = [Self::None, Self::Basic, Self::Post, Self::PrivateKeyJwt];
+        all.into_iter().find(|method| method.as_str() == name)
+    }
+
+    /// How a client with or without a secret does it: as its registration says,
+    /// else in the first way that the server takes.
+    #[must_use]
+    pub fn choose(registered: Option<Self>, has_secret: bool, server: &ServerMetadata) -> Self {
+        match (registered, has_secret) {
+            (_, false) => Self::None,
+            (Some(method @ (Self::Basic | Self::Post)), true) => method,
+            // A registration that gives a secret, and says that none is used.
+            (Some(Self::None), true) => Self::None,
+            (_, true) => {
+                let ways = [Self::Basic, Self::Post, Self::None];
+                let way = ways.into_iter().find(|way| server.takes(*way));
+                way.unwrap_or(Self::Basic)
+            }
+        }
+    }
+}
+
+/// The proof that goes with one request to the token endpoint.
+#[derive(Clone, Debug)]
+pub struct ClientAuth {
+    /// The client.
+    pub client_id: String,
+    /// How it proves that.
+    pub method: AuthMethod,
+    /// The secret, or the signed statement.
+    pub secret: Option<Secret>,
+}
+
+impl ClientAuth {
+    /// What goes into the form.
+    #[must_use]
+    pub fn form(&self) -> Vec<(&'static str, String)> {
+        let id = ("client_id", self.client_id.clone());
+        let secret = || {
+            self.secret
+                .as_ref()
+                .map(|secret| secret.expose().to_owned())
+        };
+        match self.method {
+            AuthMethod::None => vec![id],
+            AuthMethod::Basic => Vec::new(),
+            AuthMethod::Post => {
+                let mut form = vec![id];
+                form.extend(secret().map(|secret| ("client_secret", secret)));
+                form
+            }
+            AuthMethod::PrivateKeyJwt => {
+                const KIND: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+                let mut form = vec![id, ("client_assertion_type", KIND.to_owned())];
+                form.extend(secret().map(|secret| ("client_assertion", secret)));
+                form
+            }
+        }
+    }
+
+    /// The value of the `Authorization` header, if there is one. Both parts are
+    /// form-encoded first, so that a colon in the id divides nothing.
+    #[must_use]
+    pub fn header(&self) -> Option<Secret> {
+        if self.method != AuthMethod::Basic {
+            return None;
+        }
+        let encoded = |text: &str| encode_form([("", text)])[1..].to_owned();
+        let secret = self.secret.as_ref().map_or("", Secret::expose);
+        let pair = format!("{}:{}", encoded(&self.client_id), encoded(secret));
+        Some(Secret::new(format!("Basic {}", STANDARD.encode(pair))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::Document;
+
+    fn server(methods: &str) -> ServerMetadata {
+        let text =
+            format!(r#"{{"issuer": "i", "token_endpoint_auth_methods_supported": {methods}}}"#);
+        ServerMetadata::read(Document::parse(text.as_bytes()).unwrap(), "i").unwrap()
+    }
+
+    #[test]
+    fn the_registration_decides_and_then_the_server() {
+        let post = server(r#"["client_secret_post"]"#);
+        let silent = server("null");
+        let choose = AuthMethod::choose;
+        assert_eq!(choose(None, true, &post), AuthMethod::Post);
+        assert_eq!(choose(None, true, &silent), AuthMethod::Basic);
+        assert_eq!(choose(None, false, &post), AuthMethod::None);
+        assert_eq!(
+            choose(Some(AuthMethod::Basic), true, &post),
+            AuthMethod::Basic
+        );
+        assert_eq!(
+            choose(Some(AuthMethod::None), true, &post),
+            AuthMethod::None
+        );
+        let none = server(r#"["none"]"#);
+        assert_eq!(choose(None, true, &none), AuthMethod::None);
+    }
+
+    #[test]
+    fn the_header_escapes_what_would_divide_it() {
+        let auth = ClientAuth {
+            client_id: "a:b c".to_owned(),
+            method: AuthMethod::Basic,
+            secret: Some("d:é".into()),
+        };
+        let header = auth.header().unwrap();
+        let encoded = header.expose().strip_prefix("Basic ").unwrap();
+        assert_eq!(STANDARD.decode(encoded).unwrap(), b"a%3Ab+c:d%3A%C3%A9");
+        assert!(auth.form().is_empty());
+        assert!(!format!("{auth:?}").contains('é'));
+    }
+
+    #[test]
+    fn each_way_puts_its_proof_where_it_belongs() {
+        let form = |method| {
+            let auth = ClientAuth {
+                client_id: "me".to_owned(),
+                method,
+                secret: Some("hush".into()),
+            };
+            assert_eq!(auth.header().is_some(), method == AuthMethod::Basic);
+            auth.form()
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(form(AuthMethod::None), ["client_id"]);
+        assert_eq!(form(AuthMethod::Post), ["client_id", "client_secret"]);
+        let signed = ["client_id", "client_assertion_type", "client_assertion"];
+        assert_eq!(form(AuthMethod::PrivateKeyJwt), signed);
+    }
+}

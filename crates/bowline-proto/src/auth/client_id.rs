@@ -1,0 +1,104 @@
+//! Under which name a client goes to an authorization server.
+
+use super::ServerMetadata;
+use crate::http::authority::WebOrigin;
+
+/// How the client comes by its id, in the order of preference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Identification {
+    /// It has one at this server: agreed on beforehand, or registered earlier.
+    Known,
+    /// The URL of a document about it, which is good at every such server.
+    MetadataDocument(String),
+    /// It registers itself at this endpoint.
+    Register(String),
+    /// Somebody has to register it by hand.
+    Ask,
+}
+
+/// Decides how to come by a client id.
+///
+/// `known` says whether there is one *for this issuer*. One for another issuer
+/// is never used: it would tell the one server of the other.
+#[must_use]
+pub fn identify(
+    known: bool,
+    metadata_url: Option<&str>,
+    server: &ServerMetadata,
+) -> Identification {
+    if known {
+        return Identification::Known;
+    }
+    if server.client_id_metadata_document_supported
+        && let Some(url) = metadata_url.filter(|url| is_client_metadata_url(url))
+    {
+        return Identification::MetadataDocument(url.to_owned());
+    }
+    match &server.registration_endpoint {
+        Some(endpoint) => Identification::Register(endpoint.clone()),
+        None => Identification::Ask,
+    }
+}
+
+/// Whether a URL may be that of a document about a client: `https`, with a
+/// path, without a fragment or a way to other folders.
+#[must_use]
+pub fn is_client_metadata_url(url: &str) -> bool {
+    let Some((origin, path)) = WebOrigin::split(url) else {
+        return false;
+    };
+    let elsewhere = |segment: &str| segment == "." || segment == "..";
+    origin.secure
+        && path.starts_with('/')
+        && path.len() > 1
+        && !path.contains('#')
+        && !path.split(['/', '?']).any(elsewhere)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::Document;
+
+    const DOCUMENT: &str = "https://app.example/client.json";
+
+    fn server(rest: &str) -> ServerMetadata {
+        let text = format!(r#"{{"issuer": "i"{rest}}}"#);
+        ServerMetadata::read(Document::parse(text.as_bytes()).unwrap(), "i").unwrap()
+    }
+
+    #[test]
+    fn the_order_of_preference() {
+        let all = server(
+            r#", "client_id_metadata_document_supported": true, "registration_endpoint": "r""#,
+        );
+        let registers = server(r#", "registration_endpoint": "r""#);
+        let neither = server("");
+        let by_document = Identification::MetadataDocument(DOCUMENT.to_owned());
+        let by_itself = Identification::Register("r".to_owned());
+        assert_eq!(identify(true, Some(DOCUMENT), &all), Identification::Known);
+        assert_eq!(identify(false, Some(DOCUMENT), &all), by_document);
+        assert_eq!(identify(false, None, &all), by_itself);
+        assert_eq!(identify(false, Some(DOCUMENT), &registers), by_itself);
+        assert_eq!(
+            identify(false, Some(DOCUMENT), &neither),
+            Identification::Ask
+        );
+    }
+
+    #[test]
+    fn not_every_url_is_a_name() {
+        assert!(is_client_metadata_url(DOCUMENT));
+        for bad in [
+            "http://app.example/client.json",
+            "https://app.example",
+            "https://app.example/",
+            "https://app.example/a#b",
+            "https://app.example/a/../b",
+            "https://user@app.example/a",
+            "client.json",
+        ] {
+            assert!(!is_client_metadata_url(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What the user's browser brings back.
+
+use std::fmt;
+
+use super::{Secret, ServerMetadata, decode_form, token::OAuthError};
+
+/// The parameters of a redirect to us.
+#[derive(Clone)]
+pub struct Redirect(Vec<(String, String)>);
+
+/// Why nothing came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RedirectError {
+    /// It is not an answer to what we asked.
+    WrongState,
+    /// It comes from another server than the one that was asked.
+    WrongIssuer,
+    /// It does not say whom it comes from, though the server said that it would.
+    NoIssuer,
+    /// The server, or the user, refused.
+    Refused(OAuthError),
+    /// There is neither a code nor an error in it.
+    Empty,
+}
+
+impl Redirect {
+    /// Reads the URL that the browser was sent to, or its query alone.
+    #[must_use]
+    pub fn parse(url: &str) -> Self {
+        let url = url.split('#').next().unwrap_or_default();
+        let query = url.split_once('?').map_or(url, |(_, query)| query);
+        Self(decode_form(query))
+    }
+
+    /// A parameter, if it is there exactly once: of two, nobody knows which one
+    /// counts.
+    #[must_use]
+    pub fn param(&self, name: &str) -> Option<&str> {
+        let mut named = self.0.iter().filter(|(key, _)| key == name);
+        let value = named.next().map(|(_, value)| value.as_str());
+        value.filter(|_| named.next().is_none())
+    }
+
+    /// The code, if this is an answer to what we asked, from the server that we
+    /// asked.
+    ///
+    /// The issuer is compared letter by letter. Where it is wrong, whatever
+    /// else the answer says is not passed on: it is somebody else's text.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not, or the server refused.
+    pub fn code(&self, state: &str, server: &ServerMetadata) -> Result<Secret, RedirectError> {
+        if self.param("state") != Some(state) {
+            return Err(RedirectError::WrongState);
+        }
+        let named = self.0.iter().any(|(key, _)| key == "iss");
+        match self.param("iss") {
+            Some(issuer) if issuer == server.issuer => {}
+            Some(_) => return Err(RedirectError::WrongIssuer),
+            None if named => return Err(RedirectError::WrongIssuer),
+            None if server.authorization_response_iss_parameter_supported => {
+                return Err(RedirectError::NoIssuer);
+            }
+            None => {}
+        }
+        if let Some(code) = self.param("error") {
+            let description = self.param("error_description");
+            return Err(RedirectError::Refused(OAuthError::new(code, description)));
+        }
+        match self.param("code") {
+            Some(code) if !code.is_empty() => Ok(Secret::from(code)),
+            _ => Err(RedirectError::Empty),
+        }
+    }
+}
+
+impl fmt::Debug for Redirect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.0.iter().map(|(name, _)| name);
+        f.debug_set().entries(names).finish()
+    }
+}
+
+impl fmt::Display for RedirectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WrongState => f.write_str("what came back is no answer to what was asked"),
+            Self::WrongIssuer => {
+                f.write_str("what came back is from another server than the one that was asked")
+            }
+            Self::NoIssuer => f.write_str(
+                "what came back does not say which server it is from, as that server promised",
+            ),
+            Self::Refused(error) => error.fmt(f),
+            Self::Empty => f.write_str("what came back holds no code"),
+        }
+    }
+}
+
+impl std::error::Error for RedirectError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::Document;
+
+    fn server(advertised: bool) -> ServerMetadata {
+        let text = format!(
+            r#"{{"issuer": "https://as",
+                "authorization_response_iss_parameter_supported": {advertised}}}"#
+        );
+        let document = Document::parse(text.as_bytes()).unwrap();
+        ServerMetadata::read(document, "https://as").unwrap()
+    }
+
+    #[track_caller]
+    fn check(query: &str, advertised: bool, expected: Result<&str, RedirectError>) {
+        let redirect = Redirect::parse(&format!("http://127.0.0.1:1/callback?{query}#x"));
+        let code = redirect.code("s", &server(advertised));
+        assert_eq!(code, expected.map(Secret::from), "{query}");
+    }
+
+    #[test]
+    fn codes_come_from_whom_we_asked() {
+        check("code=c&state=s&iss=https://as", true, Ok("c"));
+        check("code=c&state=s&iss=https%3A%2F%2Fas", false, Ok("c"));
+        check("code=c&state=s", false, Ok("c"));
+        check("code=c&state=s", true, Err(RedirectError::NoIssuer));
+        for wrong in ["https://as/", "https://AS", "https://evil", ""] {
+            let query = format!("code=c&state=s&iss={wrong}");
+            check(&query, true, Err(RedirectError::WrongIssuer));
+            check(&query, false, Err(RedirectError::WrongIssuer));
+        }
+        let twice = "code=c&state=s&iss=https://as&iss=https://as";
+        check(twice, true, Err(RedirectError::WrongIssuer));
+    }
+
+    #[test]
+    fn answers_to_something_else_are_not_answers() {
+        for query in [
+            "code=c",
+            "code=c&state=",
+            "code=c&state=t",
+            "code=c&state=s&state=s",
+        ] {
+            check(query, false, Err(RedirectError::WrongState));
+        }
+        check("state=s", false, Err(RedirectError::Empty));
+        check("state=s&code=", false, Err(RedirectError::Empty));
+        check("state=s&code=a&code=b", false, Err(RedirectError::Empty));
+    }
+
+    #[test]
+    fn the_words_of_strangers_are_not_passed_on() {
+        let query = "error=access_denied&error_description=call+555&state=s&iss=https://evil";
+        check(query, false, Err(RedirectError::WrongIssuer));
+        let query = "error=access_denied&error_description=no&state=s&iss=https://as";
+        let refused = OAuthError::new("access_denied", Some("no"));
+        check(query, false, Err(RedirectError::Refused(refused)));
+    }
+
+    #[test]
+    fn a_code_is_not_shown() {
+        let shown = format!("{:?}", Redirect::parse("code=hush&state=x"));
+        assert!(!shown.contains("hush"), "{shown}");
+    }
+}

@@ -1,0 +1,198 @@
+//! Registering a client at an authorization server: RFC 7591.
+
+use serde_json::{Map, Value, json};
+
+use super::{AuthMethod, Document, Scopes, Secret, ServerMetadata};
+
+/// What kind of program the client is, which decides where it may be redirected
+/// to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ApplicationType {
+    /// It runs on the user's machine.
+    #[default]
+    Native,
+    /// It runs on a server.
+    Web,
+}
+
+impl ApplicationType {
+    /// The name in a registration.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Web => "web",
+        }
+    }
+}
+
+/// What a client says of itself.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Registration {
+    /// Its name, for the user who is asked to let it in.
+    pub client_name: String,
+    /// Where the user comes back to.
+    pub redirect_uris: Vec<String>,
+    /// What kind of program it is.
+    pub application_type: ApplicationType,
+    /// The kinds of grant that it uses.
+    pub grant_types: Vec<String>,
+    /// How it will prove who it is.
+    pub auth_method: AuthMethod,
+    /// The scopes that it will ask for, at most.
+    pub scope: Scopes,
+    /// Further members of the request.
+    pub extra: Map<String, Value>,
+}
+
+impl Registration {
+    /// A client that sends its user to the server and is refreshed later.
+    #[must_use]
+    pub fn new(client_name: &str, redirect_uri: &str) -> Self {
+        Self {
+            client_name: client_name.to_owned(),
+            redirect_uris: vec![redirect_uri.to_owned()],
+            application_type: ApplicationType::Native,
+            grant_types: vec!["authorization_code".to_owned(), "refresh_token".to_owned()],
+            auth_method: AuthMethod::None,
+            scope: Scopes::default(),
+            extra: Map::new(),
+        }
+    }
+
+    /// Fits it to what the server says that it can do: no way to prove oneself
+    /// and no grant that it does not know. A program on the user's machine
+    /// keeps no secrets, so it asks for none if it may.
+    #[must_use]
+    pub fn for_server(mut self, server: &ServerMetadata) -> Self {
+        let ways = [AuthMethod::None, AuthMethod::Basic, AuthMethod::Post];
+        if server.token_endpoint_auth_methods_supported.is_some() {
+            let way = ways.into_iter().find(|way| server.takes(*way));
+            self.auth_method = way.unwrap_or(self.auth_method);
+        }
+        if let Some(known) = &server.grant_types_supported {
+            self.grant_types
+                .retain(|grant| grant == "authorization_code" || known.contains(grant));
+        }
+        self
+    }
+
+    /// The body of the request.
+    #[must_use]
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut body = self.extra.clone();
+        let mut put = |name: &str, value: Value| {
+            body.insert(name.to_owned(), value);
+        };
+        put("client_name", json!(self.client_name));
+        put("redirect_uris", json!(self.redirect_uris));
+        put("application_type", json!(self.application_type.as_str()));
+        put("grant_types", json!(self.grant_types));
+        put("response_types", json!(["code"]));
+        put(
+            "token_endpoint_auth_method",
+            json!(self.auth_method.as_str()),
+        );
+        if !self.scope.is_empty() {
+            put("scope", json!(self.scope.to_string()));
+        }
+        Value::Object(body).to_string().into_bytes()
+    }
+}
+
+/// What the server made of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Registered {
+    /// The client's id at this server.
+    pub client_id: String,
+    /// Its secret there, if it has one.
+    pub client_secret: Option<Secret>,
+    /// How it proves who it is, where the server says.
+    pub auth_method: Option<AuthMethod>,
+    /// When the secret stops being one, in seconds since 1970.
+    pub secret_expires_at: Option<u64>,
+}
+
+impl Registered {
+    /// A client that was registered by other means.
+    #[must_use]
+    pub fn new(client_id: impl Into<String>, client_secret: Option<Secret>) -> Self {
+        Self {
+            client_id: client_id.into(),
+            client_secret,
+            auth_method: None,
+            secret_expires_at: None,
+        }
+    }
+
+    /// Reads the answer to a registration; `None` where it names no client.
+    #[must_use]
+    pub fn read(document: &Document) -> Option<Self> {
+        let method = document.text("token_endpoint_auth_method");
+        let expires = document.number("client_secret_expires_at");
+        Some(Self {
+            client_id: document.text("client_id")?.to_owned(),
+            client_secret: document.text("client_secret").map(Secret::from),
+            auth_method: method.and_then(AuthMethod::parse),
+            // Zero means never.
+            secret_expires_at: expires.filter(|at| *at != 0),
+        })
+    }
+
+    /// Whether it can still be used at a moment, in seconds since 1970.
+    #[must_use]
+    pub fn is_good_at(&self, now: u64) -> bool {
+        self.secret_expires_at.is_none_or(|at| now < at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(rest: &str) -> ServerMetadata {
+        let text = format!(r#"{{"issuer": "i"{rest}}}"#);
+        ServerMetadata::read(Document::parse(text.as_bytes()).unwrap(), "i").unwrap()
+    }
+
+    #[test]
+    fn a_request_says_what_kind_of_program_it_is() {
+        let body = Registration::new("Knots", "http://127.0.0.1:1/callback").to_json();
+        let body = Document::parse(&body).unwrap();
+        assert_eq!(body.text("application_type"), Some("native"));
+        assert_eq!(body.text("token_endpoint_auth_method"), Some("none"));
+        assert_eq!(
+            body.texts("grant_types").unwrap(),
+            ["authorization_code", "refresh_token"]
+        );
+        assert_eq!(body.get("scope"), None);
+    }
+
+    #[test]
+    fn it_fits_the_server() {
+        let fit = |rest: &str| Registration::new("a", "b").for_server(&server(rest));
+        let post = fit(r#", "token_endpoint_auth_methods_supported": ["client_secret_post"]"#);
+        assert_eq!(post.auth_method, AuthMethod::Post);
+        assert_eq!(fit("").auth_method, AuthMethod::None);
+        let code = fit(r#", "grant_types_supported": ["authorization_code"]"#);
+        assert_eq!(code.grant_types, ["authorization_code"]);
+    }
+
+    #[test]
+    fn an_answer_is_read_and_its_secret_hidden() {
+        let read = |text: &str| Registered::read(&Document::parse(text.as_bytes()).unwrap());
+        let registered = read(
+            r#"{"client_id": "a", "client_secret": "hush", "client_secret_expires_at": 100,
+                "token_endpoint_auth_method": "client_secret_post"}"#,
+        )
+        .unwrap();
+        assert_eq!(registered.auth_method, Some(AuthMethod::Post));
+        assert!(registered.is_good_at(99) && !registered.is_good_at(100));
+        assert!(!format!("{registered:?}").contains("hush"));
+        let forever = read(r#"{"client_id": "a", "client_secret_expires_at": 0}"#).unwrap();
+        assert!(forever.is_good_at(u64::MAX));
+        assert_eq!(read(r#"{"client_id": 5}"#), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! Scopes: which to ask for, and when.
+
+use std::fmt;
+
+use super::{ResourceMetadata, ServerMetadata};
+
+/// The scope that asks for a refresh token.
+pub const OFFLINE_ACCESS: &str = "offline_access";
+
+/// A set of scopes that keeps its order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scopes(Vec<String>);
+
+impl Scopes {
+    /// Reads scopes that are separated by spaces. What cannot be a scope is
+    /// left out.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        text.split(' ').collect()
+    }
+
+    /// The scopes to ask for at first: those that the server named in its
+    /// challenge; else those of the application, if it named any; else all that
+    /// the metadata lists; else none, which leaves the choice to the
+    /// authorization server.
+    #[must_use]
+    pub fn choose(
+        challenged: Option<&Self>,
+        wanted: &Self,
+        resource: Option<&ResourceMetadata>,
+    ) -> Self {
+        if let Some(challenged) = challenged.filter(|scopes| !scopes.is_empty()) {
+            return challenged.union(wanted);
+        }
+        if !wanted.is_empty() {
+            return wanted.clone();
+        }
+        let listed = resource.and_then(|metadata| metadata.scopes_supported.as_ref());
+        let listed = listed.into_iter().flatten().map(String::as_str);
+        // A server that lists it there has no say in it.
+        listed.filter(|scope| *scope != OFFLINE_ACCESS).collect()
+    }
+
+    /// The same with what it takes to get a refresh token, if the authorization
+    /// server knows that scope. Servers that do not would refuse the request.
+    /// To no scopes none is added: the server chooses then, and would not.
+    #[must_use]
+    pub fn offline(self, server: &ServerMetadata) -> Self {
+        let knows = server
+            .scopes_supported
+            .as_ref()
+            .is_some_and(|scopes| scopes.iter().any(|scope| scope == OFFLINE_ACCESS));
+        match knows {
+            true if self.is_empty() => self,
+            true => self.union(&[OFFLINE_ACCESS].into_iter().collect()),
+            false => Self(
+                self.0
+                    .into_iter()
+                    .filter(|scope| scope != OFFLINE_ACCESS)
+                    .collect(),
+            ),
+        }
+    }
+
+    /// All scopes of both: what to ask for when more is needed, so that what
+    /// was granted before is not lost.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        self.iter().chain(other.iter()).collect()
+    }
+
+    /// Whether all of `other` are among these.
+    #[must_use]
+    pub fn contains_all(&self, other: &Self) -> bool {
+        other
+            .iter()
+            .all(|scope| self.iter().any(|own| own == scope))
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The scopes, one by one.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+}
+
+impl<'a> FromIterator<&'a str> for Scopes {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(scopes: I) -> Self {
+        let mut set: Vec<String> = Vec::new();
+        for scope in scopes {
+            if is_scope(scope) && !set.iter().any(|known| known == scope) {
+                set.push(scope.to_owned());
+            }
+        }
+        Self(set)
+    }
+}
+
+impl fmt::Display for Scopes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(" "))
+    }
+}
+
+/// Printable ASCII without quotes and backslashes.
+fn is_scope(text: &str) -> bool {
+    let fits = |byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
+    !text.is_empty() && text.bytes().all(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::Document;
+
+    fn resource(scopes: &str) -> ResourceMetadata {
+        let text = format!(r#"{{"resource": "https://a", "scopes_supported": {scopes}}}"#);
+        ResourceMetadata::read(Document::parse(text.as_bytes()).unwrap()).unwrap()
+    }
+
+    fn server(scopes: &str) -> ServerMetadata {
+        let text = format!(r#"{{"issuer": "https://a", "scopes_supported": {scopes}}}"#);
+        let document = Document::parse(text.as_bytes()).unwrap();
+        ServerMetadata::read(document, "https://a").unwrap()
+    }
+
+    #[test]
+    fn the_challenge_comes_first_and_the_metadata_last() {
+        let listed = resource(r#"["x", "y", "offline_access"]"#);
+        let none = Scopes::default();
+        let choose = |challenged: Option<&str>, wanted: &str, listed| {
+            let challenged = challenged.map(Scopes::parse);
+            Scopes::choose(challenged.as_ref(), &Scopes::parse(wanted), listed).to_string()
+        };
+        assert_eq!(choose(Some("a b"), "", Some(&listed)), "a b");
+        assert_eq!(choose(Some("a b"), "c a", Some(&listed)), "a b c");
+        assert_eq!(choose(Some(""), "", Some(&listed)), "x y");
+        assert_eq!(choose(None, "c", Some(&listed)), "c");
+        assert_eq!(choose(None, "", Some(&listed)), "x y");
+        assert_eq!(choose(None, "", None), "");
+        assert!(none.is_empty());
+    }
+
+    #[test]
+    fn offline_access_is_for_servers_that_know_it() {
+        let knows = server(r#"["a", "offline_access"]"#);
+        let not = server(r#"["a"]"#);
+        assert_eq!(
+            Scopes::parse("a").offline(&knows).to_string(),
+            "a offline_access"
+        );
+        assert_eq!(Scopes::parse("a").offline(&not).to_string(), "a");
+        assert!(Scopes::default().offline(&knows).is_empty());
+        assert_eq!(
+            Scopes::parse("offline_access a").offline(&not).to_string(),
+            "a"
+        );
+    }
+
+    #[test]
+    fn a_union_keeps_what_was_asked_for_before() {
+        let union = Scopes::parse("a b").union(&Scopes::parse("c b"));
+        assert_eq!(union.to_string(), "a b c");
+        assert!(union.contains_all(&Scopes::parse("c a")));
+        assert!(!union.contains_all(&Scopes::parse("d")));
+    }
+
+    #[test]
+    fn what_is_no_scope_is_left_out() {
+        assert_eq!(Scopes::parse("a  \"b\" c\\d é e\nf a g").to_string(), "a g");
+    }
+}

@@ -1,0 +1,177 @@
+//! What a token endpoint answers.
+
+use std::fmt;
+
+use super::{Document, Scopes, Secret};
+
+/// The longest word of a server's that goes into an error.
+const LONGEST: usize = 200;
+
+/// What an authorization server gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tokens {
+    /// What opens the resource.
+    pub access_token: Secret,
+    /// How it is shown there: `Bearer`, `DPoP`.
+    pub token_type: String,
+    /// For how many seconds it is good, where the server says.
+    pub expires_in: Option<u64>,
+    /// What it is exchanged with when it is not good any more.
+    pub refresh_token: Option<Secret>,
+    /// What was granted, where that is not what was asked for.
+    pub scope: Option<Scopes>,
+    /// What kind of token it is, where it is not one for a resource.
+    pub issued_token_type: Option<String>,
+}
+
+/// An answer of a token endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TokenAnswer {
+    /// Tokens.
+    Granted(Box<Tokens>),
+    /// No tokens, and why.
+    Refused(OAuthError),
+    /// Neither.
+    Unreadable,
+}
+
+/// An error of an authorization server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OAuthError {
+    code: String,
+    description: Option<String>,
+}
+
+/// Reads the answer of a token endpoint. Some servers send errors with a good
+/// status, so that the body decides.
+#[must_use]
+pub fn read_token_answer(status: u16, body: &[u8]) -> TokenAnswer {
+    let Ok(document) = Document::parse(body) else {
+        return TokenAnswer::Unreadable;
+    };
+    if let Some(error) = OAuthError::read(&document) {
+        return TokenAnswer::Refused(error);
+    }
+    match Tokens::read(&document) {
+        Some(tokens) if (200..300).contains(&status) => TokenAnswer::Granted(Box::new(tokens)),
+        _ => TokenAnswer::Unreadable,
+    }
+}
+
+impl Tokens {
+    fn read(document: &Document) -> Option<Self> {
+        let text = |name: &str| document.text(name).map(str::to_owned);
+        let access_token = document.text("access_token")?;
+        if !access_token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            // It could not be sent in a header.
+            return None;
+        }
+        Some(Self {
+            access_token: Secret::from(access_token),
+            token_type: text("token_type").unwrap_or_else(|| "Bearer".to_owned()),
+            expires_in: document.number("expires_in"),
+            refresh_token: document.text("refresh_token").map(Secret::from),
+            scope: document.text("scope").map(Scopes::parse),
+            issued_token_type: text("issued_token_type"),
+        })
+    }
+
+    /// Whether it is bound to a key, and shown with a proof.
+    #[must_use]
+    pub fn is_bound(&self) -> bool {
+        self.token_type.eq_ignore_ascii_case("DPoP")
+    }
+}
+
+impl OAuthError {
+    /// An error with its code and what the server says beside it. Of both, only
+    /// printable characters are kept, and not too many: they are shown to
+    /// people.
+    #[must_use]
+    pub fn new(code: &str, description: Option<&str>) -> Self {
+        Self {
+            code: tame(code),
+            description: description.map(tame).filter(|text| !text.is_empty()),
+        }
+    }
+
+    /// The error in a document, if it is one.
+    #[must_use]
+    pub fn read(document: &Document) -> Option<Self> {
+        let code = document.text("error")?;
+        Some(Self::new(code, document.text("error_description")))
+    }
+
+    /// The code, such as `invalid_grant`.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// What the server says beside that.
+    #[must_use]
+    pub fn description(&self) -> Option<&str> {
+        self.description.as_deref()
+    }
+}
+
+fn tame(text: &str) -> String {
+    let shown = text.chars().filter(|c| !c.is_control());
+    shown.take(LONGEST).collect()
+}
+
+impl fmt::Display for OAuthError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.code)?;
+        match &self.description {
+            Some(description) => write!(f, ": {description}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for OAuthError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_read_and_hidden() {
+        let body = br#"{"access_token": "hush", "token_type": "dpop", "expires_in": "60",
+            "refresh_token": "hush2", "scope": "a b", "id_token": "hush3"}"#;
+        let answer = read_token_answer(200, body);
+        assert!(!format!("{answer:?}").contains("hush"));
+        let TokenAnswer::Granted(tokens) = answer else {
+            panic!("tokens");
+        };
+        assert!(tokens.is_bound());
+        assert_eq!(tokens.expires_in, Some(60));
+        assert_eq!(tokens.scope.unwrap().to_string(), "a b");
+    }
+
+    #[test]
+    fn errors_are_errors_whatever_the_status() {
+        let body = br#"{"error": "invalid_grant", "error_description": "gone\u001b[31m\n"}"#;
+        for status in [200, 400, 500] {
+            let TokenAnswer::Refused(error) = read_token_answer(status, body) else {
+                panic!("an error");
+            };
+            assert_eq!(error.to_string(), "invalid_grant: gone[31m");
+        }
+    }
+
+    #[test]
+    fn the_rest_is_unreadable() {
+        for (status, body) in [
+            (200, &b"<html>"[..]),
+            (200, b"{}"),
+            (500, br#"{"access_token": "a"}"#),
+            (200, br#"{"access_token": ""}"#),
+            (200, br#"{"access_token": "a\r\nx: y"}"#),
+        ] {
+            assert_eq!(read_token_answer(status, body), TokenAnswer::Unreadable);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Signing in by OAuth, and staying signed in.
+//!
+//! The phases of the flow, in their order, each in its file: `discover` finds
+//! out who guards a server, `identify` under which name we go there,
+//! `authorize` sends the user, `exchange` makes tokens of what they bring,
+//! `refresh` renews those, and `step_up` asks for more. `flow` puts them
+//! together, `machine` is for those who have no user, `proof` binds tokens to a
+//! key. `account` is what is known of one server, `record` how it is kept.
+
+mod account;
+mod authorize;
+mod credentials;
+mod discover;
+mod exchange;
+mod flow;
+mod identify;
+mod machine;
+mod proof;
+mod record;
+mod refresh;
+mod settings;
+mod standing;
+mod step_up;
+mod work;
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use reqwest::Url;
+
+use self::{account::Account, settings::Settings, work::Work};
+use super::{AuthError, AuthErrorKind};
+
+pub use machine::Enterprise;
+pub use standing::SignedIn;
+
+/// Gets into servers by OAuth 2.1, as the protocol wants it.
+///
+/// It is an [`Authorizer`](crate::transport::Authorizer): give it to
+/// [`Http::authorizer`](crate::transport::Http::authorizer). One value may
+/// serve any number of servers; clones share what they know.
+///
+/// Unless told otherwise it sends a user to the authorization server, for which
+/// it needs a [`user`](Self::user). Programs that act on their own have
+/// [`client_credentials`](Self::client_credentials),
+/// [`workload`](Self::workload) or [`enterprise`](Self::enterprise).
+///
+/// When a call meets a server that wants a sign-in, the call waits for it, up
+/// to its own deadline. People take longer than that, as a rule: so sign them in
+/// beforehand with [`sign_in`](Self::sign_in).
+#[derive(Clone)]
+pub struct OAuth {
+    settings: Arc<Settings>,
+    works: Arc<Mutex<HashMap<String, Work>>>,
+}
+
+impl OAuth {
+    /// For an application that goes by this name with users and servers.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self {
+            settings: Arc::new(Settings::new(name)),
+            works: Arc::default(),
+        }
+    }
+
+    /// Signs in at the server at `url`, unless it is known to be signed in, or
+    /// wants nobody to be.
+    ///
+    /// # Errors
+    ///
+    /// Where that fails, or the URL is none.
+    pub async fn sign_in(&self, url: &str) -> Result<(), AuthError> {
+        let work = self.work(&server(url)?);
+        work.detached(Work::sign_in).await
+    }
+
+    /// How we stand with the server at `url`, as far as is known here: nobody
+    /// else is asked.
+    ///
+    /// # Errors
+    ///
+    /// Where the store fails, or the URL is none.
+    pub async fn signed_in(&self, url: &str) -> Result<Option<SignedIn>, AuthError> {
+        let work = self.work(&server(url)?);
+        work.detached(Work::standing).await
+    }
+
+    /// Forgets the tokens for the server at `url`, here and in the store.
+    ///
+    /// # Errors
+    ///
+    /// Where the store fails, or the URL is none.
+    pub async fn sign_out(&self, url: &str) -> Result<(), AuthError> {
+        let work = self.work(&server(url)?);
+        work.detached(Work::sign_out).await
+    }
+
+    /// Renews the tokens for the server at `url` now, though they may still be
+    /// good. If another process has done so in the meantime, that will do.
+    ///
+    /// # Errors
+    ///
+    /// Where that fails, or there is nothing to renew.
+    pub async fn refresh(&self, url: &str) -> Result<(), AuthError> {
+        let work = self.work(&server(url)?);
+        work.detached(Work::renew).await
+    }
+
+    /// The work on one server.
+    fn work(&self, server: &Url) -> Work {
+        let mut works = self.works.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(work) = works.get(server.as_str()) {
+            return work.clone();
+        }
+        let account = Arc::new(Account::new(server));
+        let work = Work::new(Arc::clone(&self.settings), account);
+        works.insert(server.as_str().to_owned(), work.clone());
+        work
+    }
+}
+
+impl fmt::Debug for OAuth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OAuth")
+            .field("name", &self.settings.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The URL as the transport has it, so that both mean the same account.
+fn server(url: &str) -> Result<Url, AuthError> {
+    let parsed = Url::parse(url).ok();
+    let mut url = parsed.filter(Url::has_host).ok_or_else(|| {
+        AuthError::new(AuthErrorKind::Unreachable, "the URL of the server is none")
+    })?;
+    url.set_fragment(None);
+    Ok(url)
+}

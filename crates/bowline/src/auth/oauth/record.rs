@@ -1,0 +1,187 @@
+//! What is kept in the store, and how it is written.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::{
+    account::{Held, How},
+    proof::ProofKey,
+    work::Work,
+};
+use crate::{
+    auth::{AuthError, AuthErrorKind, Scopes, Secret, StoreKey},
+    proto::auth::{AuthMethod, Registered},
+};
+
+/// Tokens. Neither this nor the others can be shown.
+#[derive(Serialize, Deserialize)]
+struct TokenRecord {
+    access_token: String,
+    refresh_token: Option<String>,
+    renew_at: Option<u64>,
+    requested: String,
+    key: Option<String>,
+}
+
+/// Which tokens are for a server.
+#[derive(Serialize, Deserialize)]
+pub(super) struct ServerRecord {
+    pub(super) issuer: String,
+    pub(super) resource: String,
+    pub(super) client_id: String,
+}
+
+/// A registration.
+#[derive(Serialize, Deserialize)]
+struct ClientRecord {
+    client_id: String,
+    client_secret: Option<String>,
+    auth_method: Option<String>,
+    secret_expires_at: Option<u64>,
+    redirect_uri: String,
+}
+
+/// A registration that is kept, and where its user comes back to.
+pub(super) struct KnownClient {
+    pub(super) registered: Registered,
+    pub(super) redirect_uri: String,
+}
+
+/// Tokens.
+impl Work {
+    /// The tokens for our server in the store.
+    pub(super) async fn stored(&self) -> Result<Option<Held>, AuthError> {
+        let Some(server) = self.server_record().await? else {
+            return Ok(None);
+        };
+        let key = StoreKey::tokens(&server.issuer, &server.resource, &server.client_id);
+        let Some(record) = self.load::<TokenRecord>(&key).await? else {
+            return Ok(None);
+        };
+        let bound = record.key.map(|pem| ProofKey::from_pem(&pem)).transpose()?;
+        Ok(Some(Held {
+            issuer: server.issuer,
+            resource: server.resource,
+            client_id: server.client_id,
+            access_token: Secret::new(record.access_token),
+            refresh_token: record.refresh_token.map(Secret::new),
+            renew_at: record.renew_at,
+            requested: Scopes::parse(&record.requested),
+            key: bound.map(Arc::new),
+            how: How::Found,
+        }))
+    }
+
+    /// Keeps tokens, and uses them.
+    pub(super) async fn keep(&self, held: Held) -> Result<(), AuthError> {
+        let exposed = |secret: &Secret| secret.expose().to_owned();
+        let record = TokenRecord {
+            access_token: exposed(&held.access_token),
+            refresh_token: held.refresh_token.as_ref().map(exposed),
+            renew_at: held.renew_at,
+            requested: held.requested.to_string(),
+            key: held.key.as_ref().map(|key| exposed(key.pem())),
+        };
+        let server = ServerRecord {
+            issuer: held.issuer.clone(),
+            resource: held.resource.clone(),
+            client_id: held.client_id.clone(),
+        };
+        let key = token_key(&held);
+        // They are good, whether or not they can be kept.
+        self.account.hold(Some(held));
+        self.account.set_ahead(true);
+        self.save(&key, &record).await?;
+        self.save(&self.server_key(), &server).await?;
+        self.account.set_ahead(false);
+        Ok(())
+    }
+
+    /// Forgets tokens, unless others have taken their place.
+    pub(super) async fn discard(&self, held: &Held) -> Result<(), AuthError> {
+        let kept = self.stored().await?;
+        if kept.is_some_and(|kept| kept.access_token == held.access_token) {
+            self.settings.store.remove(&token_key(held)).await?;
+        }
+        self.account.hold(None);
+        Ok(())
+    }
+
+    pub(super) async fn server_record(&self) -> Result<Option<ServerRecord>, AuthError> {
+        self.load(&self.server_key()).await
+    }
+
+    fn server_key(&self) -> StoreKey {
+        StoreKey::server(self.account.server.as_str(), &self.settings.name)
+    }
+}
+
+pub(super) fn token_key(held: &Held) -> StoreKey {
+    StoreKey::tokens(&held.issuer, &held.resource, &held.client_id)
+}
+
+/// Registrations, each for one issuer.
+impl Work {
+    pub(super) async fn known_client(
+        &self,
+        issuer: &str,
+    ) -> Result<Option<KnownClient>, AuthError> {
+        let record: Option<ClientRecord> = self.load(&self.client_key(issuer)).await?;
+        Ok(record.map(|record| {
+            let secret = record.client_secret.map(Secret::new);
+            let mut registered = Registered::new(record.client_id, secret);
+            let method = record.auth_method.as_deref();
+            registered.auth_method = method.and_then(AuthMethod::parse);
+            registered.secret_expires_at = record.secret_expires_at;
+            KnownClient {
+                registered,
+                redirect_uri: record.redirect_uri,
+            }
+        }))
+    }
+
+    pub(super) async fn keep_client(
+        &self,
+        issuer: &str,
+        client: &KnownClient,
+    ) -> Result<(), AuthError> {
+        let registered = &client.registered;
+        let secret = registered.client_secret.as_ref();
+        let method = registered.auth_method.map(AuthMethod::as_str);
+        let record = ClientRecord {
+            client_id: registered.client_id.clone(),
+            client_secret: secret.map(|secret| secret.expose().to_owned()),
+            auth_method: method.map(str::to_owned),
+            secret_expires_at: registered.secret_expires_at,
+            redirect_uri: client.redirect_uri.clone(),
+        };
+        self.save(&self.client_key(issuer), &record).await
+    }
+
+    pub(super) async fn forget_client(&self, issuer: &str) -> Result<(), AuthError> {
+        let key = self.client_key(issuer);
+        Ok(self.settings.store.remove(&key).await?)
+    }
+
+    fn client_key(&self, issuer: &str) -> StoreKey {
+        StoreKey::registration(issuer, &self.settings.name)
+    }
+}
+
+impl Work {
+    /// What is kept under a key. What cannot be read counts as absent: it is of
+    /// another version, or damaged, and a new sign-in mends it.
+    async fn load<T: DeserializeOwned>(&self, key: &StoreKey) -> Result<Option<T>, AuthError> {
+        let kept = self.settings.store.load(key).await?;
+        Ok(kept.and_then(|text| serde_json::from_str(text.expose()).ok()))
+    }
+
+    async fn save<T: Serialize>(&self, key: &StoreKey, value: &T) -> Result<(), AuthError> {
+        let text = serde_json::to_string(value);
+        let text = text.map_err(|_| {
+            AuthError::new(AuthErrorKind::Store, "what is to be kept cannot be written")
+        })?;
+        Ok(self.settings.store.save(key, &Secret::new(text)).await?)
+    }
+}

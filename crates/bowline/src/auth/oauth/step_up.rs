@@ -1,0 +1,31 @@
+//! Asking for more, where what we have is not enough.
+
+use super::{flow::Refused, work::Work};
+use crate::{
+    auth::{AuthError, AuthErrorKind},
+    transport::Verdict,
+};
+
+impl Work {
+    /// The server let us in, but not to this. Asks for all that was asked for
+    /// before and for what is missing, once for each such set: a server that
+    /// still refuses will go on refusing.
+    pub(super) async fn step_up(self, refused: Refused) -> Result<Verdict, AuthError> {
+        let _turn = self.account.turn.lock().await;
+        let held = self.account.held();
+        if held.as_ref().map(|held| &held.access_token) != refused.token.as_ref() {
+            return Ok(Verdict::Again);
+        }
+        let missing = refused.demand.scope.clone().unwrap_or_default();
+        let before = held.map(|held| held.requested.clone()).unwrap_or_default();
+        let wanted = before.union(&missing);
+        if self.account.has_tried(&wanted) {
+            let why = format!("the server wants more than was granted; it names: {missing}");
+            return Err(AuthError::new(AuthErrorKind::Rejected, why));
+        }
+        let found = self.discover(&refused.demand).await?;
+        self.account.trying(&wanted);
+        self.obtain(&found, wanted, &refused.demand).await?;
+        Ok(Verdict::Again)
+    }
+}

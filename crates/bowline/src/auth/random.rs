@@ -1,0 +1,55 @@
+//! Texts that nobody can guess.
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use ring::rand::{SecureRandom, SystemRandom};
+
+use super::{AuthError, AuthErrorKind, Secret};
+use crate::jose;
+
+/// A text of 256 random bits, for a URL or a header.
+pub(super) fn text() -> Result<String, AuthError> {
+    let mut bytes = [0; 32];
+    let filled = SystemRandom::new().fill(&mut bytes);
+    filled.map_err(|_| AuthError::new(AuthErrorKind::Key, "there are no random numbers"))?;
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// What ties a code to the one who asked for it: RFC 7636, by `S256`.
+pub(super) struct Proof {
+    /// Kept, and shown only with the code.
+    pub(super) verifier: Secret,
+    /// Its digest, which is sent ahead.
+    pub(super) challenge: String,
+}
+
+impl Proof {
+    pub(super) fn new() -> Result<Self, AuthError> {
+        Ok(Self::of(text()?))
+    }
+
+    fn of(verifier: String) -> Self {
+        Self {
+            challenge: jose::digest(verifier.as_bytes()),
+            verifier: Secret::new(verifier),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_the_specification() {
+        let proof = Proof::of("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk".to_owned());
+        let expected = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+        assert_eq!(proof.challenge, expected);
+    }
+
+    #[test]
+    fn texts_are_long_and_differ() {
+        let (one, other) = (text().unwrap(), text().unwrap());
+        assert_eq!(one.len(), 43);
+        assert_ne!(one, other);
+    }
+}

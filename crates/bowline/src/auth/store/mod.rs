@@ -1,0 +1,164 @@
+//! Where tokens stay between calls, and between runs.
+
+#[cfg(unix)]
+mod file;
+mod memory;
+
+use std::fmt;
+
+use super::Secret;
+use crate::{jose, transport::BoxFuture};
+
+#[cfg(unix)]
+pub use file::FileStore;
+pub use memory::MemoryStore;
+
+/// Keeps tokens and registrations.
+///
+/// What is kept is text that only this crate reads; all of it is secret.
+///
+/// Refresh tokens are good for one use. Two who use the same one lose both, as
+/// far as careful servers are concerned. So whoever refreshes holds the lock of
+/// the key, reads again what is there, and saves before letting go. A store
+/// that several processes share must keep that promise among them.
+pub trait TokenStore: Send + Sync + 'static {
+    /// What is kept under a key.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be read.
+    fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, StoreError>>;
+
+    /// Keeps something, whole or not at all. When this returns, it must survive.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be kept.
+    fn save<'a>(
+        &'a self,
+        key: &'a StoreKey,
+        value: &'a Secret,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Forgets what is kept under a key.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be forgotten.
+    fn remove<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<(), StoreError>>;
+
+    /// Waits until nobody else holds the lock of the key, and holds it until
+    /// the guard is dropped. One who dies holding it must not hold up others.
+    ///
+    /// # Errors
+    ///
+    /// Where that takes too long, or cannot be done.
+    fn lock<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<StoreLock, StoreError>>;
+}
+
+/// Holds a lock until it is dropped.
+pub struct StoreLock(#[expect(dead_code, reason = "it is held, and let go")] Box<dyn Send>);
+
+impl StoreLock {
+    /// Holds whatever holds the lock.
+    #[must_use]
+    pub fn new(held: impl Send + 'static) -> Self {
+        Self(Box::new(held))
+    }
+}
+
+impl fmt::Debug for StoreLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StoreLock")
+    }
+}
+
+/// What something is kept under.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StoreKey {
+    kind: &'static str,
+    name: String,
+}
+
+impl StoreKey {
+    /// Tokens of a client, from an issuer, for a resource.
+    pub(super) fn tokens(issuer: &str, resource: &str, client_id: &str) -> Self {
+        Self::new("tokens", &[issuer, resource, client_id])
+    }
+
+    /// The registration of an application at an issuer.
+    pub(super) fn registration(issuer: &str, application: &str) -> Self {
+        Self::new("client", &[issuer, application])
+    }
+
+    /// What was found out about a server.
+    pub(super) fn server(url: &str, application: &str) -> Self {
+        Self::new("server", &[url, application])
+    }
+
+    fn new(kind: &'static str, parts: &[&str]) -> Self {
+        // With their lengths, so that no two lists of parts read the same.
+        let text: String = parts
+            .iter()
+            .map(|part| format!("{}:{part},", part.len()))
+            .collect();
+        Self {
+            kind,
+            name: format!("{kind}-{}", jose::digest(text.as_bytes())),
+        }
+    }
+
+    /// What kind of thing is kept: `tokens`, `client` or `server`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// A name that no other key has: letters, digits, `-` and `_`.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Why something could not be kept, read or locked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreError(String);
+
+impl StoreError {
+    /// For this reason, which holds no secrets.
+    #[must_use]
+    pub fn new(why: impl Into<String>) -> Self {
+        Self(why.into())
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the store of tokens failed: {}", self.0)
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_differ_in_every_part() {
+        let key = StoreKey::tokens("a", "b", "c");
+        assert_eq!(key, StoreKey::tokens("a", "b", "c"));
+        for other in [
+            StoreKey::tokens("a", "b", "d"),
+            StoreKey::tokens("ab", "", "c"),
+            StoreKey::tokens("", "ab", "c"),
+            StoreKey::registration("a", "b"),
+            StoreKey::server("a", "b"),
+        ] {
+            assert_ne!(key.as_str(), other.as_str());
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        assert!(key.as_str().chars().all(plain));
+    }
+}

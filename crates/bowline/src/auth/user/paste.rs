@@ -1,0 +1,121 @@
+//! The user carries the answer over by hand.
+
+use std::{fmt, sync::Arc};
+
+use super::{UserAgent, Visit, state_in};
+use crate::{
+    auth::{AuthError, Redirect},
+    proto::auth::encode_form,
+    transport::BoxFuture,
+};
+
+/// Where the browser ends up: nobody listens there, and the user copies the
+/// address.
+const NOWHERE: &str = "http://127.0.0.1:8914/callback";
+
+type Ask = dyn Fn(String) -> BoxFuture<'static, Option<String>> + Send + Sync;
+
+/// Shows the user a URL, and takes the address that they end up at, or the code
+/// alone: for machines without a browser.
+///
+/// ```
+/// use bowline::auth::Paste;
+///
+/// let user = Paste::new(async |url| {
+///     let _ = url; // Show it, and read a line.
+///     Some("http://127.0.0.1:8914/callback?code=c&state=s".to_owned())
+/// });
+/// # drop(user);
+/// ```
+#[derive(Clone)]
+pub struct Paste {
+    redirect_uri: String,
+    ask: Arc<Ask>,
+}
+
+impl Paste {
+    /// Asks by this function: it is given the URL for the user to open, and
+    /// gives what they pasted, or nothing if they will not.
+    pub fn new<F, Fut>(ask: F) -> Self
+    where
+        F: Fn(String) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Option<String>> + Send + 'static,
+    {
+        Self {
+            redirect_uri: NOWHERE.to_owned(),
+            ask: Arc::new(move |url| Box::pin(ask(url))),
+        }
+    }
+
+    /// Lets the browser end up at this address instead.
+    #[must_use]
+    pub fn redirect_uri(mut self, redirect_uri: &str) -> Self {
+        redirect_uri.clone_into(&mut self.redirect_uri);
+        self
+    }
+}
+
+impl fmt::Debug for Paste {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Paste")
+            .field("redirect_uri", &self.redirect_uri)
+            .finish_non_exhaustive()
+    }
+}
+
+impl UserAgent for Paste {
+    fn prepare<'a>(
+        &'a self,
+        _last: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Box<dyn Visit>, AuthError>> {
+        let visit = Box::new(self.clone()) as Box<dyn Visit>;
+        Box::pin(async { Ok(visit) })
+    }
+}
+
+impl Visit for Paste {
+    fn redirect_uri(&self) -> &str {
+        &self.redirect_uri
+    }
+
+    fn go<'a>(self: Box<Self>, url: &'a str) -> BoxFuture<'a, Result<Redirect, AuthError>>
+    where
+        Self: 'a,
+    {
+        let state = state_in(url).unwrap_or_default();
+        let asked = (self.ask)(url.to_owned());
+        Box::pin(async move {
+            let pasted = asked.await;
+            let pasted = pasted.ok_or_else(|| AuthError::user("the user did not sign in"))?;
+            Ok(read(pasted.trim(), &state))
+        })
+    }
+}
+
+/// An address, or a code alone. Such a code says nothing of whom it is from;
+/// but only who has the verifier can use it, and only where it was issued.
+fn read(pasted: &str, state: &str) -> Redirect {
+    if ["code=", "error="].iter().any(|name| pasted.contains(name)) {
+        Redirect::parse(pasted)
+    } else {
+        Redirect::parse(&encode_form([("code", pasted), ("state", state)]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_codes_are_read() {
+        for pasted in [
+            "http://127.0.0.1:8914/callback?code=a%2Fb&state=s",
+            "code=a/b&state=s",
+        ] {
+            assert_eq!(read(pasted, "t").param("code"), Some("a/b"));
+            assert_eq!(read(pasted, "t").param("state"), Some("s"));
+        }
+        assert_eq!(read("a/b", "t").param("code"), Some("a/b"));
+        assert_eq!(read("a/b", "t").param("state"), Some("t"));
+    }
+}

@@ -1,0 +1,29 @@
+//! Base64url without padding, strictly: each text has one meaning, and each
+//! meaning one text.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+
+use super::JoseError;
+
+pub(super) fn encode(bytes: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// Refuses padding, white space, other alphabets, and bits that are left over.
+pub(super) fn decode(text: &str) -> Result<Vec<u8>, JoseError> {
+    let decoded = URL_SAFE_NO_PAD.decode(text);
+    decoded.map_err(|_| JoseError::Malformed("it is not base64url"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{decode, encode};
+
+    #[test]
+    fn there_is_one_way_to_write_it() {
+        assert_eq!(decode(&encode(b"\xfb\xff")), Ok(b"\xfb\xff".to_vec()));
+        for text in ["-_9=", "-_8=", "+/8", "-_9", "-_8 ", "-", "-_8\n"] {
+            assert!(decode(text).is_err(), "{text:?}");
+        }
+    }
+}

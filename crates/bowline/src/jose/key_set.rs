@@ -1,0 +1,97 @@
+//! The keys that an issuer publishes (RFC 7517).
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Algorithm, JoseError, PublicKey};
+
+/// The largest set.
+const LARGEST: usize = 256 * 1024;
+/// The most keys in one.
+const MOST_KEYS: usize = 128;
+/// How many keys are tried for a token that names none.
+const MOST_TRIED: usize = 4;
+
+/// The keys of an issuer.
+///
+/// Keys that are not for signatures, or of a kind that is not known here, are
+/// passed over: an issuer may have more of them than we need.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeySet {
+    keys: Vec<PublicKey>,
+}
+
+#[derive(Deserialize)]
+struct Written<'a> {
+    #[serde(borrow)]
+    keys: Vec<&'a RawValue>,
+}
+
+impl KeySet {
+    /// Reads a JSON Web Key Set.
+    ///
+    /// # Errors
+    ///
+    /// Where it is none, or too large.
+    pub fn from_json(json: &[u8]) -> Result<Self, JoseError> {
+        if json.len() > LARGEST {
+            return Err(JoseError::TooLarge);
+        }
+        let written: Written<'_> = serde_json::from_slice(json)
+            .map_err(|_| JoseError::Malformed("it is not a JSON Web Key Set"))?;
+        if written.keys.len() > MOST_KEYS {
+            return Err(JoseError::TooLarge);
+        }
+        let keys = written.keys.into_iter();
+        Ok(keys
+            .filter_map(|key| PublicKey::from_jwk(key.get()).ok())
+            .collect())
+    }
+
+    /// The keys.
+    #[must_use]
+    pub fn keys(&self) -> &[PublicKey] {
+        &self.keys
+    }
+
+    /// The set as JSON, to be published.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        let keys = self.keys.iter().map(PublicKey::to_jwk);
+        serde_json::json!({ "keys": keys.collect::<Vec<_>>() })
+    }
+
+    /// Whether a key goes by this name.
+    #[must_use]
+    pub fn names(&self, id: &str) -> bool {
+        self.keys.iter().any(|key| key.id() == Some(id))
+    }
+
+    /// The keys that a token may be signed with: that of the name it gives; or,
+    /// if it gives none, a few that have its algorithm.
+    pub fn candidates<'a>(
+        &'a self,
+        id: Option<&'a str>,
+        algorithm: Algorithm,
+    ) -> impl Iterator<Item = &'a PublicKey> {
+        self.keys
+            .iter()
+            .filter(move |key| id.is_none() || key.id() == id)
+            .filter(move |key| key.algorithm() == algorithm)
+            .take(MOST_TRIED)
+    }
+}
+
+impl FromIterator<PublicKey> for KeySet {
+    fn from_iter<I: IntoIterator<Item = PublicKey>>(keys: I) -> Self {
+        Self {
+            keys: keys.into_iter().collect(),
+        }
+    }
+}
+
+impl From<PublicKey> for KeySet {
+    fn from(key: PublicKey) -> Self {
+        Self { keys: vec![key] }
+    }
+}

@@ -1,0 +1,37 @@
+//! Reading key files.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+use super::JoseError;
+
+/// More than an RSA key of 8192 bits takes.
+const LARGEST: usize = 32 * 1024;
+
+const BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
+const END: &str = "-----END PRIVATE KEY-----";
+
+/// The PKCS #8 key in a file. What stands before and after it is passed over.
+pub(super) fn private_key(file: &str) -> Result<Vec<u8>, JoseError> {
+    if file.len() > LARGEST {
+        return Err(JoseError::TooLarge);
+    }
+    let inside = file
+        .split_once(BEGIN)
+        .and_then(|(_, after)| after.split_once(END));
+    let Some((inside, _)) = inside else {
+        return Err(JoseError::Malformed(advice(file)));
+    };
+    let text: String = inside.split_ascii_whitespace().collect();
+    let decoded = STANDARD.decode(text);
+    decoded.map_err(|_| JoseError::Malformed("the PEM file is not base64"))
+}
+
+fn advice(file: &str) -> &'static str {
+    if file.contains("BEGIN ENCRYPTED PRIVATE KEY") {
+        "the key is encrypted; `openssl pkcs8 -topk8 -nocrypt` decrypts it"
+    } else if file.contains("PRIVATE KEY-----") {
+        "the key is not in PKCS #8; `openssl pkcs8 -topk8 -nocrypt` converts it"
+    } else {
+        "there is no private key in the PEM file"
+    }
+}

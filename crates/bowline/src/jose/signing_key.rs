@@ -1,0 +1,184 @@
+//! A key of one's own, to sign with.
+
+use std::fmt;
+
+use ring::{
+    rand::SystemRandom,
+    rsa::PublicKeyComponents,
+    signature::{
+        ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair,
+        Ed25519KeyPair, KeyPair as _, RSA_PKCS1_SHA256, RSA_PSS_SHA256, RsaKeyPair,
+    },
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Algorithm, JoseError, PublicKey, base64url, pem, public_key::Material};
+
+/// A private key. It is never shown.
+pub struct SigningKey {
+    pair: Pair,
+    public: PublicKey,
+}
+
+enum Pair {
+    Ecdsa(EcdsaKeyPair),
+    Rsa(Box<RsaKeyPair>),
+    Edwards(Ed25519KeyPair),
+}
+
+impl SigningKey {
+    /// A new key, for ES256.
+    ///
+    /// # Errors
+    ///
+    /// Where the system has no random numbers.
+    pub fn generate() -> Result<Self, JoseError> {
+        let curve = &ECDSA_P256_SHA256_FIXED_SIGNING;
+        let made = EcdsaKeyPair::generate_pkcs8(curve, &SystemRandom::new());
+        Self::from_pkcs8(made.map_err(|_| JoseError::Failed)?.as_ref())
+    }
+
+    /// Reads a PEM file with a key in PKCS #8: for ES256, ES384, RS256 or
+    /// `EdDSA`, by the kind of the key.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none, or it is too weak.
+    pub fn from_pem(file: &str) -> Result<Self, JoseError> {
+        Self::from_pkcs8(&pem::private_key(file)?)
+    }
+
+    fn from_pkcs8(der: &[u8]) -> Result<Self, JoseError> {
+        let random = SystemRandom::new();
+        let curves = [
+            (Algorithm::Es256, &ECDSA_P256_SHA256_FIXED_SIGNING),
+            (Algorithm::Es384, &ECDSA_P384_SHA384_FIXED_SIGNING),
+        ];
+        for (algorithm, curve) in curves {
+            if let Ok(pair) = EcdsaKeyPair::from_pkcs8(curve, der, &random) {
+                let public = PublicKey::of_point(algorithm, pair.public_key().as_ref())?;
+                let pair = Pair::Ecdsa(pair);
+                return Ok(Self { pair, public });
+            }
+        }
+        if let Ok(pair) = Ed25519KeyPair::from_pkcs8_maybe_unchecked(der) {
+            let x = pair.public_key().as_ref().to_vec();
+            let public = PublicKey::new(Algorithm::EdDsa, Material::Edwards { x });
+            let pair = Pair::Edwards(pair);
+            return Ok(Self { pair, public });
+        }
+        let pair = RsaKeyPair::from_pkcs8(der).map_err(|_| {
+            JoseError::BadKey("it is not a P-256, P-384, Ed25519 or sufficient RSA key")
+        })?;
+        let PublicKeyComponents { n, e } = PublicKeyComponents::from(pair.public());
+        let public = PublicKey::new(Algorithm::Rs256, Material::Rsa { n, e });
+        let pair = Pair::Rsa(Box::new(pair));
+        Ok(Self { pair, public })
+    }
+
+    /// The same key, under a name that tokens give as `kid`.
+    ///
+    /// # Errors
+    ///
+    /// Where the name is too long to be one.
+    pub fn with_id(mut self, id: &str) -> Result<Self, JoseError> {
+        self.public = self.public.with_id(id)?;
+        Ok(self)
+    }
+
+    /// The same key, for PS256 in place of RS256.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not an RSA key.
+    pub fn with_pss(mut self) -> Result<Self, JoseError> {
+        if !matches!(self.pair, Pair::Rsa(_)) {
+            return Err(JoseError::BadKey("PS256 takes an RSA key"));
+        }
+        self.public = self.public.for_pss();
+        Ok(self)
+    }
+
+    /// The public part.
+    #[must_use]
+    pub const fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// A compact token with these claims. Its header has the key's name, if
+    /// it has one, and this `typ`: `JWT`, `at+jwt`…
+    ///
+    /// # Errors
+    ///
+    /// Where the claims cannot be written as JSON, or signing fails.
+    pub fn sign<T: Serialize + ?Sized>(&self, typ: &str, claims: &T) -> Result<String, JoseError> {
+        let mut header = json!({"alg": self.public.algorithm().name(), "typ": typ});
+        if let Some(id) = self.public.id() {
+            header["kid"] = id.into();
+        }
+        self.sign_under(&header, claims)
+    }
+
+    /// As [`sign`](Self::sign), with the public key itself in the header: a
+    /// proof that the private one is at hand, as DPoP (RFC 9449) has it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`sign`](Self::sign).
+    pub fn sign_with_key<T: Serialize + ?Sized>(
+        &self,
+        typ: &str,
+        claims: &T,
+    ) -> Result<String, JoseError> {
+        let algorithm = self.public.algorithm().name();
+        let header = json!({"alg": algorithm, "typ": typ, "jwk": self.public.required()});
+        self.sign_under(&header, claims)
+    }
+
+    fn sign_under<T: Serialize + ?Sized>(
+        &self,
+        header: &Value,
+        claims: &T,
+    ) -> Result<String, JoseError> {
+        let claims = serde_json::to_vec(claims)
+            .map_err(|_| JoseError::Malformed("the claims cannot be written as JSON"))?;
+        let mut token = base64url::encode(header.to_string().as_bytes());
+        token.push('.');
+        token.push_str(&base64url::encode(&claims));
+        let signature = self.signature(token.as_bytes())?;
+        token.push('.');
+        token.push_str(&base64url::encode(&signature));
+        Ok(token)
+    }
+
+    fn signature(&self, message: &[u8]) -> Result<Vec<u8>, JoseError> {
+        let random = SystemRandom::new();
+        match &self.pair {
+            Pair::Edwards(pair) => Ok(pair.sign(message).as_ref().to_vec()),
+            Pair::Ecdsa(pair) => {
+                let signed = pair.sign(&random, message);
+                let signature = signed.map_err(|_| JoseError::Failed)?;
+                Ok(signature.as_ref().to_vec())
+            }
+            Pair::Rsa(pair) => {
+                let mut signature = vec![0; pair.public().modulus_len()];
+                let padding: &dyn ring::signature::RsaEncoding = match self.public.algorithm() {
+                    Algorithm::Ps256 => &RSA_PSS_SHA256,
+                    _ => &RSA_PKCS1_SHA256,
+                };
+                let signed = pair.sign(padding, &random, message, &mut signature);
+                signed.map_err(|_| JoseError::Failed)?;
+                Ok(signature)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SigningKey")
+            .field("public", &self.public)
+            .finish_non_exhaustive()
+    }
+}

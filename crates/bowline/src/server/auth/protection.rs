@@ -1,0 +1,266 @@
+//! What a protected server asks of those who come.
+
+use std::{fmt, sync::Arc};
+
+use bytes::Bytes;
+
+use super::{
+    MetadataService, TokenVerifier, address::Address, dpop::Proofs, grant::Hierarchy, metadata,
+    scope, token::Scheme,
+};
+
+/// Lets nobody in without a token that is meant for this server. Cheap to
+/// clone.
+///
+/// Given to [`HttpOptions::protection`](crate::server::http::HttpOptions), it
+/// checks every request and publishes where tokens can be had. See the guide
+/// on protecting a server.
+///
+/// ```
+/// use bowline::{
+///     jose::{KeySet, SigningKey},
+///     server::auth::{JwtVerifier, Keys, Protection},
+/// };
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let keys = KeySet::from(SigningKey::generate()?.public().clone());
+/// let tokens = JwtVerifier::new("https://login.example.com", Keys::fixed(keys));
+/// let protection = Protection::of("https://mcp.example.com/mcp")
+///     .accept(tokens)
+///     .scopes(["mcp:use"])
+///     .build()?;
+/// assert_eq!(protection.metadata_path(), "/.well-known/oauth-protected-resource/mcp");
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Protection(Arc<Inner>);
+
+struct Inner {
+    resource: Address,
+    metadata: Address,
+    audiences: Vec<Box<str>>,
+    scopes: Vec<Box<str>>,
+    hierarchy: Option<Hierarchy>,
+    verifiers: Vec<Box<dyn TokenVerifier>>,
+    proofs: Option<Proofs>,
+    document: Bytes,
+}
+
+impl Protection {
+    /// Begins to protect a resource: the address of the server, as clients
+    /// write it.
+    pub fn of(resource: &str) -> ProtectionBuilder {
+        ProtectionBuilder {
+            resource: resource.to_owned(),
+            audiences: Vec::new(),
+            scopes: Vec::new(),
+            offered: Vec::new(),
+            hierarchy: None,
+            verifiers: Vec::new(),
+            proofs: false,
+            name: None,
+            documentation: None,
+        }
+    }
+
+    /// The address of the server.
+    #[must_use]
+    pub fn resource(&self) -> &str {
+        self.0.resource.text()
+    }
+
+    /// Where the metadata of RFC 9728 must be found.
+    #[must_use]
+    pub fn metadata_url(&self) -> &str {
+        self.0.metadata.text()
+    }
+
+    /// The path of [`metadata_url`](Self::metadata_url), for routers.
+    #[must_use]
+    pub fn metadata_path(&self) -> &str {
+        self.0.metadata.path()
+    }
+
+    /// A service that publishes the metadata, for routers. An
+    /// [`HttpService`](crate::server::http::HttpService) that is asked for that
+    /// path does so by itself.
+    #[must_use]
+    pub fn metadata(&self) -> MetadataService {
+        MetadataService::new(self.0.document.clone())
+    }
+
+    /// The scopes that every request takes.
+    pub(super) fn scopes(&self) -> &[Box<str>] {
+        &self.0.scopes
+    }
+
+    pub(super) fn audiences(&self) -> &[Box<str>] {
+        &self.0.audiences
+    }
+
+    pub(super) fn hierarchy(&self) -> Option<&Hierarchy> {
+        self.0.hierarchy.as_ref()
+    }
+
+    pub(super) fn verifiers(&self) -> &[Box<dyn TokenVerifier>] {
+        &self.0.verifiers
+    }
+
+    pub(super) fn proofs(&self) -> Option<&Proofs> {
+        self.0.proofs.as_ref()
+    }
+
+    pub(super) fn address(&self) -> &Address {
+        &self.0.resource
+    }
+
+    pub(super) fn welcomes(&self, scheme: Scheme) -> bool {
+        scheme == Scheme::Bearer || self.0.proofs.is_some()
+    }
+}
+
+impl fmt::Debug for Protection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Protection")
+            .field("resource", &self.resource())
+            .field("scopes", &self.0.scopes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A protection in the making.
+#[must_use = "it protects nothing until it is built"]
+pub struct ProtectionBuilder {
+    pub(super) resource: String,
+    audiences: Vec<Box<str>>,
+    pub(super) scopes: Vec<Box<str>>,
+    pub(super) offered: Vec<Box<str>>,
+    hierarchy: Option<Hierarchy>,
+    pub(super) verifiers: Vec<Box<dyn TokenVerifier>>,
+    pub(super) proofs: bool,
+    pub(super) name: Option<String>,
+    pub(super) documentation: Option<String>,
+}
+
+impl ProtectionBuilder {
+    /// Accepts the tokens that this verifies; those of one more issuer each
+    /// time. Clients are sent to these issuers, in this order.
+    pub fn accept(mut self, verifier: impl TokenVerifier) -> Self {
+        self.verifiers.push(Box::new(verifier));
+        self
+    }
+
+    /// What every token must allow. A tool may ask for more, with
+    /// [`Draft::scope`](crate::server::tool::Draft::scope).
+    pub fn scopes<'a>(mut self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
+        scope::add(&mut self.scopes, scopes);
+        self
+    }
+
+    /// Scopes that some tools ask for, to be published beside those that every
+    /// request takes. Clients may ask for all of them at once, so leave out
+    /// what few will need: they are told when they do.
+    pub fn offers<'a>(mut self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
+        scope::add(&mut self.offered, scopes);
+        self
+    }
+
+    /// Says which scopes are good for others: whether one that is held, the
+    /// first, is as good as one that is needed, the second.
+    pub fn implies(mut self, implies: impl Fn(&str, &str) -> bool + Send + Sync + 'static) -> Self {
+        self.hierarchy = Some(Arc::new(implies));
+        self
+    }
+
+    /// One more name that the issuers have for this server, beside its
+    /// address. A token for another audience is another server's, and whoever
+    /// sends it here should not have it.
+    pub fn audience(mut self, audience: &str) -> Self {
+        scope::add(&mut self.audiences, [audience]);
+        self
+    }
+
+    /// Accepts tokens that are bound to a key (DPoP, RFC 9449), with a proof
+    /// for each request. Without this, such tokens are refused: as plain bearer
+    /// tokens they must not be used.
+    pub fn dpop(mut self) -> Self {
+        self.proofs = true;
+        self
+    }
+
+    /// A name for people, to be published.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Where developers can read about the server, to be published.
+    pub fn documentation(mut self, url: impl Into<String>) -> Self {
+        self.documentation = Some(url.into());
+        self
+    }
+
+    /// Puts the protection together.
+    ///
+    /// # Errors
+    ///
+    /// Where an address or the name of a scope is none, or where nobody
+    /// verifies tokens.
+    pub fn build(self) -> Result<Protection, ProtectionError> {
+        let resource = Address::parse(&self.resource)
+            .map_err(|why| ProtectionError::new("resource", &self.resource, why))?;
+        if self.verifiers.is_empty() {
+            let why = "no verifier says which tokens are good";
+            return Err(ProtectionError::new("resource", &self.resource, why));
+        }
+        for verifier in &self.verifiers {
+            let issuer = verifier.issuer();
+            Address::parse(issuer).map_err(|why| ProtectionError::new("issuer", issuer, why))?;
+        }
+        for name in self.scopes.iter().chain(&self.offered) {
+            if let Some(why) = scope::problem(name) {
+                return Err(ProtectionError::new("scope", name, &why));
+            }
+        }
+        let document = Bytes::from(metadata::document(&self).to_string());
+        let mut audiences = self.audiences;
+        scope::add(&mut audiences, [resource.text()]);
+        let metadata = resource.well_known("oauth-protected-resource");
+        Ok(Protection(Arc::new(Inner {
+            proofs: self.proofs.then(Proofs::default),
+            metadata,
+            resource,
+            audiences,
+            scopes: self.scopes,
+            hierarchy: self.hierarchy,
+            verifiers: self.verifiers,
+            document,
+        })))
+    }
+}
+
+impl fmt::Debug for ProtectionBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProtectionBuilder")
+            .field("resource", &self.resource)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why something cannot be protected like this.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProtectionError(String);
+
+impl ProtectionError {
+    fn new(what: &str, which: &str, why: &str) -> Self {
+        Self(format!("the {what} {which:?}: {why}"))
+    }
+}
+
+impl fmt::Display for ProtectionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ProtectionError {}

@@ -1,0 +1,55 @@
+//! The names of what a token may be used for.
+
+use serde_json::json;
+
+use crate::proto::jsonrpc::{ErrorObject, RawJson, code};
+
+/// The scope that is about the client's tokens, not about what a resource
+/// allows. No resource may ask for it.
+const OFFLINE: &str = "offline_access";
+
+/// What is wrong with the name of a scope, if anything is. Names are written
+/// into headers between quotes, with blanks between them.
+pub(crate) fn problem(name: &str) -> Option<String> {
+    let allowed = |byte: u8| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
+    if name.is_empty() || !name.bytes().all(allowed) {
+        return Some(format!("{name:?} cannot be the name of a scope"));
+    }
+    (name == OFFLINE).then(|| format!("{OFFLINE} is not for resources to ask for"))
+}
+
+/// Adds those names that are not there yet, in their order.
+pub(crate) fn add<'a>(all: &mut Vec<Box<str>>, names: impl IntoIterator<Item = &'a str>) {
+    for name in names {
+        if !all.iter().any(|known| **known == *name) {
+            all.push(name.into());
+        }
+    }
+}
+
+/// The error where scopes are lacking: which ones it takes.
+pub(crate) fn insufficient(scopes: &[Box<str>]) -> ErrorObject {
+    let scopes = scopes.join(" ");
+    let message = format!("Insufficient scope: it takes {scopes}");
+    let data = json!({"error": "insufficient_scope", "scope": scopes});
+    let error = ErrorObject::new(code::INVALID_REQUEST, message);
+    match RawJson::encode(&data) {
+        Ok(data) => error.with_data(data),
+        Err(_) => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::problem;
+
+    #[test]
+    fn names_fit_between_quotes() {
+        for name in ["a", "files:write", "https://example.com/.default", "!#[]~"] {
+            assert_eq!(problem(name), None, "{name}");
+        }
+        for name in ["", "a b", "a\"", "a\\", "é", "a\n", "offline_access"] {
+            assert!(problem(name).is_some(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Who can tell good tokens from bad ones.
+
+use std::{fmt, sync::Arc};
+
+use super::{AccessToken, Grant};
+use crate::transport::BoxFuture;
+
+/// Verifies the tokens of one issuer.
+///
+/// [`JwtVerifier`](super::JwtVerifier) and [`Introspection`](super::Introspection)
+/// do; this is for those who know their tokens in another way.
+///
+/// A verifier makes sure that the token is its issuer's, unchanged and in
+/// time, and says what it grants. That it is meant for this server, and that it
+/// is enough, is seen to by the [`Protection`](super::Protection).
+///
+/// ```
+/// use bowline::{
+///     server::auth::{AccessToken, Grant, Refusal, TokenVerifier},
+///     transport::BoxFuture,
+/// };
+///
+/// struct Table;
+///
+/// impl TokenVerifier for Table {
+///     fn issuer(&self) -> &str {
+///         "https://login.example.com"
+///     }
+///
+///     fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, Refusal>> {
+///         Box::pin(async move {
+///             // In place of a look into a database.
+///             if token.secret() != "tok-1" {
+///                 return Err(Refusal::Invalid("nobody knows this token"));
+///             }
+///             let grant = Grant::new(self.issuer(), "ada");
+///             Ok(grant.for_audience("https://mcp.example.com/mcp"))
+///         })
+///     }
+/// }
+/// ```
+pub trait TokenVerifier: Send + Sync + 'static {
+    /// Whose tokens it verifies: the address of the authorization server, as
+    /// its metadata has it.
+    fn issuer(&self) -> &str;
+
+    /// Says what a token grants.
+    ///
+    /// # Errors
+    ///
+    /// Where it grants nothing, or where that cannot be known now.
+    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, Refusal>>;
+}
+
+/// Why a token is not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It is not a token of this issuer's, but may be one of another's.
+    NotOurs,
+    /// It is none, or no longer. The client is told why: in plain ASCII,
+    /// without quotes.
+    Invalid(&'static str),
+    /// That cannot be known now. It is not the token's fault, so that the
+    /// client should keep it and try again.
+    Unavailable,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotOurs => "the token is none of this issuer's",
+            Self::Invalid(why) => why,
+            Self::Unavailable => "the token cannot be verified now",
+        })
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl<T: TokenVerifier + ?Sized> TokenVerifier for Arc<T> {
+    fn issuer(&self) -> &str {
+        (**self).issuer()
+    }
+
+    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, Refusal>> {
+        (**self).verify(token)
+    }
+}

@@ -1,0 +1,85 @@
+//! Where protection meets requests: before anything is read, and before a tool
+//! is called.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Response, header, request::Parts};
+use serde::Deserialize;
+
+use super::{Body, Inner, Principal, answer};
+use crate::{
+    proto::{
+        jsonrpc::{Envelope, Messages, RequestId, decode, scan, split},
+        model::method,
+    },
+    server::auth::{Protection, grant::Granted, refused::Refused, token::Scheme},
+};
+
+/// Lets a request in that brings a good token, and notes whose it is. Gives the
+/// answer to those that do not, and to those that ask where tokens are to be
+/// had.
+pub(super) async fn admit(inner: &Inner, parts: &mut Parts) -> Option<Response<Body>> {
+    let protection = inner.options.protection.as_ref()?;
+    if parts.uri.path() == protection.metadata_path() {
+        return Some(protection.metadata().answer(&parts.method));
+    }
+    // Browsers ask whether they may ask, and bring nothing.
+    if parts.method == Method::OPTIONS {
+        return None;
+    }
+    match protection.admit(parts).await {
+        Ok(grant) => {
+            let principal = Principal(Arc::from(grant.principal()));
+            parts.extensions.insert(principal);
+            parts.extensions.insert(grant);
+            None
+        }
+        Err(refused) => Some(refusal(protection, None, &refused)),
+    }
+}
+
+/// Refuses to call a tool whose scopes the token lacks, while the whole answer
+/// can still be a refusal. Among others in a batch, it is answered by itself.
+pub(super) fn admit_call(inner: &Inner, parts: &Parts, body: &Bytes) -> Option<Response<Body>> {
+    let protection = inner.options.protection.as_ref()?;
+    let Ok(Messages::One(message)) = split(body) else {
+        return None;
+    };
+    let Ok(Envelope::Request { id, method, params }) = scan(message) else {
+        return None;
+    };
+    if method != method::TOOLS_CALL {
+        return None;
+    }
+    // Whoever reads the params says what is wrong with them.
+    let call = decode::<Named<'_>>(params?).ok()?;
+    let granted = Granted::over_http(&parts.extensions);
+    let lacking = inner.handle.refused_scopes(&call.name, &granted)?;
+    let refused = Refused::Insufficient(protection.all_scopes(&lacking));
+    let scheme = granted.grant().map_or(Scheme::Bearer, Scheme::of);
+    Some(refusal(protection, Some(&id), &(refused, scheme)))
+}
+
+fn refusal(
+    protection: &Protection,
+    id: Option<&RequestId>,
+    (refused, scheme): &(Refused, Scheme),
+) -> Response<Body> {
+    let mut response = answer::refusal(refused.status(), id, &refused.object());
+    let headers = response.headers_mut();
+    for challenge in refused.challenges(protection, *scheme) {
+        headers.append(header::WWW_AUTHENTICATE, challenge);
+    }
+    if *refused == Refused::Unavailable {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+    }
+    response
+}
+
+/// What a call names, without being copied.
+#[derive(Deserialize)]
+struct Named<'a> {
+    #[serde(borrow)]
+    name: std::borrow::Cow<'a, str>,
+}

@@ -1,0 +1,156 @@
+//! Where discovery may lead, and where it may not.
+
+use std::{
+    io,
+    net::IpAddr,
+    sync::{Arc, Mutex},
+};
+
+use bowline::{
+    auth::{AuthErrorKind, OAuth, Resolver},
+    transport::BoxFuture,
+};
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use super::{Scene, call};
+use crate::http_client::rig::{Reply, Rig, lock, within};
+
+/// Every name leads to this address.
+struct All(IpAddr, Arc<Mutex<Vec<String>>>);
+
+impl Resolver for All {
+    fn resolve<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        lock(&self.1).push(host.to_owned());
+        let address = self.0;
+        Box::pin(async move { Ok(vec![address]) })
+    }
+}
+
+async fn blocked(scene: &Scene) {
+    let error = within(scene.oauth.sign_in(&scene.shop.url()))
+        .await
+        .expect_err("it is not followed");
+    assert_eq!(error.kind(), AuthErrorKind::Blocked, "{error}");
+}
+
+#[tokio::test]
+async fn metadata_that_leads_into_a_network_of_ours_is_not_followed() {
+    let leads: [fn(&mut serde_json::Value); 5] = [
+        |said| said["authorization_servers"] = json!(["https://169.254.169.254"]),
+        |said| said["authorization_servers"] = json!(["https://2852039166"]),
+        |said| said["authorization_servers"] = json!(["https://[::ffff:10.0.0.1]"]),
+        |said| said["authorization_servers"] = json!(["http://as.example"]),
+        |said| said["authorization_servers"] = json!(["https://192.168.0.1/tenant"]),
+    ];
+    for lead in leads {
+        let scene = Scene::set().await;
+        scene.shop.counter().metadata = lead;
+        blocked(&scene).await;
+    }
+}
+
+#[tokio::test]
+async fn a_name_for_such_an_address_is_seen_through() {
+    for address in ["10.1.2.3", "169.254.169.254", "fd00:ec2::254", "100.64.0.1"] {
+        let mut scene = Scene::set().await;
+        let names = Arc::default();
+        let resolver = All(address.parse().expect("an address"), Arc::clone(&names));
+        scene.oauth = OAuth::new("Knots").resolver(resolver);
+        scene.shop.counter().metadata = |said| {
+            said["authorization_servers"] = json!(["https://as.example"]);
+        };
+        blocked(&scene).await;
+        assert_eq!(*lock(&names), ["as.example"]);
+    }
+}
+
+#[tokio::test]
+async fn endpoints_are_vetted_like_everything_else() {
+    let leads: [fn(&mut serde_json::Value); 3] = [
+        |said| said["token_endpoint"] = "https://169.254.169.254/token".into(),
+        |said| said["registration_endpoint"] = "https://10.0.0.1/register".into(),
+        |said| said["authorization_endpoint"] = "javascript:alert(1)".into(),
+    ];
+    for lead in leads {
+        let scene = Scene::set().await;
+        scene.guard.books().metadata = lead;
+        blocked(&scene).await;
+        assert_eq!(scene.user.visits(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_leads_nowhere_that_a_url_would_not() {
+    for target in [
+        "http://169.254.169.254/latest/meta-data",
+        "https://10.0.0.1/",
+        "http://as.example/",
+        "file:///etc/passwd",
+    ] {
+        let scene = Scene::set().await;
+        scene.shop.counter().elsewhere = Some(target.to_owned());
+        blocked(&scene).await;
+    }
+}
+
+#[tokio::test]
+async fn redirects_come_to_an_end() {
+    let scene = Scene::set().await;
+    let place = "/.well-known/oauth-protected-resource/mcp";
+    scene.shop.counter().elsewhere = Some(place.to_owned());
+    let error = within(scene.oauth.sign_in(&scene.shop.url()))
+        .await
+        .expect_err("it is not followed");
+    assert_eq!(error.kind(), AuthErrorKind::Unreachable, "{error}");
+    let asked = scene.shop.rig.hits();
+    let asked = asked.iter().filter(|hit| hit.path == place).count();
+    assert!(asked <= 4, "{asked}");
+}
+
+#[tokio::test]
+async fn a_document_without_end_is_not_read() {
+    use crate::http_client::rig::Part;
+    let endless =
+        Rig::start(|_| Reply::parts("application/json", [Part::Endless(vec![b' '; 4096])]));
+    let endless = endless.await;
+    let scene = Scene::set().await;
+    scene.shop.counter().elsewhere = Some(endless.url());
+    let error = within(scene.oauth.sign_in(&scene.shop.url()))
+        .await
+        .expect_err("it is not followed");
+    assert_eq!(error.kind(), AuthErrorKind::Unreachable, "{error}");
+}
+
+#[tokio::test]
+async fn private_networks_can_be_allowed() {
+    let mut scene = Scene::set().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("it binds");
+    let port = listener.local_addr().expect("it is bound").port();
+    // A name, and an address that this machine has.
+    let names = Arc::default();
+    let resolver = All("127.0.0.1".parse().expect("an address"), Arc::clone(&names));
+    scene.oauth = OAuth::new("Knots")
+        .allow_private_networks()
+        .resolver(resolver);
+    scene.shop.counter().elsewhere = Some(format!("https://as.internal:{port}/"));
+    let url = scene.shop.url();
+    // It hangs up, but it was asked.
+    let asked = async { drop(listener.accept().await.expect("a connection")) };
+    let (done, ()) = within(async { tokio::join!(scene.oauth.sign_in(&url), asked) }).await;
+    assert_eq!(
+        done.expect_err("no answer").kind(),
+        AuthErrorKind::Unreachable
+    );
+    assert_eq!(*lock(&names), ["as.internal"]);
+}
+
+#[tokio::test]
+async fn a_token_does_not_follow_a_call_to_another_origin() {
+    let scene = Scene::set().await;
+    let thief = Rig::start(|_| Reply::status(401)).await;
+    let client = scene.connected().await;
+    scene.shop.counter().moved = Some(thief.url());
+    call(&client).await.expect_err("it is not followed");
+    assert_eq!(thief.hits().len(), 0, "nothing goes there, and no token");
+}

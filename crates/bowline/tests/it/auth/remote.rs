@@ -1,0 +1,139 @@
+//! Servers elsewhere, played by a fetch of the application's own.
+
+use std::sync::{Arc, Mutex};
+
+use bowline::{
+    auth::{AuthErrorKind, Fetch, FetchError, FetchRequest, FetchResponse, OAuth, Paste, Reach},
+    transport::{
+        BoxFuture,
+        reqwest::header::{HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE},
+    },
+};
+use serde_json::{Value, json};
+
+use super::authority::{get, query};
+use crate::http_client::rig::{lock, within};
+
+const SERVER: &str = "https://mcp.example.com/mcp?team=knots";
+
+/// The Internet.
+#[derive(Clone, Default)]
+struct Elsewhere {
+    asked: Arc<Mutex<Vec<(String, Reach)>>>,
+    /// Where the server's metadata has moved to.
+    moved: Option<&'static str>,
+    /// Changes what the guard says of itself.
+    change: Option<fn(&mut Value)>,
+}
+
+impl Fetch for Elsewhere {
+    fn fetch(&self, request: FetchRequest) -> BoxFuture<'_, Result<FetchResponse, FetchError>> {
+        lock(&self.asked).push((request.url.to_string(), request.reach));
+        let answer = self.answer(&request);
+        Box::pin(async { Ok(answer) })
+    }
+}
+
+impl Elsewhere {
+    fn answer(&self, request: &FetchRequest) -> FetchResponse {
+        let json = |value: Value| {
+            FetchResponse::new(200, HeaderMap::new(), value.to_string().into_bytes())
+        };
+        let refused = |status: u16, header, value: &'static str| {
+            let headers = HeaderMap::from_iter([(header, HeaderValue::from_static(value))]);
+            FetchResponse::new(status, headers, Vec::new())
+        };
+        let signed_in = request.headers.contains_key("authorization");
+        match request.url.as_str() {
+            SERVER if signed_in => json(json!({"jsonrpc": "2.0", "id": 0, "result": {}})),
+            SERVER => refused(401, WWW_AUTHENTICATE, "Bearer"),
+            "https://mcp.example.com/.well-known/oauth-protected-resource/mcp?team=knots" => {
+                match self.moved {
+                    Some(target) => refused(302, LOCATION, target),
+                    None => json(json!({
+                        "resource": "https://mcp.example.com/mcp",
+                        "authorization_servers": ["https://as.example.com/t"],
+                    })),
+                }
+            }
+            "https://as.example.com/t/.well-known/openid-configuration" => {
+                let mut said = json!({
+                    "issuer": "https://as.example.com/t",
+                    "authorization_endpoint": "https://as.example.com/t/authorize",
+                    "token_endpoint": "https://as.example.com/t/token",
+                    "registration_endpoint": "https://as.example.com/t/register",
+                    "code_challenge_methods_supported": ["S256"],
+                });
+                if let Some(change) = self.change {
+                    change(&mut said);
+                }
+                json(said)
+            }
+            "https://as.example.com/t/register" => json(json!({"client_id": "me"})),
+            "https://as.example.com/t/token" => json(json!({"access_token": "hush"})),
+            _ => FetchResponse::new(404, HeaderMap::new(), Vec::new()),
+        }
+    }
+
+    fn oauth(&self) -> OAuth {
+        let user = Paste::new(async |url: String| {
+            let asked = query(&url);
+            Some(format!(
+                "code=c&state={}",
+                get(&asked, "state").unwrap_or_default()
+            ))
+        });
+        OAuth::new("Knots").user(user).fetch(self.clone())
+    }
+}
+
+#[tokio::test]
+async fn strangers_are_asked_at_public_addresses_only() {
+    let elsewhere = Elsewhere::default();
+    within(elsewhere.oauth().sign_in(SERVER))
+        .await
+        .expect("signed in");
+    let asked = lock(&elsewhere.asked).clone();
+    assert!(asked.len() >= 7);
+    for (url, reach) in asked {
+        let own = url.starts_with("https://mcp.example.com/");
+        let expected = if own { Reach::Anywhere } else { Reach::Public };
+        assert_eq!(reach, expected, "{url}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_elsewhere_does_not_lead_to_this_machine() {
+    for target in [
+        "http://127.0.0.1:8080/",
+        "http://localhost/",
+        "https://127.0.0.1/",
+        "https://[::1]/",
+    ] {
+        let elsewhere = Elsewhere {
+            moved: Some(target),
+            ..Elsewhere::default()
+        };
+        let error = within(elsewhere.oauth().sign_in(SERVER)).await;
+        let error = error.expect_err("it is not followed");
+        assert_eq!(error.kind(), AuthErrorKind::Blocked, "{target}");
+    }
+}
+
+#[tokio::test]
+async fn a_browser_is_not_opened_on_just_any_url() {
+    let changes: [fn(&mut Value); 3] = [
+        |said| said["authorization_endpoint"] = "http://as.example.com/".into(),
+        |said| said["authorization_endpoint"] = "file:///etc/passwd".into(),
+        |said| said["authorization_endpoint"] = "https://ada:hush@as.example.com/".into(),
+    ];
+    for change in changes {
+        let elsewhere = Elsewhere {
+            change: Some(change),
+            ..Elsewhere::default()
+        };
+        let error = within(elsewhere.oauth().sign_in(SERVER)).await;
+        let error = error.expect_err("it is not opened");
+        assert_eq!(error.kind(), AuthErrorKind::Blocked, "{error}");
+    }
+}

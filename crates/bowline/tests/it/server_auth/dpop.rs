@@ -1,0 +1,189 @@
+//! Tokens that are bound to a key, and the proofs that come with them.
+
+use std::time::Duration;
+
+use bowline::jose::SigningKey;
+use serde_json::{Value, json};
+
+use super::rig::{Answer, Issuer, METADATA, Node, RESOURCE, base64url, now, protected, stateless};
+
+/// A server that takes proofs, a key, and a token that is bound to it.
+struct Bound {
+    node: Node,
+    key: SigningKey,
+    token: String,
+}
+
+fn bound() -> Bound {
+    let issuer = Issuer::new("k");
+    let key = SigningKey::generate().expect("random numbers");
+    let thumbprint = key.public().thumbprint();
+    let token = issuer.token_with(|claims| claims["cnf"] = json!({"jkt": thumbprint}));
+    let node = Node::new(protected().accept(issuer.verifier()).dpop());
+    let node = node.authorized(&format!("DPoP {token}"));
+    Bound { node, key, token }
+}
+
+impl Bound {
+    /// What a good proof says.
+    fn claims(&self) -> Value {
+        let ath = ring::digest::digest(&ring::digest::SHA256, self.token.as_bytes());
+        json!({
+            "jti": "first", "htm": "POST", "htu": RESOURCE,
+            "iat": now(), "ath": base64url(ath.as_ref()),
+        })
+    }
+
+    fn proof(&self, change: impl FnOnce(&mut Value)) -> String {
+        let mut claims = self.claims();
+        change(&mut claims);
+        let proof = self.key.sign_with_key("dpop+jwt", &claims);
+        proof.expect("a proof")
+    }
+
+    async fn send(&self, proofs: &[&str]) -> Answer {
+        let (mut request, body) =
+            stateless("tools/call", json!({"name": "whoami", "arguments": {}}));
+        for proof in proofs {
+            request = request.header("dpop", *proof);
+        }
+        self.node.send(request, &body).await
+    }
+
+    async fn refuses(&self, proofs: &[&str], why: &str) {
+        let answer = self.send(proofs).await;
+        assert_eq!(answer.status(), 401, "{why}");
+        let challenges = answer.headers("www-authenticate");
+        assert_eq!(challenges.len(), 2);
+        assert!(!challenges[0].contains("error"), "{challenges:?}");
+        let challenge = challenges[1];
+        assert!(challenge.starts_with("DPoP algs=\"ES256"), "{challenge}");
+        assert!(
+            challenge.contains("error=\"invalid_dpop_proof\""),
+            "{challenge}"
+        );
+        assert!(challenge.contains(why), "{challenge}");
+    }
+}
+
+#[tokio::test]
+async fn a_proof_lets_its_token_in_once() {
+    let bound = bound();
+    let proof = bound.proof(|_| ());
+    assert_eq!(bound.send(&[&proof]).await.status(), 200);
+    bound.refuses(&[&proof], "used before").await;
+    let other = bound.proof(|claims| claims["jti"] = "other".into());
+    assert_eq!(bound.send(&[&other]).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_proof_is_for_this_request_and_this_token() {
+    let bound = bound();
+    let cases: [(&str, Value, &str); 9] = [
+        ("htm", json!("GET"), "another request"),
+        ("htu", json!("https://evil.example/mcp"), "another request"),
+        (
+            "htu",
+            json!("http://mcp.example.com/mcp"),
+            "another request",
+        ),
+        (
+            "htu",
+            json!("https://mcp.example.com/other"),
+            "another request",
+        ),
+        ("ath", json!("AAAA"), "another token"),
+        ("iat", json!(now() - 120), "too old"),
+        ("iat", json!(now() + 120), "too old"),
+        ("jti", json!(""), "read"),
+        ("jti", json!("j".repeat(1000)), "read"),
+    ];
+    for (claim, value, why) in cases {
+        let proof = bound.proof(|claims| claims[claim] = value);
+        bound.refuses(&[&proof], why).await;
+    }
+    let spelled = bound.proof(|it| it["htu"] = "https://MCP.example.com:443/mcp?x#y".into());
+    assert_eq!(bound.send(&[&spelled]).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_proof_is_by_the_tokens_key() {
+    let bound = bound();
+    bound.refuses(&[], "no proof").await;
+    let proof = bound.proof(|_| ());
+    bound.refuses(&[&proof, &proof], "more than one").await;
+    bound.refuses(&["x"], "read").await;
+    let thief = SigningKey::generate().unwrap();
+    let stolen = thief.sign_with_key("dpop+jwt", &bound.claims()).unwrap();
+    bound.refuses(&[&stolen], "another key").await;
+    let wrong = bound.key.sign_with_key("JWT", &bound.claims()).unwrap();
+    bound.refuses(&[&wrong], "not a proof").await;
+    let unsigned = bound.key.sign("dpop+jwt", &bound.claims()).unwrap();
+    bound.refuses(&[&unsigned], "read").await;
+    // The right key, with a signature by another.
+    let (_, signature) = stolen.rsplit_once('.').unwrap();
+    let (signed, _) = proof.rsplit_once('.').unwrap();
+    bound
+        .refuses(&[&format!("{signed}.{signature}")], "signed")
+        .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn proofs_are_forgotten_when_they_are_too_old_to_be_used() {
+    let bound = bound();
+    let proof = bound.proof(|_| ());
+    assert_eq!(bound.send(&[&proof]).await.status(), 200);
+    tokio::time::advance(Duration::from_secs(119)).await;
+    bound.refuses(&[&proof], "used before").await;
+    // The system's clock stands still here; the memory's does not.
+    tokio::time::advance(Duration::from_secs(2)).await;
+    assert_eq!(bound.send(&[&proof]).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_bound_token_is_no_bearer_token() {
+    let bound = bound();
+    let node = bound.node.bearing(&bound.token);
+    node.refuses("invalid_token", "bound to a key").await;
+    // Nor where nobody can check proofs.
+    let issuer = Issuer::new("k");
+    let token = issuer.token_with(|claims| claims["cnf"] = json!({"jkt": "x"}));
+    issuer
+        .node()
+        .bearing(&token)
+        .refuses("invalid_token", "bound to a key")
+        .await;
+    // Nor does a proof make a plain token more than it is.
+    let node = Node::new(protected().accept(issuer.verifier()).dpop());
+    let plain = node.authorized(&format!("DPoP {}", issuer.token("ada")));
+    let answer = plain.call("whoami").await;
+    assert_eq!(answer.status(), 401);
+    assert!(answer.headers("www-authenticate")[1].contains("not bound"));
+    node.bearing(&issuer.token("ada")).whoami().await;
+}
+
+#[tokio::test]
+async fn both_schemes_are_offered_and_lacking_scopes_are_told_in_the_one_used() {
+    let issuer = Issuer::new("k");
+    let node = Node::new(protected().accept(issuer.verifier()).dpop());
+    let answer = node.call("whoami").await;
+    let expected = [
+        format!("Bearer resource_metadata=\"{METADATA}\", scope=\"mcp:use\""),
+        format!(
+            "DPoP algs=\"ES256 ES384 EdDSA PS256 RS256\", resource_metadata=\"{METADATA}\", \
+             scope=\"mcp:use\""
+        ),
+    ];
+    assert_eq!(answer.headers("www-authenticate"), expected);
+    let bound = bound();
+    let proof = bound.proof(|_| ());
+    let (request, body) = stateless("tools/call", json!({"name": "write", "arguments": {}}));
+    let answer = bound.node.send(request.header("dpop", proof), &body).await;
+    assert_eq!(answer.status(), 403);
+    let challenges = answer.headers("www-authenticate");
+    assert!(
+        challenges[1].contains("insufficient_scope"),
+        "{challenges:?}"
+    );
+    assert!(challenges[1].contains("mcp:use files:read files:write"));
+}

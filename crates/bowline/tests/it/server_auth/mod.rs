@@ -1,0 +1,16 @@
+//! Servers that ask for tokens: what they take, what they refuse, and what
+//! they say. All by calling the service, in paused time.
+
+mod axum_router;
+mod binding;
+mod dpop;
+mod introspection;
+mod key_files;
+mod keys;
+mod metadata;
+mod presenting;
+mod rig;
+mod scopes;
+#[cfg(feature = "http-client")]
+mod sockets;
+mod tokens;
