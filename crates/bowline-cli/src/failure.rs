@@ -7,6 +7,7 @@ use bowline::{
     registry::{NameError, RegistryError},
     transport::{Cause, CauseKind},
 };
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Why a command did not do what it was told to.
 #[derive(Debug)]
@@ -162,7 +163,14 @@ impl From<RegistryError> for Failure {
 
 /// Says what is wrong with a command line, or shows the help that was asked
 /// for.
-pub(crate) fn of_usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn of_usage(mut error: clap::Error) -> ExitCode {
+    // The advice to put what is unknown after `--`: here a command stands there.
+    if error.kind() == ErrorKind::UnknownArgument
+        && let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested)
+    {
+        tips.retain(|tip| !tip.to_string().contains("as a value"));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
     // If nobody reads it, there is nobody to tell.
     let _ = error.print();
     if error.use_stderr() {

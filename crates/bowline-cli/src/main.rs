@@ -37,7 +37,7 @@ use self::{args::Cli, context::Context, failure::Failure};
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return failure::of_usage(&error),
+        Err(error) => return failure::of_usage(error),
     };
     let context = Context::new(cli.globals);
     let done = runtime().and_then(|runtime| {

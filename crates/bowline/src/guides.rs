@@ -1,8 +1,13 @@
-//! The guides in `docs/guides`, as doc tests: their code must compile, and run.
+//! The README and the guides in `docs/guides`, as doc tests: their code must
+//! compile, and run.
 //!
 //! Most of it talks to a small server in the same process, which the blocks
 //! include from `docs/guides/demo.in`; that on tests of servers has a server of
 //! its own, `docs/guides/booking.in`.
+
+#[cfg(feature = "macros")]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
 
 #[doc = include_str!("../../../docs/guides/getting-started.md")]
 struct GettingStarted;

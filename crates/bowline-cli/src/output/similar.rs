@@ -5,8 +5,10 @@ pub(crate) fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
     let name = name.to_lowercase();
     let near = known.into_iter().filter_map(|candidate| {
         let distance = distance(&name, &candidate.to_lowercase());
-        let most = name.chars().count().max(candidate.chars().count()) / 3;
-        (distance <= most.max(1)).then_some((distance, candidate))
+        let length = name.chars().count().max(candidate.chars().count());
+        // Something must be left of the name: `c` is not `a` mistyped.
+        let near = distance <= (length / 3).max(1) && distance < length;
+        near.then_some((distance, candidate))
     });
     near.min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -49,5 +51,7 @@ mod tests {
         for (name, meant) in cases {
             assert_eq!(similar(name, known), meant, "{name}");
         }
+        assert_eq!(similar("c", ["a", "b"]), None);
+        assert_eq!(similar("A", ["a", "b"]), Some("a"));
     }
 }

@@ -229,7 +229,12 @@ fn argument(property: &Property<'_>, detail: Detail, paint: Paint) -> String {
     };
     let shape = paint.text(Style::Type, clean(shape));
     let default = property.schema.default().map(|value| {
-        let value = shorten(&value.to_string(), 30);
+        let whole = value.to_string();
+        let mut value = shorten(&whole, 30);
+        // A text that was cut is a text still.
+        if whole.starts_with('"') && value != whole {
+            value.push('"');
+        }
         format!(" = {}", paint.text(Style::Value, clean(&value)))
     });
     format!("{name}{mark}: {shape}{}", default.unwrap_or_default())
@@ -330,6 +335,19 @@ mod tests {
         assert_eq!(
             lines,
             ["/// Books a seat.", "book(to: string, seats?: integer = 1)"]
+        );
+    }
+
+    #[test]
+    fn a_default_that_is_cut_is_a_text_still() {
+        let long = "x".repeat(50);
+        let schema =
+            format!(r#"{{"properties": {{"a": {{"type": "string", "default": "{long}"}}}}}}"#);
+        let tool = tool(&schema);
+        let line = Signature::of(&tool).line();
+        assert!(
+            line.ends_with(r#"= "xxxxxxxxxxxxxxxxxxxxxxxxxxxx…")"#),
+            "{line}"
         );
     }
 

@@ -141,11 +141,11 @@ fn one_server_that_fails_does_not_hide_the_others() {
     let ran = rig.run(&["list"]);
     check(&ran, 0);
     assert!(
-        ran.text().starts_with("fixture 15 tools\n  echo "),
+        ran.text().starts_with("fixture 16 tools\n  echo "),
         "{ran:?}"
     );
     assert!(
-        ran.stderr.starts_with("failed: gone: not connected"),
+        ran.stderr.starts_with("failed: gone: the command "),
         "{ran:?}"
     );
     let ran = rig.run(&["list", "--json"]);

@@ -2,6 +2,10 @@
 
 mod call;
 mod demo;
+mod documents;
+mod peers;
+#[cfg(unix)]
+mod picture;
 mod rig;
 mod snapshots;
 mod talk;

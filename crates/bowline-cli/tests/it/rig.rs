@@ -5,7 +5,7 @@
 
 use std::{
     ffi::OsStr,
-    fs,
+    fmt, fs,
     io::{Read, Write as _},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -29,7 +29,6 @@ pub(crate) struct Rig {
 }
 
 /// What a command did.
-#[derive(Debug)]
 pub(crate) struct Ran {
     /// Its exit code; none if a signal ended it.
     pub(crate) code: Option<i32>,
@@ -115,6 +114,15 @@ impl Rig {
         let _ = input.write_all(stdin.as_bytes());
         drop(input);
         finish(child)
+    }
+}
+
+impl fmt::Debug for Ran {
+    /// As people read it: a failed test shows what was on the screen.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stdout = String::from_utf8_lossy(&self.stdout);
+        writeln!(f, "exit code {:?}", self.code)?;
+        write!(f, "--- stdout\n{stdout}--- stderr\n{}---", self.stderr)
     }
 }
 
