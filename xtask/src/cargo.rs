@@ -16,7 +16,19 @@ pub fn root() -> PathBuf {
 pub fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
+    // What cargo told us about ourselves is not meant for others: build scripts
+    // that look at it would run again, and all that needs them would be built
+    // again.
+    for (name, _) in env::vars_os() {
+        if name.to_str().is_some_and(is_about_us) {
+            command.env_remove(name);
+        }
+    }
     command
+}
+
+fn is_about_us(name: &str) -> bool {
+    name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
 }
 
 /// Whether `cargo <subcommand>` exists on this machine.

@@ -166,9 +166,10 @@ fn mcporter(places: &Places) -> Command {
         .args(["call", "--stdio"])
         .arg(&places.bowline);
     for word in ["serve", "demo", "--stdio"] {
-        command.arg(format!("--stdio-arg={word}"));
+        command.args(["--stdio-arg", word]);
     }
-    command.args(["--name", "demo", "--tool", "echo", "message=hi"]);
+    command.args(["--name", "demo", "--tool", "echo"]);
+    command.args(["--args", r#"{"message": "hi"}"#]);
     command
 }
 
