@@ -19,7 +19,7 @@ pub(crate) use self::{
     errand::{SYNC, own_search, show as show_result},
     rank::{Item, Kind, rank},
     trust::choose,
-    visit::{State, Visit, typed, visit, visit_one},
+    visit::{State, Visit, visit, visit_one},
 };
 
 /// How long an errand at one server may take, unless said otherwise.

@@ -17,14 +17,6 @@ use crate::{
     traffic,
 };
 
-/// What to type to mean this server.
-pub(crate) fn typed(target: &Target) -> String {
-    match target {
-        Target::Command(words) => format!("-- {}", words.join(" ")),
-        target => target.name().to_owned(),
-    }
-}
-
 /// How a visit went.
 #[derive(Debug)]
 pub(crate) struct Visit<T> {

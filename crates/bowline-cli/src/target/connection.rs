@@ -47,24 +47,28 @@ async fn leave(client: &Client, failure: Option<&Failure>) {
 async fn open(cx: &Context, target: &Target) -> Result<Client, Failure> {
     let failure = match dial(cx, target).await {
         Ok(client) => return Ok(client),
-        Err(failure) => failure.about(target.name()),
+        Err(failure) => failure,
     };
+    if failure.kind == FailureKind::Unreachable {
+        let typed = target.typed();
+        return Err(failure.hint(format!("`bowline doctor {typed}` finds out why")));
+    }
     if failure.kind != FailureKind::Authorization {
         return Err(failure);
     }
     if !sign_in::is_possible(cx, target) {
-        let name = target.name();
+        let name = target.typed();
         return Err(failure.hint(format!("`bowline auth login {name}` signs you in")));
     }
     let signed_in = sign_in::sign_in(cx, target, &[]).await;
     signed_in.map_err(|failure| failure.about(target.name()))?;
-    let client = dial(cx, target).await;
-    client.map_err(|failure| failure.about(target.name()))
+    dial(cx, target).await
 }
 
 async fn dial(cx: &Context, target: &Target) -> Result<Client, Failure> {
     let transport = traffic::watch(target.transport(&cx.globals)?, &cx.globals)?;
-    Ok(settings(cx, target).connect(transport).await?)
+    let client = settings(cx, target).connect(transport).await;
+    client.map_err(|error| Failure::from(error).about(target.name()))
 }
 
 /// The settings of a client for this server.

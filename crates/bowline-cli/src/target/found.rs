@@ -37,7 +37,7 @@ impl Servers {
         if let Some(path) = &globals.config {
             let file = loader
                 .load(path)
-                .map_err(|error| Failure::usage(format!("--config {}: {error}", path.display())))?;
+                .map_err(|error| Failure::usage(format!("--config {error}")))?;
             servers.add(None, path.clone(), file);
             return Ok(servers);
         }

@@ -7,6 +7,8 @@ mod connection;
 mod found;
 mod words;
 
+use std::{ffi::OsStr, path::Path};
+
 use bowline::{
     config::{Endpoint, ServerEntry},
     transport::{ChildProcess, Http, Transport},
@@ -36,13 +38,29 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// What to call it.
+    /// What to call it: an address without its query, in which people put keys,
+    /// and a program without its folder.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Demo => DEMO,
             Self::Configured(found) => &found.entry.name,
-            Self::Url(url) => url,
-            Self::Command(words) => words.first().map_or("", String::as_str),
+            Self::Url(url) => url.split(['?', '#']).next().unwrap_or_default(),
+            Self::Command(words) => {
+                let program = words.first().map_or("", String::as_str);
+                let file = Path::new(program).file_name();
+                file.and_then(OsStr::to_str).unwrap_or(program)
+            }
+        }
+    }
+
+    /// What to type to mean it.
+    pub(crate) fn typed(&self) -> String {
+        match self {
+            Self::Command(words) => {
+                let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+                format!("-- {}", words.join(" "))
+            }
+            target => target.name().to_owned(),
         }
     }
 
@@ -122,6 +140,15 @@ fn of_entry(entry: &ServerEntry) -> Result<Box<dyn Transport>, Failure> {
         }
         Ok(None) => Err(wrong(&"it has neither a command nor a URL")),
         Err(problem) => Err(wrong(&problem)),
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=@,+%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 

@@ -87,7 +87,7 @@ fn is_url(word: &str) -> bool {
 /// A server by its name, or by `name.something`.
 fn by_name(word: &str, cx: &Context) -> Result<(Target, Option<String>), Failure> {
     let (head, tail) = match word.split_once('.') {
-        Some((head, tail)) => (head, Some(tail.to_owned())),
+        Some((head, tail)) => (head, some_name(tail)),
         None => (word, None),
     };
     let servers = Servers::find(&cx.globals)?;
@@ -101,13 +101,21 @@ fn by_name(word: &str, cx: &Context) -> Result<(Target, Option<String>), Failure
         .collect();
     fits.sort_by_key(|(found, _)| found.entry.name.len());
     if let Some((found, rest)) = fits.pop() {
-        let name = rest.strip_prefix('.').map(str::to_owned);
+        let name = rest.strip_prefix('.').and_then(some_name);
         return Ok((Target::Configured(Box::new(found.clone())), name));
     }
     if head == DEMO {
         return Ok((Target::Demo, tail));
     }
-    Err(unknown(head, &servers))
+    let failure = unknown(head, &servers);
+    Err(match tail {
+        Some(_) => failure.hint("an address begins with http:// or https://"),
+        None => failure,
+    })
+}
+
+fn some_name(name: &str) -> Option<String> {
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 fn unknown(name: &str, servers: &Servers) -> Failure {

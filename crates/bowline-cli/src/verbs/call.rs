@@ -12,7 +12,7 @@ use crate::{
     output::{Parts, Piece, SaveArgs, pretty, print_parts},
     signature::{Document, Signature},
     talk::{self, Ended},
-    target::{self, ServerWords},
+    target::{self, ServerWords, Target},
     verbs::raw::encode,
 };
 
@@ -54,14 +54,19 @@ impl Call {
         let Some(name) = words.name.as_deref().filter(|name| !name.is_empty()) else {
             return Err(
                 Failure::usage(format!("which tool of {server}?")).hint(format!(
-                    "`bowline list {server}` shows those that there are"
+                    "`bowline list {}` shows those that there are",
+                    words.target.typed()
                 )),
             );
         };
         let (tool, inside) = arguments::split_call(name);
+        if inside.is_none() && tool.contains('(') {
+            return Err(Failure::usage(format!("`{tool}`: a `)` is missing"))
+                .hint("a shell wants the whole call in quotes: 'server.tool(a: 1)'"));
+        }
         let given = arguments::read(&words.rest, inside)?;
         let ended = target::with_client(cx, &words.target, async |client| {
-            let arguments = self.arguments(client, server, tool, given).await?;
+            let arguments = self.arguments(client, &words.target, tool, given).await?;
             let ended = talk::call(cx, client, tool, Value::Object(arguments)).await;
             ended.map_err(|failure| failure.about(&format!("{server}.{tool}")))
         })
@@ -79,7 +84,7 @@ impl Call {
     async fn arguments(
         &self,
         client: &Client,
-        server: &str,
+        target: &Target,
         name: &str,
         given: Vec<Given>,
     ) -> Result<Arguments, Failure> {
@@ -87,7 +92,7 @@ impl Call {
             return arguments::unchecked(given);
         }
         let listed = list::tools(client).await?;
-        let tool = list::tool(&listed.items, server, name)?;
+        let tool = list::tool(&listed.items, target, name)?;
         let schema = Document::new(tool.input_schema_or_empty().get());
         let wanted = Wanted {
             name,

@@ -31,11 +31,11 @@ pub(crate) struct Complete {
 impl Complete {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let words = self.words.resolve(cx)?;
-        let server = words.target.name();
+        let (server, typed) = (words.target.name(), words.target.typed());
         let Some(name) = &words.name else {
             return Err(
                 Failure::usage(format!("which prompt or template of {server}?")).hint(format!(
-                    "`bowline prompts {server}` and `bowline templates {server}` show them"
+                    "`bowline prompts {typed}` and `bowline templates {typed}` show them"
                 )),
             );
         };

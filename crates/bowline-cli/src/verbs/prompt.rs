@@ -17,7 +17,7 @@ use crate::{
     failure::Failure,
     output::{Parts, SaveArgs, clean, print_parts},
     signature::Document,
-    target::{self, ServerWords},
+    target::{self, ServerWords, Target},
 };
 
 /// Get a prompt, filled in
@@ -47,14 +47,15 @@ impl Prompt {
         let Some(name) = &words.name else {
             return Err(
                 Failure::usage(format!("which prompt of {server}?")).hint(format!(
-                    "`bowline prompts {server}` shows those that there are"
+                    "`bowline prompts {}` shows those that there are",
+                    words.target.typed()
                 )),
             );
         };
         let (name, inside) = arguments::split_call(name);
         let given = arguments::read(&words.rest, inside)?;
         let raw = target::with_client(cx, &words.target, async |client| {
-            self.get(client, server, name, given).await
+            self.get(client, &words.target, name, given).await
         })
         .await?;
         if cx.json() {
@@ -76,7 +77,7 @@ impl Prompt {
     async fn get(
         &self,
         client: &Client,
-        server: &str,
+        target: &Target,
         name: &str,
         given: Vec<Given>,
     ) -> Result<RawJson, Failure> {
@@ -84,7 +85,7 @@ impl Prompt {
             arguments::unchecked(given)?
         } else {
             let listed = list::prompts(client).await?;
-            let prompt = list::prompt(&listed.items, server, name)?;
+            let prompt = list::prompt(&listed.items, target, name)?;
             let schema = Document::new(&schema(prompt).to_string());
             let wanted = Wanted {
                 name,
@@ -100,7 +101,7 @@ impl Prompt {
         }
         let params = raw::encode(&params)?.decode().unwrap_or_default();
         let result = raw::send(client, method::PROMPTS_GET, params).await;
-        result.map_err(|failure| failure.about(&format!("{server}.{name}")))
+        result.map_err(|failure| failure.about(&format!("{}.{name}", target.name())))
     }
 }
 

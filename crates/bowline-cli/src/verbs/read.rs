@@ -18,7 +18,7 @@ use crate::{
     context::Context,
     failure::{Failure, FailureKind},
     output::{Parts, Piece, SaveArgs, print_parts},
-    target::{self, ServerWords},
+    target::{self, ServerWords, Target},
 };
 
 /// Read a resource
@@ -48,7 +48,8 @@ impl Read {
         let Some(uri) = &words.name else {
             return Err(
                 Failure::usage(format!("which resource of {server}?")).hint(format!(
-                    "`bowline resources {server}` shows those that there are"
+                    "`bowline resources {}` shows those that there are",
+                    words.target.typed()
                 )),
             );
         };
@@ -57,7 +58,7 @@ impl Read {
                 .hint("one resource is read at a time"));
         }
         let raw = target::with_client(cx, &words.target, async |client| {
-            read(client, server, uri).await
+            read(client, &words.target, uri).await
         })
         .await?;
         let result: ReadResourceResult = raw.decode().map_err(|error| {
@@ -73,7 +74,8 @@ impl Read {
     }
 }
 
-async fn read(client: &Client, server: &str, uri: &str) -> Result<RawJson, Failure> {
+async fn read(client: &Client, target: &Target, uri: &str) -> Result<RawJson, Failure> {
+    let (server, typed) = (target.name(), target.typed());
     let params = [("uri", encode(uri)?)].into_iter().collect();
     let error = match ask(client, method::RESOURCES_READ, params).await {
         Ok(result) => return Ok(result),
@@ -92,7 +94,7 @@ async fn read(client: &Client, server: &str, uri: &str) -> Result<RawJson, Failu
     }
     let known = listed.iter().map(|resource| resource.uri.as_str());
     let mut missing = list::missing(server, "resource", uri, known).hint(format!(
-        "`bowline resources {server}` and `bowline templates {server}` show what there is"
+        "`bowline resources {typed}` and `bowline templates {typed}` show what there is"
     ));
     missing.kind = FailureKind::Failed;
     match reason {

@@ -111,7 +111,7 @@ fn list(cx: &Context, all: &[Parked]) -> Result<(), Failure> {
     for parked in all {
         let what = format!("{} of {}", parked.tool, parked.name);
         let what = talk::one_line(&what);
-        let age = paint.faint(format!("{} ago", age(parked.age().as_secs())));
+        let age = paint.faint(ago(parked.age().as_secs()));
         cx.output
             .line(format!("{}  {what}, {age}", paint.strong(&parked.id)))?;
         cx.output.line(format!("  {}", parked.command_line()))?;
@@ -119,14 +119,15 @@ fn list(cx: &Context, all: &[Parked]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A time in the largest unit that has one.
-fn age(seconds: u64) -> String {
+/// A time that has passed, in the largest unit that has one.
+fn ago(seconds: u64) -> String {
     let (number, unit) = match seconds {
-        0..60 => (seconds, "second"),
+        0..2 => return "just now".to_owned(),
+        2..60 => (seconds, "second"),
         60..3600 => (seconds / 60, "minute"),
         3600..86_400 => (seconds / 3600, "hour"),
         _ => (seconds / 86_400, "day"),
     };
     let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {unit}{plural}")
+    format!("{number} {unit}{plural} ago")
 }

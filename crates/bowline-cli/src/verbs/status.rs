@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     context::Context,
     failure::{Failure, FailureKind},
-    fleet::{Checkup, State, Visit, choose, typed, visit},
+    fleet::{Checkup, State, Visit, choose, visit},
     output::{Style, clean},
     target::{Target, interruptible},
 };
@@ -127,5 +127,5 @@ fn verdict(targets: &[Target], visits: Vec<Visit<Checkup>>) -> Result<(), Failur
         (count, _) => format!("{count} of {all} servers do not work"),
     };
     Err(Failure::new(*kind, message)
-        .hint(format!("bowline doctor {} finds out why", typed(target))))
+        .hint(format!("bowline doctor {} finds out why", target.typed())))
 }

@@ -8,6 +8,7 @@ use bowline::{
 use crate::{
     failure::Failure,
     output::similar,
+    target::Target,
     verbs::raw::{Listed, list},
 };
 
@@ -22,12 +23,17 @@ pub(crate) async fn prompts(client: &Client) -> Result<Listed<Prompt>, Failure> 
 }
 
 /// A tool, or what might have been meant.
-pub(crate) fn tool<'a>(tools: &'a [Tool], server: &str, name: &str) -> Result<&'a Tool, Failure> {
+pub(crate) fn tool<'a>(
+    tools: &'a [Tool],
+    target: &Target,
+    name: &str,
+) -> Result<&'a Tool, Failure> {
     let found = tools.iter().find(|tool| tool.name == name);
     found.ok_or_else(|| {
         let known = tools.iter().map(|tool| tool.name.as_str());
-        missing(server, "tool", name, known).hint(format!(
-            "`bowline list {server}` shows those that there are"
+        missing(target.name(), "tool", name, known).hint(format!(
+            "`bowline list {}` shows those that there are",
+            target.typed()
         ))
     })
 }
@@ -35,14 +41,15 @@ pub(crate) fn tool<'a>(tools: &'a [Tool], server: &str, name: &str) -> Result<&'
 /// A prompt, or what might have been meant.
 pub(crate) fn prompt<'a>(
     prompts: &'a [Prompt],
-    server: &str,
+    target: &Target,
     name: &str,
 ) -> Result<&'a Prompt, Failure> {
     let found = prompts.iter().find(|prompt| prompt.name == name);
     found.ok_or_else(|| {
         let known = prompts.iter().map(|prompt| prompt.name.as_str());
-        missing(server, "prompt", name, known).hint(format!(
-            "`bowline prompts {server}` shows those that there are"
+        missing(target.name(), "prompt", name, known).hint(format!(
+            "`bowline prompts {}` shows those that there are",
+            target.typed()
         ))
     })
 }

@@ -95,7 +95,7 @@ impl List {
         name: &str,
         listed: &Listed<Tool>,
     ) -> Result<(), Failure> {
-        let tool = tool(&listed.items, words.target.name(), name)?;
+        let tool = tool(&listed.items, &words.target, name)?;
         if self.schema {
             return cx.output.verbatim(tool.input_schema_or_empty().get());
         }
