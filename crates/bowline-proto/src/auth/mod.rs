@@ -7,7 +7,7 @@
 //! |---|---|
 //! | What does the server want? | [`read_challenges`], [`Demand`] |
 //! | Where is that written down? | [`places`] |
-//! | Who guards the server? | [`ResourceMetadata`], [`fits`] |
+//! | Who guards the server? | [`ResourceMetadata`], [`fits()`] |
 //! | How does one talk to the guard? | [`ServerMetadata`] |
 //! | What do we ask for? | [`Scopes`] |
 //! | Who are we to the guard? | [`Identification`], [`Registration`], [`Registered`] |
