@@ -6,6 +6,10 @@ mod both;
 mod discovery;
 mod flow;
 mod hook;
+#[cfg(all(unix, feature = "keyring"))]
+mod keyring;
+mod leaving;
+mod more;
 mod places;
 mod proof;
 mod remote;
