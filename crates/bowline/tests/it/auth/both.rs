@@ -50,7 +50,10 @@ async fn serve(guard: &Authority) -> String {
         issuer: guard.issuer(),
         resource: resource.clone(),
     };
-    let protection = Protection::of(&resource).accept(tokens).scopes(["read"]).build();
+    let protection = Protection::of(&resource)
+        .accept(tokens)
+        .scopes(["read"])
+        .build();
     let write = Tool::new("write")
         .description("Writes")
         .scope("write")
@@ -59,7 +62,10 @@ async fn serve(guard: &Authority) -> String {
             let grant = cx.grant().expect("a grant");
             Ok(grant.subject().unwrap_or_default().to_owned())
         });
-    let service = Server::new("shop", "1").tool(write).build().expect("a server");
+    let service = Server::new("shop", "1")
+        .tool(write)
+        .build()
+        .expect("a server");
     let http = service.http(HttpOptions {
         protection: Some(protection.expect("a protection")),
         ..HttpOptions::default()
