@@ -61,7 +61,7 @@ impl Call {
         let (tool, inside) = arguments::split_call(name);
         let given = arguments::read(&words.rest, inside)?;
         let ended = target::with_client(cx, &words.target, async |client| {
-            let arguments = self.arguments(client, server, tool, given).await?;
+            let arguments = self.arguments(client, server, tool, given.clone()).await?;
             let ended = talk::call(cx, client, tool, Value::Object(arguments)).await;
             ended.map_err(|failure| failure.about(&format!("{server}.{tool}")))
         })

@@ -54,7 +54,7 @@ impl Prompt {
         let (name, inside) = arguments::split_call(name);
         let given = arguments::read(&words.rest, inside)?;
         let raw = target::with_client(cx, &words.target, async |client| {
-            self.get(client, server, name, given).await
+            self.get(client, server, name, given.clone()).await
         })
         .await?;
         if cx.json() {

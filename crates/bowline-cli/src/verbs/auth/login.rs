@@ -32,11 +32,12 @@ impl Login {
         interruptible(signed_in)
             .await
             .map_err(|failure| failure.about(target.name()))?;
-        let standing = Standing::of(&target).await?;
+        let standing = Standing::of(cx, &target).await?;
         if standing.signed_in.is_none() && !cx.json() {
+            let name = target.name();
             return cx
                 .output
-                .line(format!("{} lets everybody in", target.name()));
+                .line(format!("{name}: there is no need to sign in"));
         }
         status::print(cx, &[standing])
     }
