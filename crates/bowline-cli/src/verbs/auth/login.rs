@@ -27,6 +27,7 @@ pub(crate) struct Login {
 impl Login {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let target = self.server.target(cx)?;
+        sign_in::address(&target)?;
         cx.talk.meet(&target);
         let signed_in = sign_in::sign_in(cx, &target, &self.scope);
         interruptible(signed_in)

@@ -13,6 +13,8 @@ mod more;
 mod places;
 mod proof;
 mod remote;
+#[cfg(feature = "tracing")]
+mod secrecy;
 mod shop;
 #[cfg(unix)]
 mod store;
