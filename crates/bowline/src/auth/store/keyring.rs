@@ -101,9 +101,9 @@ impl TokenStore for KeyringStore {
 
     fn remove<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let removed = self.entry(key, Entry::delete_credential).await?;
             // What was not there need not be removed.
-            Ok(removed.unwrap_or_default())
+            self.entry(key, Entry::delete_credential).await?;
+            Ok(())
         })
     }
 

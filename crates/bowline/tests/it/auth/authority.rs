@@ -34,6 +34,8 @@ pub(crate) struct Books {
     serial: usize,
     /// Changes the metadata.
     pub(crate) metadata: fn(&mut Value),
+    /// Changes what new clients are told.
+    pub(crate) registration: fn(&mut Value),
     /// Moves one of its endpoints.
     pub(crate) endpoint: Option<(&'static str, String)>,
     /// Changes what the browser brings back.
@@ -143,6 +145,7 @@ impl Books {
             families: 0,
             serial: 0,
             metadata: |_| {},
+            registration: |_| {},
             endpoint: None,
             redirect: |_| {},
             expires_in: 3600,
@@ -195,7 +198,9 @@ impl Books {
         let uris = uris.filter_map(Value::as_str).map(str::to_owned).collect();
         let id = self.name("client");
         self.clients.insert(id.clone(), uris);
-        Reply::json(json!({"client_id": id}).to_string()).and_status(201)
+        let mut told = json!({"client_id": id});
+        (self.registration)(&mut told);
+        Reply::json(told.to_string()).and_status(201)
     }
 
     fn authorize(&mut self, issuer: &str, asked: &Pairs) -> Reply {
