@@ -104,6 +104,17 @@ pub(crate) fn lacking(cx: &Context, target: &Target) -> Scopes {
     }
 }
 
+/// What to type to allow more. Servers choose the names of scopes, and people
+/// copy what they read into shells, so that only plain names are repeated.
+pub(crate) fn how_to_allow(name: &str, scopes: &Scopes) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '/' | '-');
+    let listed = scopes.to_string();
+    match listed.split(' ').all(|scope| scope.chars().all(plain)) {
+        true => format!("`bowline auth login {name} --scope '{listed}'` asks you for it"),
+        false => "you are asked for it if you do the same in a terminal".to_owned(),
+    }
+}
+
 /// A failure to sign in.
 fn failure(error: &AuthError) -> Failure {
     let kind = match error.kind() {
@@ -117,5 +128,20 @@ fn failure(error: &AuthError) -> Failure {
              --header 'Authorization: Bearer …'",
         ),
         _ => failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_servers_call_things_does_not_get_into_shells() {
+        let hint = how_to_allow("docs", &Scopes::parse("files:read https://a.example/x.y"));
+        assert!(hint.contains("--scope 'files:read https://a.example/x.y'"));
+        for scopes in ["x';reboot;'", "$(reboot)", "a `reboot`", "a&b", "*"] {
+            let hint = how_to_allow("docs", &Scopes::parse(scopes));
+            assert!(!hint.contains("--scope"), "{hint}");
+        }
     }
 }

@@ -83,8 +83,8 @@ async fn allowed<T>(
     if cx.talk.terminal().is_none() {
         let name = target.name();
         let why = format!("{name}: this takes more than you have allowed: {lacking}");
-        let hint = format!("`bowline auth login {name} --scope '{lacking}'` asks you for it");
-        return Err(Failure::new(failure.kind, clean(&why)).hint(clean(&hint)));
+        let hint = sign_in::how_to_allow(name, &lacking);
+        return Err(Failure::new(failure.kind, clean(&why)).hint(hint));
     }
     let signed_in = sign_in::sign_in(cx, target, &[]).await;
     signed_in.map_err(|failure| failure.about(target.name()))?;

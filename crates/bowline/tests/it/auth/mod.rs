@@ -16,7 +16,7 @@ mod remote;
 #[cfg(feature = "tracing")]
 mod secrecy;
 mod shop;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "testing"))]
 mod store;
 mod trust;
 mod user;
