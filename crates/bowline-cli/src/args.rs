@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use bowline::proto::revision::Revision;
 use clap::{Args, Parser, ValueEnum};
 
-use crate::{talk::TalkArgs, traffic::Traffic, verbs::Verb};
+use crate::{sign_in::Accounts, talk::TalkArgs, traffic::Traffic, verbs::Verb};
 
 /// Look at, call and debug MCP servers.
 ///
@@ -61,6 +61,9 @@ pub(crate) struct Globals {
     /// Who sees what is sent and received.
     #[arg(skip)]
     pub(crate) traffic: Traffic,
+    /// Where the person is signed in.
+    #[arg(skip)]
+    pub(crate) accounts: Accounts,
 }
 
 /// When to use colours.

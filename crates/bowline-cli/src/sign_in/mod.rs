@@ -1,24 +1,23 @@
 //! Getting into servers that want to know who is asking.
 //!
-//! Tokens are kept in the person's state folder, and used and renewed without
-//! a word. Only where that does not do, and a person is there, are they asked
-//! to sign in: by `agent`.
+//! Tokens are kept in the person's state folder, by `accounts`, and used and
+//! renewed without a word. Only where that does not do, and a person is there,
+//! are they asked to sign in: by `agent`.
 
+mod accounts;
 mod agent;
 
-use std::{path::PathBuf, sync::Arc};
-
 use bowline::{
-    auth::{AuthError, AuthErrorKind, OAuth},
+    auth::{AuthError, AuthErrorKind, OAuth, Scopes},
     config::RemoteServer,
     transport::Http,
 };
 
-use self::agent::Agent;
+pub(crate) use self::accounts::Accounts;
 use crate::{
+    args::Globals,
     context::Context,
     failure::{Failure, FailureKind},
-    folders,
     output::clean,
     target::Target,
 };
@@ -27,7 +26,11 @@ use crate::{
 const NAME: &str = "Bowline";
 
 /// Gives a transport the credentials that are known, if any are.
-pub(crate) fn authorized(http: Http, server: Option<&RemoteServer>) -> Result<Http, Failure> {
+pub(crate) fn authorized(
+    http: Http,
+    server: Option<&RemoteServer>,
+    globals: &Globals,
+) -> Result<Http, Failure> {
     if let Some(credentials) = server.and_then(|server| server.credentials.as_ref()) {
         let mut oauth = OAuth::new(NAME)
             .client_id(&credentials.client_id)
@@ -40,25 +43,10 @@ pub(crate) fn authorized(http: Http, server: Option<&RemoteServer>) -> Result<Ht
         }
         return Ok(http.authorizer(oauth));
     }
-    // Nothing is made on disk for those who have never signed in anywhere.
-    let kept = folder().is_some_and(|folder| folder.is_dir());
-    match kept {
-        true => Ok(http.authorizer(oauth()?)),
-        false => Ok(http),
+    match globals.accounts.known()? {
+        Some(oauth) => Ok(http.authorizer(oauth.clone())),
+        None => Ok(http),
     }
-}
-
-/// The person's tokens, and nobody to ask for more.
-pub(crate) fn oauth() -> Result<OAuth, Failure> {
-    let oauth = OAuth::new(NAME);
-    #[cfg(unix)]
-    let oauth = {
-        let folder = folder().ok_or_else(|| Failure::usage("there is no home folder"))?;
-        let store = bowline::auth::FileStore::open(&folder)
-            .map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
-        oauth.store(store)
-    };
-    Ok(oauth)
 }
 
 /// The address of a server at which a person could sign in.
@@ -71,7 +59,8 @@ pub(crate) fn address(target: &Target) -> Result<&str, Failure> {
     })
 }
 
-/// Signs the person in, if there is one.
+/// Signs the person in, if there is one. Asks for more if they are signed in
+/// and these scopes, or those that calls lacked, are not among theirs.
 pub(crate) async fn sign_in(
     cx: &Context,
     target: &Target,
@@ -83,35 +72,76 @@ pub(crate) async fn sign_in(
         return Err(Failure::new(FailureKind::Authorization, why)
             .hint("a program sends a token with --header 'Authorization: Bearer …'"));
     }
-    let agent = Agent::new(Arc::clone(&cx.talk), cx.globals.no_browser);
-    let oauth = oauth()?.user(agent);
-    let oauth = oauth.scopes(scopes.iter().map(String::as_str));
-    oauth.sign_in(url).await.map_err(|error| failure(&error))
+    let accounts = &cx.globals.accounts;
+    let by_hand = cx.globals.no_browser;
+    let _seated = accounts.seat().take(&cx.talk, by_hand);
+    let oauth = accounts.oauth()?;
+    let signed_in = match scopes {
+        [] => oauth.sign_in(url).await,
+        scopes => {
+            let words = scopes.iter().flat_map(|scope| scope.split_whitespace());
+            oauth.clone().scopes(words).sign_in(url).await
+        }
+    };
+    signed_in.map_err(|error| match error.kind() {
+        AuthErrorKind::User if !by_hand => failure(&error)
+            .hint("if your browser is on another machine, or there is none, use --no-browser"),
+        _ => failure(&error),
+    })
 }
 
-/// Whether a person here could sign in to this server.
+/// Whether a person could sign in to this server, here or elsewhere.
 pub(crate) fn is_possible(cx: &Context, target: &Target) -> bool {
-    target.address().is_some()
-        && !target.has_credentials(&cx.globals)
-        && cx.talk.terminal().is_some()
+    target.address().is_some() && !target.has_credentials(&cx.globals)
+}
+
+/// What calls to a server needed, and the person has not allowed so far.
+pub(crate) fn lacking(cx: &Context, target: &Target) -> Scopes {
+    let oauth = cx.globals.accounts.known().ok().flatten();
+    match (oauth, target.address()) {
+        (Some(oauth), Some(url)) => oauth.lacking(url),
+        _ => Scopes::default(),
+    }
+}
+
+/// What to type to allow more. Servers choose the names of scopes, and people
+/// copy what they read into shells, so that only plain names are repeated.
+pub(crate) fn how_to_allow(name: &str, scopes: &Scopes) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '/' | '-');
+    let listed = scopes.to_string();
+    match listed.split(' ').all(|scope| scope.chars().all(plain)) {
+        true => format!("`bowline auth login {name} --scope '{listed}'` asks you for it"),
+        false => "you are asked for it if you do the same in a terminal".to_owned(),
+    }
 }
 
 /// A failure to sign in.
-pub(crate) fn failure(error: &AuthError) -> Failure {
+fn failure(error: &AuthError) -> Failure {
     let kind = match error.kind() {
         AuthErrorKind::Unreachable => FailureKind::Unreachable,
         _ => FailureKind::Authorization,
     };
     let failure = Failure::new(kind, clean(&error.to_string()));
     match error.kind() {
-        AuthErrorKind::User => failure.hint("where no browser can be opened, try --no-browser"),
-        AuthErrorKind::NoClientId => {
-            failure.hint("it takes no new clients; send a token with --header")
-        }
+        AuthErrorKind::NoClientId => failure.hint(
+            "it takes no new clients; a token of another origin can be sent with \
+             --header 'Authorization: Bearer …'",
+        ),
         _ => failure,
     }
 }
 
-fn folder() -> Option<PathBuf> {
-    folders::state().map(|folder| folder.join("tokens"))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_servers_call_things_does_not_get_into_shells() {
+        let hint = how_to_allow("docs", &Scopes::parse("files:read https://a.example/x.y"));
+        assert!(hint.contains("--scope 'files:read https://a.example/x.y'"));
+        for scopes in ["x';reboot;'", "$(reboot)", "a `reboot`", "a&b", "*"] {
+            let hint = how_to_allow("docs", &Scopes::parse(scopes));
+            assert!(!hint.contains("--scope"), "{hint}");
+        }
+    }
 }

@@ -40,6 +40,7 @@ use serde_json::Value;
 
 pub(crate) use self::{
     args::{Answers, TalkArgs},
+    browser::open as open_page,
     desk::Desk,
     given::parse as parse_answer,
     parked::{Parked, Shelf},

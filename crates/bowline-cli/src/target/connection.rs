@@ -8,6 +8,7 @@ use super::Target;
 use crate::{
     context::Context,
     failure::{Failure, FailureKind},
+    output::clean,
     sign_in, talk, traffic,
 };
 
@@ -20,10 +21,10 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 pub(crate) async fn with_client<T>(
     cx: &Context,
     target: &Target,
-    work: impl AsyncFnOnce(&Client) -> Result<T, Failure>,
+    work: impl AsyncFn(&Client) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let client = interruptible(open(cx, target)).await?;
-    let done = interruptible(work(&client)).await;
+    let done = interruptible(allowed(cx, target, &client, work)).await;
     // A second Ctrl-C leaves at once.
     tokio::select! {
         () = leave(&client, done.as_ref().err()) => {}
@@ -45,7 +46,7 @@ async fn leave(client: &Client, failure: Option<&Failure>) {
 /// Connects to a server, and waits until it is there. If it wants to know who
 /// is asking, and the person is there to say so, they are asked to sign in.
 async fn open(cx: &Context, target: &Target) -> Result<Client, Failure> {
-    let failure = match dial(cx, target).await {
+    let mut failure = match dial(cx, target).await {
         Ok(client) => return Ok(client),
         Err(failure) => failure,
     };
@@ -53,16 +54,44 @@ async fn open(cx: &Context, target: &Target) -> Result<Client, Failure> {
         let typed = target.typed();
         return Err(failure.hint(format!("`bowline doctor {typed}` finds out why")));
     }
-    if failure.kind != FailureKind::Authorization {
+    if failure.kind != FailureKind::Authorization || !sign_in::is_possible(cx, target) {
         return Err(failure);
     }
-    if !sign_in::is_possible(cx, target) {
-        let name = target.typed();
-        return Err(failure.hint(format!("`bowline auth login {name}` signs you in")));
+    if cx.talk.terminal().is_none() {
+        let hint = format!("`bowline auth login {}` signs you in", target.typed());
+        failure.hints.insert(0, hint);
+        return Err(failure);
     }
     let signed_in = sign_in::sign_in(cx, target, &[]).await;
     signed_in.map_err(|failure| failure.about(target.name()))?;
     dial(cx, target).await
+}
+
+/// Does the work. If it takes more than the person has allowed so far, they are
+/// asked, and it is done again: what was refused has had no effect.
+async fn allowed<T>(
+    cx: &Context,
+    target: &Target,
+    client: &Client,
+    work: impl AsyncFn(&Client) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let failure = match work(client).await {
+        Err(failure) if failure.kind == FailureKind::Authorization => failure,
+        done => return done,
+    };
+    let lacking = sign_in::lacking(cx, target);
+    if lacking.is_empty() {
+        return Err(failure);
+    }
+    if cx.talk.terminal().is_none() {
+        let name = target.name();
+        let why = format!("{name}: this takes more than you have allowed: {lacking}");
+        let hint = sign_in::how_to_allow(name, &lacking);
+        return Err(Failure::new(failure.kind, clean(&why)).hint(hint));
+    }
+    let signed_in = sign_in::sign_in(cx, target, &[]).await;
+    signed_in.map_err(|failure| failure.about(target.name()))?;
+    work(client).await
 }
 
 async fn dial(cx: &Context, target: &Target) -> Result<Client, Failure> {

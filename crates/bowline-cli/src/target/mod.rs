@@ -103,12 +103,12 @@ impl Target {
     pub(crate) fn transport(&self, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
         match self {
             Self::Demo => demo::transport(),
-            Self::Configured(found) => of_entry(&found.entry),
+            Self::Configured(found) => of_entry(&found.entry, globals),
             Self::Url(url) => {
                 let http = of_url(url, &globals.header)?;
                 match self.has_credentials(globals) {
                     true => Ok(Box::new(http)),
-                    false => Ok(Box::new(sign_in::authorized(http, None)?)),
+                    false => Ok(Box::new(sign_in::authorized(http, None, globals)?)),
                 }
             }
             Self::Command(words) => {
@@ -121,7 +121,7 @@ impl Target {
     }
 }
 
-fn of_entry(entry: &ServerEntry) -> Result<Box<dyn Transport>, Failure> {
+fn of_entry(entry: &ServerEntry, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
     if let Some(process) = entry.child_process() {
         return Ok(Box::new(process));
     }
@@ -135,7 +135,7 @@ fn of_entry(entry: &ServerEntry) -> Result<Box<dyn Transport>, Failure> {
             let mut names = server.into_iter().flat_map(|server| server.headers.keys());
             match names.any(|name| is_authorization(name)) {
                 true => Ok(Box::new(http)),
-                false => Ok(Box::new(sign_in::authorized(http, server)?)),
+                false => Ok(Box::new(sign_in::authorized(http, server, globals)?)),
             }
         }
         Ok(None) => Err(wrong(&"it has neither a command nor a URL")),

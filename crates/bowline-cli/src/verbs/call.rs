@@ -66,7 +66,9 @@ impl Call {
         }
         let given = arguments::read(&words.rest, inside)?;
         let ended = target::with_client(cx, &words.target, async |client| {
-            let arguments = self.arguments(client, &words.target, tool, given).await?;
+            let arguments = self
+                .arguments(client, &words.target, tool, given.clone())
+                .await?;
             let ended = talk::call(cx, client, tool, Value::Object(arguments)).await;
             ended.map_err(|failure| failure.about(&format!("{server}.{tool}")))
         })

@@ -41,7 +41,7 @@ impl Complete {
         };
         let params = params(name, &words.rest)?;
         let raw = target::with_client(cx, &words.target, async |client| {
-            let result = send(client, method::COMPLETION_COMPLETE, params).await;
+            let result = send(client, method::COMPLETION_COMPLETE, params.clone()).await;
             result.map_err(|failure| failure.about(&format!("{server}.{name}")))
         })
         .await?;

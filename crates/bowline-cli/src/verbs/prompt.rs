@@ -55,7 +55,7 @@ impl Prompt {
         let (name, inside) = arguments::split_call(name);
         let given = arguments::read(&words.rest, inside)?;
         let raw = target::with_client(cx, &words.target, async |client| {
-            self.get(client, &words.target, name, given).await
+            self.get(client, &words.target, name, given.clone()).await
         })
         .await?;
         if cx.json() {

@@ -56,7 +56,8 @@ impl Resume {
         let tool = parked.tool.clone();
         let what = format!("{}.{tool}", parked.name);
         let ended = target::with_client(cx, &target, async |client| {
-            let ended = talk::go_on(cx, client, parked).await;
+            // As it stands now, should this not be the first attempt.
+            let ended = talk::go_on(cx, client, shelf.get(&id)?).await;
             ended.map_err(|failure| failure.about(&what))
         });
         match ended.await? {

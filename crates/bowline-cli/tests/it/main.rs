@@ -1,5 +1,7 @@
 //! The command as people run it: arguments in, output and exit code out.
 
+#[cfg(unix)]
+mod auth;
 mod call;
 mod demo;
 mod documents;

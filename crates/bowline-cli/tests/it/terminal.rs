@@ -83,6 +83,14 @@ impl Terminal {
         }
     }
 
+    /// The rest of the line after what was waited for last.
+    #[track_caller]
+    pub(crate) fn rest_of_line(&mut self) -> String {
+        let from = self.seen;
+        self.wait_for("\n");
+        self.shown[from..self.seen - 1].to_owned()
+    }
+
     /// Types a line.
     pub(crate) fn type_line(&mut self, text: &str) -> &mut Self {
         self.press(&format!("{text}\n"))

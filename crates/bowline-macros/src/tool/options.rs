@@ -24,6 +24,7 @@ const KNOWN: &[&str] = &[
     "open_world",
     "requires",
     "elicits",
+    "scope",
     "limits",
     "crate",
 ];
@@ -147,6 +148,13 @@ impl Written {
                     .iter()
                     .map(|form| quote!(.elicits::<#form>()))
                     .collect())
+            }
+            "scope" => {
+                let scopes = match &self {
+                    Self::List(..) => self.items::<LitStr>("\"notes:read\", \"notes:write\"")?,
+                    _ => vec![self.text()?],
+                };
+                Ok(quote_spanned!(at=> #( .scope(#scopes) )*))
             }
             "limits" => {
                 let given = Settings::list.parse2(self.list("questions = 10, time_ms = 5000")?)?;

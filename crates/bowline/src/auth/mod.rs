@@ -37,8 +37,12 @@ mod user;
 pub use crate::proto::auth::{ApplicationType, Redirect, Scopes, Secret};
 pub use error::{AuthError, AuthErrorKind};
 pub use fetch::{Fetch, FetchError, FetchRequest, FetchResponse, Reach, Resolver};
+#[cfg(all(unix, feature = "keyring"))]
+pub use keyring_core;
 pub use oauth::{Enterprise, OAuth, SignedIn};
 #[cfg(unix)]
 pub use store::FileStore;
+#[cfg(all(unix, feature = "keyring"))]
+pub use store::KeyringStore;
 pub use store::{MemoryStore, StoreError, StoreKey, StoreLock, TokenStore};
 pub use user::{Loopback, Paste, UserAgent, Visit};

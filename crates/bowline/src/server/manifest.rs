@@ -11,6 +11,8 @@ use crate::proto::{
 
 /// Where a tool says what a client must be able to do.
 const REQUIRES: &str = "dev.bowline/requires";
+/// Where a tool says what a caller's token must allow.
+const SCOPES: &str = "dev.bowline/scopes";
 /// Where a tool says which forms it may show, by key.
 const ELICITS: &str = "dev.bowline/elicits";
 
@@ -19,7 +21,8 @@ const ELICITS: &str = "dev.bowline/elicits";
 /// and the same for the same server.
 ///
 /// All tools are in it, also those that a client sees only if it can do what
-/// they require. In `_meta`, `dev.bowline/requires` lists what that is, and
+/// they require. In `_meta`, `dev.bowline/requires` lists what that is,
+/// `dev.bowline/scopes` what a caller's token must allow, and
 /// `dev.bowline/elicits` has the forms that a tool may show, by key.
 ///
 /// ```
@@ -125,6 +128,10 @@ fn described<S>(tool: &Tool<S>, dialect: &Dialect) -> model::Tool {
     let requires: Vec<_> = tool.needs().map(Need::capability).collect();
     if !requires.is_empty() {
         note(&mut listed, REQUIRES, &requires);
+    }
+    let scopes: Vec<_> = tool.scopes().collect();
+    if !scopes.is_empty() {
+        note(&mut listed, SCOPES, &scopes);
     }
     let forms = tool.shared.elicits.iter().map(|form| {
         let mut schema = form.schema.clone();

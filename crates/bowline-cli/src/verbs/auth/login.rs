@@ -27,16 +27,18 @@ pub(crate) struct Login {
 impl Login {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let target = self.server.target(cx)?;
+        sign_in::address(&target)?;
         cx.talk.meet(&target);
         let signed_in = sign_in::sign_in(cx, &target, &self.scope);
         interruptible(signed_in)
             .await
             .map_err(|failure| failure.about(target.name()))?;
-        let standing = Standing::of(&target).await?;
+        let standing = Standing::of(cx, &target).await?;
         if standing.signed_in.is_none() && !cx.json() {
+            let name = target.name();
             return cx
                 .output
-                .line(format!("{} lets everybody in", target.name()));
+                .line(format!("{name}: there is no need to sign in"));
         }
         status::print(cx, &[standing])
     }

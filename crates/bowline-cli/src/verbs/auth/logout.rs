@@ -3,10 +3,14 @@
 use clap::Args;
 use serde_json::json;
 
-use super::status::Standing;
-use crate::{context::Context, failure::Failure, sign_in, target::ServerArgs};
+use crate::{
+    context::Context,
+    failure::Failure,
+    sign_in,
+    target::{ServerArgs, interruptible},
+};
 
-/// Forget the tokens for a server
+/// Sign out: forget the tokens for a server, and have them revoked
 #[derive(Args, Debug)]
 pub(crate) struct Logout {
     #[command(flatten)]
@@ -17,12 +21,9 @@ impl Logout {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let target = self.server.target(cx)?;
         let url = sign_in::address(&target)?;
-        let was = Standing::of(&target).await?.signed_in.is_some();
-        let oauth = sign_in::oauth()?;
-        oauth
-            .sign_out(url)
-            .await
-            .map_err(|error| sign_in::failure(&error))?;
+        let accounts = &cx.globals.accounts;
+        let was = accounts.signed_in(url).await?.is_some();
+        interruptible(accounts.sign_out(url)).await?;
         let name = target.name();
         if cx.json() {
             return cx
@@ -30,7 +31,7 @@ impl Logout {
                 .json(&json!({"server": name, "was_signed_in": was}));
         }
         cx.output.line(match was {
-            true => format!("{name}: the tokens are forgotten"),
+            true => format!("{name}: you are signed out"),
             false => format!("{name}: you were not signed in"),
         })
     }

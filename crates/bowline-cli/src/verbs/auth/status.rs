@@ -26,11 +26,13 @@ impl Status {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let mut standings = Vec::new();
         for target in self.targets(cx)? {
-            standings.push(Standing::of(&target).await?);
+            standings.push(Standing::of(cx, &target).await?);
         }
         if standings.is_empty() && !cx.json() {
             cx.output
                 .remark("No server that is reached over HTTP is configured.");
+            cx.output
+                .remark("`bowline auth status URL` asks about one that is not.");
         }
         print(cx, &standings)
     }
@@ -61,12 +63,11 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    pub(super) async fn of(target: &Target) -> Result<Self, Failure> {
+    pub(super) async fn of(cx: &Context, target: &Target) -> Result<Self, Failure> {
         let url = sign_in::address(target)?;
-        let signed_in = sign_in::oauth()?.signed_in(url).await;
         Ok(Self {
             name: target.name().to_owned(),
-            signed_in: signed_in.map_err(|error| sign_in::failure(&error))?,
+            signed_in: cx.globals.accounts.signed_in(url).await?,
         })
     }
 

@@ -43,7 +43,7 @@ impl Raw {
             params.insert(name, encode(&value)?);
         }
         let result = target::with_client(cx, &words.target, async |client| {
-            let result = send(client, method, params).await;
+            let result = send(client, method, params.clone()).await;
             result.map_err(|failure| failure.about(server))
         })
         .await?;

@@ -33,6 +33,8 @@ struct State {
     /// Whether those could not be kept, so that the store has older ones.
     ahead: bool,
     tried: Vec<Scopes>,
+    /// What calls needed and did not get.
+    lacking: Scopes,
     failure: Option<(Instant, AuthError)>,
     /// The nonce that each origin wants to see in proofs.
     nonces: HashMap<String, String>,
@@ -135,6 +137,20 @@ impl Account {
         let state = self.state();
         let same = |tried: &Scopes| tried.contains_all(scopes) && scopes.contains_all(tried);
         state.tried.len() >= MOST_TRIED || state.tried.iter().any(same)
+    }
+
+    /// Notes that a call needed these scopes.
+    pub(super) fn lacks(&self, scopes: &Scopes) {
+        let mut state = self.state();
+        state.lacking = state.lacking.union(scopes);
+    }
+
+    pub(super) fn lacks_nothing(&self) {
+        self.state().lacking = Scopes::default();
+    }
+
+    pub(super) fn lacking(&self) -> Scopes {
+        self.state().lacking.clone()
     }
 
     /// The failure of a sign-in that is too recent for another.

@@ -39,7 +39,7 @@ impl Work {
     }
 
     /// How we prove who we are. A key of ours comes before a secret.
-    fn client_auth(
+    pub(super) fn client_auth(
         &self,
         registered: &Registered,
         server: &ServerMetadata,

@@ -210,8 +210,10 @@ impl Work {
             let demand = Demand::read(challenges.map(HeaderValue::as_bytes));
             let wants_nonce = demand.error.as_deref() == Some("use_dpop_nonce");
             if answer.status != 401 {
-                let closed = held.is_none() && self.resource_metadata(&demand).await?.is_some();
-                if !closed {
+                if let Some(held) = held {
+                    return self.widen(&held).await;
+                }
+                if self.resource_metadata(&demand).await?.is_none() {
                     return Ok(());
                 }
             } else if self.saw_nonce(self.account.server.as_str(), &answer) && wants_nonce {
@@ -236,15 +238,6 @@ impl Work {
         headers.insert(ACCEPT, HeaderValue::from_static(name::ACCEPT_BOTH));
         let ping = br#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#.to_vec();
         self.fetch.post_json(url.as_str(), headers, ping).await
-    }
-
-    pub(super) async fn sign_out(self) -> Result<(), AuthError> {
-        let _turn = self.account.turn.lock().await;
-        self.recall().await?;
-        match self.account.held() {
-            Some(held) => self.discard(&held).await,
-            None => Ok(()),
-        }
     }
 }
 

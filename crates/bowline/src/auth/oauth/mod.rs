@@ -3,9 +3,9 @@
 //! The phases of the flow, in their order, each in its file: `discover` finds
 //! out who guards a server, `identify` under which name we go there,
 //! `authorize` sends the user, `exchange` makes tokens of what they bring,
-//! `refresh` renews those, and `step_up` asks for more. `flow` puts them
-//! together, `machine` is for those who have no user, `proof` binds tokens to a
-//! key. `account` is what is known of one server, `record` how it is kept.
+//! `refresh` renews those, `step_up` asks for more, and `revoke` ends it. `flow`
+//! puts them together, `machine` is for those who have no user, `proof` binds
+//! tokens to a key. `account` is what is known of one server, `record` how it is kept.
 
 mod account;
 mod authorize;
@@ -18,6 +18,7 @@ mod machine;
 mod proof;
 mod record;
 mod refresh;
+mod revoke;
 mod settings;
 mod standing;
 mod step_up;
@@ -32,7 +33,7 @@ use std::{
 use reqwest::Url;
 
 use self::{account::Account, settings::Settings, work::Work};
-use super::{AuthError, AuthErrorKind};
+use super::{AuthError, AuthErrorKind, Scopes};
 
 pub use machine::Enterprise;
 pub use standing::SignedIn;
@@ -68,7 +69,8 @@ impl OAuth {
     }
 
     /// Signs in at the server at `url`, unless it is known to be signed in, or
-    /// wants nobody to be.
+    /// wants nobody to be. Asks for more, if the sign-in that is there lacks
+    /// scopes of the settings, or [`lacking`](Self::lacking) ones.
     ///
     /// # Errors
     ///
@@ -89,7 +91,18 @@ impl OAuth {
         work.detached(Work::standing).await
     }
 
-    /// Forgets the tokens for the server at `url`, here and in the store.
+    /// The scopes that calls to the server at `url` lacked, and did not get:
+    /// nobody was there to ask, or they said no. [`sign_in`](Self::sign_in)
+    /// asks again. Empty where all went well, or the URL is none.
+    #[must_use]
+    pub fn lacking(&self, url: &str) -> Scopes {
+        let server = server(url).ok();
+        server.map_or_else(Scopes::default, |url| self.work(&url).account.lacking())
+    }
+
+    /// Forgets the tokens for the server at `url`, here and in the store. The
+    /// authorization server is told (RFC 7009), if it wants to know and can be
+    /// reached; that it cannot is no error.
     ///
     /// # Errors
     ///

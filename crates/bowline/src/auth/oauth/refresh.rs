@@ -104,7 +104,7 @@ impl Work {
     /// The authorization server that gave these tokens. Whether it still guards
     /// the server will be seen when they are used. Where it says nothing of
     /// itself, nothing is assumed of it either, unless it is the server itself.
-    async fn server_of(&self, held: &Held) -> Result<ServerMetadata, AuthError> {
+    pub(super) async fn server_of(&self, held: &Held) -> Result<ServerMetadata, AuthError> {
         let origin = places::origin(self.account.server.as_str());
         match self.server_metadata(&held.issuer).await? {
             Some(server) => Ok(server),
@@ -119,7 +119,11 @@ impl Work {
     }
 
     /// The client that tokens were given to.
-    async fn registered_as(&self, client_id: &str, issuer: &str) -> Result<Registered, AuthError> {
+    pub(super) async fn registered_as(
+        &self,
+        client_id: &str,
+        issuer: &str,
+    ) -> Result<Registered, AuthError> {
         let preset = self.settings.client.as_ref();
         if let Some(preset) = preset.filter(|preset| preset.id == client_id) {
             return Ok(Registered::new(client_id, preset.secret.clone()));

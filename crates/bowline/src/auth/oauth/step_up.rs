@@ -1,8 +1,9 @@
 //! Asking for more, where what we have is not enough.
 
-use super::{flow::Refused, work::Work};
+use super::{account::Held, flow::Refused, work::Work};
 use crate::{
     auth::{AuthError, AuthErrorKind},
+    proto::auth::Demand,
     transport::Verdict,
 };
 
@@ -23,9 +24,31 @@ impl Work {
             let why = format!("the server wants more than was granted; it names: {missing}");
             return Err(AuthError::new(AuthErrorKind::Rejected, why));
         }
+        self.account.lacks(&missing);
         let found = self.discover(&refused.demand).await?;
         self.account.trying(&wanted);
         self.obtain(&found, wanted, &refused.demand).await?;
+        self.account.lacks_nothing();
         Ok(Verdict::Again)
+    }
+
+    /// Asks for what the application wants, or calls have lacked, and these
+    /// tokens were not asked for.
+    pub(super) async fn widen(self, held: &Held) -> Result<(), AuthError> {
+        let wanted = self.settings.scopes.union(&self.account.lacking());
+        if held.requested.contains_all(&wanted) {
+            return Ok(());
+        }
+        let demand = Demand {
+            scope: Some(wanted),
+            proof: held.key.is_some(),
+            ..Demand::default()
+        };
+        let refused = Refused {
+            demand,
+            token: Some(held.access_token.clone()),
+            attempt: 0,
+        };
+        self.step_up(refused).await.map(drop)
     }
 }

@@ -2,6 +2,10 @@
 
 #[cfg(unix)]
 mod file;
+#[cfg(all(unix, feature = "keyring"))]
+mod keyring;
+#[cfg(unix)]
+mod locks;
 mod memory;
 
 use std::fmt;
@@ -11,6 +15,8 @@ use crate::{jose, transport::BoxFuture};
 
 #[cfg(unix)]
 pub use file::FileStore;
+#[cfg(all(unix, feature = "keyring"))]
+pub use keyring::KeyringStore;
 pub use memory::MemoryStore;
 
 /// Keeps tokens and registrations.

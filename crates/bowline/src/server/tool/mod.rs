@@ -114,6 +114,7 @@ pub use work::{Work1, Work2, Work3};
 /// | `open_world = false` | [`open_world`](Draft::open_world) |
 /// | `requires(…)` | [`requires`](Draft::requires): `elicitation`, `url_elicitation`, `sampling`, `sampling_tools`, `roots` |
 /// | `elicits(Form, …)` | [`elicits`](Draft::elicits) |
+/// | `scope = "…"`, `scope("…", …)` | [`scope`](Draft::scope), for each |
 /// | `limits(…)` | [`limits`](Draft::limits): `time_ms = …`, `questions = …`, `tokens = …`, `depth = …` |
 /// | `crate = "…"` | where this crate has another path than `::bowline` |
 ///

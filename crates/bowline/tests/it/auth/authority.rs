@@ -34,6 +34,10 @@ pub(crate) struct Books {
     serial: usize,
     /// Changes the metadata.
     pub(crate) metadata: fn(&mut Value),
+    /// Changes what new clients are told.
+    pub(crate) registration: fn(&mut Value),
+    /// Moves one of its endpoints.
+    pub(crate) endpoint: Option<(&'static str, String)>,
     /// Changes what the browser brings back.
     pub(crate) redirect: fn(&mut Vec<(String, String)>),
     /// For how long tokens are good.
@@ -141,6 +145,8 @@ impl Books {
             families: 0,
             serial: 0,
             metadata: |_| {},
+            registration: |_| {},
+            endpoint: None,
             redirect: |_| {},
             expires_in: 3600,
             refreshes: true,
@@ -161,6 +167,7 @@ impl Books {
             ("POST", "/register") => self.register(hit),
             ("GET", "/authorize") => self.authorize(&issuer, &query(&hit.path)),
             ("POST", "/token") => self.token(&form(hit)),
+            ("POST", "/revoke") => self.revoke(&form(hit)),
             _ => Reply::status(404),
         }
     }
@@ -171,12 +178,16 @@ impl Books {
             "authorization_endpoint": format!("{issuer}/authorize"),
             "token_endpoint": format!("{issuer}/token"),
             "registration_endpoint": format!("{issuer}/register"),
+            "revocation_endpoint": format!("{issuer}/revoke"),
             "response_types_supported": ["code"],
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["none"],
             "grant_types_supported": ["authorization_code", "refresh_token"],
             "authorization_response_iss_parameter_supported": true,
         });
+        if let Some((name, place)) = &self.endpoint {
+            metadata[*name] = place.clone().into();
+        }
         (self.metadata)(&mut metadata);
         Reply::json(metadata.to_string())
     }
@@ -187,7 +198,9 @@ impl Books {
         let uris = uris.filter_map(Value::as_str).map(str::to_owned).collect();
         let id = self.name("client");
         self.clients.insert(id.clone(), uris);
-        Reply::json(json!({"client_id": id}).to_string()).and_status(201)
+        let mut told = json!({"client_id": id});
+        (self.registration)(&mut told);
+        Reply::json(told.to_string()).and_status(201)
     }
 
     fn authorize(&mut self, issuer: &str, asked: &Pairs) -> Reply {
@@ -239,6 +252,17 @@ impl Books {
                 }
             },
         }
+    }
+
+    /// What a client does not need any more, with all that came of it. One who
+    /// shows something unknown is told nothing.
+    fn revoke(&mut self, form: &Pairs) -> Reply {
+        let word = |name: &str| get(form, name).unwrap_or_default();
+        let known = self.refresh.get(word("token"));
+        if let Some(known) = known.filter(|known| known.client == word("client_id")) {
+            self.revoked.insert(known.family);
+        }
+        Reply::status(200)
     }
 
     fn by_code(&mut self, form: &Pairs) -> Result<Value, &'static str> {

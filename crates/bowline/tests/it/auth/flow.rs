@@ -189,6 +189,28 @@ async fn a_shop_that_changes_its_guard_is_signed_in_to_anew_under_a_new_name() {
 }
 
 #[tokio::test]
+async fn a_registration_whose_time_is_up_is_made_anew() {
+    for (until, registrations) in [(1, 2), (u64::MAX, 1), (0, 1)] {
+        let scene = Scene::set().await;
+        scene.guard.books().registration = match until {
+            1 => |told| {
+                told["client_secret"] = "hush".into();
+                told["client_secret_expires_at"] = 1.into();
+            },
+            0 => |told| told["client_secret_expires_at"] = 0.into(),
+            _ => |told| told["client_secret_expires_at"] = u64::MAX.into(),
+        };
+        let client = scene.connected().await;
+        scene.guard.expire_all();
+        scene.guard.revoke_all();
+        call(&client).await.expect("signed in again");
+        assert_eq!(scene.user.visits(), 2);
+        let made = scene.guard.asked("/register").len();
+        assert_eq!(made, registrations, "{until}");
+    }
+}
+
+#[tokio::test]
 async fn an_id_that_was_agreed_on_with_one_guard_is_not_shown_to_another() {
     let mut scene = Scene::set().await;
     scene.oauth = OAuth::new("Knots")

@@ -6,11 +6,17 @@ mod both;
 mod discovery;
 mod flow;
 mod hook;
+#[cfg(all(unix, feature = "keyring"))]
+mod keyring;
+mod leaving;
+mod more;
 mod places;
 mod proof;
 mod remote;
+#[cfg(feature = "tracing")]
+mod secrecy;
 mod shop;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "testing"))]
 mod store;
 mod trust;
 mod user;

@@ -95,6 +95,31 @@ async fn a_redirect_leads_nowhere_that_a_url_would_not() {
 }
 
 #[tokio::test]
+async fn what_is_posted_goes_no_further() {
+    for endpoint in [
+        "token_endpoint",
+        "registration_endpoint",
+        "revocation_endpoint",
+    ] {
+        let thief = Rig::start(|_| Reply::json(r#"{"client_id":"x","access_token":"x"}"#)).await;
+        let place = thief.url();
+        let door = Rig::start(move |_| Reply::status(307).with("location", &place)).await;
+        let scene = Scene::set().await;
+        let door = door.url();
+        scene.guard.books().endpoint = Some((endpoint, door));
+        let signed_in = within(scene.oauth.sign_in(&scene.shop.url())).await;
+        if endpoint == "revocation_endpoint" {
+            signed_in.expect("it is of no matter yet");
+            let out = within(scene.oauth.sign_out(&scene.shop.url())).await;
+            out.expect("out");
+        } else {
+            signed_in.expect_err("it is not followed");
+        }
+        assert_eq!(thief.hits().len(), 0, "{endpoint}");
+    }
+}
+
+#[tokio::test]
 async fn redirects_come_to_an_end() {
     let scene = Scene::set().await;
     let place = "/.well-known/oauth-protected-resource/mcp";

@@ -1,6 +1,9 @@
 //! Servers elsewhere, played by a fetch of the application's own.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    net::IpAddr,
+    sync::{Arc, Mutex},
+};
 
 use bowline::{
     auth::{AuthErrorKind, Fetch, FetchError, FetchRequest, FetchResponse, OAuth, Paste, Reach},
@@ -20,8 +23,12 @@ const SERVER: &str = "https://mcp.example.com/mcp?team=knots";
 #[derive(Clone, Default)]
 struct Elsewhere {
     asked: Arc<Mutex<Vec<(String, Reach)>>>,
+    /// What of that was answered.
+    reached: Arc<Mutex<Vec<String>>>,
     /// Where the server's metadata has moved to.
     moved: Option<&'static str>,
+    /// What the guard's name leads to.
+    guard_at: Option<IpAddr>,
     /// Changes what the guard says of itself.
     change: Option<fn(&mut Value)>,
 }
@@ -29,7 +36,14 @@ struct Elsewhere {
 impl Fetch for Elsewhere {
     fn fetch(&self, request: FetchRequest) -> BoxFuture<'_, Result<FetchResponse, FetchError>> {
         lock(&self.asked).push((request.url.to_string(), request.reach));
+        let guard = request.url.host_str() == Some("as.example.com");
+        let address = self.guard_at.filter(|_| guard);
+        if address.is_some_and(|address| !request.reach.covers(address)) {
+            let why = "not public".to_owned();
+            return Box::pin(async { Err(FetchError::Blocked(why)) });
+        }
         let answer = self.answer(&request);
+        lock(&self.reached).push(request.url.to_string());
         Box::pin(async { Ok(answer) })
     }
 }
@@ -118,6 +132,28 @@ async fn a_server_elsewhere_does_not_lead_to_this_machine() {
         let error = error.expect_err("it is not followed");
         assert_eq!(error.kind(), AuthErrorKind::Blocked, "{target}");
     }
+}
+
+#[tokio::test]
+async fn a_guard_whose_name_leads_to_this_machine_is_not_asked() {
+    for address in ["127.0.0.1", "::1", "169.254.169.254", "10.0.0.1"] {
+        let elsewhere = Elsewhere {
+            guard_at: address.parse().ok(),
+            ..Elsewhere::default()
+        };
+        let error = within(elsewhere.oauth().sign_in(SERVER)).await;
+        let error = error.expect_err("it is not asked");
+        assert_eq!(error.kind(), AuthErrorKind::Blocked, "{address}");
+        let reached = lock(&elsewhere.reached).clone();
+        let own = |url: &String| url.starts_with("https://mcp.example.com/");
+        assert!(reached.iter().all(own), "{reached:?}");
+    }
+    let elsewhere = Elsewhere {
+        guard_at: "93.184.215.14".parse().ok(),
+        ..Elsewhere::default()
+    };
+    let signed_in = within(elsewhere.oauth().sign_in(SERVER)).await;
+    signed_in.expect("there it is public");
 }
 
 #[tokio::test]

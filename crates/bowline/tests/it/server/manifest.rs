@@ -33,6 +33,7 @@ fn server() -> Server {
         .description("Books a trip")
         .input::<Trip>()
         .requires([Need::Sampling, Need::Elicitation])
+        .scope("trips:book")
         .elicits::<Seat>()
         .elicits::<Meal>()
         .meta({
@@ -91,6 +92,7 @@ fn tools_say_what_they_require_and_which_forms_they_show() {
         meta["dev.bowline/requires"],
         json!(["elicitation.form", "sampling"])
     );
+    assert_eq!(meta["dev.bowline/scopes"], json!(["trips:book"]));
     let forms = &meta["dev.bowline/elicits"];
     assert_eq!(forms["seat"]["properties"]["row"]["type"], "integer");
     assert_eq!(forms["seat"]["required"], json!(["row"]));

@@ -64,6 +64,7 @@ async fn add(
     open_world = false,
     requires(elicitation, sampling),
     elicits(Seat),
+    scope("flights:read", "flights:book"),
     limits(questions = 10, time_ms = 5000, tokens = 1000, depth = 2)
 )]
 /// Books a flight.
@@ -121,13 +122,15 @@ fn definition<S>(tool: &Tool<S>) -> Value {
     serde_json::to_value(tool.definition()).expect("JSON")
 }
 
-/// The same definition, needs and limits.
+/// The same definition, needs, scopes and limits.
 #[track_caller]
 fn check<S>(made: &Tool<S>, built: &Tool<S>) {
     assert_eq!(definition(made), definition(built));
     assert_eq!(made.limits(), built.limits());
     let needs = |tool: &Tool<S>| tool.needs().collect::<Vec<_>>();
     assert_eq!(needs(made), needs(built));
+    let scopes = |tool: &Tool<S>| tool.scopes().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(scopes(made), scopes(built));
 }
 
 #[test]
@@ -162,6 +165,8 @@ fn options_become_calls() {
         .open_world(false)
         .requires([Need::Elicitation, Need::Sampling])
         .elicits::<Seat>()
+        .scope("flights:read")
+        .scope("flights:book")
         .limits(
             Limits::new()
                 .questions(10)
@@ -172,6 +177,17 @@ fn options_become_calls() {
         .input::<Trip>()
         .execute(book_flight);
     check(&book_flight::tool(), &built);
+}
+
+#[test]
+fn one_scope_needs_no_list() {
+    /// Reads.
+    #[tool(scope = "notes:read")]
+    async fn read() -> Result<&'static str> {
+        Ok("read")
+    }
+    let tool: Tool = read::tool();
+    assert_eq!(tool.scopes().collect::<Vec<_>>(), ["notes:read"]);
 }
 
 #[test]

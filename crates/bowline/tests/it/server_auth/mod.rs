@@ -11,6 +11,7 @@ mod metadata;
 mod presenting;
 mod rig;
 mod scopes;
+mod secrecy;
 #[cfg(feature = "http-client")]
 mod sockets;
 mod tokens;

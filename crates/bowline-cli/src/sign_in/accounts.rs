@@ -1,0 +1,80 @@
+//! The sign-ins of the person who runs the command.
+
+use std::{
+    fmt,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
+
+use bowline::auth::{OAuth, SignedIn};
+
+use super::{NAME, agent::Seat, failure};
+use crate::{failure::Failure, folders};
+
+/// The tokens in the person's state folder, and the person. Clones are the
+/// same.
+#[derive(Clone, Default)]
+pub(crate) struct Accounts(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    oauth: OnceLock<OAuth>,
+    seat: Seat,
+}
+
+impl Accounts {
+    /// What gets in by these, and asks whoever takes the seat.
+    pub(super) fn oauth(&self) -> Result<&OAuth, Failure> {
+        if let Some(oauth) = self.0.oauth.get() {
+            return Ok(oauth);
+        }
+        let oauth = OAuth::new(NAME).user(self.0.seat.clone());
+        #[cfg(unix)]
+        let oauth = {
+            let folder = folder().ok_or_else(|| Failure::usage("there is no home folder"))?;
+            let store = bowline::auth::FileStore::open(&folder)
+                .map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
+            oauth.store(store)
+        };
+        Ok(self.0.oauth.get_or_init(|| oauth))
+    }
+
+    /// The same, for those who have signed in somewhere. Nothing is made on
+    /// disk for others.
+    pub(super) fn known(&self) -> Result<Option<&OAuth>, Failure> {
+        match folder().is_some_and(|folder| folder.is_dir()) {
+            true => self.oauth().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    pub(super) fn seat(&self) -> &Seat {
+        &self.0.seat
+    }
+
+    /// How the person stands with the server at this address.
+    pub(crate) async fn signed_in(&self, url: &str) -> Result<Option<SignedIn>, Failure> {
+        match self.known()? {
+            Some(oauth) => oauth.signed_in(url).await.map_err(|error| failure(&error)),
+            None => Ok(None),
+        }
+    }
+
+    /// Forgets the tokens for the server at this address.
+    pub(crate) async fn sign_out(&self, url: &str) -> Result<(), Failure> {
+        match self.known()? {
+            Some(oauth) => oauth.sign_out(url).await.map_err(|error| failure(&error)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Accounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Accounts")
+    }
+}
+
+fn folder() -> Option<PathBuf> {
+    folders::state().map(|folder| folder.join("tokens"))
+}

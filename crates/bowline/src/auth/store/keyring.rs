@@ -1,0 +1,133 @@
+//! Tokens in the keyring of the system.
+
+use std::{path::PathBuf, sync::Arc};
+
+use keyring_core::{CredentialStore, Entry, Error};
+
+use super::{
+    StoreError, StoreKey, StoreLock, TokenStore,
+    locks::{Locks, off_thread},
+};
+use crate::{auth::Secret, transport::BoxFuture};
+
+/// Keeps tokens in a keyring, where other programs of the user cannot read
+/// them as files.
+///
+/// The keyring is one of the crate [`keyring_core`]: the application brings the
+/// one of its system, such as those of the crates
+/// `apple-native-keyring-store` and `dbus-secret-service-keyring-store`. A
+/// keyring has no locks, so that those are files in a folder, as with
+/// [`FileStore`](super::FileStore); there is nothing in them.
+///
+/// ```
+/// use bowline::auth::{KeyringStore, OAuth, keyring_core::mock};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let locks = std::env::temp_dir().join(format!("knot-shop-{}", std::process::id()));
+/// // Instead of this, the keyring of the system.
+/// let keyring = mock::Store::new()?;
+/// let oauth = OAuth::new("Knot Shop").store(KeyringStore::open(keyring, "Knot Shop", &locks)?);
+/// # drop(oauth);
+/// # std::fs::remove_dir(&locks)?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct KeyringStore {
+    keyring: Arc<CredentialStore>,
+    service: Arc<str>,
+    locks: Locks,
+}
+
+impl KeyringStore {
+    /// Keeps tokens in `keyring`, under the name of `service`, and locks below
+    /// the folder `locks`, which is made if it is not there. Processes that
+    /// share the tokens must share both.
+    ///
+    /// # Errors
+    ///
+    /// Where the folder cannot be made, or is open to others.
+    pub fn open(
+        keyring: Arc<CredentialStore>,
+        service: &str,
+        locks: impl Into<PathBuf>,
+    ) -> Result<Self, StoreError> {
+        Ok(Self {
+            keyring,
+            service: service.into(),
+            locks: Locks::open(locks.into())?,
+        })
+    }
+
+    /// Does something with the entry of a key. Keyrings are other processes,
+    /// and may ask the user first.
+    async fn entry<T: Send + 'static>(
+        &self,
+        key: &StoreKey,
+        work: impl FnOnce(&Entry) -> Result<T, Error> + Send + 'static,
+    ) -> Result<Option<T>, StoreError> {
+        let (keyring, service) = (Arc::clone(&self.keyring), Arc::clone(&self.service));
+        let name = key.as_str().to_owned();
+        let work = move || {
+            let entry = keyring.build(&service, &name, None)?;
+            match work(&entry) {
+                Err(Error::NoEntry) => Ok(None),
+                done => done.map(Some),
+            }
+        };
+        off_thread(work, failure).await
+    }
+}
+
+impl TokenStore for KeyringStore {
+    fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, StoreError>> {
+        Box::pin(async move {
+            let kept = self.entry(key, Entry::get_password).await?;
+            Ok(kept.map(Secret::new))
+        })
+    }
+
+    fn save<'a>(
+        &'a self,
+        key: &'a StoreKey,
+        value: &'a Secret,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let value = value.clone();
+        Box::pin(async move {
+            let kept = self.entry(key, move |entry| entry.set_password(value.expose()));
+            let kept = kept.await?;
+            kept.ok_or_else(|| StoreError::new("the keyring does not keep it"))
+        })
+    }
+
+    fn remove<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            // What was not there need not be removed.
+            self.entry(key, Entry::delete_credential).await?;
+            Ok(())
+        })
+    }
+
+    fn lock<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<StoreLock, StoreError>> {
+        Box::pin(self.locks.lock(key))
+    }
+}
+
+impl std::fmt::Debug for KeyringStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // A keyring may show what is in it.
+        f.debug_struct("KeyringStore")
+            .field("service", &self.service)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why the keyring failed, without what it has.
+fn failure(error: Error) -> StoreError {
+    match error {
+        Error::BadEncoding(_) | Error::BadDataFormat(..) => {
+            StoreError::new("the keyring has something else there")
+        }
+        Error::Ambiguous(_) => StoreError::new("the keyring has several such entries"),
+        other => StoreError::new(format!("the keyring: {other}")),
+    }
+}

@@ -1,0 +1,82 @@
+//! Asking for more than there is, ahead of a call or after it.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use bowline::{
+    auth::{AuthError, AuthErrorKind, MemoryStore, OAuth, UserAgent, Visit},
+    transport::BoxFuture,
+};
+
+use super::{Browser, Scene, authority::get, call};
+use crate::http_client::rig::within;
+
+impl Scene {
+    /// The scopes that the user was asked for, each time.
+    fn scopes(&self) -> Vec<String> {
+        let visits = self.guard.visits();
+        let scopes = visits.iter().map(|visit| get(visit, "scope"));
+        scopes
+            .map(|scope| scope.unwrap_or_default().to_owned())
+            .collect()
+    }
+}
+
+#[tokio::test]
+async fn scopes_that_the_application_wants_later_are_asked_for_by_signing_in() {
+    let mut scene = Scene::set().await;
+    scene.shop.counter().enter = "read";
+    let (store, url) = (MemoryStore::new(), scene.shop.url());
+    scene.oauth = scene.oauth.clone().store(store);
+    within(scene.oauth.sign_in(&url)).await.expect("signed in");
+    within(scene.oauth.sign_in(&url)).await.expect("signed in");
+    let more = scene.oauth.clone().scopes(["write"]);
+    for _ in 0..2 {
+        within(more.sign_in(&url)).await.expect("signed in");
+    }
+    assert_eq!(scene.scopes(), ["read", "read write"]);
+    let known = within(more.signed_in(&url)).await.expect("known");
+    assert_eq!(known.expect("signed in").scopes.to_string(), "read write");
+}
+
+#[tokio::test]
+async fn what_a_call_lacked_is_asked_for_when_somebody_is_there() {
+    let mut scene = Scene::set().await;
+    scene.shop.counter().enter = "read";
+    scene.shop.counter().buy = "buy read";
+    let url = scene.shop.url();
+    // A user who is not there during calls.
+    let there = Arc::new(AtomicBool::new(true));
+    scene.oauth = OAuth::new("Knots").user(SometimesThere(scene.user.clone(), there.clone()));
+    within(scene.oauth.sign_in(&url)).await.expect("signed in");
+    assert!(scene.oauth.lacking(&url).is_empty());
+    there.store(false, Ordering::SeqCst);
+    let client = scene.connected().await;
+    let error = call(&client).await.expect_err("it takes more");
+    assert!(error.is_unauthorized(), "{error}");
+    assert_eq!(scene.oauth.lacking(&url).to_string(), "buy read");
+    let error = within(scene.oauth.sign_in(&url)).await;
+    assert_eq!(error.expect_err("nobody").kind(), AuthErrorKind::User);
+    there.store(true, Ordering::SeqCst);
+    within(scene.oauth.sign_in(&url)).await.expect("signed in");
+    assert!(scene.oauth.lacking(&url).is_empty());
+    call(&client).await.expect("they may");
+    assert_eq!(scene.scopes(), ["read", "read buy"]);
+}
+
+/// A user who is at home or not.
+struct SometimesThere(Browser, Arc<AtomicBool>);
+
+impl UserAgent for SometimesThere {
+    fn prepare<'a>(
+        &'a self,
+        last: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Box<dyn Visit>, AuthError>> {
+        if self.1.load(Ordering::SeqCst) {
+            return self.0.prepare(last);
+        }
+        Box::pin(async { Err(AuthError::user("nobody is there")) })
+    }
+}
