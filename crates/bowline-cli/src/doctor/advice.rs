@@ -33,9 +33,9 @@ pub(super) fn of_opening(cause: &Cause, remote: bool) -> Vec<String> {
             "is it an MCP server that speaks over stdio? One that downloads or prepares \
              something first needs more time: --timeout 60"
         }
-        CauseKind::Status { status: 401, .. } => {
-            "it wants to know who asks: send a token with --header 'Authorization: Bearer …', \
-             or put it into `headers`"
+        CauseKind::Status { status: 401, .. } | CauseKind::Unauthorized(_) => {
+            "it wants to know who asks: sign in with `bowline auth login`, or send a token with \
+             --header 'Authorization: Bearer …' or by `headers`"
         }
         CauseKind::Status { status: 403, .. } => {
             "it knows you, and does not let you in: check the token's rights"

@@ -166,9 +166,7 @@ fn not_opened(
         kind => kind.to_string(),
     };
     let kind = match cause.kind() {
-        CauseKind::Status {
-            status: 401 | 403, ..
-        } => FailureKind::Authorization,
+        _ if error.is_unauthorized() => FailureKind::Authorization,
         CauseKind::OpeningTimeout(_) => FailureKind::Timeout,
         _ => FailureKind::Unreachable,
     };

@@ -32,7 +32,11 @@ pub(crate) fn lines(key: &str, question: &InputRequest, paint: Paint) -> Vec<Str
 
 fn titled(text: &str, key: &str, paint: Paint) -> String {
     let key = paint.faint(format!("({})", one_line(key)));
-    format!("{} {key}", indented(text))
+    let text = indented(text);
+    match text.split_once('\n') {
+        Some((first, rest)) => format!("{first} {key}\n{rest}"),
+        None => format!("{text} {key}"),
+    }
 }
 
 fn fields(form: &ElicitSchema, paint: Paint) -> Vec<String> {
