@@ -39,6 +39,18 @@ pub(crate) enum FailureKind {
 }
 
 impl FailureKind {
+    /// What it is when a connection falls, or does not come up.
+    pub(crate) fn of(cause: &Cause) -> Self {
+        match cause.kind() {
+            CauseKind::Unauthorized(_)
+            | CauseKind::Status {
+                status: 401 | 403, ..
+            } => Self::Authorization,
+            CauseKind::OpeningTimeout(_) => Self::Timeout,
+            _ => Self::Unreachable,
+        }
+    }
+
     fn code(self) -> u8 {
         match self {
             Self::Usage => 1,
@@ -114,10 +126,8 @@ impl From<Error> for Failure {
 }
 
 fn kind_of(error: &Error) -> FailureKind {
-    match error.cause().map(Cause::kind) {
-        _ if error.is_unauthorized() => FailureKind::Authorization,
-        Some(CauseKind::OpeningTimeout(_)) => FailureKind::Timeout,
-        Some(_) => FailureKind::Unreachable,
+    match error.cause() {
+        Some(cause) => FailureKind::of(cause),
         None if error.is_timeout() => FailureKind::Timeout,
         None if error.is_connection() => FailureKind::Unreachable,
         None => FailureKind::Failed,
@@ -126,14 +136,7 @@ fn kind_of(error: &Error) -> FailureKind {
 
 impl From<&Cause> for Failure {
     fn from(cause: &Cause) -> Self {
-        let kind = match cause.kind() {
-            CauseKind::Status {
-                status: 401 | 403, ..
-            } => FailureKind::Authorization,
-            CauseKind::OpeningTimeout(_) => FailureKind::Timeout,
-            _ => FailureKind::Unreachable,
-        };
-        Self::new(kind, cause.to_string())
+        Self::new(FailureKind::of(cause), cause.to_string())
     }
 }
 

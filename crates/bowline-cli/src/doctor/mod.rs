@@ -2,17 +2,17 @@
 //!
 //! `chart` is what is found, step by step. `entry` looks at the configuration,
 //! `command` at the program to start, `network` at the way to an address,
-//! `session` at the opening and at what the server offers. `tap` listens to
+//! `session` at the opening and at what the server offers. `heard` listens to
 //! the opening, `schemas` judges tools, and `advice` knows what to do.
 
 mod advice;
 mod chart;
 mod command;
 mod entry;
+mod heard;
 mod network;
 mod schemas;
 mod session;
-mod tap;
 
 use bowline::config::Endpoint;
 

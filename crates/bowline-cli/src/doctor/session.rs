@@ -22,16 +22,16 @@ use bowline::{
 use super::{
     advice,
     chart::{Chart, Ended},
+    heard::Heard,
     is_started,
     schemas::faults,
-    tap::{Heard, Tap},
 };
 use crate::{
     context::Context,
     failure::{Failure, FailureKind},
     fleet::{lacks, round_trip},
     target::{Target, interruptible, settings},
-    traffic,
+    traffic::{self, Tapped},
 };
 
 /// How often the round trip is measured.
@@ -62,7 +62,7 @@ pub(super) async fn examine(
 struct Patient<'a> {
     cx: &'a Context,
     target: &'a Target,
-    transport: Tap,
+    transport: Tapped<Heard>,
     heard: Heard,
     stderr: Stderr,
 }
@@ -78,7 +78,8 @@ impl<'a> Patient<'a> {
             Some(process) => Box::new(process.stderr(stderr.listener())),
             None => target.transport(&cx.globals)?,
         };
-        let transport = Tap::new(traffic::watch(transport, &cx.globals)?, &heard);
+        let transport = traffic::watch(transport, &cx.globals)?;
+        let transport = Tapped::new(transport, heard.clone());
         Ok(Self {
             cx,
             target,
@@ -165,12 +166,7 @@ fn not_opened(
         CauseKind::OpeningTimeout(after) => format!("there is no answer after {after:?}"),
         kind => kind.to_string(),
     };
-    let kind = match cause.kind() {
-        _ if error.is_unauthorized() => FailureKind::Authorization,
-        CauseKind::OpeningTimeout(_) => FailureKind::Timeout,
-        _ => FailureKind::Unreachable,
-    };
-    let mut failure = Failure::new(kind, message);
+    let mut failure = Failure::new(FailureKind::of(cause), message);
     if let Some(tail) = cause.tail() {
         let last = last_lines(&tail.lines().collect::<Vec<_>>());
         failure.message = format!("{}\nits last words:\n{last}", failure.message);

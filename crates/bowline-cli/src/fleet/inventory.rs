@@ -63,7 +63,7 @@ impl Inventory {
             let first = servers.get(&found.entry.name).map(|first| &first.path);
             let standing = match first {
                 Some(first) if *first != found.path => Standing::Hidden(first.clone()),
-                _ if !trust && is_of_project(cx, found) => Standing::Untrusted,
+                _ if !trust && is_of_project(found) => Standing::Untrusted,
                 _ => Standing::Effective(target),
             };
             entries.push(Entry {

@@ -9,7 +9,7 @@ use bowline::config::Scope;
 use crate::{
     context::Context,
     failure::Failure,
-    target::{Found, ServerArgs, Servers, Target, places},
+    target::{Found, Servers, Target},
 };
 
 /// The servers that were chosen.
@@ -24,22 +24,15 @@ pub(crate) struct Choice {
 /// built in.
 pub(crate) fn choose(cx: &Context, names: &[String], trust: bool) -> Result<Choice, Failure> {
     if !names.is_empty() {
-        let target = |name: &String| {
-            let named = ServerArgs {
-                server: Some(name.clone()),
-                command: Vec::new(),
-            };
-            named.target(cx)
-        };
         return Ok(Choice {
-            targets: names.iter().map(target).collect::<Result<_, _>>()?,
+            targets: Target::named(names, cx)?,
             left_out: Vec::new(),
         });
     }
     let servers = Servers::find(&cx.globals)?;
     let mut choice = Choice::default();
     for found in servers.effective() {
-        if trust || !is_of_project(cx, found) {
+        if trust || !is_of_project(found) {
             let target = Target::Configured(Box::new(found.clone()));
             choice.targets.push(target);
         } else {
@@ -54,11 +47,8 @@ pub(crate) fn choose(cx: &Context, names: &[String], trust: bool) -> Result<Choi
 
 /// Whether a server came with a project. A file that was named on the command
 /// line is its user's.
-pub(crate) fn is_of_project(cx: &Context, found: &Found) -> bool {
-    cx.globals.config.is_none()
-        && places()
-            .iter()
-            .any(|place| place.path == found.path && place.scope == Scope::Project)
+pub(crate) fn is_of_project(found: &Found) -> bool {
+    found.scope == Some(Scope::Project)
 }
 
 impl Choice {

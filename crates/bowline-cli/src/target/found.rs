@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use bowline::config::{App, Loader, Os, Problem, ServerEntry, ServersFile, Source, well_known};
+use bowline::config::{
+    App, Loader, Os, Problem, Scope, ServerEntry, ServersFile, Source, well_known,
+};
 
 use crate::{args::Globals, failure::Failure};
 
@@ -12,6 +14,8 @@ pub(crate) struct Found {
     pub(crate) entry: ServerEntry,
     /// The program whose file it is; none for a file that was named.
     pub(crate) app: Option<App>,
+    /// Whom that file belongs to; nobody in particular, if it was named.
+    pub(crate) scope: Option<Scope>,
     pub(crate) path: PathBuf,
 }
 
@@ -38,22 +42,23 @@ impl Servers {
             let file = loader
                 .load(path)
                 .map_err(|error| Failure::usage(format!("--config {error}")))?;
-            servers.add(None, path.clone(), file);
+            servers.add(None, None, path.clone(), file);
             return Ok(servers);
         }
         for source in places() {
             if source.path.is_file() {
                 let file = loader.load_optional(&source.path);
-                servers.add(Some(source.app), source.path, file);
+                servers.add(Some(source.app), Some(source.scope), source.path, file);
             }
         }
         Ok(servers)
     }
 
-    fn add(&mut self, app: Option<App>, path: PathBuf, file: ServersFile) {
+    fn add(&mut self, app: Option<App>, scope: Option<Scope>, path: PathBuf, file: ServersFile) {
         let found = |entry| Found {
             entry,
             app,
+            scope,
             path: path.clone(),
         };
         self.found.extend(file.servers.into_iter().map(found));
@@ -88,7 +93,7 @@ impl Servers {
 }
 
 /// The places where programs keep their servers.
-pub(crate) fn places() -> Vec<Source> {
+fn places() -> Vec<Source> {
     let (Some(home), Ok(cwd)) = (std::env::home_dir(), std::env::current_dir()) else {
         return Vec::new();
     };

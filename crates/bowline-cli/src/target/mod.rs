@@ -10,13 +10,13 @@ mod words;
 use std::{ffi::OsStr, path::Path};
 
 use bowline::{
-    config::{Endpoint, ServerEntry},
+    config::{Endpoint, RemoteServer, ServerEntry},
     transport::{ChildProcess, Http, Transport},
 };
 
 pub(crate) use self::{
     connection::{interruptible, settings, with_client},
-    found::{Found, Servers, places},
+    found::{Found, Servers},
     words::{ServerArgs, ServerWords, Words},
 };
 use crate::{args::Globals, demo, failure::Failure, sign_in};
@@ -72,45 +72,48 @@ impl Target {
         }
     }
 
+    /// What its configuration says of a server that runs elsewhere.
+    fn remote(&self) -> Option<&RemoteServer> {
+        match &self.entry()?.endpoint {
+            Endpoint::Remote(server) => Some(server),
+            _ => None,
+        }
+    }
+
     /// Where it is, if it is reached over HTTP.
     pub(crate) fn address(&self) -> Option<&str> {
-        match (self, self.entry().map(|entry| &entry.endpoint)) {
-            (Self::Url(url), _) => Some(url),
-            (_, Some(Endpoint::Remote(server))) => Some(&server.url),
-            _ => None,
+        match self {
+            Self::Url(url) => Some(url),
+            target => target.remote().map(|server| server.url.as_str()),
         }
     }
 
     /// Whether what is sent to it was said by hand, so that nobody need sign in.
     pub(crate) fn has_credentials(&self, globals: &Globals) -> bool {
-        match (self, self.entry().map(|entry| &entry.endpoint)) {
-            (Self::Url(_), _) => {
-                let names = globals
-                    .header
-                    .iter()
-                    .filter_map(|line| line.split_once(':'));
-                names.map(|(name, _)| name.trim()).any(is_authorization)
-            }
-            (_, Some(Endpoint::Remote(server))) => {
-                let mut names = server.headers.keys();
-                server.credentials.is_some() || names.any(|name| is_authorization(name))
-            }
-            _ => false,
+        let credentials = self.remote().and_then(|server| server.credentials.as_ref());
+        credentials.is_some() || self.has_token(globals)
+    }
+
+    /// Whether a header says who asks.
+    fn has_token(&self, globals: &Globals) -> bool {
+        let is_token = |name: &str| name.trim().eq_ignore_ascii_case("authorization");
+        if let Self::Url(_) = self {
+            let mut lines = globals.header.iter();
+            return lines.any(|line| line.split_once(':').is_some_and(|(name, _)| is_token(name)));
         }
+        let mut servers = self.remote().into_iter();
+        servers.any(|server| server.headers.keys().any(|name| is_token(name)))
     }
 
     /// The way to it, without anything that watches the way.
     pub(crate) fn transport(&self, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
         match self {
             Self::Demo => demo::transport(),
-            Self::Configured(found) => of_entry(&found.entry, globals),
-            Self::Url(url) => {
-                let http = of_url(url, &globals.header)?;
-                match self.has_credentials(globals) {
-                    true => Ok(Box::new(http)),
-                    false => Ok(Box::new(sign_in::authorized(http, None, globals)?)),
-                }
-            }
+            Self::Configured(found) => match found.entry.child_process() {
+                Some(process) => Ok(Box::new(process)),
+                None => self.authorized(of_entry(&found.entry)?, globals),
+            },
+            Self::Url(url) => self.authorized(of_url(url, &globals.header)?, globals),
             Self::Command(words) => {
                 let (command, args) = words
                     .split_first()
@@ -119,25 +122,20 @@ impl Target {
             }
         }
     }
+
+    /// The same way, with the credentials that are known, unless it has some.
+    fn authorized(&self, http: Http, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
+        match self.has_token(globals) {
+            true => Ok(Box::new(http)),
+            false => Ok(Box::new(sign_in::authorized(http, self.remote(), globals)?)),
+        }
+    }
 }
 
-fn of_entry(entry: &ServerEntry, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
-    if let Some(process) = entry.child_process() {
-        return Ok(Box::new(process));
-    }
+fn of_entry(entry: &ServerEntry) -> Result<Http, Failure> {
     let wrong = |why: &dyn std::fmt::Display| Failure::usage(format!("{}: {why}", entry.name));
     match entry.http() {
-        Ok(Some(http)) => {
-            let server = match &entry.endpoint {
-                Endpoint::Remote(server) => Some(server),
-                _ => None,
-            };
-            let mut names = server.into_iter().flat_map(|server| server.headers.keys());
-            match names.any(|name| is_authorization(name)) {
-                true => Ok(Box::new(http)),
-                false => Ok(Box::new(sign_in::authorized(http, server, globals)?)),
-            }
-        }
+        Ok(Some(http)) => Ok(http),
         Ok(None) => Err(wrong(&"it has neither a command nor a URL")),
         Err(problem) => Err(wrong(&problem)),
     }
@@ -150,10 +148,6 @@ fn quoted(word: &str) -> String {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }
-}
-
-fn is_authorization(name: &str) -> bool {
-    name.eq_ignore_ascii_case("authorization")
 }
 
 fn of_url(url: &str, headers: &[String]) -> Result<Http, Failure> {

@@ -28,6 +28,20 @@ impl ServerArgs {
     }
 }
 
+impl Target {
+    /// The servers of these names.
+    pub(crate) fn named(names: &[String], cx: &Context) -> Result<Vec<Self>, Failure> {
+        let named = |name: &String| {
+            let server = ServerArgs {
+                server: Some(name.clone()),
+                command: Vec::new(),
+            };
+            server.target(cx)
+        };
+        names.iter().map(named).collect()
+    }
+}
+
 /// A server, and words about something of it: `server.tool`, `server tool`,
 /// `https://… tool`, or `tool -- command`.
 #[derive(Args, Clone, Debug)]

@@ -29,7 +29,7 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicU32, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use bowline::{
@@ -42,8 +42,9 @@ pub(crate) use self::{
     check::{Checked, Findings, Rules, Verdict},
     news::{Follow, follow},
     replay::Replayable,
+    tap::{Tapped, Watcher},
 };
-use self::{recorder::Recorder, tap::Tapped, trace::Trace};
+use self::{recorder::Recorder, trace::Trace};
 use crate::{args::Globals, failure::Failure};
 
 /// Who sees the frames of this command. Clones are the same.
@@ -74,9 +75,13 @@ impl Default for Traffic {
 }
 
 /// Something that happened to a link.
-enum Happening<'a> {
+pub(crate) enum Happening<'a> {
     /// It is there, and leads to this server.
-    Up(&'a str),
+    Up {
+        server: &'a str,
+        /// How long that took.
+        took: Duration,
+    },
     Sent(&'a Bytes),
     Received(&'a Bytes),
     /// From here on this revision is spoken.
@@ -96,7 +101,7 @@ enum Happening<'a> {
     Closed,
 }
 
-impl Traffic {
+impl Watcher for Traffic {
     fn see(&self, link: u32, happening: &Happening<'_>) {
         let after = self.shared.start.elapsed();
         if let Some(trace) = self.shared.trace.get() {
@@ -107,11 +112,12 @@ impl Traffic {
         }
     }
 
-    /// The number of a new link.
     fn number(&self) -> u32 {
         self.shared.links.fetch_add(1, Ordering::Relaxed) + 1
     }
+}
 
+impl Traffic {
     /// Begins to watch as the options say. Says whether there is anything to
     /// watch for.
     fn begin(&self, globals: &Globals, server: &str) -> Result<bool, Failure> {
@@ -137,11 +143,7 @@ pub(crate) fn watch(
     if !globals.traffic.begin(globals, &server)? {
         return Ok(transport);
     }
-    Ok(Box::new(Tapped::new(
-        transport,
-        globals.traffic.clone(),
-        server,
-    )))
+    Ok(Box::new(Tapped::new(transport, globals.traffic.clone())))
 }
 
 /// What a link leads to, without the parts in which people put keys: of a

@@ -73,7 +73,7 @@ impl Recorder {
             Happening::Sent(frame) | Happening::Received(frame) => {
                 return self.frame(line, frame);
             }
-            Happening::Up(server) => text = (*server).to_owned(),
+            Happening::Up { server, .. } => text = (*server).to_owned(),
             Happening::Settled(revision) => text = revision.as_str().to_owned(),
             Happening::Refused { id, why } => {
                 line.id = *id;
@@ -134,7 +134,7 @@ impl Recorder {
 
 fn name(happening: &Happening<'_>) -> &'static str {
     match happening {
-        Happening::Up(_) => event::UP,
+        Happening::Up { .. } => event::UP,
         Happening::Sent(_) => event::SENT,
         Happening::Received(_) => event::RECEIVED,
         Happening::Settled(_) => event::SETTLED,

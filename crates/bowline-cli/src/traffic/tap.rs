@@ -1,51 +1,61 @@
 //! A transport that lets every frame of another one be seen.
 
-use std::task::{Context, Poll};
+use std::{
+    task::{Context, Poll},
+    time::Instant,
+};
 
 use bowline::{
     proto::revision::{Era, Revision},
     transport::{BoxFuture, Cause, Dial, Link, LinkEvent, Outgoing, Refusal, Transport, Wire},
 };
 
-use super::{Happening, Traffic};
+use super::{Happening, without_secrets};
 
-/// A transport whose links are watched. It changes nothing about them.
-pub(super) struct Tapped {
-    inner: Box<dyn Transport>,
-    traffic: Traffic,
-    /// What the links lead to, as it may be shown.
-    server: String,
-}
+/// Sees what happens to links. Clones are the same.
+pub(crate) trait Watcher: Clone + Send + Sync + 'static {
+    /// Something happened to the link of this number.
+    fn see(&self, link: u32, happening: &Happening<'_>);
 
-impl Tapped {
-    pub(super) fn new(inner: Box<dyn Transport>, traffic: Traffic, server: String) -> Self {
-        Self {
-            inner,
-            traffic,
-            server,
-        }
+    /// The number of a new link, for those who tell them apart.
+    fn number(&self) -> u32 {
+        0
     }
 }
 
-impl Transport for Tapped {
+/// A transport whose links are watched. It changes nothing about them.
+pub(crate) struct Tapped<W> {
+    inner: Box<dyn Transport>,
+    watcher: W,
+}
+
+impl<W: Watcher> Tapped<W> {
+    pub(crate) fn new(inner: Box<dyn Transport>, watcher: W) -> Self {
+        Self { inner, watcher }
+    }
+}
+
+impl<W: Watcher> Transport for Tapped<W> {
     fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
-        let (inner, traffic) = (self.inner.dial(dial), self.traffic.clone());
-        let server = self.server.clone();
+        let (began, watcher) = (Instant::now(), self.watcher.clone());
+        let inner = self.inner.dial(dial);
+        let server = without_secrets(&self.inner.describe());
         Box::pin(async move {
             let inner = inner.await;
-            let number = traffic.number();
+            let number = watcher.number();
             match inner {
                 Ok(inner) => {
-                    traffic.see(number, &Happening::Up(&server));
+                    let (server, took) = (&*server, began.elapsed());
+                    watcher.see(number, &Happening::Up { server, took });
                     Ok(Box::new(Tap {
                         inner,
-                        traffic,
+                        watcher,
                         number,
                         down: false,
                     }) as Box<dyn Link>)
                 }
                 Err(cause) => {
-                    traffic.see(number, &Happening::Down(&cause));
+                    watcher.see(number, &Happening::Down(&cause));
                     Err(cause)
                 }
             }
@@ -65,21 +75,21 @@ impl Transport for Tapped {
     }
 }
 
-struct Tap {
+struct Tap<W> {
     inner: Box<dyn Link>,
-    traffic: Traffic,
+    watcher: W,
     number: u32,
     /// Whether the link has said that it is dead.
     down: bool,
 }
 
-impl Tap {
+impl<W: Watcher> Tap<W> {
     fn see(&self, happening: &Happening<'_>) {
-        self.traffic.see(self.number, happening);
+        self.watcher.see(self.number, happening);
     }
 }
 
-impl Link for Tap {
+impl<W: Watcher> Link for Tap<W> {
     fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal> {
         let (id, frame) = (outgoing.id, outgoing.frame.clone());
         match self.inner.send(outgoing) {
@@ -151,13 +161,13 @@ fn why(refusal: &Refusal) -> String {
 mod tests {
     use bowline::{testing::contract, transport::Memory};
 
-    use super::*;
+    use super::{super::Traffic, *};
 
     #[tokio::test]
     async fn what_is_watched_keeps_the_contract() {
         contract::check(|| {
             let (inner, far) = Memory::new();
-            let tapped = Tapped::new(Box::new(inner), Traffic::default(), "it".to_owned());
+            let tapped = Tapped::new(Box::new(inner), Traffic::default());
             (tapped, far)
         })
         .await;

@@ -57,7 +57,7 @@ fn frame_text(frame: &[u8]) -> String {
 
 fn event_text(happening: &Happening<'_>) -> String {
     match happening {
-        Happening::Up(server) => format!("connected: {server}"),
+        Happening::Up { server, .. } => format!("connected: {server}"),
         Happening::Settled(revision) => format!("speaking {}", revision.as_str()),
         Happening::Refused { id: Some(id), why } => format!("request {id} was refused: {why}"),
         Happening::Refused { id: None, why } => format!("a message was refused: {why}"),

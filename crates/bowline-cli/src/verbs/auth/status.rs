@@ -11,7 +11,7 @@ use crate::{
     failure::Failure,
     output::clean,
     sign_in,
-    target::{ServerArgs, Servers, Target},
+    target::{Servers, Target},
 };
 
 /// Say where you are signed in
@@ -45,14 +45,7 @@ impl Status {
                 .map(|found| Target::Configured(Box::new(found.clone())));
             return Ok(all.filter(|target| target.address().is_some()).collect());
         }
-        let target = |name: &String| {
-            let named = ServerArgs {
-                server: Some(name.clone()),
-                command: Vec::new(),
-            };
-            named.target(cx)
-        };
-        self.servers.iter().map(target).collect()
+        Target::named(&self.servers, cx)
     }
 }
 

@@ -3,15 +3,12 @@
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll},
     time::{Duration, Instant},
 };
 
-use bowline::{
-    proto::revision::{Era, Revision},
-    transport::{BoxFuture, Cause, Dial, Link, LinkEvent, Outgoing, Refusal, Transport, Wire},
-};
 use serde::Deserialize;
+
+use crate::traffic::{Happening, Watcher};
 
 /// What was heard.
 #[derive(Clone, Default)]
@@ -58,15 +55,19 @@ impl Heard {
             .cloned()
     }
 
-    fn sent(&self, outgoing: &Outgoing) {
-        let (Some(id), Ok(glimpse)) = (outgoing.id, glimpse(&outgoing.frame)) else {
+    fn sent(&self, frame: &[u8]) {
+        let Ok(Glimpse {
+            id: Some(id),
+            method: Some(method),
+            ..
+        }) = glimpse(frame)
+        else {
             return;
         };
-        let method = glimpse.method.unwrap_or_default().into_owned();
         self.notes().questions.push(Question {
             id,
             asked: Instant::now(),
-            method,
+            method: method.into_owned(),
             answered: None,
         });
     }
@@ -96,79 +97,17 @@ impl Heard {
     }
 }
 
+impl Watcher for Heard {
+    fn see(&self, _link: u32, happening: &Happening<'_>) {
+        match happening {
+            Happening::Up { took, .. } => self.notes().dialled = Some(*took),
+            Happening::Sent(frame) => self.sent(frame),
+            Happening::Received(frame) => self.received(frame),
+            _ => {}
+        }
+    }
+}
+
 fn glimpse(frame: &[u8]) -> serde_json::Result<Glimpse<'_>> {
     serde_json::from_slice(frame)
-}
-
-/// A way that is listened to.
-pub(super) struct Tap {
-    inner: Box<dyn Transport>,
-    heard: Heard,
-}
-
-impl Tap {
-    pub(super) fn new(inner: Box<dyn Transport>, heard: &Heard) -> Self {
-        let heard = heard.clone();
-        Self { inner, heard }
-    }
-}
-
-impl Transport for Tap {
-    fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
-        let (began, heard) = (Instant::now(), self.heard.clone());
-        let dialling = self.inner.dial(dial);
-        Box::pin(async move {
-            let inner = dialling.await?;
-            heard.notes().dialled = Some(began.elapsed());
-            Ok(Box::new(TappedLink { inner, heard }) as Box<dyn Link>)
-        })
-    }
-
-    fn wire(&self) -> Wire {
-        self.inner.wire()
-    }
-
-    fn known_era(&self) -> Option<Era> {
-        self.inner.known_era()
-    }
-
-    fn describe(&self) -> String {
-        self.inner.describe()
-    }
-}
-
-struct TappedLink {
-    inner: Box<dyn Link>,
-    heard: Heard,
-}
-
-impl Link for TappedLink {
-    fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal> {
-        self.heard.sent(&outgoing);
-        self.inner.send(outgoing)
-    }
-
-    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.inner.poll_flush(cx)
-    }
-
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
-        let event = self.inner.poll_event(cx);
-        if let Poll::Ready(LinkEvent::Frame(frame)) = &event {
-            self.heard.received(frame);
-        }
-        event
-    }
-
-    fn abort(&mut self, id: u64) {
-        self.inner.abort(id);
-    }
-
-    fn settle(&mut self, revision: Revision) {
-        self.inner.settle(revision);
-    }
-
-    fn close(self: Box<Self>) {
-        self.inner.close();
-    }
 }
