@@ -12,6 +12,8 @@
 
 #![expect(clippy::print_stdout, reason = "it says where it is")]
 
+#[path = "../../bowline/tests/it/auth/asking.rs"]
+mod asking;
 #[path = "../../bowline/tests/it/auth/authority.rs"]
 #[expect(dead_code, reason = "it was made for more")]
 mod authority;
@@ -29,17 +31,17 @@ use std::{error::Error, io::Read as _};
 use bowline::{
     server::{
         Conversation, Server, Tool,
-        auth::{AccessToken, Grant, Protection, Refusal, TokenVerifier},
+        auth::{Grant, Protection},
         http::HttpOptions,
     },
     transport::{
-        BoxFuture, Http,
+        Http,
         reqwest::{Client, header::LOCATION},
     },
 };
 use tokio::net::TcpListener;
 
-use self::authority::Authority;
+use self::{asking::Asking, authority::Authority};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -127,26 +129,4 @@ fn tool(name: &str, scope: Option<&str>) -> Tool {
         let who = cx.grant().and_then(Grant::subject);
         Ok(format!("{} may", who.unwrap_or("nobody")))
     })
-}
-
-/// Looks tokens up where they were given.
-struct Asking {
-    guard: Authority,
-    issuer: String,
-    resource: String,
-}
-
-impl TokenVerifier for Asking {
-    fn issuer(&self) -> &str {
-        &self.issuer
-    }
-
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, Refusal>> {
-        Box::pin(async move {
-            let scope = self.guard.scope_of(token.secret(), &self.resource);
-            let scope = scope.ok_or(Refusal::Invalid("nobody knows this token"))?;
-            let grant = Grant::new(&self.issuer, "ada").for_audience(&self.resource);
-            Ok(grant.with_scopes(scope.split(' ').filter(|scope| !scope.is_empty())))
-        })
-    }
 }

@@ -4,43 +4,18 @@ use bowline::{
     Client,
     auth::OAuth,
     proto::revision::Revision,
-    server::{
-        Conversation, Server, Tool,
-        auth::{AccessToken, Grant, Protection, Refusal, TokenVerifier},
-        http::HttpOptions,
-    },
-    transport::{BoxFuture, Http},
+    server::{Conversation, Server, Tool, auth::Protection, http::HttpOptions},
+    transport::Http,
 };
 use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::{
+    asking::Asking,
     authority::{Authority, get},
     user::Browser,
 };
 use crate::http_client::rig::within;
-
-/// Looks tokens up where they were given.
-struct Asking {
-    guard: Authority,
-    issuer: String,
-    resource: String,
-}
-
-impl TokenVerifier for Asking {
-    fn issuer(&self) -> &str {
-        &self.issuer
-    }
-
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, Refusal>> {
-        Box::pin(async move {
-            let scope = self.guard.scope_of(token.secret(), &self.resource);
-            let scope = scope.ok_or(Refusal::Invalid("nobody knows this token"))?;
-            let grant = Grant::new(&self.issuer, "ada").for_audience(&self.resource);
-            Ok(grant.with_scopes(scope.split(' ').filter(|scope| !scope.is_empty())))
-        })
-    }
-}
 
 async fn serve(guard: &Authority) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");

@@ -1,5 +1,7 @@
 //! Authorization against a server that gives tokens and one that wants them.
 
+#[cfg(feature = "http-server")]
+mod asking;
 mod authority;
 #[cfg(feature = "http-server")]
 mod both;

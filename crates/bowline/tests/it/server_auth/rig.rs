@@ -10,6 +10,7 @@ use std::{
     time::SystemTime,
 };
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bowline::{
     jose::{KeySet, SigningKey},
     proto::http::sse::{Decoder, Event},
@@ -33,18 +34,7 @@ pub(super) const ISSUER: &str = "https://login.example.com";
 
 /// Base64url, as tokens have it.
 pub(super) fn base64url(bytes: &[u8]) -> String {
-    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let mut bits = [0; 3];
-        bits[..chunk.len()].copy_from_slice(chunk);
-        let bits = u32::from_be_bytes([0, bits[0], bits[1], bits[2]]);
-        for place in 0..=chunk.len() {
-            let letter = bits >> (18 - 6 * place) & 63;
-            text.push(char::from(LETTERS[letter as usize]));
-        }
-    }
-    text
+    URL_SAFE_NO_PAD.encode(bytes)
 }
 
 pub(super) fn now() -> u64 {

@@ -1,0 +1,31 @@
+//! A server that asks the authorization server of the tests what its tokens
+//! are good for.
+
+use bowline::{
+    server::auth::{AccessToken, Grant, Refusal, TokenVerifier},
+    transport::BoxFuture,
+};
+
+use super::authority::Authority;
+
+/// Looks tokens up where they were given.
+pub(crate) struct Asking {
+    pub(crate) guard: Authority,
+    pub(crate) issuer: String,
+    pub(crate) resource: String,
+}
+
+impl TokenVerifier for Asking {
+    fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, Refusal>> {
+        Box::pin(async move {
+            let scope = self.guard.scope_of(token.secret(), &self.resource);
+            let scope = scope.ok_or(Refusal::Invalid("nobody knows this token"))?;
+            let grant = Grant::new(&self.issuer, "ada").for_audience(&self.resource);
+            Ok(grant.with_scopes(scope.split(' ').filter(|scope| !scope.is_empty())))
+        })
+    }
+}
