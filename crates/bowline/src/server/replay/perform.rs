@@ -45,7 +45,7 @@ pub(crate) async fn perform<T>(stage: &Stage, work: impl Future<Output = T>) -> 
                     return Poll::Pending;
                 }
                 // Before it is dropped: what is dropped is no longer asked.
-                Next::Suspend => return Poll::Ready(Performance::Suspended(stage.close())),
+                Next::Suspend(kept) => return Poll::Ready(Performance::Suspended(kept)),
                 // Perhaps it waits for something that is no step, and was
                 // quicker before.
                 Next::Stuck(fault, time) => {

@@ -127,8 +127,9 @@ pub(crate) enum Next {
     Again,
     /// Wait for what it waits for.
     Wait,
-    /// It waits for answers, and for nothing that must be waited for.
-    Suspend,
+    /// It waits for answers, and for nothing that must be waited for. It has
+    /// been put off, and this is what is to be kept of it.
+    Suspend(PutOff),
     /// It has not done all that is expected, and if it does not within this
     /// time, it never will.
     Stuck(Fault, Duration),
@@ -266,6 +267,10 @@ impl Stage {
     }
 
     /// The conversation can go no further by itself.
+    ///
+    /// If it is to be put off, that happens here, under the lock that it was
+    /// decided under: a step that a task on another thread began in between
+    /// would be in no journal, and happen again.
     pub(crate) fn next(&self) -> Next {
         let mut inner = self.lock();
         if let Some(fault) = &inner.fault {
@@ -283,7 +288,12 @@ impl Stage {
         // All that it came to has been told.
         let anew = !inner.open.is_empty() || !inner.held.is_empty();
         match inner.script.front() {
-            None if anew => Next::Suspend,
+            None if anew => {
+                let (kept, waiting) = inner.close();
+                drop(inner);
+                waiting.into_iter().for_each(Waker::wake);
+                Next::Suspend(kept)
+            }
             Some(missing) if anew => {
                 let missing = Divergence::Missing(missing.id.clone());
                 Next::Stuck(missing.into(), inner.patience())
@@ -314,25 +324,29 @@ impl Stage {
         }
     }
 
-    /// Puts the conversation off, and hands over what is to be kept of it:
-    /// what happened, and what it waits for. Whoever still waits is let go.
-    pub(crate) fn close(&self) -> PutOff {
-        let mut inner = self.lock();
-        inner.closed = true;
-        let slots = inner.slots.values_mut();
-        let mut wakers: Vec<_> = slots.filter_map(Slot::take_waker).collect();
-        wakers.extend(inner.held.drain().map(|(_, waker)| waker));
-        let kept = PutOff {
-            journal: std::mem::take(&mut inner.journal),
-            asked: std::mem::take(&mut inner.open),
-        };
-        drop(inner);
-        wakers.into_iter().for_each(Waker::wake);
-        kept
+    /// Nothing is told any more, and nothing begins. Whoever still waits is let
+    /// go.
+    pub(crate) fn close(&self) {
+        let (_, waiting) = self.lock().close();
+        waiting.into_iter().for_each(Waker::wake);
     }
 }
 
 impl Inner {
+    /// Puts the conversation off, and hands over what is to be kept of it, and
+    /// who waits: they are to be woken once the lock is free.
+    fn close(&mut self) -> (PutOff, Vec<Waker>) {
+        self.closed = true;
+        let slots = self.slots.values_mut();
+        let mut waiting: Vec<_> = slots.filter_map(Slot::take_waker).collect();
+        waiting.extend(self.held.drain().map(|(_, waker)| waker));
+        let kept = PutOff {
+            journal: std::mem::take(&mut self.journal),
+            asked: std::mem::take(&mut self.open),
+        };
+        (kept, waiting)
+    }
+
     /// The first fault is what counts.
     fn fail(&mut self, fault: Fault) {
         self.fault.get_or_insert(fault);

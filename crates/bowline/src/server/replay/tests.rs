@@ -93,7 +93,12 @@ fn what_is_known_is_told_in_order_and_one_at_a_time() {
     assert!(matches!(stage.next(), Next::Again));
     assert_eq!(a.as_mut().poll(&mut cx), Poll::Ready(Some(value(1))));
     assert!(matches!(stage.next(), Next::Wait));
-    assert_eq!(ids(&stage.close().journal), ["b", "a"]);
+    let mut new = pin!(ask(&stage, "new"));
+    assert!(new.as_mut().poll(&mut cx).is_pending());
+    let Next::Suspend(kept) = stage.next() else {
+        panic!("it is not put off");
+    };
+    assert_eq!(ids(&kept.journal), ["b", "a"]);
 }
 
 /// It may not have come to the first one yet, for some reason of its own.
@@ -283,6 +288,20 @@ async fn a_new_step_waits_for_what_is_known() {
         panic!("it does not end");
     };
     assert_eq!(ended, (Some(value(1)), Some(value(0))));
+}
+
+/// What a task on another thread begins after the decision would be in no
+/// journal.
+#[tokio::test(start_paused = true)]
+async fn nothing_begins_once_it_is_decided_to_put_off() {
+    let stage = Stage::new(Vec::new());
+    let mut asked = pin!(ask(&stage, "a"));
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(asked.as_mut().poll(&mut cx).is_pending());
+    let decided = stage.next();
+    let begun = step(&stage, "b", async { unreachable!("it must not begin") });
+    assert_eq!(begun.await, None);
+    assert!(matches!(decided, Next::Suspend(_)));
 }
 
 /// A task of its own that comes too late.
