@@ -1,0 +1,4 @@
+//! The core paths of ours, each so often as one says, for counting
+//! instructions.
+
+fn main() {}

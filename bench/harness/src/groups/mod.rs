@@ -1,0 +1,26 @@
+//! All that is measured, in the order of the results.
+
+mod build;
+mod growth;
+mod http_client;
+mod http_server;
+mod instructions;
+mod list;
+mod sides;
+mod stdio;
+
+use crate::group::Group;
+
+/// All groups.
+pub(crate) fn all() -> Vec<Group> {
+    vec![
+        stdio::group(),
+        sides::group(),
+        http_server::group(),
+        http_client::group(),
+        list::group(),
+        instructions::group(),
+        growth::group(),
+        build::group(),
+    ]
+}
