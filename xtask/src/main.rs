@@ -57,8 +57,8 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "bench",
-        arguments: "[command] [--quick]",
-        help: "what a call costs, beside others: in the library, or from a shell; writes bench/*.md",
+        arguments: "[--quick] [name…]",
+        help: "what things cost, beside others; `core` counts ours only, `command` is from a shell",
         run: bench::run,
     },
     Verb {

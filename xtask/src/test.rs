@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Failure, cargo, conformance, no_arguments, peers, tidy};
+use crate::{Failure, bench, cargo, conformance, no_arguments, peers, tidy};
 
 struct Step {
     name: &'static str,
@@ -101,6 +101,14 @@ const STEPS: &[Step] = &[
         work: Work::Verb {
             name: "conformance",
             run: conformance::run,
+        },
+    },
+    Step {
+        name: "costs",
+        component: None,
+        work: Work::Verb {
+            name: "bench check",
+            run: bench::check,
         },
     },
     Step {
@@ -214,6 +222,7 @@ mod tests {
                 "cargo xtask peers",
                 "PROPTEST_RNG_SEED=\"20260728\" cargo test --workspace --all-features",
                 "cargo xtask conformance",
+                "cargo xtask bench check",
                 "cargo xtask tidy",
             ]
         );

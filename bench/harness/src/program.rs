@@ -41,6 +41,8 @@ pub(crate) fn measured(mut command: Command) -> Result<Measured, Failure> {
     let line = text.lines().next_back().unwrap_or_default();
     let read: serde_json::Map<String, serde_json::Value> =
         serde_json::from_str(line).map_err(|error| format!("{command:?}: {error}: {line:?}"))?;
-    let numbers = read.into_iter().filter_map(|(name, value)| Some((name, value.as_f64()?)));
+    let numbers = read
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value.as_f64()?)));
     Ok(numbers.collect())
 }

@@ -1,37 +1,93 @@
-//! `cargo xtask bench [command] [--quick]`: what things cost, beside others.
+//! `cargo xtask bench`: what things cost, beside others.
 //!
-//! Not part of `test`: its figures mean something on a quiet machine only, and
-//! it builds the clients of others.
+//! - `bench [--quick] [--anyway] [group…]` measures, on a quiet machine, and
+//!   writes `bench/RESULTS.md`, `bench/results` and the comparison in README.
+//! - `bench command [--quick]` does it for the command, from a shell.
+//! - `bench core [--record]` counts what the core paths cost, and fails if that
+//!   grew by more than a twentieth.
+//! - `bench report` writes the tables anew from the results that are kept.
+//! - `bench check` is what `test` does of this: the harness's own tests, `core`,
+//!   and whether the tables say what was measured. Counts are the same whatever
+//!   else the machine does.
 
 mod command;
 
-use crate::{Failure, cargo};
+use crate::{Failure, cargo, no_arguments};
 
-/// Measures the command, if that is asked for, or else the library.
+/// The harness, and the paths whose instructions are counted: nothing of
+/// others.
+const CORE: &[&str] = &["-p", "bowline-bench", "-p", "bowline-bench-core"];
+
+/// Measures what is asked for.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
-    match arguments.split_first() {
-        Some((first, rest)) if first == "command" => command::run(rest),
-        _ => library(arguments),
+    let (first, rest) = match arguments.split_first() {
+        Some((first, rest)) => (first.as_str(), rest),
+        None => ("", arguments),
+    };
+    match first {
+        "command" => command::run(rest),
+        "check" => check(rest),
+        "core" => {
+            build(CORE)?;
+            harness(arguments)
+        }
+        "report" => {
+            build(&CORE[..2])?;
+            harness(arguments)
+        }
+        _ => {
+            build(&["--workspace"])?;
+            harness(arguments)
+        }
     }
 }
 
-/// Builds everything in `bench/`, then measures. Arguments are passed on.
-fn library(arguments: &[String]) -> Result<(), Failure> {
-    // The program that measures starts the others, so they must be there.
-    step(&["build", "--release", "--locked", "--bins"], &[])?;
-    step(&["run", "--release", "--locked", "--"], arguments)
+/// What `test` looks at: the harness's own tests, whether the core paths cost
+/// what is recorded, and whether the tables say what was measured.
+pub fn check(arguments: &[String]) -> Result<(), Failure> {
+    no_arguments(arguments)?;
+    step(&["fmt", "--all", "--check"], &[])?;
+    step(
+        &["clippy", "--locked", "--all-targets"],
+        &[CORE, &["--", "-D", "warnings"]].concat(),
+    )?;
+    step(&["test", "--locked", "-p", "bowline-bench"], &[])?;
+    build(CORE)?;
+    for arguments in [["core"].as_slice(), &["report", "--check"]] {
+        let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+        harness(&arguments)?;
+    }
+    Ok(())
 }
 
-fn step(verb: &[&str], arguments: &[String]) -> Result<(), Failure> {
+fn build(what: &[&str]) -> Result<(), Failure> {
+    step(&["build", "--release", "--locked"], what)
+}
+
+/// Runs the harness, which was built before.
+fn harness(arguments: &[String]) -> Result<(), Failure> {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let run = [
+        "run",
+        "--release",
+        "--locked",
+        "--quiet",
+        "-p",
+        "bowline-bench",
+        "--",
+    ];
+    step(&run, &arguments)
+}
+
+fn step(verb: &[&str], arguments: &[&str]) -> Result<(), Failure> {
     let status = cargo::cargo()
         .current_dir(cargo::root().join("bench"))
         .args(verb)
         .args(arguments)
         .status()
         .map_err(|error| format!("cargo did not start: {error}"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("`cargo {}` failed ({status})", verb[0]))
+    match status.success() {
+        true => Ok(()),
+        false => Err(format!("`cargo {}` failed in bench/ ({status})", verb[0])),
     }
 }

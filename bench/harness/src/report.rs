@@ -1,0 +1,171 @@
+//! The files that people read: `RESULTS.md`, and the comparison in README.
+
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    Failure,
+    figure::Target,
+    results::{Line, Results},
+    table,
+};
+
+const BEGIN: &str = "<!-- What follows is written by `cargo xtask bench`. -->";
+const END: &str = "<!-- What `cargo xtask bench` writes ends here. -->";
+
+/// Where everything is.
+pub(crate) struct Places {
+    root: PathBuf,
+}
+
+impl Places {
+    /// The repository that this program was built from.
+    pub(crate) fn here() -> Self {
+        let harness = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = harness.ancestors().nth(2).unwrap_or(harness);
+        Self {
+            root: root.to_owned(),
+        }
+    }
+
+    /// The results of a group.
+    pub(crate) fn results(&self, group: &str) -> PathBuf {
+        self.bench().join("results").join(format!("{group}.json"))
+    }
+
+    /// The folder of all benchmarks.
+    pub(crate) fn bench(&self) -> PathBuf {
+        self.root.join("bench")
+    }
+
+    fn tables(&self) -> PathBuf {
+        self.bench().join("RESULTS.md")
+    }
+
+    fn readme(&self) -> PathBuf {
+        self.root.join("README.md")
+    }
+}
+
+/// Writes both from the results that there are.
+pub(crate) fn write(places: &Places, all: &[Results]) -> Result<(), Failure> {
+    for (path, text) in texts(places, all)? {
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Whether both say what the results say.
+pub(crate) fn check(places: &Places, all: &[Results]) -> Result<(), Failure> {
+    for (path, text) in texts(places, all)? {
+        if read(&path)? != text {
+            return Err(format!(
+                "{} does not say what bench/results says; `cargo xtask bench report` writes it anew",
+                path.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn texts(places: &Places, all: &[Results]) -> Result<[(PathBuf, String); 2], Failure> {
+    let readme = read(&places.readme())?;
+    Ok([
+        (places.tables(), results(all)),
+        (places.readme(), within(&readme, &comparison(all))?),
+    ])
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// All results, for those who want to know.
+fn results(all: &[Results]) -> String {
+    let mut text = String::from(INTRODUCTION);
+    for results in all {
+        let Results {
+            group,
+            about,
+            machine,
+            figures,
+        } = results;
+        let _ = write!(text, "\n## {group}\n\n{about}\n\n");
+        let rounds = results.rounds();
+        let rounds = match rounds {
+            1 => "Once".to_owned(),
+            _ => format!("{rounds} rounds"),
+        };
+        let _ = writeln!(
+            text,
+            "{rounds}, {} cores, {}; others took at most {:.0} % of the processors before a round.\n",
+            machine.cores,
+            machine.compiler,
+            machine.busy * 100.0
+        );
+        text.push_str(&table::summary(figures));
+        text.push_str("\nEverybody's, with the least and the greatest of all rounds:\n\n");
+        text.push_str(&table::details(results));
+    }
+    text
+}
+
+const INTRODUCTION: &str = "# What things cost\n\n\
+    Written by `cargo xtask bench`, from [results](results) as JSON.\n\n\
+    **ours**: with default settings, as the guides show it. **rmcp**: version 3.8.0, the better \
+    of two programs in each line, one as its documentation shows it, one with everything set as \
+    is best for it. **limit**: the least that does the same work. **bare limit**: the least that \
+    is possible, which does not do all the work.\n\n\
+    All take turns in each round. Figures are medians over the rounds. *× rmcp* says how many \
+    times as good ours is, *of limit* which part of the limit it reaches, whichever way the \
+    figure goes: over 1 is better. Both are taken within each round. Seconds differ from machine \
+    to machine and from hour to hour; ratios and what is counted are what decides.\n";
+
+/// The lines that README shows: those that have a target.
+fn comparison(all: &[Results]) -> String {
+    let lines: Vec<&Line> = all
+        .iter()
+        .flat_map(|results| &results.figures)
+        .filter(|line| !line.targets.is_empty())
+        .collect();
+    let targets = || {
+        lines
+            .iter()
+            .flat_map(|line| line.targets.iter().map(|it| (*line, *it)))
+    };
+    let missed = |(line, target): &(&Line, Target)| line.reaches(*target) != Some(true);
+    let (all, missed) = (targets().count(), targets().filter(missed).count());
+    format!(
+        "{}\n{} of {all} targets are met.\n",
+        table::summary(lines.iter().copied()),
+        all - missed
+    )
+}
+
+/// Puts the text between the two marks.
+fn within(readme: &str, text: &str) -> Result<String, Failure> {
+    let parts = readme
+        .split_once(BEGIN)
+        .and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+    let Some((before, after)) = parts else {
+        return Err(format!("README.md has no {BEGIN:?} and {END:?}"));
+    };
+    Ok(format!("{before}{BEGIN}\n\n{text}\n{END}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_around_the_comparison_stays() {
+        let readme = format!("before\n\n{BEGIN}\nold\n{END}\nafter\n");
+        let new = within(&readme, "new\n").unwrap();
+        assert_eq!(new, format!("before\n\n{BEGIN}\n\nnew\n\n{END}\nafter\n"));
+        assert_eq!(within(&new, "new\n").unwrap(), new);
+        assert!(within("nothing", "new").is_err());
+    }
+}
