@@ -18,7 +18,7 @@ pub(crate) struct Plan {
     pub(crate) width: usize,
     /// How long the text is.
     pub(crate) bytes: usize,
-    pub(crate) revision: Revision,
+    pub(crate) era: Era,
     /// Without it exactly as many calls are made as were asked for.
     pub(crate) warm_up: bool,
 }
@@ -34,21 +34,21 @@ pub(crate) enum Shape {
     Text,
 }
 
-/// Which revision of the protocol is spoken.
+/// Which of the protocol's two eras is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Revision {
+pub(crate) enum Era {
     /// With a handshake.
-    V2025_11_25,
+    Handshake,
     /// Without.
-    V2026_07_28,
+    Stateless,
 }
 
-impl Revision {
-    /// As it is written.
-    pub(crate) fn name(self) -> &'static str {
+impl Era {
+    /// The revision that stands for it.
+    pub(crate) fn revision(self) -> &'static str {
         match self {
-            Self::V2025_11_25 => "2025-11-25",
-            Self::V2026_07_28 => "2026-07-28",
+            Self::Handshake => "2025-11-25",
+            Self::Stateless => "2026-07-28",
         }
     }
 }
@@ -66,7 +66,7 @@ impl Plan {
             calls: 0,
             width: 64,
             bytes: BYTES,
-            revision: Revision::V2025_11_25,
+            era: Era::Handshake,
             warm_up: true,
         };
         while let Some((option, after)) = rest.split_first() {
@@ -83,7 +83,7 @@ impl Plan {
                 "--calls" => calls = Some(number(value)?),
                 "--width" => plan.width = number(value)?,
                 "--bytes" => plan.bytes = number(value)?,
-                "--revision" => plan.revision = revision_named(value)?,
+                "--revision" => plan.era = era_of(value)?,
                 _ => return Err(format!("there is no option {option}")),
             }
         }
@@ -116,10 +116,10 @@ fn shape_named(name: &str) -> Result<Shape, Failure> {
     }
 }
 
-fn revision_named(name: &str) -> Result<Revision, Failure> {
-    let all = [Revision::V2025_11_25, Revision::V2026_07_28];
-    let found = all.into_iter().find(|revision| revision.name() == name);
-    found.ok_or_else(|| format!("revision {name:?} is not measured"))
+fn era_of(revision: &str) -> Result<Era, Failure> {
+    let all = [Era::Handshake, Era::Stateless];
+    let found = all.into_iter().find(|era| era.revision() == revision);
+    found.ok_or_else(|| format!("revision {revision:?} is not measured"))
 }
 
 fn number(text: &str) -> Result<usize, Failure> {

@@ -18,9 +18,7 @@ pub(crate) trait Client {
 
     /// Lets a little time pass, in which the client goes on with what it does
     /// in the background, such as waiting for its child.
-    fn pause(&mut self, time: Duration) {
-        std::thread::sleep(time);
-    }
+    fn pause(&mut self, time: Duration);
 }
 
 /// Calls of the tool `echo`.

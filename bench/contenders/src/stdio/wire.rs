@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::arguments::Revision;
+use super::arguments::Era;
 
 /// What a client's message has that a server must know, in one pass.
 #[derive(Deserialize)]
@@ -132,10 +132,10 @@ struct Implementation {
 struct Nothing {}
 
 impl Meta {
-    /// What requests of this revision say.
-    pub(crate) fn of(revision: Revision) -> Option<Self> {
-        (revision == Revision::V2026_07_28).then_some(Self {
-            version: Revision::V2026_07_28.name(),
+    /// What requests of this era say.
+    pub(crate) fn of(era: Era) -> Option<Self> {
+        (era == Era::Stateless).then_some(Self {
+            version: Era::Stateless.revision(),
             client: Implementation {
                 name: "limit",
                 version: "1",
@@ -147,14 +147,14 @@ impl Meta {
 
 /// The first request of a client, with the id 0, as a line. Before a call can
 /// be made it must be answered and [`after`] sent.
-pub(crate) fn opening(revision: Revision) -> &'static str {
-    match revision {
-        Revision::V2025_11_25 => concat!(
+pub(crate) fn opening(era: Era) -> &'static str {
+    match era {
+        Era::Handshake => concat!(
             r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","#,
             r#""capabilities":{},"clientInfo":{"name":"limit","version":"1"}}}"#,
             "\n"
         ),
-        Revision::V2026_07_28 => concat!(
+        Era::Stateless => concat!(
             r#"{"jsonrpc":"2.0","id":0,"method":"server/discover","params":{"_meta":{"#,
             r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
             r#""io.modelcontextprotocol/clientInfo":{"name":"limit","version":"1"},"#,
@@ -165,10 +165,10 @@ pub(crate) fn opening(revision: Revision) -> &'static str {
 }
 
 /// What a client says when its first request was answered.
-pub(crate) fn after(revision: Revision) -> &'static str {
-    match revision {
-        Revision::V2025_11_25 => "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n",
-        Revision::V2026_07_28 => "",
+pub(crate) fn after(era: Era) -> &'static str {
+    match era {
+        Era::Handshake => "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n",
+        Era::Stateless => "",
     }
 }
 

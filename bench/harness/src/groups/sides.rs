@@ -75,7 +75,7 @@ const fn side(id: &'static str, title: &'static str, unit: &'static str, better:
 /// The client of that name, and the server of that name.
 fn each_side(name: &str, scale: Scale) -> Result<Measured, Failure> {
     let client = Run::of(name, "bare");
-    let parallel = client.calls("parallel", scale.of(20_000)).measure()?;
+    let parallel = client.calls("parallel", scale.of(30_000)).measure()?;
     let sequential = client.calls("sequential", scale.of(4000)).measure()?;
     let mut figures = vec![
         figure("sides.client.rate", &parallel, "rate", 1.0)?,
@@ -83,7 +83,7 @@ fn each_side(name: &str, scale: Scale) -> Result<Measured, Failure> {
         figure("sides.client.p50", &sequential, "p50", 1.0)?,
     ];
     let server = Run::of("bare", name);
-    let parallel = server.calls("parallel", scale.of(20_000)).measure()?;
+    let parallel = server.calls("parallel", scale.of(30_000)).measure()?;
     let sequential = server.calls("sequential", scale.of(4000)).measure()?;
     figures.extend([
         figure("sides.server.rate", &parallel, "rate", 1.0)?,

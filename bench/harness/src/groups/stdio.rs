@@ -131,7 +131,7 @@ fn both_sides(name: &str, scale: Scale) -> Result<Measured, Failure> {
         .calls("sequential", scale.of(4000))
         .on_one_core()
         .measure()?;
-    let parallel = run.calls("parallel", scale.of(20_000)).measure()?;
+    let parallel = run.calls("parallel", scale.of(30_000)).measure()?;
     let text = run.calls("text", scale.of(30)).bytes(1_000_000).measure()?;
     let long = run.calls("text", scale.of(5)).bytes(10_000_000).measure()?;
     Ok(vec![

@@ -24,7 +24,7 @@ pub(super) struct Bare {
 impl Bare {
     pub(super) fn new(plan: &Plan) -> Self {
         Self {
-            meta: Meta::of(plan.revision),
+            meta: Meta::of(plan.era),
             rest: Vec::new(),
             length: 0,
         }

@@ -16,7 +16,7 @@ use tokio::{
 
 use super::{
     super::{
-        arguments::Revision,
+        arguments::Era,
         lines::Lines,
         start::Start,
         tasks::Caller,
@@ -77,7 +77,7 @@ impl Shared {
 }
 
 /// Connects to the server that it starts.
-pub(super) async fn connect(start: &Start, revision: Revision) -> Result<Limit, Failure> {
+pub(super) async fn connect(start: &Start, era: Era) -> Result<Limit, Failure> {
     let failed = |error: std::io::Error| error.to_string();
     let mut command = Command::from(start.command());
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -86,7 +86,7 @@ pub(super) async fn connect(start: &Start, revision: Revision) -> Result<Limit, 
     let (mut input, mut output) = streams.ok_or("the child has no streams")?;
 
     output
-        .write_all(opening(revision).as_bytes())
+        .write_all(opening(era).as_bytes())
         .await
         .map_err(failed)?;
     let mut lines = Lines::new();
@@ -97,7 +97,7 @@ pub(super) async fn connect(start: &Start, revision: Revision) -> Result<Limit, 
         }
     }
     output
-        .write_all(after(revision).as_bytes())
+        .write_all(after(era).as_bytes())
         .await
         .map_err(failed)?;
 
@@ -109,7 +109,7 @@ pub(super) async fn connect(start: &Start, revision: Revision) -> Result<Limit, 
     tokio::spawn(read(Arc::clone(&shared), input, lines));
     Ok(Limit {
         shared,
-        meta: Meta::of(revision),
+        meta: Meta::of(era),
         child: Arc::new(child),
     })
 }

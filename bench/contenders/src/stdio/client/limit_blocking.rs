@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::{
     super::{
-        arguments::Revision,
+        arguments::Era,
         wire::{Arguments, Call, CallParams, Meta, Reply},
     },
     pipelined::Words,
@@ -18,9 +18,9 @@ pub(super) struct Typed {
 }
 
 impl Typed {
-    pub(super) fn new(revision: Revision) -> Self {
+    pub(super) fn new(era: Era) -> Self {
         Self {
-            meta: Meta::of(revision),
+            meta: Meta::of(era),
         }
     }
 }

@@ -19,30 +19,21 @@ use pipelined::Pipelined;
 
 /// Starts the server and connects to it.
 pub(crate) fn connect(plan: &Plan, start: &Start) -> Result<Box<dyn Client>, Failure> {
-    let revision = plan.revision;
+    let era = plan.era;
     Ok(match &*plan.client {
-        "ours" => Box::new(Tasks::connect(
-            many_threads()?,
-            ours::connect(start, revision),
-        )?),
+        "ours" => Box::new(Tasks::connect(many_threads()?, ours::connect(start, era))?),
         "ours-one-thread" => {
-            let connecting = ours::connect(start, revision);
+            let connecting = ours::connect(start, era);
             Box::new(Tasks::connect(one_thread()?, connecting)?)
         }
-        "rmcp" => Box::new(Tasks::connect(
-            many_threads()?,
-            rmcp::connect(start, revision),
-        )?),
+        "rmcp" => Box::new(Tasks::connect(many_threads()?, rmcp::connect(start, era))?),
         "rmcp-tuned" => {
-            let connecting = rmcp_tuned::connect(start, revision);
+            let connecting = rmcp_tuned::connect(start, era);
             Box::new(Tasks::connect(one_thread()?, connecting)?)
         }
-        "limit" => Box::new(Tasks::connect(
-            one_thread()?,
-            limit::connect(start, revision),
-        )?),
+        "limit" => Box::new(Tasks::connect(one_thread()?, limit::connect(start, era))?),
         "limit-blocking" => {
-            let words = limit_blocking::Typed::new(revision);
+            let words = limit_blocking::Typed::new(era);
             Box::new(Pipelined::connect(words, plan, start)?)
         }
         "bare" => {

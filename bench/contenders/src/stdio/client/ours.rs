@@ -2,21 +2,18 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bowline::{Client, proto, transport::ChildProcess};
+use bowline::{Client, proto::revision::Revision, transport::ChildProcess};
 use serde_json::json;
 
-use super::super::{arguments::Revision, start::Start, tasks::Caller};
+use super::super::{arguments::Era, start::Start, tasks::Caller};
 use crate::Failure;
 
 /// Connects to the server that it starts.
-pub(super) async fn connect(start: &Start, revision: Revision) -> Result<Client, Failure> {
+pub(super) async fn connect(start: &Start, era: Era) -> Result<Client, Failure> {
     let mut server = ChildProcess::new(&start.program).args(&start.arguments);
     let mut builder = Client::builder()
         .identity("bench", "1.0.0")
-        .revisions([match revision {
-            Revision::V2025_11_25 => proto::revision::Revision::V2025_11_25,
-            Revision::V2026_07_28 => proto::revision::Revision::V2026_07_28,
-        }]);
+        .revisions(Revision::parse(era.revision()));
     if start.watched {
         let long = Duration::from_secs(60);
         server = server.grace(long);

@@ -4,7 +4,7 @@
 use std::{
     io::{Read as _, Write as _},
     process::{Child, ChildStdin, ChildStdout, Stdio},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use super::super::{
@@ -63,14 +63,12 @@ impl<W: Words> Pipelined<W> {
         };
         connected
             .out
-            .extend_from_slice(opening(plan.revision).as_bytes());
+            .extend_from_slice(opening(plan.era).as_bytes());
         connected.send()?;
         while connected.lines.next().is_none() {
             connected.receive()?;
         }
-        connected
-            .out
-            .extend_from_slice(after(plan.revision).as_bytes());
+        connected.out.extend_from_slice(after(plan.era).as_bytes());
         connected.send()?;
         Ok(connected)
     }
@@ -150,6 +148,10 @@ impl<W: Words> Client for Pipelined<W> {
         drop(self.output.take());
         self.child.wait().map_err(|error| error.to_string())?;
         Ok(())
+    }
+
+    fn pause(&mut self, time: Duration) {
+        std::thread::park_timeout(time);
     }
 }
 

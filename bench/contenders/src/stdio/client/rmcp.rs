@@ -9,7 +9,7 @@ use rmcp::{
     transport::{IntoTransport, TokioChildProcess},
 };
 
-use super::super::{arguments::Revision, start::Start, tasks::Caller};
+use super::super::{arguments::Era, start::Start, tasks::Caller};
 use crate::Failure;
 
 /// A client that runs.
@@ -20,24 +20,24 @@ pub(super) type Running = Arc<RunningService<RoleClient, ClientConfig>>;
 pub(super) struct Shown(Running);
 
 /// Connects to the server that it starts.
-pub(super) async fn connect(start: &Start, revision: Revision) -> Result<Shown, Failure> {
+pub(super) async fn connect(start: &Start, era: Era) -> Result<Shown, Failure> {
     let command = tokio::process::Command::from(start.command());
     let child = TokioChildProcess::new(command).map_err(|error| error.to_string())?;
-    open(child, revision).await.map(Shown)
+    open(child, era).await.map(Shown)
 }
 
-/// Opens a session of this revision.
-pub(super) async fn open<T, E, A>(transport: T, revision: Revision) -> Result<Running, Failure>
+/// Opens a session of this era.
+pub(super) async fn open<T, E, A>(transport: T, era: Era) -> Result<Running, Failure>
 where
     T: IntoTransport<RoleClient, E, A>,
     E: std::error::Error + Send + Sync + 'static,
 {
-    let (version, lifecycle) = match revision {
-        Revision::V2025_11_25 => (
+    let (version, lifecycle) = match era {
+        Era::Handshake => (
             ProtocolVersion::V_2025_11_25,
             ClientLifecycleMode::Initialize,
         ),
-        Revision::V2026_07_28 => (
+        Era::Stateless => (
             ProtocolVersion::V_2026_07_28,
             ClientLifecycleMode::Discover {
                 preferred_versions: vec![ProtocolVersion::V_2026_07_28],

@@ -10,7 +10,7 @@ use tokio::{
 };
 
 use super::{
-    super::{arguments::Revision, start::Start, tasks::Caller},
+    super::{arguments::Era, start::Start, tasks::Caller},
     rmcp::{Running, call, cancel, length, open},
 };
 use crate::Failure;
@@ -28,7 +28,7 @@ pub(super) struct Tuned {
 }
 
 /// Connects to the server that it starts.
-pub(super) async fn connect(start: &Start, revision: Revision) -> Result<Tuned, Failure> {
+pub(super) async fn connect(start: &Start, era: Era) -> Result<Tuned, Failure> {
     let mut command = Command::from(start.command());
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().map_err(|error| error.to_string())?;
@@ -36,7 +36,7 @@ pub(super) async fn connect(start: &Start, revision: Revision) -> Result<Tuned, 
     let (input, output) = streams.ok_or("the child has no streams")?;
     let input = BufReader::with_capacity(READ_BYTES, input);
     Ok(Tuned {
-        client: open((input, output), revision).await?,
+        client: open((input, output), era).await?,
         child: Arc::new(child),
     })
 }
