@@ -5,7 +5,7 @@ use std::{
     io::{BufRead as _, BufReader},
     path::PathBuf,
     process::{Child, ChildStdin, Stdio},
-    thread::sleep,
+    thread::park_timeout,
     time::{Duration, Instant},
 };
 
@@ -75,8 +75,8 @@ impl Served {
         let until = Instant::now() + Duration::from_secs(2);
         let mut before = self.memory()?;
         let mut steady = 0;
-        while steady < 3 && Instant::now() < until {
-            sleep(Duration::from_millis(30));
+        while steady < 2 && Instant::now() < until {
+            park_timeout(Duration::from_millis(30));
             let now = self.memory()?;
             steady = if now == before { steady + 1 } else { 0 };
             before = now;
@@ -101,12 +101,8 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
+        // It holds nothing that would have to be put away.
         drop(self.input.take());
-        let until = Instant::now() + Duration::from_secs(2);
-        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < until {
-            sleep(Duration::from_millis(2));
-        }
-        // No more than a formality, unless it hangs.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -5,8 +5,8 @@ use std::{
     io::{BufRead as _, BufReader, ErrorKind, Read as _},
     path::PathBuf,
     process::{Child, Command, Stdio},
-    thread::sleep,
-    time::Duration,
+    thread::park_timeout,
+    time::{Duration, Instant},
 };
 
 use serde::Deserialize;
@@ -75,7 +75,12 @@ fn listen(child: &mut Child, time: Duration) -> std::io::Result<String> {
     let mut output = BufReader::new(output);
     let mut said = String::new();
     while output.read_line(&mut said)? > 0 && !said.ends_with("ready\n") {}
-    sleep(time);
+    // Should it end before, there is nothing to wait for.
+    let until = Instant::now() + time;
+    while child.try_wait()?.is_none() && Instant::now() < until {
+        let rest = until.saturating_duration_since(Instant::now());
+        park_timeout(rest.min(Duration::from_millis(20)));
+    }
     interrupt(child);
     output.read_to_string(&mut said)?;
     Ok(said)
