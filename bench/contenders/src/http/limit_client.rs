@@ -55,7 +55,7 @@ impl Limit {
             sender: Arc::new(Mutex::new(sender)),
             uri: Uri::from_static(super::PATH),
             headers: headers(address.as_str())?,
-            next: number << 32,
+            next: number << 20,
         })
     }
 }
@@ -63,11 +63,11 @@ impl Limit {
 /// What our client sends with every call.
 fn headers(host: &str) -> Result<HeaderMap, Failure> {
     let constant = [
-        ("accept", "application/json, text/event-stream"),
         ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+        ("mcp-protocol-version", "2026-07-28"),
         ("mcp-method", "tools/call"),
         ("mcp-name", "echo"),
-        ("mcp-protocol-version", "2026-07-28"),
     ];
     let mut headers = HeaderMap::new();
     for (name, value) in constant {
@@ -135,10 +135,10 @@ struct Say {
 struct Meta {
     #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
     version: &'static str,
-    #[serde(rename = "io.modelcontextprotocol/clientInfo")]
-    info: Info,
     #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
     capabilities: Nothing,
+    #[serde(rename = "io.modelcontextprotocol/clientInfo")]
+    info: Info,
 }
 
 #[derive(Serialize)]
