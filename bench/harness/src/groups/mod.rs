@@ -17,6 +17,7 @@ pub(crate) fn all() -> Vec<Group> {
         stdio::group(),
         sides::group(),
         http_server::group(),
+        http_server::memory(),
         http_client::group(),
         list::group(),
         instructions::group(),
