@@ -4,6 +4,7 @@
 mod figure;
 mod group;
 mod groups;
+mod plot;
 mod program;
 
 use std::process::ExitCode;
