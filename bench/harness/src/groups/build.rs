@@ -127,10 +127,16 @@ fn fetch(manifest: &Path) -> Result<(), Failure> {
     fetch
         .args(["fetch", "--locked", "--manifest-path"])
         .arg(manifest);
-    match fetch.stderr(Stdio::null()).status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{fetch:?}: {status}")),
-        Err(error) => Err(format!("{fetch:?}: {error}")),
+    let output = fetch.output();
+    let output = output.map_err(|error| format!("{fetch:?}: {error}"))?;
+    match output.status.success() {
+        true => Ok(()),
+        // Where the product has other dependencies than before, the lock file
+        // beside the manifest must follow.
+        false => Err(format!(
+            "{fetch:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        )),
     }
 }
 
@@ -166,8 +172,9 @@ fn timed_build(manifest: &Path, target: &Path) -> Result<Timed, Failure> {
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS");
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("CARGO_PROFILE_") {
-            build.env_remove(name);
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PROFILE_") || text.starts_with("CARGO_BUILD_") {
+            build.env_remove(&name);
         }
     }
     let start = Instant::now();
