@@ -13,6 +13,7 @@ mod core;
 mod figure;
 mod group;
 mod groups;
+mod plot;
 mod program;
 mod quiet;
 mod report;
