@@ -1,4 +1,5 @@
-//! The files that people read: `RESULTS.md`, and the comparison in README.
+//! The files that people read: `RESULTS.md`, its picture, and the comparison in
+//! README.
 
 use std::{
     fmt::Write as _,
@@ -9,12 +10,18 @@ use std::{
 use crate::{
     Failure,
     figure::Target,
+    groups::growth,
+    plot,
     results::{Line, Results},
     table,
 };
 
 const BEGIN: &str = "<!-- What follows is written by `cargo xtask bench`. -->";
 const END: &str = "<!-- What `cargo xtask bench` writes ends here. -->";
+
+/// The group that is drawn, and where.
+const GROWTH: &str = "growth";
+const PICTURE: &str = "growth.svg";
 
 /// Where everything is.
 pub(crate) struct Places {
@@ -45,12 +52,16 @@ impl Places {
         self.bench().join("RESULTS.md")
     }
 
+    fn picture(&self) -> PathBuf {
+        self.bench().join(PICTURE)
+    }
+
     fn readme(&self) -> PathBuf {
         self.root.join("README.md")
     }
 }
 
-/// Writes both from the results that there are.
+/// Writes all of them from the results that there are.
 pub(crate) fn write(places: &Places, all: &[Results]) -> Result<(), Failure> {
     for (path, text) in texts(places, all)? {
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -58,7 +69,7 @@ pub(crate) fn write(places: &Places, all: &[Results]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether both say what the results say.
+/// Whether they say what the results say.
 pub(crate) fn check(places: &Places, all: &[Results]) -> Result<(), Failure> {
     for (path, text) in texts(places, all)? {
         if read(&path)? != text {
@@ -71,12 +82,24 @@ pub(crate) fn check(places: &Places, all: &[Results]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn texts(places: &Places, all: &[Results]) -> Result<[(PathBuf, String); 2], Failure> {
+fn texts(places: &Places, all: &[Results]) -> Result<Vec<(PathBuf, String)>, Failure> {
     let readme = read(&places.readme())?;
-    Ok([
+    let mut texts = vec![
         (places.tables(), results(all)),
         (places.readme(), within(&readme, &comparison(all))?),
-    ])
+    ];
+    texts.extend(picture(all).map(|picture| (places.picture(), picture)));
+    Ok(texts)
+}
+
+/// How costs grow, if that was measured.
+fn picture(all: &[Results]) -> Option<String> {
+    let grown = all.iter().find(|results| results.group == GROWTH)?;
+    let plots = growth::plots(|who, id| {
+        let line = grown.figures.iter().find(|line| line.id == id)?;
+        Some(line.of(who)?.median)
+    });
+    Some(plot::svg(&plots))
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
@@ -106,6 +129,9 @@ fn results(all: &[Results]) -> String {
             machine.compiler,
             machine.busy * 100.0
         );
+        if group == GROWTH {
+            let _ = writeln!(text, "![What one costs among many]({PICTURE})\n");
+        }
         text.push_str(&table::summary(figures));
         text.push_str("\nEverybody's, with the least and the greatest of all rounds:\n\n");
         text.push_str(&table::details(results));

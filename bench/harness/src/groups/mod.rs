@@ -1,7 +1,7 @@
 //! All that is measured, in the order of the results.
 
 mod build;
-mod growth;
+pub(crate) mod growth;
 mod http_client;
 mod http_server;
 mod instructions;
