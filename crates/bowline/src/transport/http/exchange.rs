@@ -4,12 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
-    Method, Response, StatusCode,
+    Method, StatusCode,
     header::{CONTENT_TYPE, HeaderValue},
 };
 use tokio::time::timeout;
 
 use super::{
+    answer::Answer,
     body::{self, NoBody},
     events::{End, Events},
     letter::{Kind, Letter},
@@ -81,7 +82,7 @@ impl Exchange {
         let session = self.talk.session();
         let mut response = self
             .talk
-            .send(Method::POST, letter.headers, letter.frame)
+            .send(Method::POST, &letter.heading, letter.frame)
             .await?;
         let status = response.status();
         if !status.is_success() {
@@ -102,7 +103,7 @@ impl Exchange {
         self.answer(response).await
     }
 
-    async fn answer(&self, response: Response) -> Result<(), Refusal> {
+    async fn answer(&self, response: Answer) -> Result<(), Refusal> {
         let kind = response.headers().get(CONTENT_TYPE);
         let kind = kind.map(HeaderValue::as_bytes).unwrap_or_default();
         if is_event_stream(kind) {
@@ -122,7 +123,7 @@ impl Exchange {
         self.json(response).await
     }
 
-    async fn json(&self, mut response: Response) -> Result<(), Refusal> {
+    async fn json(&self, mut response: Answer) -> Result<(), Refusal> {
         let body = match body::whole(&mut response, self.talk.max_frame).await {
             Ok(body) => body,
             Err(NoBody::TooLarge(size)) => {
@@ -148,7 +149,7 @@ impl Exchange {
 
     /// Reads a stream up to the answer, and takes it up again where that is
     /// allowed: by GET, with the place where it broke, and never by POST.
-    async fn stream(&self, response: Response) -> Result<(), Refusal> {
+    async fn stream(&self, response: Answer) -> Result<(), Refusal> {
         let mut resumption = Resumption::new(self.talk.resumption);
         let mut events = self.events(response);
         loop {
@@ -242,13 +243,13 @@ impl Exchange {
         self.outbox.put(LinkEvent::Oversize { size, prefix }).await;
     }
 
-    fn events(&self, response: Response) -> Events {
+    fn events(&self, response: Answer) -> Events {
         Events::new(response, self.talk.max_frame, self.talk.limits.comments)
     }
 }
 
 /// Whether an answer is an event stream.
-pub(super) fn is_stream(response: &Response) -> bool {
+pub(super) fn is_stream(response: &Answer) -> bool {
     let kind = response.headers().get(CONTENT_TYPE);
     response.status() == StatusCode::OK && kind.is_some_and(|kind| is_event_stream(kind.as_bytes()))
 }

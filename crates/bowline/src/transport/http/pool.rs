@@ -1,0 +1,301 @@
+//! Connections straight to one server, kept and used again.
+//!
+//! A connection is driven by the exchange that uses it, and by nobody while it
+//! is idle: an exchange needs no second task, and no word between two of them.
+//! An exchange that is given up takes its connection along.
+
+use std::{
+    convert::Infallible,
+    error::Error,
+    future::poll_fn,
+    io,
+    pin::{Pin, pin},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use hyper::{
+    Request, Response, Uri,
+    body::{Body, Frame, Incoming, SizeHint},
+    client::conn::{
+        TrySendError,
+        http1::{self, Connection, SendRequest},
+    },
+};
+use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
+use hyper_util::{client::legacy::connect::HttpConnector, rt::TokioIo};
+use tokio::{
+    net::TcpStream,
+    task::JoinHandle,
+    time::{Instant, sleep, timeout},
+};
+use tower_service::Service as _;
+
+use super::{
+    secure::{CONNECT, IDLE},
+    words::innermost,
+};
+use crate::transport::{CauseKind, Refusal};
+
+/// The connections to one server.
+pub(super) struct Pool {
+    /// The server: scheme, host and port.
+    origin: Uri,
+    connector: HttpsConnector<HttpConnector>,
+    idle: Mutex<Idle>,
+}
+
+/// Connections that nobody uses now, the latest last.
+#[derive(Default)]
+struct Idle {
+    wires: Vec<(Instant, Box<Wire>)>,
+    /// Closes those that nobody comes back for.
+    reaper: Option<JoinHandle<()>>,
+}
+
+impl Pool {
+    pub(super) fn new(origin: Uri, connector: HttpsConnector<HttpConnector>) -> Self {
+        Self {
+            origin,
+            connector,
+            idle: Mutex::default(),
+        }
+    }
+
+    /// Sends a request, whose target is a path and which names its host. Uses
+    /// a connection that is idle, or opens one.
+    pub(super) async fn send(
+        self: &Arc<Self>,
+        mut request: Request<Whole>,
+    ) -> Result<Response<Pieces>, Refusal> {
+        while let Some(wire) = self.take() {
+            match self.exchange(wire, request).await {
+                Ok(response) => return Ok(response),
+                // It was closed in the meantime, and nothing of this was sent.
+                Err(mut error) => match error.take_message() {
+                    Some(unsent) => request = unsent,
+                    None => return Err(unanswered(&error.into_error())),
+                },
+            }
+        }
+        let wire = self.connect().await.map_err(|error| {
+            let why = innermost(&*error);
+            Refusal::Failed(CauseKind::Unreachable(why).into())
+        })?;
+        self.exchange(wire, request).await.map_err(|mut error| {
+            let unsent = error.take_message().is_some();
+            let error = error.into_error();
+            match unsent {
+                true => Refusal::Failed(CauseKind::Unreachable(innermost(&error)).into()),
+                false => unanswered(&error),
+            }
+        })
+    }
+
+    async fn exchange(
+        self: &Arc<Self>,
+        mut wire: Box<Wire>,
+        request: Request<Whole>,
+    ) -> Result<Response<Pieces>, TrySendError<Request<Whole>>> {
+        let response = wire.exchange(request).await?;
+        let is_over = response.body().is_end_stream() && wire.is_idle();
+        let wire = match is_over {
+            true => {
+                self.put(wire);
+                None
+            }
+            false => Some(wire),
+        };
+        Ok(response.map(|body| Pieces {
+            body,
+            wire,
+            pool: Arc::clone(self),
+        }))
+    }
+
+    async fn connect(&self) -> Result<Box<Wire>, Box<dyn Error + Send + Sync>> {
+        let mut connector = self.connector.clone();
+        let connecting = async {
+            poll_fn(|cx| connector.poll_ready(cx)).await?;
+            let io = connector.call(self.origin.clone()).await?;
+            let (sender, connection) = http1::handshake(io).await?;
+            Ok(Box::new(Wire {
+                sender,
+                connection: Some(connection),
+            }))
+        };
+        let connected = timeout(CONNECT, connecting).await;
+        connected.unwrap_or_else(|_| {
+            let why = "no connection came up in time";
+            Err(io::Error::new(io::ErrorKind::TimedOut, why).into())
+        })
+    }
+
+    /// The connection that was used last, if it is fresh enough.
+    fn take(&self) -> Option<Box<Wire>> {
+        let mut idle = self.idle();
+        let (since, wire) = idle.wires.pop()?;
+        if since.elapsed() < IDLE {
+            return Some(wire);
+        }
+        // The others are older still.
+        idle.wires.clear();
+        None
+    }
+
+    fn put(self: &Arc<Self>, wire: Box<Wire>) {
+        let mut idle = self.idle();
+        idle.wires.push((Instant::now(), wire));
+        if idle.reaper.as_ref().is_none_or(JoinHandle::is_finished) {
+            let pool = Arc::downgrade(self);
+            idle.reaper = Some(tokio::spawn(reap(pool)));
+        }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Idle> {
+        // What is kept here is whole after every statement.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Closes connections that were idle for too long, until there are none.
+async fn reap(pool: Weak<Pool>) {
+    loop {
+        sleep(IDLE).await;
+        let Some(pool) = pool.upgrade() else {
+            return;
+        };
+        let mut idle = pool.idle();
+        let stale = idle
+            .wires
+            .partition_point(|(since, _)| since.elapsed() >= IDLE);
+        idle.wires.drain(..stale);
+        if idle.wires.is_empty() {
+            idle.reaper = None;
+            return;
+        }
+    }
+}
+
+/// One connection, with one exchange at a time.
+struct Wire {
+    sender: SendRequest<Whole>,
+    /// None once it is closed.
+    connection: Option<Connection<MaybeHttpsStream<TokioIo<TcpStream>>, Whole>>,
+}
+
+impl Wire {
+    async fn exchange(
+        &mut self,
+        request: Request<Whole>,
+    ) -> Result<Response<Incoming>, TrySendError<Request<Whole>>> {
+        let mut response = pin!(self.sender.try_send_request(request));
+        poll_fn(|cx| {
+            drive(&mut self.connection, cx);
+            response.as_mut().poll(cx)
+        })
+        .await
+    }
+
+    /// Whether another request could be sent.
+    fn is_idle(&self) -> bool {
+        self.connection.is_some() && self.sender.is_ready()
+    }
+}
+
+/// Moves bytes in both directions.
+fn drive<C: Future + Unpin>(connection: &mut Option<C>, cx: &mut Context<'_>) {
+    // What went wrong is told to the one who waits for an answer or a body. A
+    // connection that is over gives back what it did not send when it is dropped.
+    if let Some(open) = connection
+        && Pin::new(open).poll(cx).is_ready()
+    {
+        *connection = None;
+    }
+}
+
+/// The body of an answer, as it comes. Read to its end, it gives its connection
+/// back.
+pub(super) struct Pieces {
+    body: Incoming,
+    wire: Option<Box<Wire>>,
+    pool: Arc<Pool>,
+}
+
+impl Pieces {
+    /// How long the body is to be, if the server said so.
+    pub(super) fn announced(&self) -> Option<u64> {
+        self.body.size_hint().exact()
+    }
+
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, hyper::Error> {
+        loop {
+            match poll_fn(|cx| self.poll_frame(cx)).await {
+                Some(frame) => {
+                    // Trailers say nothing to us.
+                    if let Ok(data) = frame?.into_data() {
+                        return Ok(Some(data));
+                    }
+                }
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn poll_frame(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let Some(wire) = &mut self.wire else {
+            return Poll::Ready(None);
+        };
+        drive(&mut wire.connection, cx);
+        let frame = Pin::new(&mut self.body).poll_frame(cx);
+        let is_over = matches!(frame, Poll::Ready(None)) || self.body.is_end_stream();
+        if is_over && let Some(mut wire) = self.wire.take() {
+            if !wire.is_idle() {
+                // It has not noticed the end itself yet.
+                drive(&mut wire.connection, cx);
+            }
+            if wire.is_idle() {
+                self.pool.put(wire);
+            }
+        }
+        frame
+    }
+}
+
+/// The body of a request, in one piece.
+pub(super) struct Whole(Bytes);
+
+impl From<Bytes> for Whole {
+    fn from(bytes: Bytes) -> Self {
+        Self(bytes)
+    }
+}
+
+impl Body for Whole {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let bytes = std::mem::take(&mut self.0);
+        Poll::Ready((!bytes.is_empty()).then(|| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.len() as u64)
+    }
+}
+
+fn unanswered(error: &hyper::Error) -> Refusal {
+    Refusal::Unanswered(CauseKind::Io(innermost(error)).into())
+}
