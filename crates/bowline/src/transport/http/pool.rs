@@ -9,7 +9,7 @@ use std::{
     error::Error,
     future::poll_fn,
     io,
-    pin::{Pin, pin},
+    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     task::{Context, Poll},
 };
@@ -65,53 +65,74 @@ impl Pool {
 
     /// Sends a request, whose target is a path and which names its host. Uses
     /// a connection that is idle, or opens one.
-    pub(super) async fn send(
+    ///
+    /// The request is on its way before the future is first polled, so that the
+    /// future has no room for it: there is one of these for every call.
+    pub(super) fn send(
         self: &Arc<Self>,
-        mut request: Request<Whole>,
+        request: Request<Whole>,
+    ) -> impl Future<Output = Result<Response<Pieces>, Refusal>> + use<> {
+        let sent = match self.take() {
+            Some(wire) => Ok(self.exchange(wire, request)),
+            None => Err(Box::new(request)),
+        };
+        let pool = Arc::clone(self);
+        async move {
+            let unsent = match sent {
+                Ok(exchange) => match exchange.await {
+                    Ok(response) => return Ok(response),
+                    Err(error) => still_unsent(error)?,
+                },
+                Err(request) => request,
+            };
+            Box::pin(pool.send_otherwise(unsent)).await
+        }
+    }
+
+    /// Sends a request by another connection that is idle, or a new one.
+    async fn send_otherwise(
+        self: &Arc<Self>,
+        mut request: Box<Request<Whole>>,
     ) -> Result<Response<Pieces>, Refusal> {
         while let Some(wire) = self.take() {
-            match self.exchange(wire, request).await {
+            match self.exchange(wire, *request).await {
                 Ok(response) => return Ok(response),
-                // It was closed in the meantime, and nothing of this was sent.
-                Err(mut error) => match error.take_message() {
-                    Some(unsent) => request = unsent,
-                    None => return Err(unanswered(&error.into_error())),
-                },
+                Err(error) => request = still_unsent(error)?,
             }
         }
-        let wire = self.connect().await.map_err(|error| {
-            let why = innermost(&*error);
-            Refusal::Failed(CauseKind::Unreachable(why).into())
-        })?;
-        self.exchange(wire, request).await.map_err(|mut error| {
-            let unsent = error.take_message().is_some();
-            let error = error.into_error();
-            match unsent {
-                true => Refusal::Failed(CauseKind::Unreachable(innermost(&error)).into()),
-                false => unanswered(&error),
-            }
+        let undelivered = |why| Refusal::Failed(CauseKind::Unreachable(why).into());
+        let wire = self.connect().await;
+        let wire = wire.map_err(|error| undelivered(innermost(&*error)))?;
+        let sent = self.exchange(wire, *request).await;
+        sent.map_err(|error| match error.message() {
+            Some(_) => undelivered(innermost(error.error())),
+            None => unanswered(error.error()),
         })
     }
 
-    async fn exchange(
+    fn exchange(
         self: &Arc<Self>,
         mut wire: Box<Wire>,
         request: Request<Whole>,
-    ) -> Result<Response<Pieces>, TrySendError<Request<Whole>>> {
-        let response = wire.exchange(request).await?;
-        let is_over = response.body().is_end_stream() && wire.is_idle();
-        let wire = match is_over {
-            true => {
-                self.put(wire);
-                None
-            }
-            false => Some(wire),
-        };
-        Ok(response.map(|body| Pieces {
-            body,
-            wire,
-            pool: Arc::clone(self),
-        }))
+    ) -> impl Future<Output = Result<Response<Pieces>, TrySendError<Request<Whole>>>> + use<> {
+        let mut answer = Box::pin(wire.sender.try_send_request(request));
+        let pool = Arc::clone(self);
+        async move {
+            let response = poll_fn(|cx| {
+                drive(&mut wire.connection, cx);
+                answer.as_mut().poll(cx)
+            });
+            let response = response.await?;
+            let is_over = response.body().is_end_stream() && wire.is_idle();
+            let wire = match is_over {
+                true => {
+                    pool.put(wire);
+                    None
+                }
+                false => Some(wire),
+            };
+            Ok(response.map(|body| Pieces { body, wire, pool }))
+        }
     }
 
     async fn connect(&self) -> Result<Box<Wire>, Box<dyn Error + Send + Sync>> {
@@ -186,18 +207,6 @@ struct Wire {
 }
 
 impl Wire {
-    async fn exchange(
-        &mut self,
-        request: Request<Whole>,
-    ) -> Result<Response<Incoming>, TrySendError<Request<Whole>>> {
-        let mut response = pin!(self.sender.try_send_request(request));
-        poll_fn(|cx| {
-            drive(&mut self.connection, cx);
-            response.as_mut().poll(cx)
-        })
-        .await
-    }
-
     /// Whether another request could be sent.
     fn is_idle(&self) -> bool {
         self.connection.is_some() && self.sender.is_ready()
@@ -293,6 +302,15 @@ impl Body for Whole {
 
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(self.0.len() as u64)
+    }
+}
+
+/// The request, where it is known that nothing of it was sent: its connection
+/// was closed in the meantime.
+fn still_unsent(mut error: TrySendError<Request<Whole>>) -> Result<Box<Request<Whole>>, Refusal> {
+    match error.take_message() {
+        Some(unsent) => Ok(Box::new(unsent)),
+        None => Err(unanswered(error.error())),
     }
 }
 

@@ -231,11 +231,12 @@ impl Talk {
                 sent: &sent,
                 attempt,
             };
-            let verdict = self.credentials.challenged(request, challenge).await;
+            let asking = Box::pin(self.credentials.challenged(request, challenge));
+            let verdict = asking.await;
             if verdict.map_err(unauthorized)? == Verdict::Leave {
                 return Ok(answer);
             }
-            body::drain(answer).await;
+            Box::pin(body::drain(answer)).await;
         }
         Err(unreachable("it wants other credentials again and again"))
     }
@@ -267,7 +268,7 @@ impl Talk {
             if answer.status() == StatusCode::PERMANENT_REDIRECT {
                 self.set_endpoint(next.clone());
             }
-            body::drain(answer).await;
+            Box::pin(body::drain(answer)).await;
             place = Place::new(next);
         }
         Err(unreachable("it redirects again and again"))

@@ -16,7 +16,7 @@ use super::{
     secure,
     words::words_of,
 };
-use crate::transport::{Cause, CauseKind, Refusal};
+use crate::transport::{BoxFuture, Cause, CauseKind, Refusal};
 
 /// How requests reach a server.
 #[derive(Clone)]
@@ -64,27 +64,43 @@ impl Way {
         Ok(Self::Client(built))
     }
 
-    /// Sends a request to a place on the server.
-    pub(super) async fn send(
+    /// Sends a request to a place on the server. The future has no room for the
+    /// request: there is one of these for every call.
+    pub(super) fn send(
         &self,
         method: Method,
         place: &Arc<Place>,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<Answer, Refusal> {
-        match self {
+    ) -> impl Future<Output = Result<Answer, Refusal>> + use<> {
+        let sending = match self {
             Self::Direct(pool) => {
                 let request = request(method, place, headers, body.into());
-                let response = pool.send(request?).await?;
-                Ok(Answer::direct(Arc::clone(place), response))
+                Sending::Direct(request.map(|request| pool.send(request)))
             }
             Self::Client(client) => {
                 let request = client.request(method, place.url.clone());
-                let sent = request.headers(headers).body(body).send().await;
-                Ok(Answer::by_client(place, sent.map_err(refusal_of)?))
+                let request = request.headers(headers).body(body);
+                Sending::ByClient(Box::pin(request.send()))
+            }
+        };
+        let place = Arc::clone(place);
+        async move {
+            match sending {
+                Sending::Direct(sending) => Ok(Answer::direct(place, sending?.await?)),
+                Sending::ByClient(sending) => {
+                    let response = sending.await.map_err(refusal_of)?;
+                    Ok(Answer::by_client(&place, response))
+                }
             }
         }
     }
+}
+
+/// A request that is on its way, in one way or the other.
+enum Sending<F> {
+    Direct(Result<F, Refusal>),
+    ByClient(BoxFuture<'static, reqwest::Result<reqwest::Response>>),
 }
 
 fn request(
