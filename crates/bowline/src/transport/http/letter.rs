@@ -84,10 +84,7 @@ impl Letter {
             Ok(
                 Envelope::Request { method, params, .. }
                 | Envelope::Notification { method, params },
-            ) => (
-                Kind::of(&method, params),
-                heading(talk, &method, params)?,
-            ),
+            ) => (Kind::of(&method, params), heading(talk, &method, params)?),
             // An answer of ours, which only the handshake era has.
             Ok(Envelope::Response { .. } | Envelope::Error { .. }) | Err(_) => {
                 let common = talk.posting(talk.rules());
@@ -164,10 +161,7 @@ pub(super) fn name_version(rules: Option<&'static Rules>, headers: &mut HeaderMa
     if let Some(rules) = rules
         && rules.version_header != VersionHeader::Never
     {
-        headers.extend(header(
-            name::MCP_PROTOCOL_VERSION,
-            rules.revision.as_str(),
-        ));
+        headers.extend(header(name::MCP_PROTOCOL_VERSION, rules.revision.as_str()));
     }
 }
 

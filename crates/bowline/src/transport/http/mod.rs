@@ -5,6 +5,9 @@
 //! link keeps open, where the revision has one. Servers of the first revision,
 //! which have two endpoints, are spoken to when the connection asks for that.
 //!
+//! Requests go straight to the server ([`pool`]), or by a client that knows of
+//! proxies ([`way`] chooses).
+//!
 //! Here is the machinery; what statuses, headers and streams mean is decided in
 //! [`proto::http`](crate::proto::http) and by the connection.
 
@@ -186,9 +189,9 @@ impl Http {
         self
     }
 
-    /// The settings of the client that is used unless one is given: certificates
-    /// as the system judges them, proxies from the environment, ten seconds to
-    /// connect, no redirects.
+    /// The settings that the transport has unless a client is given:
+    /// certificates as the system judges them, proxies from the environment, ten
+    /// seconds to connect, no redirects.
     ///
     /// # Errors
     ///
