@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
 use reqwest::{ClientBuilder, redirect::Policy};
-use rustls::{ClientConfig, crypto::ring};
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use rustls_platform_verifier::BuilderVerifierExt;
 
 /// How long a connection may take to come up, unless the settings say.
@@ -34,7 +34,7 @@ const ACKNOWLEDGE: Duration = Duration::from_secs(30);
 /// that are kept, and no redirects, which the transport follows itself.
 pub(crate) fn builder() -> Result<ClientBuilder, String> {
     let builder = ClientBuilder::new()
-        .tls_backend_preconfigured(tls()?)
+        .tls_backend_preconfigured(tls(true)?)
         .redirect(Policy::none())
         .referer(false)
         .connect_timeout(CONNECT)
@@ -48,8 +48,9 @@ pub(crate) fn builder() -> Result<ClientBuilder, String> {
     Ok(builder)
 }
 
-/// Opens connections with the same settings, straight to the server.
-pub(super) fn connector() -> Result<HttpsConnector<HttpConnector>, String> {
+/// Opens connections with the same settings, straight to the server. Without
+/// `certificates`, which take a while to read, it can do no TLS.
+pub(super) fn connector(certificates: bool) -> Result<HttpsConnector<HttpConnector>, String> {
     let mut http = HttpConnector::new();
     // It sees the addresses of `https` servers, too.
     http.enforce_http(false);
@@ -60,16 +61,19 @@ pub(super) fn connector() -> Result<HttpsConnector<HttpConnector>, String> {
     http.set_nodelay(true);
     #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
     http.set_tcp_user_timeout(Some(ACKNOWLEDGE));
-    Ok(HttpsConnector::from((http, tls()?)))
+    Ok(HttpsConnector::from((http, tls(certificates)?)))
 }
 
-fn tls() -> Result<ClientConfig, String> {
+fn tls(certificates: bool) -> Result<ClientConfig, String> {
     // Named outright: a default of the process might be missing, or be chosen
     // by another part of the program.
-    let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .and_then(BuilderVerifierExt::with_platform_verifier)
-        .map_err(|error| error.to_string())?
-        .with_no_client_auth();
-    Ok(tls)
+    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions();
+    let builder = match certificates {
+        true => builder.and_then(BuilderVerifierExt::with_platform_verifier),
+        // Who trusts nobody meets nobody.
+        false => builder.map(|builder| builder.with_root_certificates(RootCertStore::empty())),
+    };
+    let builder = builder.map_err(|error| error.to_string())?;
+    Ok(builder.with_no_client_auth())
 }

@@ -56,7 +56,8 @@ impl Way {
         if let Ok(origin) = origin
             && Matcher::from_system().intercept(&origin).is_none()
         {
-            let connector = secure::connector().map_err(CauseKind::Unreachable)?;
+            let connector = secure::connector(url.scheme() == "https");
+            let connector = connector.map_err(CauseKind::Unreachable)?;
             return Ok(Self::Direct(Arc::new(Pool::new(origin, connector))));
         }
         let built = secure::builder().map_err(CauseKind::Unreachable)?.build();
