@@ -49,7 +49,7 @@ pub(super) struct Pool {
 /// Connections that nobody uses now, the latest last.
 #[derive(Default)]
 struct Idle {
-    wires: Vec<(Instant, Box<Wire>)>,
+    lines: Vec<(Instant, Box<Line>)>,
     /// Closes those that nobody comes back for.
     reaper: Option<JoinHandle<()>>,
 }
@@ -73,7 +73,7 @@ impl Pool {
         request: Request<Whole>,
     ) -> impl Future<Output = Result<Response<Pieces>, Refusal>> + use<> {
         let sent = match self.take() {
-            Some(wire) => Ok(self.exchange(wire, request)),
+            Some(line) => Ok(self.exchange(line, request)),
             None => Err(Box::new(request)),
         };
         let pool = Arc::clone(self);
@@ -94,16 +94,16 @@ impl Pool {
         self: &Arc<Self>,
         mut request: Box<Request<Whole>>,
     ) -> Result<Response<Pieces>, Refusal> {
-        while let Some(wire) = self.take() {
-            match self.exchange(wire, *request).await {
+        while let Some(line) = self.take() {
+            match self.exchange(line, *request).await {
                 Ok(response) => return Ok(response),
                 Err(error) => request = still_unsent(error)?,
             }
         }
         let undelivered = |why| Refusal::Failed(CauseKind::Unreachable(why).into());
-        let wire = self.connect().await;
-        let wire = wire.map_err(|error| undelivered(innermost(&*error)))?;
-        let sent = self.exchange(wire, *request).await;
+        let line = self.connect().await;
+        let line = line.map_err(|error| undelivered(innermost(&*error)))?;
+        let sent = self.exchange(line, *request).await;
         sent.map_err(|error| match error.message() {
             Some(_) => undelivered(innermost(error.error())),
             None => unanswered(error.error()),
@@ -112,36 +112,36 @@ impl Pool {
 
     fn exchange(
         self: &Arc<Self>,
-        mut wire: Box<Wire>,
+        mut line: Box<Line>,
         request: Request<Whole>,
     ) -> impl Future<Output = Result<Response<Pieces>, TrySendError<Request<Whole>>>> + use<> {
-        let mut answer = Box::pin(wire.sender.try_send_request(request));
+        let mut answer = Box::pin(line.sender.try_send_request(request));
         let pool = Arc::clone(self);
         async move {
             let response = poll_fn(|cx| {
-                drive(&mut wire.connection, cx);
+                drive(&mut line.connection, cx);
                 answer.as_mut().poll(cx)
             });
             let response = response.await?;
-            let is_over = response.body().is_end_stream() && wire.is_idle();
-            let wire = match is_over {
+            let is_over = response.body().is_end_stream() && line.is_idle();
+            let line = match is_over {
                 true => {
-                    pool.put(wire);
+                    pool.put(line);
                     None
                 }
-                false => Some(wire),
+                false => Some(line),
             };
-            Ok(response.map(|body| Pieces { body, wire, pool }))
+            Ok(response.map(|body| Pieces { body, line, pool }))
         }
     }
 
-    async fn connect(&self) -> Result<Box<Wire>, Box<dyn Error + Send + Sync>> {
+    async fn connect(&self) -> Result<Box<Line>, Box<dyn Error + Send + Sync>> {
         let mut connector = self.connector.clone();
         let connecting = async {
             poll_fn(|cx| connector.poll_ready(cx)).await?;
             let io = connector.call(self.origin.clone()).await?;
             let (sender, connection) = http1::handshake(io).await?;
-            Ok(Box::new(Wire {
+            Ok(Box::new(Line {
                 sender,
                 connection: Some(connection),
             }))
@@ -154,20 +154,20 @@ impl Pool {
     }
 
     /// The connection that was used last, if it is fresh enough.
-    fn take(&self) -> Option<Box<Wire>> {
+    fn take(&self) -> Option<Box<Line>> {
         let mut idle = self.idle();
-        let (since, wire) = idle.wires.pop()?;
+        let (since, line) = idle.lines.pop()?;
         if since.elapsed() < IDLE {
-            return Some(wire);
+            return Some(line);
         }
         // The others are older still.
-        idle.wires.clear();
+        idle.lines.clear();
         None
     }
 
-    fn put(self: &Arc<Self>, wire: Box<Wire>) {
+    fn put(self: &Arc<Self>, line: Box<Line>) {
         let mut idle = self.idle();
-        idle.wires.push((Instant::now(), wire));
+        idle.lines.push((Instant::now(), line));
         if idle.reaper.as_ref().is_none_or(JoinHandle::is_finished) {
             let pool = Arc::downgrade(self);
             idle.reaper = Some(tokio::spawn(reap(pool)));
@@ -189,10 +189,10 @@ async fn reap(pool: Weak<Pool>) {
         };
         let mut idle = pool.idle();
         let stale = idle
-            .wires
+            .lines
             .partition_point(|(since, _)| since.elapsed() >= IDLE);
-        idle.wires.drain(..stale);
-        if idle.wires.is_empty() {
+        idle.lines.drain(..stale);
+        if idle.lines.is_empty() {
             idle.reaper = None;
             return;
         }
@@ -200,13 +200,13 @@ async fn reap(pool: Weak<Pool>) {
 }
 
 /// One connection, with one exchange at a time.
-struct Wire {
+struct Line {
     sender: SendRequest<Whole>,
     /// None once it is closed.
     connection: Option<Connection<MaybeHttpsStream<TokioIo<TcpStream>>, Whole>>,
 }
 
-impl Wire {
+impl Line {
     /// Whether another request could be sent.
     fn is_idle(&self) -> bool {
         self.connection.is_some() && self.sender.is_ready()
@@ -228,7 +228,7 @@ fn drive<C: Future + Unpin>(connection: &mut Option<C>, cx: &mut Context<'_>) {
 /// back.
 pub(super) struct Pieces {
     body: Incoming,
-    wire: Option<Box<Wire>>,
+    line: Option<Box<Line>>,
     pool: Arc<Pool>,
 }
 
@@ -256,19 +256,19 @@ impl Pieces {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let Some(wire) = &mut self.wire else {
+        let Some(line) = &mut self.line else {
             return Poll::Ready(None);
         };
-        drive(&mut wire.connection, cx);
+        drive(&mut line.connection, cx);
         let frame = Pin::new(&mut self.body).poll_frame(cx);
         let is_over = matches!(frame, Poll::Ready(None)) || self.body.is_end_stream();
-        if is_over && let Some(mut wire) = self.wire.take() {
-            if !wire.is_idle() {
+        if is_over && let Some(mut line) = self.line.take() {
+            if !line.is_idle() {
                 // It has not noticed the end itself yet.
-                drive(&mut wire.connection, cx);
+                drive(&mut line.connection, cx);
             }
-            if wire.is_idle() {
-                self.pool.put(wire);
+            if line.is_idle() {
+                self.pool.put(line);
             }
         }
         frame

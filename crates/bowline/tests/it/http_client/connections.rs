@@ -5,9 +5,9 @@ use std::{
     time::Duration,
 };
 
-use bowline::{Client, transport::Http};
+use bowline::{Client, proto::client::CauseKind, transport::Http};
 use serde_json::json;
-use tokio::sync::mpsc;
+use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::mpsc};
 
 use super::rig::{Part, Reply, Rig, builder, lock, stateless, within};
 
@@ -125,4 +125,23 @@ async fn a_client_of_the_applications_own_carries_calls_and_streams() {
         assert_eq!(hit.header("user-agent"), Some("own/1"));
         assert_eq!(hit.header("authorization"), Some("Bearer s3cr3t"));
     }
+}
+
+#[tokio::test]
+async fn a_server_that_speaks_no_tls_is_told_nothing() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let served = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.expect("a connection");
+        let answer = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
+        stream.write_all(answer).await.expect("it is read");
+        stream
+    });
+    let url = format!("https://127.0.0.1:{port}/mcp");
+    let http = Http::new(&url).and_then(|http| http.bearer("s3cr3t"));
+    let refused = within(builder().connect(http.expect("a URL"))).await;
+    let error = refused.expect_err("no TLS");
+    let kind = error.cause().expect("a cause").kind();
+    assert!(matches!(kind, CauseKind::Unreachable(_)), "{kind:?}");
+    within(served).await.expect("it was asked");
 }
