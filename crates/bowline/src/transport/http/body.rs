@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use reqwest::Response;
 use tokio::time::timeout;
 
-use super::words::words_of;
-use crate::transport::{Cause, CauseKind};
+use super::answer::Answer;
+use crate::transport::Cause;
 
 /// How much of a body that says nothing is read, so that its connection can be
 /// used again.
@@ -29,8 +28,8 @@ pub(super) enum NoBody {
 
 /// Reads a whole body of up to `limit` bytes. One that comes in one piece is
 /// not copied.
-pub(super) async fn whole(response: &mut Response, limit: usize) -> Result<Bytes, NoBody> {
-    let announced = response.content_length().unwrap_or(0);
+pub(super) async fn whole(response: &mut Answer, limit: usize) -> Result<Bytes, NoBody> {
+    let announced = response.announced().unwrap_or(0);
     let announced = usize::try_from(announced).unwrap_or(usize::MAX);
     if announced > limit {
         return Err(NoBody::TooLarge(announced));
@@ -61,7 +60,7 @@ pub(super) async fn whole(response: &mut Response, limit: usize) -> Result<Bytes
 
 /// The beginning of a body, up to `limit` bytes, or what there is of it after
 /// a while.
-pub(super) async fn beginning(response: &mut Response, limit: usize) -> Bytes {
+pub(super) async fn beginning(response: &mut Answer, limit: usize) -> Bytes {
     let mut body = BytesMut::new();
     let read = async {
         while let Ok(Some(chunk)) = next(response).await {
@@ -79,7 +78,7 @@ pub(super) async fn beginning(response: &mut Response, limit: usize) -> Bytes {
 
 /// Reads the rest of an answer of which nothing more is wanted, if it is short:
 /// its connection can be used again then.
-pub(super) async fn drain(mut response: Response) {
+pub(super) async fn drain(mut response: Answer) {
     let read = async {
         let mut seen = 0;
         while let Ok(Some(chunk)) = next(&mut response).await {
@@ -92,7 +91,6 @@ pub(super) async fn drain(mut response: Response) {
     let _ = timeout(PATIENCE, read).await;
 }
 
-async fn next(response: &mut Response) -> Result<Option<Bytes>, NoBody> {
-    let chunk = response.chunk().await;
-    chunk.map_err(|error| NoBody::Broken(CauseKind::Io(words_of(error)).into()))
+async fn next(response: &mut Answer) -> Result<Option<Bytes>, NoBody> {
+    response.chunk().await.map_err(NoBody::Broken)
 }

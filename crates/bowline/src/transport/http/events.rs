@@ -1,9 +1,8 @@
 //! The event stream in the body of an answer, event by event.
 
 use bytes::{Buf as _, Bytes};
-use reqwest::Response;
 
-use super::words::words_of;
+use super::answer::Answer;
 use crate::{
     proto::http::sse::{Decoder, Event, SseError, SseLimits},
     transport::{Cause, CauseKind},
@@ -11,7 +10,7 @@ use crate::{
 
 /// An event stream that is being read.
 pub(super) struct Events {
-    response: Response,
+    response: Answer,
     decoder: Decoder,
     /// What has arrived and was not looked at yet.
     chunk: Bytes,
@@ -32,7 +31,7 @@ pub(super) enum End {
 impl Events {
     /// Reads the body of `response`, with events of up to `max_frame` bytes and
     /// `overhead` bytes between two of them.
-    pub(super) fn new(response: Response, max_frame: usize, overhead: u64) -> Self {
+    pub(super) fn new(response: Answer, max_frame: usize, overhead: u64) -> Self {
         let limits = SseLimits {
             line: max_frame,
             event: max_frame,
@@ -63,7 +62,7 @@ impl Events {
             self.chunk = match self.response.chunk().await {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => return Err(End::Broken(CauseKind::Eof.into())),
-                Err(error) => return Err(End::Broken(CauseKind::Io(words_of(error)).into())),
+                Err(cause) => return Err(End::Broken(cause)),
             };
         }
     }
@@ -74,7 +73,7 @@ impl Events {
     }
 
     /// The answer that the events are read from.
-    pub(super) fn into_response(self) -> Response {
+    pub(super) fn into_response(self) -> Answer {
         self.response
     }
 }

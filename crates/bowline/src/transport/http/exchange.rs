@@ -4,16 +4,17 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
-    Method, Response, StatusCode,
+    Method, StatusCode,
     header::{CONTENT_TYPE, HeaderValue},
 };
 use tokio::time::timeout;
 
 use super::{
+    answer::Answer,
     body::{self, NoBody},
     events::{End, Events},
     letter::{Kind, Letter},
-    outbox::Outbox,
+    outbox::Watch,
     talk::{Talk, wait_of},
     words::quoted,
 };
@@ -32,10 +33,20 @@ use crate::{
 /// Others may wait for that: see the link's gate.
 const ACKNOWLEDGE: Duration = Duration::from_secs(30);
 
+/// What a frame is to an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Weight {
+    /// It holds the answer.
+    Answer,
+    /// It is an error that names no request.
+    NamelessError,
+    Other,
+}
+
 /// One exchange.
 pub(super) struct Exchange {
     talk: Arc<Talk>,
-    outbox: Outbox,
+    over: Watch,
     id: Option<u64>,
     kind: Kind,
     /// Whether answers come over another stream, so that a POST has none.
@@ -45,13 +56,13 @@ pub(super) struct Exchange {
 impl Exchange {
     pub(super) fn new(
         talk: Arc<Talk>,
-        outbox: Outbox,
+        over: Watch,
         letter: &Letter,
         acknowledged_only: bool,
     ) -> Self {
         Self {
             talk,
-            outbox,
+            over,
             id: letter.id,
             kind: letter.kind,
             acknowledged_only,
@@ -63,55 +74,57 @@ impl Exchange {
         let done = match self.id {
             // The connection has a deadline for it, and gives it up.
             Some(_) => self.post(letter).await,
-            None => match timeout(ACKNOWLEDGE, self.post(letter)).await {
-                Ok(done) => done,
-                Err(_) => {
+            None => {
+                let posting = Box::pin(self.post(letter));
+                timeout(ACKNOWLEDGE, posting).await.unwrap_or_else(|_| {
                     let why = "it did not acknowledge a message in time";
                     Err(broke_the_protocol(why.to_owned()))
-                }
+                })
+            }
+        };
+        let last = match done {
+            Ok(None) => return,
+            Ok(Some(frame)) => LinkEvent::Frame(frame),
+            Err(refusal) => LinkEvent::Refused {
+                id: self.id,
+                refusal,
             },
         };
-        if let Err(refusal) = done {
-            let id = self.id;
-            self.outbox.put(LinkEvent::Refused { id, refusal }).await;
-        }
+        self.over.put_last(last).await;
     }
 
-    async fn post(&self, letter: Letter) -> Result<(), Refusal> {
+    /// Posts the letter, and waits for its answer. Gives the frame that is left
+    /// to be handed over, if one is.
+    async fn post(&self, letter: Letter) -> Result<Option<Bytes>, Refusal> {
         let session = self.talk.session();
         let mut response = self
             .talk
-            .send(Method::POST, letter.headers, letter.frame)
+            .send(Method::POST, &letter.heading, letter.frame)
             .await?;
         let status = response.status();
         if !status.is_success() {
             if let (StatusCode::NOT_FOUND, Some(session)) = (status, &session) {
                 self.talk.lost(session);
             }
-            let refusal = self.talk.refusal(&mut response).await;
+            let refusal = Box::pin(self.talk.refusal(&mut response)).await;
             return Err(Refusal::Status(refusal));
         }
         if self.acknowledged_only || self.id.is_none() {
-            body::drain(response).await;
-            return Ok(());
+            Box::pin(body::drain(response)).await;
+            return Ok(None);
         }
         if self.kind == Kind::Initialize {
             let opened = self.talk.opened(response.headers());
             opened.map_err(|error| broke_the_protocol(error.to_string()))?;
         }
-        self.answer(response).await
-    }
-
-    async fn answer(&self, response: Response) -> Result<(), Refusal> {
         let kind = response.headers().get(CONTENT_TYPE);
         let kind = kind.map(HeaderValue::as_bytes).unwrap_or_default();
         if is_event_stream(kind) {
-            return self.stream(response).await;
+            // In a box: most exchanges have no stream, and need no room for one.
+            Box::pin(self.stream(response)).await?;
+            return Ok(None);
         }
-        if matches!(
-            response.status(),
-            StatusCode::ACCEPTED | StatusCode::NO_CONTENT
-        ) {
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             let why = "it accepted a request and did not answer it";
             return Err(broke_the_protocol(why.to_owned()));
         }
@@ -119,36 +132,39 @@ impl Exchange {
             let why = format!("it answered with content of the type {}", quoted(kind));
             return Err(broke_the_protocol(why));
         }
-        self.json(response).await
+        self.json(&mut response).await
     }
 
-    async fn json(&self, mut response: Response) -> Result<(), Refusal> {
-        let body = match body::whole(&mut response, self.talk.max_frame).await {
+    async fn json(&self, response: &mut Answer) -> Result<Option<Bytes>, Refusal> {
+        let body = match body::whole(response, self.talk.max_frame).await {
             Ok(body) => body,
             Err(NoBody::TooLarge(size)) => {
                 self.too_large(size).await;
-                return Ok(());
+                return Ok(None);
             }
             Err(NoBody::Broken(cause)) => return Err(Refusal::Unanswered(cause)),
         };
-        if self.talk.rules().is_some() && is_nameless_error(&body) {
+        match self.weigh(&body) {
+            Weight::Answer => Ok(Some(body)),
             // It does not say whose error it is; the exchange does.
-            return Err(Refusal::Status(HttpRefusal {
-                status: response.status().as_u16(),
-                body,
-                retry_after: None,
-            }));
+            Weight::NamelessError if self.talk.rules().is_some() => {
+                Err(Refusal::Status(HttpRefusal {
+                    status: response.status().as_u16(),
+                    body,
+                    retry_after: None,
+                }))
+            }
+            Weight::NamelessError | Weight::Other => {
+                self.over.put(LinkEvent::Frame(body)).await;
+                let why = "its answer is to no request of ours";
+                Err(broke_the_protocol(why.to_owned()))
+            }
         }
-        if self.deliver(body).await {
-            return Ok(());
-        }
-        let why = "its answer is to no request of ours";
-        Err(broke_the_protocol(why.to_owned()))
     }
 
     /// Reads a stream up to the answer, and takes it up again where that is
     /// allowed: by GET, with the place where it broke, and never by POST.
-    async fn stream(&self, response: Response) -> Result<(), Refusal> {
+    async fn stream(&self, response: Answer) -> Result<(), Refusal> {
         let mut resumption = Resumption::new(self.talk.resumption);
         let mut events = self.events(response);
         loop {
@@ -207,30 +223,39 @@ impl Exchange {
 
     /// Hands a frame over. Says whether it holds the answer.
     async fn deliver(&self, frame: Bytes) -> bool {
-        let answered = match split(&frame) {
-            Ok(Messages::One(message)) => self.is_answer(message),
-            Ok(Messages::Batch(messages)) => {
-                let answers = messages
-                    .into_iter()
-                    .filter(|message| self.is_answer(message));
-                answers.count() > 0
-            }
-            Err(_) => false,
-        };
-        self.outbox.put(LinkEvent::Frame(frame)).await;
+        let answered = self.weigh(&frame) == Weight::Answer;
+        self.over.put(LinkEvent::Frame(frame)).await;
         answered
     }
 
-    fn is_answer(&self, message: &[u8]) -> bool {
+    /// What a frame is to this exchange.
+    fn weigh(&self, frame: &[u8]) -> Weight {
+        match split(frame) {
+            Ok(Messages::One(message)) => self.weigh_message(message),
+            Ok(Messages::Batch(messages)) => {
+                let answers = messages
+                    .into_iter()
+                    .filter(|message| self.weigh_message(message) == Weight::Answer);
+                match answers.count() {
+                    0 => Weight::Other,
+                    _ => Weight::Answer,
+                }
+            }
+            Err(_) => Weight::Other,
+        }
+    }
+
+    fn weigh_message(&self, message: &[u8]) -> Weight {
         match scan(message) {
             Ok(Envelope::Response { id, result, .. }) if id.as_u64() == self.id => {
                 if let Kind::ListTools { first } = self.kind {
                     self.talk.listed_tools(result, first);
                 }
-                true
+                Weight::Answer
             }
-            Ok(Envelope::Error { id, .. }) => id.is_some_and(|id| id.as_u64() == self.id),
-            _ => false,
+            Ok(Envelope::Error { id: None, .. }) => Weight::NamelessError,
+            Ok(Envelope::Error { id: Some(id), .. }) if id.as_u64() == self.id => Weight::Answer,
+            _ => Weight::Other,
         }
     }
 
@@ -239,22 +264,18 @@ impl Exchange {
     async fn too_large(&self, size: usize) {
         let id = self.id.unwrap_or_default();
         let prefix = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#).into();
-        self.outbox.put(LinkEvent::Oversize { size, prefix }).await;
+        self.over.put(LinkEvent::Oversize { size, prefix }).await;
     }
 
-    fn events(&self, response: Response) -> Events {
+    fn events(&self, response: Answer) -> Events {
         Events::new(response, self.talk.max_frame, self.talk.limits.comments)
     }
 }
 
 /// Whether an answer is an event stream.
-pub(super) fn is_stream(response: &Response) -> bool {
+pub(super) fn is_stream(response: &Answer) -> bool {
     let kind = response.headers().get(CONTENT_TYPE);
     response.status() == StatusCode::OK && kind.is_some_and(|kind| is_event_stream(kind.as_bytes()))
-}
-
-fn is_nameless_error(body: &[u8]) -> bool {
-    matches!(scan(body), Ok(Envelope::Error { id: None, .. }))
 }
 
 fn broke_the_protocol(why: String) -> Refusal {

@@ -1,7 +1,9 @@
 //! A frame on its way out, with the headers that say again what it says.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{outbox::Whose, talk::Talk};
 use crate::{
@@ -19,8 +21,39 @@ pub(super) struct Letter {
     /// The id, where an answer is wanted.
     pub(super) id: Option<u64>,
     pub(super) kind: Kind,
-    pub(super) headers: HeaderMap,
+    pub(super) heading: Heading,
     pub(super) frame: Bytes,
+}
+
+/// The headers of a request.
+pub(super) struct Heading {
+    /// What all of its kind have in common.
+    pub(super) common: Arc<HeaderMap>,
+    /// What this one alone has, instead or besides.
+    pub(super) own: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Heading {
+    /// What the request says, and who sends it.
+    pub(super) fn with(&self, credentials: &HeaderMap) -> HeaderMap {
+        let mut headers = HeaderMap::clone(&self.common);
+        for (name, value) in &self.own {
+            headers.insert(name, value.clone());
+        }
+        if !credentials.is_empty() {
+            headers.extend(credentials.clone());
+        }
+        headers
+    }
+}
+
+impl From<HeaderMap> for Heading {
+    fn from(headers: HeaderMap) -> Self {
+        Self {
+            common: Arc::new(headers),
+            own: Vec::new(),
+        }
+    }
 }
 
 /// The frames that mean something to the transport.
@@ -47,31 +80,22 @@ impl Letter {
     /// server could only refuse it.
     pub(super) fn new(talk: &Talk, outgoing: Outgoing) -> Result<Self, String> {
         let Outgoing { id, frame } = outgoing;
-        let mut headers = HeaderMap::with_capacity(8);
-        headers.insert(
-            CONTENT_TYPE,
-            HeaderValue::from_static(name::APPLICATION_JSON),
-        );
-        headers.insert(ACCEPT, HeaderValue::from_static(name::ACCEPT_BOTH));
-        talk.name_session(&mut headers);
-        let kind = match scan(&frame) {
+        let (kind, heading) = match scan(&frame) {
             Ok(
                 Envelope::Request { method, params, .. }
                 | Envelope::Notification { method, params },
-            ) => {
-                mark(talk, &method, params, &mut headers)?;
-                Kind::of(&method, params)
-            }
+            ) => (Kind::of(&method, params), heading(talk, &method, params)?),
             // An answer of ours, which only the handshake era has.
             Ok(Envelope::Response { .. } | Envelope::Error { .. }) | Err(_) => {
-                name_version(talk.rules(), &mut headers);
-                Kind::Other
+                let common = talk.posting(talk.rules());
+                let own = Vec::new();
+                (Kind::Other, Heading { common, own })
             }
         };
         Ok(Self {
             id,
             kind,
-            headers,
+            heading,
             frame,
         })
     }
@@ -103,29 +127,25 @@ fn has_cursor(params: &[u8]) -> bool {
         .is_ok_and(|params| params.cursor.is_some())
 }
 
-/// Names the version where the rules want it, and mirrors the body.
-fn mark(
-    talk: &Talk,
-    method: &str,
-    params: Option<&[u8]>,
-    headers: &mut HeaderMap,
-) -> Result<(), String> {
+/// The headers of a message, with those that mirror its body.
+fn heading(talk: &Talk, method: &str, params: Option<&[u8]>) -> Result<Heading, String> {
     // Before the revision is settled, the body says which one it is written in.
     let rules = talk.rules().or_else(|| rules_in(params));
-    name_version(rules, headers);
+    let common = talk.posting(rules);
+    let mut own = Vec::new();
     if !rules.is_some_and(|rules| rules.mirror_headers) {
-        return Ok(());
+        return Ok(Heading { common, own });
     }
     let mirror = Mirror::of(method, params).map_err(|error| error.to_string())?;
     for field in mirror.fields().map_err(|error| error.to_string())? {
-        put(headers, field.name(), field.value());
+        own.extend(header(field.name(), field.value()));
     }
     if method == method::TOOLS_CALL {
         for (name, value) in talk.tool_headers(params.unwrap_or(b"{}"))? {
-            put(headers, &name, &value);
+            own.extend(header(&name, &value));
         }
     }
-    Ok(())
+    Ok(Heading { common, own })
 }
 
 /// The rules of the revision that a request names in `_meta`.
@@ -141,14 +161,18 @@ pub(super) fn name_version(rules: Option<&'static Rules>, headers: &mut HeaderMa
     if let Some(rules) = rules
         && rules.version_header != VersionHeader::Never
     {
-        put(headers, name::MCP_PROTOCOL_VERSION, rules.revision.as_str());
+        headers.extend(header(name::MCP_PROTOCOL_VERSION, rules.revision.as_str()));
     }
 }
 
-/// Sets a header whose name is a token and whose value is printable ASCII, as
-/// the rules of the protocol see to.
-fn put(headers: &mut HeaderMap, name: &str, value: &str) {
-    if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::from_str(value)) {
-        headers.insert(name, value);
-    }
+/// A header whose name is a token and whose value is printable ASCII, as the
+/// rules of the protocol see to.
+fn header(name: &str, value: &str) -> Option<(HeaderName, HeaderValue)> {
+    let name = match name {
+        // The usual ones need no looking at.
+        name::MCP_METHOD => HeaderName::from_static(name::MCP_METHOD),
+        name::MCP_NAME => HeaderName::from_static(name::MCP_NAME),
+        other => HeaderName::try_from(other).ok()?,
+    };
+    Some((name, HeaderValue::from_str(value).ok()?))
 }

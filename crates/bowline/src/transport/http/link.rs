@@ -9,7 +9,7 @@ use std::{
 
 use tokio::{
     runtime::Handle,
-    task::{AbortHandle, JoinSet},
+    task::{JoinHandle, JoinSet},
     time::timeout,
 };
 
@@ -39,12 +39,24 @@ pub(super) struct HttpLink {
     outbox: Outbox,
     /// Whether answers come on one stream, and not in answer to each POST.
     two_endpoints: bool,
-    /// What is under way. Dropped, it is given up.
+    /// The exchanges that an answer is wanted of. Dropped, they are given up.
+    exchanges: Exchanges,
+    /// What else is under way. Dropped, it is given up.
     tasks: JoinSet<()>,
-    exchanges: HashMap<u64, AbortHandle>,
     gate: Gate,
     /// Where tasks run, whoever's thread asks for them.
     runtime: Handle,
+}
+
+/// Exchanges by the ids of their requests. There is one for every call, so that
+/// a set which also hears of their ends would be a burden.
+#[derive(Default)]
+struct Exchanges(HashMap<u64, JoinHandle<()>>);
+
+impl Drop for Exchanges {
+    fn drop(&mut self) {
+        self.0.values().for_each(JoinHandle::abort);
+    }
 }
 
 /// Frames after the one that ends the handshake wait until it has arrived, and
@@ -79,7 +91,7 @@ impl HttpLink {
             outbox,
             two_endpoints,
             tasks: JoinSet::new(),
-            exchanges: HashMap::new(),
+            exchanges: Exchanges::default(),
             gate: Gate::Open,
             runtime: Handle::current(),
         }
@@ -90,23 +102,25 @@ impl HttpLink {
             self.gate = Gate::Shut(VecDeque::new());
         }
         let whose = letter.whose();
-        let talk = Arc::clone(&self.talk);
-        let exchange = Exchange::new(talk, self.outbox.clone(), &letter, self.two_endpoints);
-        let over = self.outbox.until_over(whose);
-        let task = async move {
-            let _over = over;
-            exchange.run(letter).await;
-        };
-        let handle = self.tasks.spawn_on(task, &self.runtime);
+        let exchange = Exchange::new(
+            Arc::clone(&self.talk),
+            self.outbox.until_over(whose),
+            &letter,
+            self.two_endpoints,
+        );
+        let task = exchange.run(letter);
         if let Whose::Request(id) = whose {
-            self.exchanges.insert(id, handle);
+            let handle = self.runtime.spawn(task);
+            self.exchanges.0.insert(id, handle);
+        } else {
+            self.tasks.spawn_on(task, &self.runtime);
         }
     }
 
     fn over(&mut self, whose: Whose) {
         match whose {
             Whose::Request(id) => {
-                self.exchanges.remove(&id);
+                self.exchanges.0.remove(&id);
             }
             Whose::Initialized => self.open_standing(),
             Whose::Standing => self.open_gate(),
@@ -156,6 +170,10 @@ impl Link for HttpLink {
             while self.tasks.try_join_next().is_some() {}
             match self.inbox.poll(cx) {
                 Poll::Ready(Some(News::Event(event, _room))) => return Poll::Ready(event),
+                Poll::Ready(Some(News::Last(event, _room, whose))) => {
+                    self.over(whose);
+                    return Poll::Ready(event);
+                }
                 Poll::Ready(Some(News::Over(whose))) => self.over(whose),
                 // The link holds a sender itself: this does not happen.
                 Poll::Ready(None) | Poll::Pending => return Poll::Pending,
@@ -167,7 +185,7 @@ impl Link for HttpLink {
         if let Gate::Shut(waiting) = &mut self.gate {
             waiting.retain(|letter| letter.id != Some(id));
         }
-        if let Some(exchange) = self.exchanges.remove(&id) {
+        if let Some(exchange) = self.exchanges.0.remove(&id) {
             exchange.abort();
         }
     }

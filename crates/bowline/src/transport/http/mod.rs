@@ -5,9 +5,13 @@
 //! link keeps open, where the revision has one. Servers of the first revision,
 //! which have two endpoints, are spoken to when the connection asks for that.
 //!
+//! Requests go straight to the server ([`pool`]), or by a client that knows of
+//! proxies ([`way`] chooses).
+//!
 //! Here is the machinery; what statuses, headers and streams mean is decided in
 //! [`proto::http`](crate::proto::http) and by the connection.
 
+mod answer;
 mod authorizer;
 mod body;
 mod events;
@@ -15,12 +19,14 @@ mod exchange;
 mod letter;
 mod link;
 mod outbox;
+mod pool;
 mod problem;
 pub(crate) mod secure;
 mod standing;
 mod talk;
 mod tool_headers;
 mod two_endpoints;
+mod way;
 mod words;
 
 use std::{
@@ -33,7 +39,7 @@ use reqwest::{
     header::{self, HeaderMap, HeaderName, HeaderValue},
 };
 
-use self::{authorizer::Credentials, link::HttpLink, talk::Talk};
+use self::{authorizer::Credentials, link::HttpLink, talk::Talk, way::Way};
 use super::{BoxFuture, Cause, CauseKind, Dial, Link, Transport, Wire, Wiring};
 use crate::proto::{
     http::{header::name, resume::ResumptionPolicy},
@@ -73,7 +79,7 @@ pub struct Http {
     limits: HttpLimits,
     resumption: ResumptionPolicy,
     credentials: Credentials,
-    client: Arc<OnceLock<reqwest::Client>>,
+    way: Arc<OnceLock<Way>>,
     eras: EraMemory,
 }
 
@@ -129,7 +135,7 @@ impl Http {
             limits: HttpLimits::default(),
             resumption: ResumptionPolicy::default(),
             credentials: Credentials::default(),
-            client: Arc::default(),
+            way: Arc::default(),
             eras: EraMemory::default(),
         })
     }
@@ -179,13 +185,13 @@ impl Http {
     /// relies on: a client that follows redirects may send headers elsewhere.
     #[must_use]
     pub fn client(mut self, client: reqwest::Client) -> Self {
-        self.client = Arc::new(OnceLock::from(client));
+        self.way = Arc::new(OnceLock::from(Way::Client(client)));
         self
     }
 
-    /// The settings of the client that is used unless one is given: certificates
-    /// as the system judges them, proxies from the environment, ten seconds to
-    /// connect, no redirects.
+    /// The settings that the transport has unless a client is given:
+    /// certificates as the system judges them, proxies from the environment, ten
+    /// seconds to connect, no redirects.
     ///
     /// # Errors
     ///
@@ -208,15 +214,14 @@ impl Http {
         self
     }
 
-    /// The client, made when it is first needed: reading the certificates of
-    /// the system takes a while.
-    fn client_to_use(&self) -> Result<reqwest::Client, Cause> {
-        if let Some(client) = self.client.get() {
-            return Ok(client.clone());
+    /// The way to the server, found when it is first needed: reading the
+    /// certificates of the system takes a while.
+    fn way_to_use(&self) -> Result<Way, Cause> {
+        if let Some(way) = self.way.get() {
+            return Ok(way.clone());
         }
-        let built = Self::client_builder()?.build();
-        let built = built.map_err(|error| CauseKind::Unreachable(words::words_of(error)))?;
-        Ok(self.client.get_or_init(|| built).clone())
+        let found = Way::to(&self.url)?;
+        Ok(self.way.get_or_init(|| found).clone())
     }
 
     /// The URL without what may be secret in it.
@@ -231,8 +236,8 @@ impl Transport for Http {
     fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
         let settings = self.clone();
         Box::pin(async move {
-            let client = settings.client_to_use()?;
-            let talk = Arc::new(Talk::new(&settings, client, dial.max_frame));
+            let way = settings.way_to_use()?;
+            let talk = Arc::new(Talk::new(&settings, way, dial.max_frame));
             let link = match dial.wiring {
                 Wiring::Usual => HttpLink::usual(talk, settings.eras),
                 Wiring::TwoEndpoint => {

@@ -16,6 +16,8 @@ const EACH: usize = 512;
 pub(super) enum News {
     /// For the connection. The permit is given back when it is taken.
     Event(LinkEvent, OwnedSemaphorePermit),
+    /// The same, and with it an exchange is over.
+    Last(LinkEvent, OwnedSemaphorePermit, Whose),
     /// An exchange is over.
     Over(Whose),
 }
@@ -59,7 +61,13 @@ impl Outbox {
     /// not read on, so that the server feels it. One that is larger than all
     /// the room there is waits for all of it.
     pub(super) async fn put(&self, event: LinkEvent) {
-        let size = match &event {
+        if let Some(permit) = self.room_for(&event).await {
+            let _ = self.sender.send(News::Event(event, permit));
+        }
+    }
+
+    async fn room_for(&self, event: &LinkEvent) -> Option<OwnedSemaphorePermit> {
+        let size = match event {
             LinkEvent::Frame(frame) => frame.len(),
             _ => 0,
         };
@@ -67,16 +75,15 @@ impl Outbox {
             .unwrap_or(u32::MAX)
             .min(self.most);
         // Nobody closes it, and a link that is gone takes nothing.
-        if let Ok(permit) = Arc::clone(&self.room).acquire_many_owned(cost).await {
-            let _ = self.sender.send(News::Event(event, permit));
-        }
+        let room = Arc::clone(&self.room).acquire_many_owned(cost).await;
+        room.ok()
     }
 
     /// Says that an exchange is over when it is dropped, however that comes.
     pub(super) fn until_over(&self, whose: Whose) -> Watch {
         Watch {
-            sender: self.sender.clone(),
-            whose,
+            outbox: self.clone(),
+            whose: Some(whose),
         }
     }
 }
@@ -89,12 +96,32 @@ impl Inbox {
 
 /// Lives as long as an exchange.
 pub(super) struct Watch {
-    sender: mpsc::UnboundedSender<News>,
-    whose: Whose,
+    outbox: Outbox,
+    /// Whose exchange it is, until that was said.
+    whose: Option<Whose>,
+}
+
+impl Watch {
+    /// Hands an event over, as [`Outbox::put`] does.
+    pub(super) async fn put(&self, event: LinkEvent) {
+        self.outbox.put(event).await;
+    }
+
+    /// Hands the last event over, and says in the same breath that it is the
+    /// last: the link need not be woken twice.
+    pub(super) async fn put_last(mut self, event: LinkEvent) {
+        if let Some(permit) = self.outbox.room_for(&event).await
+            && let Some(whose) = self.whose.take()
+        {
+            let _ = self.outbox.sender.send(News::Last(event, permit, whose));
+        }
+    }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        let _ = self.sender.send(News::Over(self.whose));
+        if let Some(whose) = self.whose.take() {
+            let _ = self.outbox.sender.send(News::Over(whose));
+        }
     }
 }

@@ -1,41 +1,79 @@
-//! The HTTP client that is used unless the application brings its own.
+//! The HTTP clients that are used unless the application brings its own.
 
 use std::{sync::Arc, time::Duration};
 
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::connect::HttpConnector;
 use reqwest::{ClientBuilder, redirect::Policy};
-use rustls::{ClientConfig, crypto::ring};
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use rustls_platform_verifier::BuilderVerifierExt;
 
 /// How long a connection may take to come up, unless the settings say.
-const CONNECT: Duration = Duration::from_secs(10);
+pub(super) const CONNECT: Duration = Duration::from_secs(10);
 
 /// How long a connection may be idle and still be used. The usual servers close
 /// theirs after five seconds, and a request that meets a closing connection is
 /// lost: nobody knows whether it arrived.
-const IDLE: Duration = Duration::from_secs(4);
+pub(super) const IDLE: Duration = Duration::from_secs(4);
 
 /// How often the system asks whether a silent peer is still there: event
 /// streams are silent for hours, and a peer that lost power says nothing.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
-/// The settings that the transport's own client starts from: certificates as
-/// the system judges them, proxies as the environment names them, connections
+/// How long the system waits between such questions, and how many may remain
+/// unanswered.
+const KEEP_ASKING: Duration = Duration::from_secs(15);
+const UNANSWERED: u32 = 3;
+
+/// How long what was sent may remain unacknowledged.
+#[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+const ACKNOWLEDGE: Duration = Duration::from_secs(30);
+
+/// The settings that a client starts from which can do everything: certificates
+/// as the system judges them, proxies as the environment names them, connections
 /// that are kept, and no redirects, which the transport follows itself.
 pub(crate) fn builder() -> Result<ClientBuilder, String> {
-    // Named outright: a default of the process might be missing, or be chosen
-    // by another part of the program.
-    let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .and_then(BuilderVerifierExt::with_platform_verifier)
-        .map_err(|error| error.to_string())?
-        .with_no_client_auth();
     let builder = ClientBuilder::new()
-        .tls_backend_preconfigured(tls)
+        .tls_backend_preconfigured(tls(true)?)
         .redirect(Policy::none())
         .referer(false)
         .connect_timeout(CONNECT)
         .pool_idle_timeout(IDLE)
         .tcp_keepalive(KEEP_ALIVE)
+        .tcp_keepalive_interval(KEEP_ASKING)
+        .tcp_keepalive_retries(UNANSWERED)
         .tcp_nodelay(true);
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    let builder = builder.tcp_user_timeout(ACKNOWLEDGE);
     Ok(builder)
+}
+
+/// Opens connections with the same settings, straight to the server. Without
+/// `certificates`, which take a while to read, it can do no TLS.
+pub(super) fn connector(certificates: bool) -> Result<HttpsConnector<HttpConnector>, String> {
+    let mut http = HttpConnector::new();
+    // It sees the addresses of `https` servers, too.
+    http.enforce_http(false);
+    http.set_connect_timeout(Some(CONNECT));
+    http.set_keepalive(Some(KEEP_ALIVE));
+    http.set_keepalive_interval(Some(KEEP_ASKING));
+    http.set_keepalive_retries(Some(UNANSWERED));
+    http.set_nodelay(true);
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    http.set_tcp_user_timeout(Some(ACKNOWLEDGE));
+    Ok(HttpsConnector::from((http, tls(certificates)?)))
+}
+
+fn tls(certificates: bool) -> Result<ClientConfig, String> {
+    // Named outright: a default of the process might be missing, or be chosen
+    // by another part of the program.
+    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions();
+    let builder = match certificates {
+        true => builder.and_then(BuilderVerifierExt::with_platform_verifier),
+        // Who trusts nobody meets nobody.
+        false => builder.map(|builder| builder.with_root_certificates(RootCertStore::empty())),
+    };
+    let builder = builder.map_err(|error| error.to_string())?;
+    Ok(builder.with_no_client_auth())
 }

@@ -3,10 +3,11 @@
 use std::{pin::pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use reqwest::{Response, StatusCode};
+use reqwest::StatusCode;
 use tokio::time::timeout;
 
 use super::{
+    answer::Answer,
     body,
     events::{End, Events},
     exchange::is_stream,
@@ -103,7 +104,7 @@ impl Standing {
     }
 
     /// Asks for the stream. Who waits for it does not wait for ever.
-    async fn get_stream(&mut self, from: Option<&str>) -> Result<Response, Refusal> {
+    async fn get_stream(&mut self, from: Option<&str>) -> Result<Answer, Refusal> {
         let mut asking = pin!(self.talk.get_stream(from));
         if self.opening.is_some()
             && let Ok(answer) = timeout(OPENING, asking.as_mut()).await
@@ -115,7 +116,7 @@ impl Standing {
         asking.await
     }
 
-    async fn read(&mut self, response: Response) {
+    async fn read(&mut self, response: Answer) {
         let (max_frame, comments) = (self.talk.max_frame, self.talk.limits.comments);
         let mut events = Events::new(response, max_frame, comments);
         loop {
@@ -139,7 +140,7 @@ impl Standing {
         }
     }
 
-    async fn refused(&self, response: Response, resuming: bool) -> Attempt {
+    async fn refused(&self, response: Answer, resuming: bool) -> Attempt {
         let (status, wait) = (response.status(), wait_of(&response));
         body::drain(response).await;
         match status {

@@ -1,21 +1,22 @@
 //! What all exchanges of one link share: where to, who we are, what was settled.
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use reqwest::{
-    Method, Response, StatusCode, Url,
-    header::{ACCEPT, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER},
+    Method, StatusCode, Url,
+    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER},
 };
 use tokio::time::Instant as Clock;
 
 use super::{
     HttpLimits,
+    answer::Answer,
     authorizer::{Challenged, Credentials, Outbound, Unauthorized, Verdict},
     body,
-    letter::name_version,
+    letter::{Heading, name_version},
     tool_headers::ToolHeaders,
-    words::words_of,
+    way::{Place, Way},
 };
 use crate::{
     proto::{
@@ -38,11 +39,14 @@ const MOST_REDIRECTS: usize = 3;
 /// one sign-in, one for more rights, and one each for a nonce that is wanted.
 const MOST_CREDENTIALS: u32 = 5;
 
+/// How many headers of ours there is room for beside the application's.
+const ROOM: usize = 16;
+
 /// One link's side of the conversation, apart from the exchanges themselves.
 pub(super) struct Talk {
-    pub(super) http: reqwest::Client,
+    way: Way,
     /// The headers that the application wants to be sent.
-    pub(super) headers: HeaderMap,
+    headers: HeaderMap,
     pub(super) limits: HttpLimits,
     pub(super) resumption: ResumptionPolicy,
     pub(super) max_frame: usize,
@@ -50,24 +54,32 @@ pub(super) struct Talk {
     /// The server, as the application named it.
     server: Url,
     /// Where messages are posted to.
-    endpoint: Mutex<Url>,
-    session: Mutex<ClientSession>,
+    endpoint: Mutex<Arc<Place>>,
+    session: Mutex<Session>,
     rules: OnceLock<&'static Rules>,
     tools: Mutex<ToolHeaders>,
     origin: Clock,
 }
 
+/// The session, and what follows from it.
+#[derive(Default)]
+struct Session {
+    state: ClientSession,
+    /// The headers that all posts have in common, once the revision is settled.
+    posting: Option<Arc<HeaderMap>>,
+}
+
 impl Talk {
-    pub(super) fn new(settings: &super::Http, http: reqwest::Client, max_frame: usize) -> Self {
+    pub(super) fn new(settings: &super::Http, way: Way, max_frame: usize) -> Self {
         Self {
-            http,
+            way,
             headers: settings.headers.clone(),
             limits: settings.limits,
             resumption: settings.resumption,
             max_frame,
             credentials: settings.credentials.clone(),
             server: settings.url.clone(),
-            endpoint: Mutex::new(settings.url.clone()),
+            endpoint: Mutex::new(Place::new(settings.url.clone())),
             session: Mutex::default(),
             rules: OnceLock::new(),
             tools: Mutex::default(),
@@ -95,12 +107,12 @@ impl Talk {
         tokio::time::sleep_until(self.origin + moment.since_origin()).await;
     }
 
-    pub(super) fn endpoint(&self) -> Url {
-        lock(&self.endpoint).clone()
+    fn endpoint(&self) -> Arc<Place> {
+        Arc::clone(&lock(&self.endpoint))
     }
 
     pub(super) fn set_endpoint(&self, url: Url) {
-        *lock(&self.endpoint) = url;
+        *lock(&self.endpoint) = Place::new(url);
     }
 
     pub(super) fn listed_tools(&self, result: &[u8], is_first: bool) {
@@ -124,52 +136,75 @@ impl Talk {
 impl Talk {
     /// The session that requests name now.
     pub(super) fn session(&self) -> Option<SessionId> {
-        lock(&self.session).id().cloned()
+        lock(&self.session).state.id().cloned()
     }
 
-    pub(super) fn name_session(&self, headers: &mut HeaderMap) {
-        let session = lock(&self.session);
-        let id = session.id().map(SessionId::as_str);
+    pub(super) fn opened(&self, headers: &HeaderMap) -> Result<(), SessionIdError> {
+        let mut session = lock(&self.session);
+        session.posting = None;
+        session.state.opened(&Received(headers))
+    }
+
+    pub(super) fn lost(&self, lost: &SessionId) {
+        let mut session = lock(&self.session);
+        session.posting = None;
+        session.state.lost(lost);
+    }
+
+    /// The headers that posts have in common, by these rules. Written once,
+    /// where the rules are those that were settled on.
+    pub(super) fn posting(&self, rules: Option<&'static Rules>) -> Arc<HeaderMap> {
+        let mut session = lock(&self.session);
+        if let Some(posting) = &session.posting {
+            return Arc::clone(posting);
+        }
+        let mut headers = self.common(&session, rules);
+        headers.insert(
+            CONTENT_TYPE,
+            HeaderValue::from_static(name::APPLICATION_JSON),
+        );
+        headers.insert(ACCEPT, HeaderValue::from_static(name::ACCEPT_BOTH));
+        let headers = Arc::new(headers);
+        if self.rules().is_some() {
+            session.posting = Some(Arc::clone(&headers));
+        }
+        headers
+    }
+
+    /// What all requests say: what the application wants, which session, and
+    /// which version.
+    fn common(&self, session: &Session, rules: Option<&'static Rules>) -> HeaderMap {
+        let mut headers = HeaderMap::with_capacity(self.headers.len() + ROOM);
+        headers.extend(self.headers.clone());
+        let id = session.state.id().map(SessionId::as_str);
         if let Some(Ok(mut id)) = id.map(HeaderValue::from_str) {
             // Whoever has it can join the session.
             id.set_sensitive(true);
             headers.insert(name::MCP_SESSION_ID, id);
         }
-    }
-
-    pub(super) fn opened(&self, headers: &HeaderMap) -> Result<(), SessionIdError> {
-        lock(&self.session).opened(&Received(headers))
-    }
-
-    pub(super) fn lost(&self, session: &SessionId) {
-        lock(&self.session).lost(session);
+        name_version(rules, &mut headers);
+        headers
     }
 }
 
 /// Asking.
 impl Talk {
     /// Asks for an event stream, from after an event if there is one.
-    pub(super) async fn get_stream(
-        &self,
-        last_event_id: Option<&str>,
-    ) -> Result<Response, Refusal> {
-        let mut headers = HeaderMap::new();
+    pub(super) async fn get_stream(&self, last_event_id: Option<&str>) -> Result<Answer, Refusal> {
+        let mut headers = self.common(&lock(&self.session), self.rules());
         headers.insert(ACCEPT, HeaderValue::from_static(name::TEXT_EVENT_STREAM));
-        self.name_session(&mut headers);
-        name_version(self.rules(), &mut headers);
         let id = last_event_id.map(|id| HeaderValue::from_bytes(id.as_bytes()));
         if let Some(Ok(id)) = id {
             headers.insert(name::LAST_EVENT_ID, id);
         }
-        self.send(Method::GET, headers, Bytes::new()).await
+        self.send(Method::GET, &headers.into(), Bytes::new()).await
     }
 
     /// Ends the session.
-    pub(super) async fn delete(&self) -> Result<Response, Refusal> {
-        let mut headers = HeaderMap::new();
-        self.name_session(&mut headers);
-        name_version(self.rules(), &mut headers);
-        self.send(Method::DELETE, headers, Bytes::new()).await
+    pub(super) async fn delete(&self) -> Result<Answer, Refusal> {
+        let headers = self.common(&lock(&self.session), self.rules());
+        self.send(Method::DELETE, &headers.into(), Bytes::new())
+            .await
     }
 
     /// Sends a request, and again with other credentials where the server wants
@@ -177,31 +212,31 @@ impl Talk {
     pub(super) async fn send(
         &self,
         method: Method,
-        headers: HeaderMap,
+        heading: &Heading,
         body: Bytes,
-    ) -> Result<Response, Refusal> {
-        let letter = (method, headers, body);
+    ) -> Result<Answer, Refusal> {
         for attempt in 0.. {
-            let (response, sent) = self.follow(&letter).await?;
+            let (answer, sent) = self.follow(&method, heading, &body).await?;
             let refused = matches!(
-                response.status(),
+                answer.status(),
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
             );
             if !refused || !self.credentials.is_some() || attempt >= MOST_CREDENTIALS {
-                return Ok(response);
+                return Ok(answer);
             }
-            let request = self.outbound(&letter.0, response.url());
+            let request = self.outbound(&method, answer.url());
             let challenge = Challenged {
-                status: response.status().as_u16(),
-                headers: response.headers(),
+                status: answer.status().as_u16(),
+                headers: answer.headers(),
                 sent: &sent,
                 attempt,
             };
-            let verdict = self.credentials.challenged(request, challenge).await;
+            let asking = Box::pin(self.credentials.challenged(request, challenge));
+            let verdict = asking.await;
             if verdict.map_err(unauthorized)? == Verdict::Leave {
-                return Ok(response);
+                return Ok(answer);
             }
-            body::drain(response).await;
+            Box::pin(body::drain(answer)).await;
         }
         Err(unreachable("it wants other credentials again and again"))
     }
@@ -210,33 +245,31 @@ impl Talk {
     /// on the same origin. Gives the answer, and the credentials that it met.
     async fn follow(
         &self,
-        (method, headers, body): &(Method, HeaderMap, Bytes),
-    ) -> Result<(Response, HeaderMap), Refusal> {
-        let mut url = self.endpoint();
+        method: &Method,
+        heading: &Heading,
+        body: &Bytes,
+    ) -> Result<(Answer, HeaderMap), Refusal> {
+        let mut place = self.endpoint();
         for _ in 0..=MOST_REDIRECTS {
-            let outbound = self.outbound(method, &url);
+            let outbound = self.outbound(method, &place.url);
             let credentials = self.credentials.headers(outbound).await;
             let credentials = credentials.map_err(unauthorized)?;
-            let request = self
-                .http
-                .request(method.clone(), url.clone())
-                .headers(self.headers.clone())
-                .headers(headers.clone())
-                .headers(credentials.clone())
-                .body(body.clone());
-            let response = request.send().await.map_err(refusal_of)?;
-            if !same_origin(response.url(), &url) {
+            let headers = heading.with(&credentials);
+            let sending = self.way.send(method.clone(), &place, headers, body.clone());
+            let answer = sending.await?;
+            if !answer.is_from(&place) && !same_origin(answer.url(), &place.url) {
                 // A client of the application's own followed it there.
                 return Err(elsewhere());
             }
-            self.credentials.answered(outbound, response.headers());
-            let Some(next) = redirect(&response)? else {
-                return Ok((response, credentials));
+            self.credentials.answered(outbound, answer.headers());
+            let Some(next) = redirect(&answer)? else {
+                return Ok((answer, credentials));
             };
-            if response.status() == StatusCode::PERMANENT_REDIRECT {
+            if answer.status() == StatusCode::PERMANENT_REDIRECT {
                 self.set_endpoint(next.clone());
             }
-            url = next;
+            Box::pin(body::drain(answer)).await;
+            place = Place::new(next);
         }
         Err(unreachable("it redirects again and again"))
     }
@@ -250,7 +283,7 @@ impl Talk {
     }
 
     /// What a status that is not success comes to, with the start of its body.
-    pub(super) async fn refusal(&self, response: &mut Response) -> HttpRefusal {
+    pub(super) async fn refusal(&self, response: &mut Answer) -> HttpRefusal {
         HttpRefusal {
             status: response.status().as_u16(),
             retry_after: wait_of(response),
@@ -260,7 +293,7 @@ impl Talk {
 }
 
 /// How long the server wants to be left alone.
-pub(super) fn wait_of(response: &Response) -> Option<std::time::Duration> {
+pub(super) fn wait_of(response: &Answer) -> Option<std::time::Duration> {
     let value = response.headers().get(RETRY_AFTER)?;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     retry_after(value.as_bytes(), now.map_or(0, |now| now.as_secs()))
@@ -271,7 +304,7 @@ pub(super) fn wait_of(response: &Response) -> Option<std::time::Duration> {
 /// Only the two kinds are that keep method and body, and only within the
 /// origin: what is sent there, credentials and session included, is not for
 /// anybody else.
-fn redirect(response: &Response) -> Result<Option<Url>, Refusal> {
+fn redirect(response: &Answer) -> Result<Option<Url>, Refusal> {
     let follows = matches!(
         response.status(),
         StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
@@ -306,15 +339,6 @@ fn unreachable(why: &str) -> Refusal {
 /// There are no credentials that would do, so that nothing was looked at.
 fn unauthorized(why: Unauthorized) -> Refusal {
     Refusal::Failed(CauseKind::Unauthorized(why.into_words()).into())
-}
-
-/// A request that met no server was not delivered. Of any other, nobody knows.
-fn refusal_of(error: reqwest::Error) -> Refusal {
-    if error.is_connect() || error.is_builder() || error.is_redirect() {
-        Refusal::Failed(CauseKind::Unreachable(words_of(error)).into())
-    } else {
-        Refusal::Unanswered(CauseKind::Io(words_of(error)).into())
-    }
 }
 
 /// Headers as received, for the rules that read them.

@@ -1,6 +1,6 @@
 //! What went wrong, in words that hold no secrets.
 
-use std::error::Error as _;
+use std::error::Error;
 
 /// The longest text of a server's that goes into an error.
 const LONGEST: usize = 80;
@@ -8,14 +8,16 @@ const LONGEST: usize = 80;
 /// The innermost reason of a failed exchange. The outer ones say little, and
 /// repeat the URL, which may hold a key.
 pub(super) fn words_of(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut words = error.to_string();
-    let mut source = error.source();
-    while let Some(inner) = source {
-        words = inner.to_string();
-        source = inner.source();
+    innermost(&error.without_url())
+}
+
+/// The innermost reason of an error.
+pub(super) fn innermost(error: &dyn Error) -> String {
+    let mut innermost = error;
+    while let Some(inner) = innermost.source() {
+        innermost = inner;
     }
-    words
+    innermost.to_string()
 }
 
 /// A text of the server's, shortened and quoted so that it cannot forge lines

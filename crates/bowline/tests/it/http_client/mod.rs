@@ -1,6 +1,7 @@
 //! The HTTP client against a server that is scripted byte by byte.
 
 mod calls;
+mod connections;
 mod hostile;
 mod opening;
 mod peers;
