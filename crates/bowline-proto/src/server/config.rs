@@ -1,10 +1,14 @@
 //! What a server is and how much it takes, with defaults that hold.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use crate::{
-    model::{CacheScope, Implementation, LogLevel, ServerCapabilities},
-    revision::{Era, Revision},
+    jsonrpc::RawJson,
+    model::{Adapt as _, CacheScope, Implementation, LogLevel, ServerCapabilities},
+    revision::{Era, Revision, Rules},
 };
 
 /// The settings of one connection, or of all that a server has.
@@ -52,6 +56,16 @@ pub struct Config {
     pub timeouts: Timeouts,
     /// Whether [`Output::Telemetry`](super::Output::Telemetry) is produced.
     pub telemetry: bool,
+    introduced: OnceLock<Introduced>,
+}
+
+/// Who we say we are, as it was encoded before, for those who speak by these
+/// rules.
+#[derive(Clone, Debug)]
+struct Introduced {
+    identity: Arc<Implementation>,
+    rules: &'static Rules,
+    text: Arc<RawJson>,
 }
 
 /// How long something may be kept, and by whom.
@@ -98,6 +112,7 @@ impl Config {
                 other: Duration::from_secs(30),
             },
             telemetry: true,
+            introduced: OnceLock::new(),
         }
     }
 
@@ -121,6 +136,33 @@ impl Config {
     /// works on them holds them.
     pub(super) fn max_request_bytes(&self) -> usize {
         self.max_frame.saturating_mul(4)
+    }
+
+    /// Who we say we are, in results that say so.
+    pub(super) fn introduction(&self, rules: &'static Rules) -> Option<Arc<RawJson>> {
+        if rules.era != Era::Stateless {
+            return None;
+        }
+        let encode = || {
+            let mut identity = Implementation::clone(&self.identity);
+            identity.adapt(&rules.dialect);
+            RawJson::encode(&identity).ok().map(Arc::new)
+        };
+        if self.introduced.get().is_none() {
+            let _ = self.introduced.set(Introduced {
+                identity: Arc::clone(&self.identity),
+                rules,
+                text: encode()?,
+            });
+        }
+        // Whoever changed a copy of the settings is somebody else.
+        let introduced = self.introduced.get().filter(|it| {
+            Arc::ptr_eq(&it.identity, &self.identity) && std::ptr::eq(it.rules, rules)
+        });
+        match introduced {
+            Some(introduced) => Some(Arc::clone(&introduced.text)),
+            None => encode(),
+        }
     }
 
     pub(super) fn hands_up(&self, method: &str) -> bool {

@@ -9,6 +9,7 @@ use super::{
     listens::Listens,
     requests::Requests,
     session::Session,
+    stateless::LastClient,
 };
 use crate::{Instant, revision::Revision};
 
@@ -64,6 +65,8 @@ pub struct Connection {
     pub(super) core: Core,
     /// The session of the handshake era, once there is one.
     pub(super) session: Option<Session>,
+    /// Who made the last request of the stateless era.
+    pub(super) last_client: LastClient,
     pub(super) requests: Requests,
     pub(super) listens: Listens,
     pub(super) calls: Calls,
@@ -96,6 +99,7 @@ impl Connection {
         Self {
             core: Core::new(config.into()),
             session: None,
+            last_client: LastClient::default(),
             requests: Requests::default(),
             listens: Listens::default(),
             calls: Calls::default(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Client, needed_capability};
 use crate::{
+    jsonrpc::RawJson,
     model::{Implementation, InputRequest, LogLevel, ProgressToken},
     revision::{Era, Revision, Rules},
 };
@@ -18,6 +19,8 @@ pub struct RequestContext {
     pub client: Arc<Client>,
     /// Who answers.
     pub server: Arc<Implementation>,
+    /// The same as results say it, where they do.
+    pub(super) introduction: Option<Arc<RawJson>>,
     /// The token under which the client wants to hear of progress.
     pub progress_token: Option<ProgressToken>,
     /// From which severity on the client wants log messages about this request,

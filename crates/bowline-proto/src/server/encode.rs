@@ -5,8 +5,7 @@ use bytes::Bytes;
 use super::RequestContext;
 use crate::{
     jsonrpc::{EncodeError, RawJson, RequestId, response},
-    model::{Adapt, Implementation, Meta, ResultObject, meta::key},
-    revision::Era,
+    model::{Meta, ResultObject, meta::key},
 };
 
 /// Encodes a result for the client that asked: what its revision cannot carry is
@@ -40,13 +39,12 @@ pub fn encode_response<R: ResultObject>(
 
 fn dress<R: ResultObject>(context: &RequestContext, result: &mut R) {
     result.adapt(&context.rules.dialect);
-    if context.rules.era != Era::Stateless {
+    let Some(introduction) = &context.introduction else {
         return;
-    }
+    };
     let meta = result.meta_mut().get_or_insert_with(Meta::new);
     if !meta.members().contains_key(key::SERVER_INFO) {
-        let mut server = Implementation::clone(&context.server);
-        server.adapt(&context.rules.dialect);
-        meta.set_server_info(&server);
+        let introduction = RawJson::clone(introduction);
+        meta.members_mut().insert(key::SERVER_INFO, introduction);
     }
 }

@@ -3,12 +3,12 @@
 //! Parameters may be large and belong to somebody else, so they are walked over
 //! once and nothing of them is kept but slices.
 
-use std::fmt;
+use std::{fmt, sync::LazyLock};
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 use serde::{
     Deserialize, Deserializer,
-    de::{self, DeserializeOwned, IgnoredAny, MapAccess, Visitor},
+    de::{self, IgnoredAny, MapAccess, Visitor},
 };
 use serde_json::value::RawValue;
 
@@ -71,8 +71,13 @@ impl<'a> Head<'a> {
         self.raw(key).is_some()
     }
 
+    /// A member as it is written; nothing where it is not there.
+    pub(super) fn text(&self, key: &str) -> &'a str {
+        self.raw(key).map_or("", RawValue::get)
+    }
+
     /// Decodes a member, if it is there.
-    pub(super) fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, ErrorObject> {
+    pub(super) fn get<T: Deserialize<'a>>(&self, key: &str) -> Result<Option<T>, ErrorObject> {
         let Some(raw) = self.raw(key) else {
             return Ok(None);
         };
@@ -94,7 +99,10 @@ impl<'a> Head<'a> {
 /// Most requests of the handshake era have no `_meta`, and need not be walked
 /// over. A key can also be spelled with escapes.
 fn may_have_meta(params: &[u8]) -> bool {
-    memmem::find(params, b"_meta").is_some() || memmem::find(params, b"\\u").is_some()
+    // Made once: making one takes longer than looking through a short text.
+    static FINDERS: LazyLock<[Finder<'static>; 2]> =
+        LazyLock::new(|| [Finder::new("_meta"), Finder::new("\\u")]);
+    FINDERS.iter().any(|finder| finder.find(params).is_some())
 }
 
 fn dotted(path: &str) -> String {

@@ -158,7 +158,8 @@ impl Connection {
         if arrival.batched {
             return Err(errors::invalid_request("stateless requests come alone"));
         }
-        let context = stateless::admit_head(&self.core.config, arrival.method, &head)
+        let (config, last) = (&self.core.config, &mut self.last_client);
+        let context = stateless::admit_head(config, arrival.method, &head, last)
             .map_err(|rejection| rejection.error)?;
         self.refuse_while_draining()?;
         match arrival.method {
@@ -230,6 +231,7 @@ impl Connection {
             rules: session.rules,
             client: session.client.clone(),
             server: self.core.config.identity.clone(),
+            introduction: None,
             progress_token: head.get(key::PROGRESS_TOKEN)?,
             log_level: None,
         };

@@ -3,7 +3,9 @@
 //! Each request is judged by itself, so that a server needs no connection to do
 //! so: over HTTP, [`admit`] is all there is.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
+
+use serde::Deserialize;
 
 use super::{Client, Config, RequestContext, errors, gate, head::Head};
 use crate::{
@@ -63,7 +65,7 @@ pub fn admit(
     params: Option<&[u8]>,
 ) -> Result<RequestContext, Rejection> {
     let head = Head::read(params)?;
-    admit_head(config, method, &head)
+    admit_head(config, method, &head, &mut LastClient::default())
 }
 
 /// Admits a request of the stateless era that came over HTTP: besides, its
@@ -103,36 +105,74 @@ pub fn admit_http<H: Headers + ?Sized>(
     check_version(headers, &version)?;
     settle_rules(config, &head)?;
     Mirror::of(method, params)?.check_request(headers)?;
-    admit_head(config, method, &head)
+    admit_head(config, method, &head, &mut LastClient::default())
 }
 
 pub(super) fn admit_head(
     config: &Config,
     method: &str,
     head: &Head<'_>,
+    last: &mut LastClient,
 ) -> Result<RequestContext, Rejection> {
     if !config.speaks(Era::Stateless) {
         return Err(errors::unknown_method(method).into());
     }
     let rules = settle_rules(config, head)?;
     gate::check(config, rules, method)?;
-    let capabilities: ClientCapabilities = head
-        .get(key::CLIENT_CAPABILITIES)?
-        .ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
-    if gate::is_about_tasks(method) && !capabilities.has_extension(task::EXTENSION_ID) {
+    let client = last.read(head)?;
+    if gate::is_about_tasks(method) && !client.capabilities.has_extension(task::EXTENSION_ID) {
         return Err(errors::missing_capability(rules, with_tasks()).into());
     }
-    let client = Client {
-        capabilities,
-        info: head.get(key::CLIENT_INFO)?,
-    };
     Ok(RequestContext {
         rules,
-        client: Arc::new(client),
+        client,
         server: Arc::clone(&config.identity),
+        introduction: config.introduction(rules),
         progress_token: head.get(key::PROGRESS_TOKEN)?,
         log_level: log_level(head)?,
     })
+}
+
+/// The client that asked last, with its own words. On a link the same client
+/// asks again and again, and says the same of itself each time.
+#[derive(Debug, Default)]
+pub(super) struct LastClient {
+    /// What it can do and who it is, one after the other. Neither text can be
+    /// the beginning of another one, so that they cannot be confused.
+    words: String,
+    client: Option<Arc<Client>>,
+}
+
+impl LastClient {
+    /// How long the words of a client may be that is remembered.
+    const LONGEST: usize = 4096;
+
+    fn read(&mut self, head: &Head<'_>) -> Result<Arc<Client>, Rejection> {
+        let (can, is) = (
+            head.text(key::CLIENT_CAPABILITIES),
+            head.text(key::CLIENT_INFO),
+        );
+        if let Some(client) = &self.client
+            && !can.is_empty()
+            && self.words.strip_prefix(can) == Some(is)
+        {
+            return Ok(Arc::clone(client));
+        }
+        let capabilities: ClientCapabilities = head
+            .get(key::CLIENT_CAPABILITIES)?
+            .ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
+        let client = Arc::new(Client {
+            capabilities,
+            info: head.get(key::CLIENT_INFO)?,
+        });
+        if can.len() + is.len() <= Self::LONGEST {
+            self.words.clear();
+            self.words.push_str(can);
+            self.words.push_str(is);
+            self.client = Some(Arc::clone(&client));
+        }
+        Ok(client)
+    }
 }
 
 impl From<ErrorObject> for Rejection {
@@ -178,11 +218,16 @@ fn settle_rules(config: &Config, head: &Head<'_>) -> Result<&'static Rules, Reje
 }
 
 /// The version that the request names, and the revision if we speak it.
-fn named_version(
+fn named_version<'a>(
     config: &Config,
-    head: &Head<'_>,
-) -> Result<(String, Option<Revision>), Rejection> {
-    let Some(version) = head.get::<String>(key::PROTOCOL_VERSION)? else {
+    head: &Head<'a>,
+) -> Result<(Cow<'a, str>, Option<Revision>), Rejection> {
+    /// A text that is copied only where it has escapes.
+    #[derive(Deserialize)]
+    #[serde(transparent)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+    let Some(Text(version)) = head.get(key::PROTOCOL_VERSION)? else {
         return Err(missing(key::PROTOCOL_VERSION));
     };
     let spoken = |revision: &Revision| {

@@ -7,11 +7,17 @@ use std::{
     task::{Context, Poll},
 };
 
-use tokio::time::{Sleep, sleep_until};
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    time::{Sleep, sleep_until},
+};
 
 use super::shared::{Inner, Shared, Wanted};
 use crate::{
-    proto::client::{Cause, Input, Link as LinkId},
+    proto::{
+        Instant,
+        client::{Cause, Input, Link as LinkId},
+    },
     transport::{BoxFuture, Dial, Link, LinkEvent, Transport},
 };
 
@@ -27,6 +33,8 @@ pub(crate) struct Driver {
     max_frame: usize,
     dialling: Option<(LinkId, Dialling)>,
     timer: Pin<Box<Sleep>>,
+    /// Whether a task that others wake runs before those that wait already.
+    cuts_in: bool,
 }
 
 impl Driver {
@@ -45,6 +53,7 @@ impl Driver {
             max_frame,
             dialling: None,
             timer,
+            cuts_in: Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread,
         }
     }
 
@@ -55,7 +64,7 @@ impl Driver {
             inner.machine.handle(now, Input::Tick);
         }
         self.dial(inner, cx);
-        let more = self.read(inner, cx);
+        let more = self.read(inner, now, cx);
         let shared = Arc::clone(&self.shared);
         shared.settle(inner, now);
         if let Some((_, link)) = &mut inner.link {
@@ -103,7 +112,7 @@ impl Driver {
     }
 
     /// Takes in what has arrived. Says whether there may be more.
-    fn read(&mut self, inner: &mut Inner, cx: &mut Context<'_>) -> bool {
+    fn read(&mut self, inner: &mut Inner, now: Instant, cx: &mut Context<'_>) -> bool {
         for _ in 0..FRAMES_PER_TURN {
             let Some((link, live)) = &mut inner.link else {
                 return false;
@@ -115,7 +124,6 @@ impl Driver {
             let Poll::Ready(event) = live.poll_event(cx) else {
                 return false;
             };
-            let now = self.shared.now();
             let input = match event {
                 LinkEvent::Frame(frame) => Input::Frame { link, frame },
                 LinkEvent::Oversize { size, prefix } => Input::Oversize { link, size, prefix },
@@ -135,20 +143,25 @@ impl Driver {
     }
 
     /// Sets the timer. Says whether it has run out already.
-    fn watch_clock(&mut self, inner: &Inner, cx: &mut Context<'_>) -> bool {
-        let Some(deadline) = inner.deadline else {
+    fn watch_clock(&mut self, inner: &mut Inner, cx: &mut Context<'_>) -> bool {
+        let Some(at) = inner.deadline else {
+            inner.alarm.take_if(|_| self.timer.is_elapsed());
             return false;
         };
-        let deadline = self.shared.clock(deadline);
+        let deadline = self.shared.clock(at);
         // A timer that is early is let run out: most deadlines are those of
         // calls, which are answered long before, and setting it costs more.
         if self.timer.is_elapsed() || deadline < self.timer.deadline() {
             self.timer.as_mut().reset(deadline);
+            inner.alarm = Some(at);
         }
-        if self.timer.as_mut().poll(cx).is_pending() {
-            return false;
-        }
-        true
+        self.timer.as_mut().poll(cx).is_ready()
+    }
+
+    /// Whether to wait for one turn, in which those who are about to make calls
+    /// make them: one write is enough for all.
+    fn lets_gather(&self, inner: &mut Inner) -> bool {
+        std::mem::take(&mut inner.gathering) && self.cuts_in
     }
 }
 
@@ -169,11 +182,15 @@ impl Future for Driver {
             Some(waker) => waker.clone_from(cx.waker()),
             none => *none = Some(cx.waker().clone()),
         }
+        if this.lets_gather(&mut inner) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let more = this.turn(&mut inner, cx);
         if inner.ended {
             return Poll::Ready(());
         }
-        if more || this.watch_clock(&inner, cx) {
+        if more || this.watch_clock(&mut inner, cx) {
             cx.waker().wake_by_ref();
         }
         Poll::Pending

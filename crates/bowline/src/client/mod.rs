@@ -9,6 +9,7 @@ mod error;
 mod handler;
 mod health;
 mod host;
+mod locked;
 mod notification;
 mod pages;
 mod prompts;

@@ -5,8 +5,8 @@
 //! as that takes and never across a wait.
 
 use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
     task::{Context, Waker},
     time::Duration,
 };
@@ -16,7 +16,11 @@ use tokio::{
     time::Instant as Clock,
 };
 
-use super::{health::Health, host::Host};
+use super::{
+    health::Health,
+    host::Host,
+    locked::{Ended, Locked},
+};
 use crate::{
     proto::{
         Instant,
@@ -47,8 +51,13 @@ pub(crate) struct Inner {
     /// When the machine wants to be woken.
     pub(crate) deadline: Option<Instant>,
     pub(crate) driver: Option<Waker>,
+    /// When the driver wakes by itself, at the latest.
+    pub(crate) alarm: Option<Instant>,
+    /// The driver was woken to send calls, and others may be about to be made.
+    pub(crate) gathering: bool,
     pub(crate) ended: bool,
-    waiting: HashMap<CallId, Waiter>,
+    waiting: BTreeMap<CallId, Waiter>,
+    pub(super) ended_calls: Ended,
 }
 
 /// Somebody who waits for the end of a call.
@@ -74,8 +83,11 @@ impl Shared {
             given_up: None,
             deadline: None,
             driver: None,
+            alarm: None,
+            gathering: false,
             ended: false,
-            waiting: HashMap::new(),
+            waiting: BTreeMap::new(),
+            ended_calls: Ended::default(),
         };
         Arc::new(Self {
             inner: Mutex::new(inner),
@@ -85,10 +97,10 @@ impl Shared {
         })
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
+    pub(crate) fn lock(&self) -> Locked<'_> {
         // A panic under the lock would be a bug of ours; whoever comes next
         // should still get an answer.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        Locked::new(self.inner.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The machine's idea of now.
@@ -126,7 +138,7 @@ impl Shared {
         let call = start(&mut inner.machine, now);
         inner.waiting.insert(call, waiter);
         self.settle(&mut inner, now);
-        inner.wake_driver();
+        inner.let_leave();
         call
     }
 
@@ -258,6 +270,36 @@ impl Inner {
         }
     }
 
+    /// Lets a call leave that was made: at once if it is the only one, else
+    /// together with those that are made meanwhile.
+    fn let_leave(&mut self) {
+        if self.waiting.len() > 1 {
+            self.gathering = true;
+        } else if !self.needs_driver() && self.flush_at_once() {
+            return;
+        }
+        self.wake_driver();
+    }
+
+    /// Whether there is something to do that only the driver can.
+    fn needs_driver(&self) -> bool {
+        let sooner = |deadline| self.alarm.is_none_or(|alarm| deadline < alarm);
+        self.ended
+            || self.wanted.is_some()
+            || self.given_up.is_some()
+            || self.deadline.is_some_and(sooner)
+    }
+
+    /// Says whether nothing is left to be sent.
+    fn flush_at_once(&mut self) -> bool {
+        match (&mut self.link, &self.driver) {
+            (Some((_, link)), Some(driver)) if link.flushes_anywhere() => {
+                link.poll_flush(&mut Context::from_waker(driver)).is_ready()
+            }
+            _ => false,
+        }
+    }
+
     fn live(&mut self, link: LinkId) -> Option<&mut Box<dyn Link>> {
         let (id, live) = self.link.as_mut()?;
         (*id == link).then_some(live)
@@ -293,8 +335,7 @@ impl Inner {
 
     fn finish(&mut self, call: CallId, outcome: Outcome) {
         if let Some(waiter) = self.waiting.remove(&call) {
-            // A caller that is gone has cancelled the call already.
-            let _ = waiter.outcome.send(outcome);
+            self.ended_calls.push(waiter.outcome, outcome);
         }
     }
 }

@@ -173,7 +173,7 @@ async fn live<R: ResultObject>(
 }
 
 /// The work, with a limit on its time, of which some is spent.
-async fn within<T>(
+pub(super) async fn within<T>(
     limit: Option<Duration>,
     spent: Duration,
     work: impl Future<Output = T>,

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use super::{
     auth::grant::Granted,
     error::Result as HandlerResult,
+    serve::Pace,
     talk::{ServerContext, voice::Voice},
 };
 use crate::{
@@ -39,10 +40,31 @@ pub(crate) enum Handled {
     Later(BoxFuture<'static, Reply>),
 }
 
+/// A request that was taken in.
+pub(crate) struct Taken {
+    pub(crate) handled: Handled,
+    /// How long the work on it may take, where that is watched.
+    pub(crate) pace: Option<Arc<Pace>>,
+}
+
+impl From<Handled> for Taken {
+    fn from(handled: Handled) -> Self {
+        let pace = None;
+        Self { handled, pace }
+    }
+}
+
 /// What drivers need of a server, whatever its state is.
 pub(crate) trait Handle: Send + Sync {
     /// Takes a request in. Does no work of the author's by itself.
-    fn handle(self: Arc<Self>, request: Request, voice: Box<dyn Voice>) -> Handled;
+    fn take(self: Arc<Self>, request: Request, voice: Box<dyn Voice>) -> Taken;
+
+    /// As [`take`](Self::take), for drivers that do the work at once however
+    /// long it takes.
+    #[cfg(feature = "http-server")]
+    fn handle(self: Arc<Self>, request: Request, voice: Box<dyn Voice>) -> Handled {
+        self.take(request, voice).handled
+    }
 
     /// Takes a notification in. Gives the author's work on it, if there is any.
     fn hear(&self, notification: Heard) -> Option<BoxFuture<'static, ()>>;

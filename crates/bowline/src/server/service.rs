@@ -15,7 +15,7 @@ use super::{
     limits::Limits,
     list::{Listed, Paging, Shelved},
     replay::round::Replay,
-    request::{Handle, Handled, Heard, Request, answer},
+    request::{Handle, Handled, Heard, Request, Taken, answer},
     resource::AnySource,
     serve::{Connections, extension::Extensions},
     subscriptions::Watch,
@@ -168,10 +168,12 @@ impl<S: Send + Sync + 'static> Core<S> {
 }
 
 impl<S: Send + Sync + 'static> Handle for Core<S> {
-    fn handle(self: Arc<Self>, request: Request, voice: Box<dyn Voice>) -> Handled {
+    fn take(self: Arc<Self>, request: Request, voice: Box<dyn Voice>) -> Taken {
+        if request.method == method::TOOLS_CALL {
+            return self.call_tool(request, voice);
+        }
         let (catalog, hints) = (self.catalog(), &self.hints);
-        match &*request.method {
-            method::TOOLS_CALL => Handled::Later(Box::pin(self.call_tool(request, voice))),
+        let handled = match &*request.method {
             method::RESOURCES_READ => Handled::Later(Box::pin(self.read_resource(request, voice))),
             method::PROMPTS_GET => Handled::Later(Box::pin(self.get_prompt(request, voice))),
             method::COMPLETION_COMPLETE => Handled::Later(Box::pin(self.complete(request, voice))),
@@ -184,7 +186,8 @@ impl<S: Send + Sync + 'static> Handle for Core<S> {
             method::RESOURCES_SUBSCRIBE => Handled::Later(Box::pin(self.subscribe(request))),
             method::RESOURCES_UNSUBSCRIBE => Handled::Now(request.answer(EmptyResult::default())),
             _ => self.extension(request, voice),
-        }
+        };
+        handled.into()
     }
 
     fn hear(&self, notification: Heard) -> Option<BoxFuture<'static, ()>> {

@@ -1,9 +1,10 @@
 //! Listing and calling tools.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 
 use super::{
     auth::{self, grant::Granted},
@@ -14,13 +15,13 @@ use super::{
     list::{Listed, Shelved},
     needs::{Need, Needs},
     replay::round::Brought,
-    request::Request,
+    request::{Handled, Request, Taken, answer},
     service::{Core, Service},
     talk::{ServerContext, voice::Voice},
-    tool::Tool,
+    tool::{Arguments, Tool},
 };
 use crate::proto::{
-    jsonrpc::{ErrorObject, code},
+    jsonrpc::{ErrorObject, RequestId, code},
     model::{CacheScope, CallToolResult, InputResponses, ListToolsResult},
     revision::Era,
     server::{CacheHint, Kind, Reply, RequestContext, errors},
@@ -110,53 +111,101 @@ struct CallParams<'a> {
     request_state: Option<String>,
 }
 
+/// A call whose tool is found, and whose arguments fit.
+struct Prepared<S> {
+    tool: Tool<S>,
+    arguments: Arguments,
+    /// The arguments as they came.
+    raw: Option<Bytes>,
+    brought: Brought,
+}
+
 impl<S: Send + Sync + 'static> Core<S> {
-    pub(super) async fn call_tool(
-        self: Arc<Self>,
-        request: Request,
-        voice: Box<dyn Voice>,
-    ) -> Reply {
-        match self.try_call_tool(request, voice).await {
-            Ok(reply) => reply,
-            Err(error) => Reply::Error(error),
+    pub(super) fn call_tool(self: Arc<Self>, mut request: Request, voice: Box<dyn Voice>) -> Taken {
+        let prepared = match self.prepare(&mut request) {
+            Ok(Ok(prepared)) => prepared,
+            Ok(Err(refused)) => {
+                let reply = invalid_input(&request, &refused);
+                return Handled::Now(reply.unwrap_or_else(Reply::Error)).into();
+            }
+            Err(error) => return Handled::Now(Reply::Error(error)).into(),
+        };
+        let shared = &prepared.tool.shared;
+        if prepared.brought.state.is_none()
+            && let Some(run) = Arc::clone(&shared.run).alone()
+        {
+            let end = End {
+                id: request.id,
+                context: request.context,
+                limit: shared.limits.time,
+            };
+            return Taken {
+                pace: Some(Arc::clone(&shared.pace)),
+                handled: Handled::Later(run.run_alone(prepared.arguments, end)),
+            };
         }
+        Handled::Later(Box::pin(self.run_tool(request, voice, prepared))).into()
     }
 
-    async fn try_call_tool(
-        &self,
-        mut request: Request,
-        voice: Box<dyn Voice>,
-    ) -> Result<Reply, ErrorObject> {
-        let params = request.params.take();
-        let bytes = params.as_deref().unwrap_or(b"{}");
+    /// Finds the tool, and looks whether the call may be made.
+    fn prepare(&self, request: &mut Request) -> Result<Result<Prepared<S>, Error>, ErrorObject> {
+        let came = request.params.take().unwrap_or(Bytes::from_static(b"{}"));
         let params: CallParams<'_> =
-            crate::proto::jsonrpc::decode(bytes).map_err(|fault| errors::invalid_params(&fault))?;
+            crate::proto::jsonrpc::decode(&came).map_err(|fault| errors::invalid_params(&fault))?;
         let catalog = self.catalog();
         let found = catalog.tools.get(&params.name);
         let tool = found.ok_or_else(|| errors::unknown_tool(&params.name))?;
         check_scopes(&tool.shared.scopes, &request.granted)?;
         check_needs(tool.shared.needs, &request.context)?;
-        let raw = params.arguments.map(|raw| raw.get().as_bytes());
-        let arguments = match tool.shared.input.check(read_arguments(raw)?) {
-            Ok(arguments) => arguments,
-            Err(error) => return invalid_input(&request, &error),
-        };
-        let task = Task {
-            name: tool.name(),
-            arguments: raw,
-            limits: tool.shared.limits,
+        let raw = params.arguments.map(RawValue::get);
+        let checked = tool.shared.input.check(raw, &came)?;
+        Ok(checked.map(|arguments| Prepared {
+            tool: tool.clone(),
+            arguments,
+            raw: raw.map(|raw| came.slice_ref(raw.as_bytes())),
             brought: Brought {
                 state: params.request_state,
                 answers: params.input_responses.unwrap_or_default(),
             },
+        }))
+    }
+
+    async fn run_tool(
+        self: Arc<Self>,
+        request: Request,
+        voice: Box<dyn Voice>,
+        prepared: Prepared<S>,
+    ) -> Reply {
+        let tool = prepared.tool;
+        let task = Task {
+            name: tool.name(),
+            arguments: prepared.raw.as_deref(),
+            limits: tool.shared.limits,
+            brought: prepared.brought,
         };
-        let state = Arc::clone(&self.state);
+        let (arguments, state) = (prepared.arguments, Arc::clone(&self.state));
         let work = |call| {
             tool.shared
                 .run
                 .run(arguments, ServerContext { call, state })
         };
-        Ok(self.converse(request, voice, task, work, settle).await)
+        self.converse(request, voice, task, work, settle).await
+    }
+}
+
+/// What a tool's end becomes, and when it comes at the latest.
+pub(crate) struct End {
+    id: RequestId,
+    context: Box<RequestContext>,
+    pub(crate) limit: Option<Duration>,
+}
+
+impl End {
+    pub(crate) fn reply(&self, ended: super::Result<CallToolResult>) -> Reply {
+        match settle(ended, &self.context) {
+            Ok(result) => answer(&self.context, &self.id, result),
+            Err(error) => Reply::Error(error),
+        }
     }
 }
 
@@ -170,29 +219,15 @@ fn check_scopes(scopes: &[Box<str>], granted: &Granted) -> Result<(), ErrorObjec
 
 /// The client must be able to do what is needed, and say so in this request.
 pub(super) fn check_needs(needs: Needs, context: &RequestContext) -> Result<(), ErrorObject> {
+    if needs.is_empty() {
+        return Ok(());
+    }
     let missing = needs.without(Needs::met_by(&context.client.capabilities));
     if missing.is_empty() {
         return Ok(());
     }
     let required = missing.as_capabilities();
     Err(errors::missing_capability(context.rules, required))
-}
-
-fn read_arguments(raw: Option<&[u8]>) -> Result<Value, ErrorObject> {
-    let Some(raw) = raw else {
-        return Ok(Value::Object(serde_json::Map::new()));
-    };
-    match serde_json::from_slice(raw) {
-        Ok(arguments @ Value::Object(_)) => Ok(arguments),
-        Ok(_) => {
-            let message = "Invalid params: arguments: must be an object";
-            Err(ErrorObject::new(code::INVALID_PARAMS, message))
-        }
-        Err(error) => {
-            let message = format!("Invalid params: arguments: {error}");
-            Err(ErrorObject::new(code::INVALID_PARAMS, message))
-        }
-    }
 }
 
 /// Arguments that do not fit: something that the model can mend, where the

@@ -115,6 +115,13 @@ pub trait Link: Send {
     /// Moves queued frames on. Ready when nothing is queued.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()>;
 
+    /// Whether [`poll_flush`](Self::poll_flush) may be called on any thread,
+    /// in the name of the task that drives the link, and costs one write at
+    /// most. Then a frame that is alone leaves without that task.
+    fn flushes_anywhere(&self) -> bool {
+        false
+    }
+
     /// The next thing that the link has to say. After [`LinkEvent::Down`] it is
     /// not asked again.
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent>;

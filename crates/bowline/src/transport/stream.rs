@@ -4,6 +4,7 @@ use std::{
     collections::VecDeque,
     future::Future as _,
     io::{self, IoSlice},
+    mem,
     pin::{Pin, pin},
     task::{Context, Poll, ready},
 };
@@ -17,16 +18,28 @@ use crate::proto::jsonrpc::LineFramer;
 /// How many buffers one write takes at most.
 const MOST_SLICES: usize = 64;
 
+/// Frames up to this size are copied, so that many of them are one buffer.
+/// Beyond it, a copy costs more than a buffer of its own.
+const SMALL: usize = 4 * 1024;
+
+/// How much of the room for small frames is kept when all is written.
+const KEPT_ROOM: usize = 64 * 1024;
+
 /// A link over two byte streams, with one frame on each line.
 ///
-/// Outbound frames are queued without being copied, up to a number of bytes,
-/// and written together.
+/// Outbound frames are queued, up to a number of bytes, and written together.
+/// Large ones are not copied.
 #[derive(Debug)]
 pub struct StreamLink<R, W> {
     reader: R,
     framer: LineFramer,
     writer: W,
+    /// What is to be written first.
     queue: VecDeque<Bytes>,
+    /// What is to be written after that: small frames, one after the other.
+    last: Vec<u8>,
+    /// How much of it was written already.
+    written: usize,
     queued: usize,
     most_queued: usize,
     broken: Option<Cause>,
@@ -45,10 +58,18 @@ where
             framer: LineFramer::new(max_frame),
             writer,
             queue: VecDeque::new(),
+            last: Vec::new(),
+            written: 0,
             queued: 0,
             most_queued: max_queue,
             broken: None,
         }
+    }
+
+    /// Why nothing can be written any more, where that is so.
+    #[cfg(feature = "server")]
+    pub(super) fn broken(&self) -> Option<&Cause> {
+        self.broken.as_ref()
     }
 
     /// Takes the streams apart again.
@@ -71,14 +92,28 @@ where
             return Err(Refusal::Busy(outgoing.frame));
         }
         self.queued += size;
-        self.queue.push_back(outgoing.frame);
-        self.queue.push_back(Bytes::from_static(b"\n"));
+        if size <= SMALL {
+            self.last.extend_from_slice(&outgoing.frame);
+        } else {
+            self.end_last();
+            self.queue.push_back(outgoing.frame);
+        }
+        self.last.push(b'\n');
         Ok(())
+    }
+
+    /// Puts what was gathered into the queue, so that something can follow.
+    fn end_last(&mut self) {
+        if !self.last.is_empty() {
+            let mut last = Bytes::from(mem::take(&mut self.last));
+            last.advance(mem::take(&mut self.written));
+            self.queue.push_back(last);
+        }
     }
 
     /// Writes what is queued, as much in one go as possible.
     pub fn poll_write_queued(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        while !self.queue.is_empty() && self.broken.is_none() {
+        while self.queued > 0 && self.broken.is_none() {
             match ready!(self.poll_write_some(cx)) {
                 Ok(0) => self.break_off(CauseKind::Eof.into(), cx),
                 Ok(written) => self.advance(written),
@@ -120,13 +155,19 @@ where
     }
 
     fn poll_write_some(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let writer = Pin::new(&mut self.writer);
+        let last = &self.last[self.written..];
+        if self.queue.is_empty() {
+            return writer.poll_write(cx, last);
+        }
         let mut slices = [IoSlice::new(&[]); MOST_SLICES];
         let mut count = 0;
-        for (slice, bytes) in slices.iter_mut().zip(&self.queue) {
+        let parts = self.queue.iter().map(|bytes| &**bytes).chain([last]);
+        for (slice, bytes) in slices.iter_mut().zip(parts) {
             *slice = IoSlice::new(bytes);
             count += 1;
         }
-        Pin::new(&mut self.writer).poll_write_vectored(cx, &slices[..count])
+        writer.poll_write_vectored(cx, &slices[..count])
     }
 
     /// Writing is over. Whoever reads is told so.
@@ -144,6 +185,15 @@ where
             }
             written -= front.len();
             self.queue.pop_front();
+        }
+        self.written += written;
+        if self.written >= self.last.len() {
+            self.written = 0;
+            self.last.clear();
+            self.last.shrink_to(KEPT_ROOM);
+        } else if self.written > KEPT_ROOM && self.written > self.last.len() / 2 {
+            // It may never come to its end, and must not grow for ever.
+            self.last.drain(..mem::take(&mut self.written));
         }
     }
 
@@ -171,6 +221,10 @@ where
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.poll_write_queued(cx)
+    }
+
+    fn flushes_anywhere(&self) -> bool {
+        true
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {

@@ -1,6 +1,7 @@
 //! The connections of a server, and their common end.
 
 use std::{
+    panic::resume_unwind,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
@@ -32,7 +33,16 @@ impl Connections {
     ) {
         let shared = Shared::new(Connection::new(config), link, serving, principal);
         self.register(&shared);
-        Driver::new(shared, handle).await;
+        let serving = Serves(Arc::clone(&shared), Arc::clone(&handle));
+        // In a task of its own: `block_on`, where this is likely to be awaited,
+        // runs on a thread that has to be woken for each frame.
+        let ended = tokio::spawn(Driver::new(shared, handle)).await;
+        drop(serving);
+        if let Err(error) = ended
+            && let Ok(panic) = error.try_into_panic()
+        {
+            resume_unwind(panic);
+        }
     }
 
     /// Counts a connection among those that are open, for as long as it is
@@ -77,6 +87,16 @@ impl Connections {
     fn visit(&self, act: &mut dyn FnMut(&Arc<Shared>)) {
         alive(&self.open).iter().for_each(&mut *act);
         alive(&self.parts).iter().for_each(|part| part.visit(act));
+    }
+}
+
+/// A client that is being served. Dropping it gives that up, and everything
+/// that was started for it.
+struct Serves(Arc<Shared>, Arc<dyn Handle>);
+
+impl Drop for Serves {
+    fn drop(&mut self) {
+        self.0.give_up_serving(&self.1);
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
     work::dispatch,
 };
 use crate::{
-    proto::server::Input,
+    proto::{Instant, server::Input},
     server::request::Handle,
     transport::{CauseKind, LinkEvent},
 };
@@ -43,7 +43,7 @@ impl Driver {
     }
 
     /// Takes in what has arrived. Says whether there may be more.
-    fn read(&self, inner: &mut Inner, cx: &mut Context<'_>) -> bool {
+    fn read(&self, inner: &mut Inner, now: Instant, cx: &mut Context<'_>) -> bool {
         for _ in 0..FRAMES_PER_TURN {
             // A client that does not read is not read from either.
             if inner.deaf || !inner.machine.receiving() || !inner.is_caught_up() {
@@ -55,7 +55,6 @@ impl Driver {
             let Poll::Ready(event) = link.poll_event(cx) else {
                 return false;
             };
-            let now = self.shared.now();
             match event {
                 LinkEvent::Frame(frame) => inner.machine.handle(now, Input::Frame(frame)),
                 LinkEvent::Oversize { size, prefix } => {
@@ -114,8 +113,9 @@ impl Future for Driver {
                 Some(waker) => waker.clone_from(cx.waker()),
                 none => *none = Some(cx.waker().clone()),
             }
-            shared.catch_up(&mut inner);
-            this.read(&mut inner, cx)
+            let now = shared.now();
+            shared.catch_up(&mut inner, now);
+            this.read(&mut inner, now, cx)
         };
         dispatch(&shared, &this.handle);
         let mut inner = shared.lock();
@@ -142,17 +142,9 @@ impl Future for Driver {
     }
 }
 
-/// Serving was given up: so is everything that was started for it.
+/// The runtime ends, or serving has ended.
 impl Drop for Driver {
     fn drop(&mut self) {
-        let mut inner = self.shared.lock();
-        inner.let_go();
-        inner.link = None;
-        let now = self.shared.now();
-        inner.machine.handle(now, Input::Closed);
-        self.shared.settle(&mut inner, now);
-        drop(inner);
-        // What this client watched, it watches no longer.
-        self.handle.watch_changed();
+        self.shared.give_up_serving(&self.handle);
     }
 }

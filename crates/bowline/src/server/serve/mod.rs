@@ -3,8 +3,9 @@
 //! [`shared`] is what the task and the handlers share, behind one lock;
 //! [`driver`] is the task; [`connections`] are all of them, which end together
 //! when [`stopping`] says so; [`mod@line`] is how a handler reaches its client;
-//! [`owed`] is what a client that does not read is told later; [`extension`] is
-//! what a server serves that is not in the protocol.
+//! [`owed`] is what a client that does not read is told later; [`pace`] says
+//! which tools are done at once; [`extension`] is what a server serves that is
+//! not in the protocol.
 
 mod connections;
 mod driver;
@@ -12,6 +13,7 @@ pub(crate) mod extension;
 mod line;
 mod outlet;
 mod owed;
+mod pace;
 mod shared;
 mod stopping;
 #[cfg(feature = "http-server")]
@@ -21,6 +23,7 @@ mod work;
 pub(crate) use connections::Connections;
 #[cfg(feature = "http-server")]
 pub(crate) use outlet::Outlet;
+pub(crate) use pace::Pace;
 pub(crate) use shared::Shared;
 #[cfg(feature = "http-server")]
 pub(crate) use stopping::Stopping;

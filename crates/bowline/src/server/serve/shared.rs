@@ -5,7 +5,7 @@
 //! a wait nor while an author's code runs.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{BTreeMap, HashMap, VecDeque},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::Waker,
@@ -14,8 +14,9 @@ use std::{
 use bytes::Bytes;
 use tokio::{sync::oneshot, task::AbortHandle, time::Instant as Clock};
 
-use super::{outlet::Outlet, owed::Owed};
+use super::{outlet::Outlet, owed::Owed, pace::Paced};
 use crate::{
+    contained::Contained,
     proto::{
         Instant,
         model::InputRequest,
@@ -26,7 +27,7 @@ use crate::{
     },
     server::{
         auth::grant::Granted,
-        request::{Heard, Request},
+        request::{Handle, Heard, Request},
         service::Serving,
     },
     transport::{BoxFuture, Link, Outgoing, Refusal},
@@ -72,13 +73,15 @@ pub(super) struct Inner {
     pub(super) watch_changed: bool,
     /// Work that waits for its turn.
     queued: VecDeque<Job>,
-    pub(super) running: HashMap<Incoming, AbortHandle>,
+    pub(super) running: BTreeMap<Incoming, AbortHandle>,
     waiting: HashMap<CallId, oneshot::Sender<Outcome>>,
     pub(super) deadline: Option<Instant>,
     pub(super) driver: Option<Waker>,
     /// The client has nothing more to say, and answers nothing.
     pub(super) deaf: bool,
     pub(super) ended: bool,
+    /// Whether serving is over.
+    given_up: bool,
 }
 
 /// A request that arrived.
@@ -90,7 +93,9 @@ pub(super) struct Arrived {
 /// Work of the author's, for a request.
 pub(super) struct Job {
     pub(super) incoming: Incoming,
-    pub(super) work: BoxFuture<'static, Reply>,
+    pub(super) work: Contained<Reply>,
+    /// How long it holds its thread, where that is watched.
+    pub(super) paced: Option<Paced>,
 }
 
 /// A question that was asked. Dropping it gives it up.
@@ -155,12 +160,13 @@ impl Shared {
                 noticing: None,
                 watch_changed: false,
                 queued: VecDeque::new(),
-                running: HashMap::new(),
+                running: BTreeMap::new(),
                 waiting: HashMap::new(),
                 deadline: None,
                 driver: None,
                 deaf: false,
                 ended: false,
+                given_up: false,
             }),
             origin: Clock::now(),
             serving,
@@ -254,8 +260,7 @@ impl Shared {
 
     /// Hands the link what it had no room for, and tells the client what it is
     /// owed.
-    pub(super) fn catch_up(&self, inner: &mut Inner) {
-        let now = self.now();
+    pub(super) fn catch_up(&self, inner: &mut Inner, now: Instant) {
         inner.catch_up(now);
         if inner.is_caught_up() && !inner.owed.is_empty() {
             let owed = std::mem::take(&mut inner.owed);
@@ -286,6 +291,41 @@ impl Shared {
             outcome,
             ended: false,
         })
+    }
+
+    /// Answers a request.
+    pub(super) fn answer(&self, request: Incoming, reply: Reply) {
+        let now = self.now();
+        let mut inner = self.lock();
+        inner.machine.respond(now, request, reply);
+        self.settle(&mut inner, now);
+    }
+
+    /// Whether more work may be done at once, and none waits for its turn.
+    pub(super) fn has_room(&self) -> bool {
+        let inner = self.lock();
+        inner.queued.is_empty() && inner.running.len() < self.serving.at_once
+    }
+
+    /// Serving is over: so is everything that was started for it.
+    pub(super) fn give_up_serving(&self, handle: &Arc<dyn Handle>) {
+        let mut inner = self.lock();
+        if std::mem::replace(&mut inner.given_up, true) {
+            return;
+        }
+        inner.ended = true;
+        inner.let_go();
+        inner.backlog.clear();
+        inner.backlog_bytes = 0;
+        let link = inner.link.take();
+        let now = self.now();
+        inner.machine.handle(now, Input::Closed);
+        self.settle(&mut inner, now);
+        inner.wake_driver();
+        drop(inner);
+        drop(link);
+        // What this client watched, it watches no longer.
+        handle.watch_changed();
     }
 
     /// Carries out what the machine has to say.
@@ -439,6 +479,13 @@ impl Inner {
         }
     }
 
+    /// Takes a list back in which requests arrived, to be used again.
+    pub(super) fn spare(&mut self, list: Vec<Arrived>) {
+        if self.arrived.capacity() == 0 {
+            self.arrived = list;
+        }
+    }
+
     pub(super) fn enqueue(&mut self, job: Job) {
         self.queued.push_back(job);
     }
@@ -474,7 +521,7 @@ impl Inner {
         }
         self.queued.clear();
         self.waiting.clear();
-        for (_, running) in self.running.drain() {
+        for running in std::mem::take(&mut self.running).into_values() {
             running.abort();
         }
     }

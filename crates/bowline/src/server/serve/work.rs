@@ -1,20 +1,27 @@
 //! The author's work on what a client asks.
 
-use std::sync::Arc;
+use std::{
+    future::{Future as _, poll_fn},
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+    time::Instant,
+};
 
 use super::{
     line::Line,
-    shared::{Inner, Job, Shared},
+    pace::Paced,
+    shared::{Arrived, Inner, Job, Shared},
 };
 use crate::{
     contained::Contained,
     proto::server::{Incoming, Reply},
-    server::request::{Handle, Handled, panicked},
+    server::request::{Handle, Handled, Taken, panicked},
 };
 
 /// Gives what arrived to those who know, without the lock.
 pub(super) fn dispatch(shared: &Arc<Shared>, handle: &Arc<dyn Handle>) {
-    let (arrived, heard, watch_changed) = {
+    let (mut arrived, heard, watch_changed) = {
         let mut inner = shared.lock();
         let arrived = std::mem::take(&mut inner.arrived);
         let heard = std::mem::take(&mut inner.heard);
@@ -25,26 +32,11 @@ pub(super) fn dispatch(shared: &Arc<Shared>, handle: &Arc<dyn Handle>) {
     }
     let heard = heard.into_iter();
     let notices: Vec<_> = heard.filter_map(|it| handle.hear(it)).collect();
-    let mut answered = Vec::new();
-    let mut jobs = Vec::new();
-    for it in arrived {
-        let incoming = it.incoming;
-        let line = Line {
-            shared: Arc::clone(shared),
-            request: incoming,
-        };
-        match Arc::clone(handle).handle(it.request, Box::new(line)) {
-            Handled::Now(reply) => answered.push((incoming, reply)),
-            Handled::Later(work) => jobs.push(Job { incoming, work }),
-        }
+    for it in arrived.drain(..) {
+        take_in(shared, handle, it);
     }
     let mut inner = shared.lock();
-    let now = shared.now();
-    for (incoming, reply) in answered {
-        inner.machine.respond(now, incoming, reply);
-    }
-    jobs.into_iter().for_each(|job| inner.enqueue(job));
-    shared.settle(&mut inner, now);
+    inner.spare(arrived);
     // Even where nothing arrived: what was called off has made room.
     start_jobs(shared, &mut inner);
     for notice in notices {
@@ -53,15 +45,68 @@ pub(super) fn dispatch(shared: &Arc<Shared>, handle: &Arc<dyn Handle>) {
     start_notices(shared, &mut inner);
 }
 
+/// Has one request answered, or worked on.
+fn take_in(shared: &Arc<Shared>, handle: &Arc<dyn Handle>, arrived: Arrived) {
+    let Arrived { incoming, request } = arrived;
+    let line = Line {
+        shared: Arc::clone(shared),
+        request: incoming,
+    };
+    let start = Instant::now();
+    let Taken { handled, pace } = Arc::clone(handle).take(request, Box::new(line));
+    let look = start.elapsed();
+    let mut job = match handled {
+        Handled::Now(reply) => return shared.answer(incoming, reply),
+        Handled::Later(work) => Job {
+            incoming,
+            work: Contained(work),
+            paced: pace.map(|pace| Paced { pace, look }),
+        },
+    };
+    let now = |paced: &mut Paced| paced.is_quick() && shared.has_room();
+    if let Some(paced) = job.paced.take_if(now) {
+        // A task polls it again, so that nobody need be woken.
+        let mut unwatched = Context::from_waker(Waker::noop());
+        if let Poll::Ready(reply) = begin(&mut job.work, &paced, &mut unwatched) {
+            return shared.answer(incoming, reply);
+        }
+    }
+    shared.lock().enqueue(job);
+}
+
+/// Does as much of the work as can be done at once, and notes for how long that
+/// holds the thread.
+fn begin(work: &mut Contained<Reply>, paced: &Paced, cx: &mut Context<'_>) -> Poll<Reply> {
+    let start = Instant::now();
+    let polled = Pin::new(work).poll(cx);
+    paced.note(start.elapsed());
+    polled.map(|reply| reply.unwrap_or_else(|_| panicked()))
+}
+
+/// Does the work to its end.
+async fn complete(mut work: Contained<Reply>, paced: Option<Paced>) -> Reply {
+    if let Some(paced) = paced {
+        let begun = poll_fn(|cx| Poll::Ready(begin(&mut work, &paced, cx)));
+        if let Poll::Ready(reply) = begun.await {
+            return reply;
+        }
+    }
+    work.await.unwrap_or_else(|_| panicked())
+}
+
 /// Starts as much work as there may be at once.
 fn start_jobs(shared: &Arc<Shared>, inner: &mut Inner) {
-    while let Some(Job { incoming, work }) = inner.next_job(shared.serving.at_once) {
+    while let Some(job) = inner.next_job(shared.serving.at_once) {
+        let Job {
+            incoming,
+            work,
+            paced,
+        } = job;
         let shared_then = Arc::clone(shared);
         // The table is locked while the task is started, so that it cannot be
         // done before it is entered.
         let task = tokio::spawn(async move {
-            let reply = Contained(work).await;
-            let reply = reply.unwrap_or_else(|_| panicked());
+            let reply = complete(work, paced).await;
             finish(&shared_then, incoming, reply);
         });
         inner.running.insert(incoming, task.abort_handle());

@@ -280,7 +280,8 @@ impl Parts {
                 elicits: self.elicits,
                 headers: headers.unwrap_or_default(),
                 input: input.unwrap_or_else(|_| Input::refusing()),
-                run: Box::new(run),
+                run: Arc::new(run),
+                pace: Arc::default(),
                 problem,
             }),
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use jsonschema::Validator;
 use schemars::{
     JsonSchema, Schema,
@@ -10,8 +11,9 @@ use schemars::{
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
+use super::plain::Plain;
 use crate::{
-    proto::jsonrpc::RawJson,
+    proto::jsonrpc::{ErrorObject, RawJson, code},
     server::{
         error::{Error, Result},
         faults::faults,
@@ -28,11 +30,20 @@ pub struct NoArguments {}
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     validator: Arc<Validator>,
+    /// The same, where it is plain.
+    plain: Option<Plain>,
 }
 
 /// Arguments that fit their schema.
 #[derive(Clone, Debug)]
-pub(crate) struct Arguments(Value);
+pub(crate) struct Arguments(Checked);
+
+#[derive(Clone, Debug)]
+enum Checked {
+    /// As they came.
+    Text(Bytes),
+    Value(Value),
+}
 
 impl Input {
     /// Prepares a schema.
@@ -47,6 +58,7 @@ impl Input {
         let validator = jsonschema::draft202012::new(schema).map_err(|fault| fault.to_string())?;
         Ok(Self {
             validator: Arc::new(validator),
+            plain: Plain::of(schema),
         })
     }
 
@@ -56,20 +68,37 @@ impl Input {
         let validator = jsonschema::draft202012::new(&nothing);
         Self {
             validator: Arc::new(validator.expect("`false` is a schema")),
+            plain: None,
         }
     }
 
-    /// Checks the arguments of a call.
+    /// Checks the arguments of a call: a JSON text, which is a part of what
+    /// came.
     ///
     /// # Errors
     ///
-    /// Where they do not fit; in words for the model.
-    pub(crate) fn check(&self, arguments: Value) -> Result<Arguments> {
+    /// Where they are not what arguments must be, whatever the tool; and, in
+    /// words for the model, where they do not fit.
+    pub(crate) fn check(
+        &self,
+        text: Option<&str>,
+        came: &Bytes,
+    ) -> Result<Result<Arguments>, ErrorObject> {
+        let text = text.unwrap_or("{}");
+        if self.plain.as_ref().is_some_and(|plain| plain.fits(text)) {
+            // Where there are none, the text is not a part of what came.
+            let text = match text {
+                "{}" => Bytes::from_static(b"{}"),
+                text => came.slice_ref(text.as_bytes()),
+            };
+            return Ok(Ok(Arguments(Checked::Text(text))));
+        }
+        let arguments = object(text.as_bytes())?;
         if self.validator.is_valid(&arguments) {
-            return Ok(Arguments(arguments));
+            return Ok(Ok(Arguments(Checked::Value(arguments))));
         }
         let faults = faults(&self.validator, &arguments).unwrap_or_default();
-        Err(Error::failed(format!("Invalid arguments{faults}")))
+        Ok(Err(Error::failed(format!("Invalid arguments{faults}"))))
     }
 }
 
@@ -80,7 +109,16 @@ impl Arguments {
     ///
     /// Where the type wants more than its schema says; in words for the model.
     pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T> {
-        serde_path_to_error::deserialize(self.0).map_err(|fault| {
+        let value = match self.0 {
+            Checked::Value(value) => value,
+            Checked::Text(text) => match serde_json::from_slice(&text) {
+                Ok(read) => return Ok(read),
+                // A name that is there twice is a fault in a text and none in a
+                // value, and a value knows where the fault is.
+                Err(_) => object(&text).map_err(Error::protocol)?,
+            },
+        };
+        serde_path_to_error::deserialize(value).map_err(|fault| {
             let place = fault.path().to_string();
             Error::failed(format!(
                 "Invalid arguments\n- at {place}: {}",
@@ -88,6 +126,16 @@ impl Arguments {
             ))
         })
     }
+}
+
+fn object(text: &[u8]) -> Result<Value, ErrorObject> {
+    let why = match serde_json::from_slice(text) {
+        Ok(arguments @ Value::Object(_)) => return Ok(arguments),
+        Ok(_) => "must be an object".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let message = format!("Invalid params: arguments: {why}");
+    Err(ErrorObject::new(code::INVALID_PARAMS, message))
 }
 
 /// The schema of a type, as tools publish it: without the formats that only

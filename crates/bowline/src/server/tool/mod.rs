@@ -11,6 +11,7 @@ mod builder;
 mod handoff;
 mod input;
 mod output;
+mod plain;
 mod run;
 mod stage;
 mod work;
@@ -23,6 +24,7 @@ use crate::{
         form::Elicit,
         limits::Limits,
         needs::{Need, Needs},
+        serve::Pace,
     },
 };
 
@@ -164,7 +166,9 @@ pub(crate) struct Shared<S> {
     /// The arguments that HTTP requests repeat in headers.
     pub(crate) headers: ParamHeaders,
     pub(crate) input: input::Input,
-    pub(crate) run: Box<dyn Run<S>>,
+    pub(crate) run: Arc<dyn Run<S>>,
+    /// How long it holds its thread.
+    pub(crate) pace: Arc<Pace>,
     /// Why it cannot be served.
     pub(crate) problem: Option<String>,
 }
@@ -238,7 +242,8 @@ impl Tool<()> {
             headers: shared.headers.clone(),
             input: shared.input.clone(),
             problem: shared.problem.clone(),
-            run: Box::new(run::Stateless(self.clone())),
+            pace: Arc::clone(&shared.pace),
+            run: Arc::new(run::Stateless(self.clone())),
         };
         Tool {
             shared: Arc::new(inner),

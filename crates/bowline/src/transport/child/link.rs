@@ -13,7 +13,7 @@ use tokio::{
     time::{Sleep, sleep, timeout},
 };
 
-use super::{Reaper, stderr::Stderr};
+use super::{Reaper, alarm::Alarm, stderr::Stderr};
 use crate::transport::{
     BoxFuture, Cause, CauseKind, Link, LinkEvent, Outgoing, Refusal, StreamLink,
 };
@@ -28,6 +28,8 @@ pub(super) struct ChildLink {
     stream: Option<StreamLink<ChildStdout, ChildStdin>>,
     /// `None` while the end is being found out.
     process: Option<(Reaper, Stderr)>,
+    /// Rings when the child may have ended.
+    alarm: Alarm,
     ending: Option<BoxFuture<'static, (Cause, Reaper, Stderr)>>,
     /// Runs once the child has ended and its output has not: until then, what
     /// is left of it is read.
@@ -46,6 +48,7 @@ impl ChildLink {
         Self {
             stream: Some(stream),
             process: Some((reaper, stderr)),
+            alarm: Alarm::new(),
             ending: None,
             drain: None,
             runtime: Handle::current(),
@@ -59,7 +62,7 @@ impl ChildLink {
             let Some((reaper, _)) = &mut self.process else {
                 return Poll::Pending;
             };
-            ready!(reaper.poll_ended(cx));
+            ready!(self.alarm.poll(cx, |cx| reaper.poll_ended(cx)));
         }
         let drain = self
             .drain
@@ -109,6 +112,10 @@ impl Link for ChildLink {
             Some(stream) => stream.poll_write_queued(cx),
             None => Poll::Ready(()),
         }
+    }
+
+    fn flushes_anywhere(&self) -> bool {
+        true
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {

@@ -1,5 +1,6 @@
 //! Servers as child processes, spoken to over their standard streams.
 
+mod alarm;
 #[cfg(unix)]
 mod guard;
 mod link;

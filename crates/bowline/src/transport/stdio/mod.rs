@@ -114,7 +114,7 @@ impl Stdio {
     /// Where the output is broken, so that some of it was not delivered.
     pub async fn finish(mut self) -> Result<(), Cause> {
         poll_fn(|cx| self.output.poll_write_queued(cx)).await;
-        match self.poll_broken(&mut Context::from_waker(Waker::noop())) {
+        match self.poll_broken() {
             Poll::Ready(cause) => Err(cause),
             Poll::Pending => Ok(()),
         }
@@ -122,10 +122,10 @@ impl Stdio {
 
     /// Ready where the output is broken. There is nothing to wake for: the one
     /// who writes is woken when it breaks.
-    fn poll_broken(&mut self, cx: &mut Context<'_>) -> Poll<Cause> {
-        match self.output.poll_read_frame(cx) {
-            Poll::Ready(LinkEvent::Down(cause)) => Poll::Ready(cause),
-            _ => Poll::Pending,
+    fn poll_broken(&self) -> Poll<Cause> {
+        match self.output.broken() {
+            Some(cause) => Poll::Ready(cause.clone()),
+            None => Poll::Pending,
         }
     }
 }
@@ -141,7 +141,7 @@ impl Link for Stdio {
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
         match self.input.poll_read_frame(cx) {
-            Poll::Pending => self.poll_broken(cx).map(LinkEvent::Down),
+            Poll::Pending => self.poll_broken().map(LinkEvent::Down),
             event => event,
         }
     }

@@ -1,0 +1,74 @@
+//! The lock on a connection, and who hears of what happened under it.
+
+use std::{
+    mem,
+    ops::{Deref, DerefMut},
+    sync::MutexGuard,
+};
+
+use tokio::sync::oneshot;
+
+use super::shared::Inner;
+use crate::proto::client::Outcome;
+
+/// What is shared, locked. Those whose calls end meanwhile are told when it is
+/// unlocked: they would only come and wait for the lock.
+pub(crate) struct Locked<'a> {
+    // The order matters: first it is unlocked, then they are told.
+    inner: MutexGuard<'a, Inner>,
+    ended: Ended,
+}
+
+/// Calls that have ended, and those who wait for them. Dropping it tells them.
+#[derive(Default)]
+pub(super) struct Ended {
+    first: Option<(oneshot::Sender<Outcome>, Outcome)>,
+    others: Vec<(oneshot::Sender<Outcome>, Outcome)>,
+}
+
+impl<'a> Locked<'a> {
+    pub(super) fn new(inner: MutexGuard<'a, Inner>) -> Self {
+        let ended = Ended::default();
+        Self { inner, ended }
+    }
+}
+
+impl Deref for Locked<'_> {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.inner
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut Inner {
+        &mut self.inner
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        self.ended = mem::take(&mut self.inner.ended_calls);
+    }
+}
+
+impl Ended {
+    pub(super) fn push(&mut self, waiter: oneshot::Sender<Outcome>, outcome: Outcome) {
+        // Most often there is one, and it takes no list to hold it.
+        match &mut self.first {
+            none @ None => *none = Some((waiter, outcome)),
+            Some(_) => self.others.push((waiter, outcome)),
+        }
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let others = self.others.drain(..);
+        for (waiter, outcome) in self.first.take().into_iter().chain(others) {
+            // A caller that is gone has cancelled the call already.
+            let _ = waiter.send(outcome);
+        }
+    }
+}
