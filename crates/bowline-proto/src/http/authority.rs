@@ -19,7 +19,7 @@ impl<'a> Authority<'a> {
                 address.parse::<std::net::Ipv6Addr>().ok()?;
                 (&text[..end + 2], &port[1..])
             }
-            None => text.split_at(text.find(':').unwrap_or(text.len())),
+            None => text.split_at(memchr::memchr(b':', text.as_bytes()).unwrap_or(text.len())),
         };
         let port = match port.strip_prefix(':') {
             None if port.is_empty() => None,

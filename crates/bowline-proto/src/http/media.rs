@@ -64,8 +64,9 @@ impl Accept {
         let (mut json, mut event_stream) = (Best::default(), Best::default());
         for value in headers.values(name::ACCEPT) {
             for range in split(value, b',') {
-                json.weigh(range, APPLICATION_JSON);
-                event_stream.weigh(range, TEXT_EVENT_STREAM);
+                let range = Range::read(range);
+                json.weigh(&range, APPLICATION_JSON);
+                event_stream.weigh(&range, TEXT_EVENT_STREAM);
             }
         }
         Self {
@@ -81,6 +82,23 @@ impl Accept {
     }
 }
 
+/// One of the ranges that a client accepts.
+struct Range<'a> {
+    essence: &'a [u8],
+    refused: bool,
+}
+
+impl<'a> Range<'a> {
+    fn read(range: &'a [u8]) -> Self {
+        let mut parts = split(range, b';');
+        let essence = parts.next().unwrap_or_default();
+        let refused = parts
+            .filter_map(parameter)
+            .any(|(key, value)| key.eq_ignore_ascii_case(b"q") && is_zero(value));
+        Self { essence, refused }
+    }
+}
+
 /// The most specific range seen so far; `text/html;q=0` beats `*/*`.
 #[derive(Default)]
 struct Best {
@@ -89,26 +107,26 @@ struct Best {
 }
 
 impl Best {
-    fn weigh(&mut self, range: &[u8], media_type: &str) {
-        let mut parts = split(range, b';');
-        let essence = parts.next().unwrap_or_default();
-        let family = media_type.split('/').next().unwrap_or_default();
-        let specificity = match essence {
+    fn weigh(&mut self, range: &Range<'_>, media_type: &str) {
+        let specificity = match range.essence {
             essence if essence.eq_ignore_ascii_case(media_type.as_bytes()) => 3,
-            [prefix @ .., b'/', b'*'] if prefix.eq_ignore_ascii_case(family.as_bytes()) => 2,
             b"*/*" => 1,
+            [prefix @ .., b'*'] if is_family(prefix, media_type.as_bytes()) => 2,
             _ => return,
         };
-        let refused = parts
-            .filter_map(parameter)
-            .any(|(key, value)| key.eq_ignore_ascii_case(b"q") && is_zero(value));
         if specificity > self.specificity {
             self.specificity = specificity;
-            self.accepted = !refused;
+            self.accepted = !range.refused;
         } else if specificity == self.specificity {
-            self.accepted |= !refused;
+            self.accepted |= !range.refused;
         }
     }
+}
+
+/// Whether the prefix is that of the media type, up to and with its slash.
+fn is_family(prefix: &[u8], media_type: &[u8]) -> bool {
+    let start = media_type.get(..prefix.len());
+    prefix.ends_with(b"/") && start.is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
 /// `0`, `0.`, `0.0` … `0.000`
@@ -148,6 +166,11 @@ fn split(mut list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
 }
 
 fn unquoted(list: &[u8], separator: u8) -> Option<usize> {
+    // Hardly anybody quotes anything.
+    let first = memchr::memchr2(separator, b'"', list)?;
+    if list[first] == separator {
+        return Some(first);
+    }
     let (mut quoted, mut escaped) = (false, false);
     list.iter().position(|&byte| {
         match byte {

@@ -101,11 +101,11 @@ pub fn admit_http<H: Headers + ?Sized>(
     if !config.speaks(Era::Stateless) {
         return Err(errors::unknown_method(method).into());
     }
-    let (version, _) = named_version(config, &head)?;
+    let (version, revision) = named_version(config, &head)?;
     check_version(headers, &version)?;
-    settle_rules(config, &head)?;
+    let rules = spoken_rules(config, &version, revision)?;
     Mirror::of(method, params)?.check_request(headers)?;
-    admit_head(config, method, &head, &mut LastClient::default())
+    admit_by(config, rules, method, &head, &mut LastClient::default())
 }
 
 pub(super) fn admit_head(
@@ -117,7 +117,21 @@ pub(super) fn admit_head(
     if !config.speaks(Era::Stateless) {
         return Err(errors::unknown_method(method).into());
     }
-    let rules = settle_rules(config, head)?;
+    // Members that every request must have are missed before their values are
+    // looked at.
+    let (version, revision) = named_version(config, head)?;
+    let rules = spoken_rules(config, &version, revision)?;
+    admit_by(config, rules, method, head, last)
+}
+
+/// Admits a request by the rules of its version.
+fn admit_by(
+    config: &Config,
+    rules: &'static Rules,
+    method: &str,
+    head: &Head<'_>,
+    last: &mut LastClient,
+) -> Result<RequestContext, Rejection> {
     gate::check(config, rules, method)?;
     let client = last.read(head)?;
     if gate::is_about_tasks(method) && !client.capabilities.has_extension(task::EXTENSION_ID) {
@@ -208,13 +222,14 @@ impl From<&ScanError> for Rejection {
     }
 }
 
-/// The rules of the version that the request is in. Members that every request
-/// must have are missed before their values are looked at.
-fn settle_rules(config: &Config, head: &Head<'_>) -> Result<&'static Rules, Rejection> {
-    match named_version(config, head)? {
-        (_, Some(revision)) => Ok(revision.rules()),
-        (version, None) => Err(errors::unsupported_version(config.versions(), &version).into()),
-    }
+/// The rules of the version that a request names, if we speak it.
+fn spoken_rules(
+    config: &Config,
+    version: &str,
+    revision: Option<Revision>,
+) -> Result<&'static Rules, Rejection> {
+    let rules = revision.map(Revision::rules);
+    rules.ok_or_else(|| errors::unsupported_version(config.versions(), version).into())
 }
 
 /// The version that the request names, and the revision if we speak it.

@@ -1,20 +1,17 @@
 //! `Mcp-Method` and `Mcp-Name`: what the body says, said again in headers.
 
-use std::{borrow::Cow, fmt};
-
-use serde::{
-    Deserializer,
-    de::{IgnoredAny, MapAccess, Visitor},
-};
+use std::borrow::Cow;
 
 use super::{
     Field, HeaderError, HeaderMismatch, Headers, MismatchReason, decode_value, encode_value,
     field::{check_plain, single},
     name,
-    scalar::{KeyLookup, Scalar},
     value::is_plain,
 };
-use crate::model::method;
+use crate::{
+    jsonrpc::{Member, find_member},
+    model::method,
+};
 
 /// The headers that a message's body asks for.
 ///
@@ -49,16 +46,18 @@ impl<'a> Mirror<'a> {
     pub fn of(method: &'a str, params: Option<&'a [u8]>) -> Result<Self, HeaderMismatch> {
         let name = match named_member(method) {
             None => None,
-            Some(member) => Some(match params.map_or(Member::Absent, |p| find(p, member)) {
-                Member::Once(Scalar::Text(text)) => Some(text),
-                Member::Absent | Member::Once(_) => None,
-                Member::Repeated => {
-                    return Err(HeaderMismatch::new(
-                        name::MCP_NAME,
-                        MismatchReason::Ambiguous,
-                    ));
-                }
-            }),
+            Some(member) => Some(
+                match params.map_or(Member::Absent, |p| find_member(p, member)) {
+                    Member::Text(text) => Some(text),
+                    Member::Absent | Member::Other => None,
+                    Member::Repeated => {
+                        return Err(HeaderMismatch::new(
+                            name::MCP_NAME,
+                            MismatchReason::Ambiguous,
+                        ));
+                    }
+                },
+            ),
         };
         Ok(Self { method, name })
     }
@@ -128,49 +127,6 @@ impl<'a> Mirror<'a> {
 #[must_use]
 pub fn named_member(method: &str) -> Option<&'static str> {
     method::info(method)?.mirrored
-}
-
-enum Member<'de> {
-    Absent,
-    Once(Scalar<'de>),
-    Repeated,
-}
-
-/// One pass over the params; what is not an object has no members.
-fn find<'de>(params: &'de [u8], member: &str) -> Member<'de> {
-    serde_json::Deserializer::from_slice(params)
-        .deserialize_map(MemberVisitor { member })
-        .unwrap_or(Member::Absent)
-}
-
-struct MemberVisitor<'m> {
-    member: &'m str,
-}
-
-impl<'de> Visitor<'de> for MemberVisitor<'_> {
-    type Value = Member<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Member<'de>, A::Error> {
-        let mut found = Member::Absent;
-        while let Some(wanted) = map.next_key_seed(KeyLookup(|key: &str| key == self.member))? {
-            found = match found {
-                found if !wanted => {
-                    map.next_value::<IgnoredAny>()?;
-                    found
-                }
-                Member::Absent => Member::Once(map.next_value()?),
-                Member::Once(_) | Member::Repeated => {
-                    map.next_value::<IgnoredAny>()?;
-                    Member::Repeated
-                }
-            };
-        }
-        Ok(found)
-    }
 }
 
 #[cfg(test)]

@@ -51,11 +51,20 @@ impl EventId {
 
 impl fmt::Display for EventId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:x}-{:x}-{:x}",
-            self.incarnation, self.stream, self.sequence
-        )
+        // Every event of a stream is given one of these, and formatting numbers
+        // would cost more than all else that is done for it.
+        let mut text = [b'-'; 3 * 16 + 2];
+        let mut end = 0;
+        for number in [self.incarnation, self.stream, self.sequence] {
+            let zeros = (number.leading_zeros() as usize / 4).min(15);
+            let bytes = number.to_be_bytes().into_iter();
+            for digit in bytes.flat_map(|byte| [byte >> 4, byte & 0xf]).skip(zeros) {
+                text[end] = b"0123456789abcdef"[usize::from(digit)];
+                end += 1;
+            }
+            end += 1;
+        }
+        f.write_str(str::from_utf8(&text[..end - 1]).unwrap_or_default())
     }
 }
 
@@ -79,6 +88,13 @@ mod tests {
             sequence: 16,
         };
         assert_eq!(id.to_string(), "ffffffffffffffff-0-10");
+        let id = EventId {
+            incarnation: 0x00f0_0000_0000_0001,
+            stream: u64::MAX,
+            sequence: u64::MAX,
+        };
+        let longest = "ffffffffffffffff-ffffffffffffffff";
+        assert_eq!(id.to_string(), format!("f0000000000001-{longest}"));
         assert_eq!(EventId::parse(id.to_string().as_bytes()), Some(id));
         for bad in [
             "",

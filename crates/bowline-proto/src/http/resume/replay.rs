@@ -37,6 +37,8 @@ pub struct Replay {
     limits: ReplayLimits,
     streams: BTreeMap<StreamId, Ring>,
     next_stream: u64,
+    /// What all of them keep.
+    bytes: usize,
 }
 
 impl Replay {
@@ -49,6 +51,7 @@ impl Replay {
             limits,
             streams: BTreeMap::new(),
             next_stream: 0,
+            bytes: 0,
         }
     }
 
@@ -79,7 +82,9 @@ impl Replay {
     /// large buffer, which it would keep alive.
     pub fn record(&mut self, stream: StreamId, event: Bytes) -> Option<EventId> {
         let ring = self.streams.get_mut(&stream)?;
+        self.bytes -= ring.bytes;
         ring.push(event, &self.limits);
+        self.bytes += ring.bytes;
         let last = ring.last;
         Some(self.id(stream, last))
     }
@@ -101,7 +106,8 @@ impl Replay {
 
     /// Drops a stream, for instance when a client has all of it.
     pub fn forget(&mut self, stream: StreamId) {
-        self.streams.remove(&stream);
+        let forgotten = self.streams.remove(&stream);
+        self.bytes -= forgotten.map_or(0, |ring| ring.bytes);
     }
 
     /// Drops the stream that was opened first of those that have ended. Says
@@ -109,7 +115,7 @@ impl Replay {
     pub fn forget_ended(&mut self) -> bool {
         let ended = self.streams.iter().find(|(_, ring)| ring.ended);
         let oldest = ended.map(|(stream, _)| *stream);
-        oldest.is_some_and(|stream| self.streams.remove(&stream).is_some())
+        oldest.inspect(|stream| self.forget(*stream)).is_some()
     }
 
     /// The events of the cursor's stream, and of no other, that came after it.
@@ -153,7 +159,7 @@ impl Replay {
     /// How many bytes of events are kept, over all streams.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.streams.values().map(|ring| ring.bytes).sum()
+        self.bytes
     }
 
     fn id(&self, stream: StreamId, sequence: u64) -> EventId {

@@ -100,13 +100,16 @@ impl<'a> EventWriter<'a> {
     }
 
     fn write_head(&self, out: &mut Vec<u8>) {
-        for (field, text) in [("event", self.name), ("id", self.id)] {
+        for (field, text) in [("event: ", self.name), ("id: ", self.id)] {
             if let Some(text) = text {
-                write_field(field, format_args!("{text}"), out);
+                out.extend_from_slice(field.as_bytes());
+                out.extend_from_slice(text.as_bytes());
+                out.push(b'\n');
             }
         }
         if let Some(retry) = self.retry {
-            write_field("retry", format_args!("{}", retry.as_millis()), out);
+            // A vector takes everything that is written to it.
+            let _always_ok = writeln!(out, "retry: {}", retry.as_millis());
         }
     }
 }
@@ -140,11 +143,6 @@ fn one_line(text: &str) -> Result<&str, FieldError> {
         None => Ok(text),
         Some(_) => Err(FieldError),
     }
-}
-
-fn write_field(field: &str, value: fmt::Arguments<'_>, out: &mut Vec<u8>) {
-    // A vector takes everything that is written to it.
-    let _always_ok = writeln!(out, "{field}: {value}");
 }
 
 fn write_lines(data: &[u8], out: &mut Vec<u8>) {

@@ -1,5 +1,7 @@
 //! Answers of all kinds, as HTTP has them.
 
+use std::{future::poll_fn, task::Poll};
+
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 
@@ -53,9 +55,11 @@ pub(super) fn rejection(id: Option<&RequestId>, rejection: &Rejection) -> Respon
     refusal(status, id, &rejection.error)
 }
 
-/// A stream of events.
-pub(super) fn stream(events: Events) -> Response<Body> {
-    let mut response = Response::new(Body::events(events));
+/// A stream of events; one that is over before it has begun is sent as a whole.
+pub(super) async fn stream(mut events: Events) -> Response<Body> {
+    let whole = poll_fn(|cx| Poll::Ready(events.begin(cx))).await;
+    let body = whole.map_or_else(|| Body::events(events), Body::whole);
+    let mut response = Response::new(body);
     let headers = response.headers_mut();
     let constant = HeaderValue::from_static;
     headers.insert(header::CONTENT_TYPE, constant(name::TEXT_EVENT_STREAM));

@@ -10,10 +10,14 @@ use std::{
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
-use super::events::Events;
+use super::{events::Events, pulse::Answering};
 
 /// The body of an answer.
-pub struct Body(Kind);
+pub struct Body {
+    kind: Kind,
+    /// Held until the body is sent, or given up.
+    _held: Option<Answering>,
+}
 
 enum Kind {
     Whole(Bytes),
@@ -26,11 +30,23 @@ impl Body {
     }
 
     pub(crate) fn whole(bytes: Bytes) -> Self {
-        Self(Kind::Whole(bytes))
+        Self::of(Kind::Whole(bytes))
+    }
+
+    fn of(kind: Kind) -> Self {
+        Self { kind, _held: None }
+    }
+
+    /// The same, which tells when it is sent.
+    pub(super) fn holding(self, answering: Answering) -> Self {
+        Self {
+            _held: Some(answering),
+            ..self
+        }
     }
 
     pub(super) fn events(events: Events) -> Self {
-        Self(Kind::Events(Box::new(events)))
+        Self::of(Kind::Events(Box::new(events)))
     }
 }
 
@@ -42,7 +58,7 @@ impl http_body::Body for Body {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let next = match &mut self.0 {
+        let next = match &mut self.kind {
             Kind::Whole(bytes) if bytes.is_empty() => None,
             Kind::Whole(bytes) => Some(std::mem::take(bytes)),
             Kind::Events(events) => std::task::ready!(events.poll_next(cx)),
@@ -51,11 +67,14 @@ impl http_body::Body for Body {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.0, Kind::Whole(bytes) if bytes.is_empty())
+        match &self.kind {
+            Kind::Whole(bytes) => bytes.is_empty(),
+            Kind::Events(events) => events.is_over(),
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.0 {
+        match &self.kind {
             Kind::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Kind::Events(_) => SizeHint::default(),
         }
@@ -64,7 +83,7 @@ impl http_body::Body for Body {
 
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match &self.0 {
+        f.write_str(match &self.kind {
             Kind::Whole(_) => "Body(whole)",
             Kind::Events(_) => "Body(events)",
         })

@@ -8,12 +8,12 @@ use std::{
     task::{Context, Poll},
 };
 
-use bytes::{Buf as _, Bytes, BytesMut};
-use http::{Method, Request, Response, StatusCode, header, request::Parts};
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
+use http::{HeaderName, Method, Request, Response, StatusCode, header, request::Parts};
 
-use super::{Body, HttpService, Inner, answer, cors, post, protected};
+use super::{Body, HttpService, Inner, answer, cors, patience, post, protected};
 use crate::proto::{
-    http::{Accept, Headers, OriginRefusal, is_json},
+    http::{Accept, Headers, OriginRefusal, header::name, is_json},
     jsonrpc::{ErrorObject, code},
     server::errors,
 };
@@ -23,14 +23,37 @@ pub(super) struct Received<'a>(pub(super) &'a Parts);
 
 impl Headers for Received<'_> {
     fn values<'h>(&'h self, name: &str) -> impl Iterator<Item = &'h [u8]> {
+        let headers = &self.0.headers;
+        let values = match known(name) {
+            Some(name) => headers.get_all(name),
+            None => headers.get_all(name),
+        };
         // With HTTP/2 the host stands in the address of the request.
-        let authority = (name == "host" && !self.0.headers.contains_key(header::HOST))
-            .then(|| self.0.uri.authority())
-            .flatten();
+        let authority = self.0.uri.authority();
+        let authority = authority.filter(|_| name == name::HOST && !headers.contains_key(name));
         let authority = authority.map(|authority| authority.as_str().as_bytes());
-        let values = self.0.headers.get_all(name).into_iter();
+        let values = values.into_iter();
         values.map(http::HeaderValue::as_bytes).chain(authority)
     }
+}
+
+/// The headers that requests are asked for, which need not be made of text each
+/// time.
+fn known(name: &str) -> Option<&'static HeaderName> {
+    static METHOD: HeaderName = HeaderName::from_static(name::MCP_METHOD);
+    static NAME: HeaderName = HeaderName::from_static(name::MCP_NAME);
+    static SESSION: HeaderName = HeaderName::from_static(name::MCP_SESSION_ID);
+    static VERSION: HeaderName = HeaderName::from_static(name::MCP_PROTOCOL_VERSION);
+    Some(match name {
+        name::HOST => &header::HOST,
+        name::ORIGIN => &header::ORIGIN,
+        name::ACCEPT => &header::ACCEPT,
+        name::MCP_METHOD => &METHOD,
+        name::MCP_NAME => &NAME,
+        name::MCP_SESSION_ID => &SESSION,
+        name::MCP_PROTOCOL_VERSION => &VERSION,
+        _ => return None,
+    })
 }
 
 impl<B> tower_service::Service<Request<B>> for HttpService
@@ -53,7 +76,10 @@ where
 }
 
 /// Lets a request in, and answers it.
-async fn enter<B: http_body::Body>(inner: &Arc<Inner>, request: Request<B>) -> Response<Body> {
+pub(super) async fn enter<B: http_body::Body>(
+    inner: &Arc<Inner>,
+    request: Request<B>,
+) -> Response<Body> {
     let (mut parts, body) = request.into_parts();
     if let Err(refusal) = inner.options.origins.check(&Received(&parts)) {
         let status = StatusCode::from_u16(OriginRefusal::STATUS).unwrap_or(StatusCode::FORBIDDEN);
@@ -102,7 +128,7 @@ async fn admit_post<B: http_body::Body>(
     };
     let limit = inner.options.max_body.min(inner.handle.config().max_frame);
     let reading = read(body, limit);
-    match tokio::time::timeout(inner.options.body_time, reading).await {
+    match patience::while_it_arrives(inner.options.body_time, reading).await {
         Ok(Ok(body)) => match protected::admit_call(inner, parts, &body) {
             Some(refused) => refused,
             None => post::serve(inner, parts, body, place).await,
@@ -133,21 +159,31 @@ async fn read<B: http_body::Body>(body: B, limit: usize) -> Result<Bytes, Unread
         return Err(Unread::TooLarge);
     }
     let mut body = pin!(body);
+    // Most come in one piece, which is taken as it is.
+    let mut first = Bytes::new();
     let mut whole = BytesMut::new();
-    while let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
+    while !body.is_end_stream() {
+        let Some(frame) = poll_fn(|cx| body.as_mut().poll_frame(cx)).await else {
+            break;
+        };
         let frame = frame.map_err(|_| Unread::Broken)?;
         let Ok(mut data) = frame.into_data() else {
             continue;
         };
-        if whole.len() + data.remaining() > limit {
+        let size = data.remaining();
+        if first.len() + whole.len() + size > limit {
             return Err(Unread::TooLarge);
         }
-        while data.has_remaining() {
-            let chunk = data.chunk();
-            whole.extend_from_slice(chunk);
-            let read = chunk.len();
-            data.advance(read);
+        if first.is_empty() && whole.is_empty() {
+            first = data.copy_to_bytes(size);
+            continue;
         }
+        whole.extend_from_slice(&std::mem::take(&mut first));
+        whole.put(data);
     }
-    Ok(whole.freeze())
+    Ok(if whole.is_empty() {
+        first
+    } else {
+        whole.freeze()
+    })
 }

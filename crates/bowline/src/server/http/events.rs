@@ -1,7 +1,9 @@
 //! A stream of events, kept alive while it is quiet.
 
 use std::{
+    fmt::Display,
     future::Future as _,
+    ops::ControlFlow,
     pin::Pin,
     task::{Context, Poll},
     time::Duration,
@@ -12,65 +14,123 @@ use tokio::time::{Instant, Sleep};
 
 use crate::proto::http::sse::{EventWriter, KEEP_ALIVE};
 
+/// How much is sent in one piece, if so much is there at once.
+const PIECE: usize = 16 * 1024;
+
 /// Where events come from.
 pub(super) trait Source: Send {
-    /// The next event, encoded; `None` at the end.
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
+    /// Writes the next event, if there is one, and says whether more may come.
+    fn poll_event(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>) -> Poll<ControlFlow<()>>;
 }
 
 /// A stream of events.
 pub(super) struct Events {
     source: Box<dyn Source>,
-    quiet: Pin<Box<Sleep>>,
+    /// What was read of the source before anybody asked.
+    begun: Option<Bytes>,
+    /// Set where there is something to wait for.
+    quiet: Option<Pin<Box<Sleep>>>,
+    /// Something was sent after that.
+    stale: bool,
     keep_alive: Duration,
+    over: bool,
 }
 
 impl Events {
     pub(super) fn new(source: impl Source + 'static, keep_alive: Duration) -> Self {
         Self {
             source: Box::new(source),
-            quiet: Box::pin(tokio::time::sleep(keep_alive)),
+            begun: None,
+            quiet: None,
+            stale: false,
             keep_alive,
+            over: false,
         }
+    }
+
+    /// Looks at what is there already; gives it if that is all there will be.
+    pub(super) fn begin(&mut self, cx: &mut Context<'_>) -> Option<Bytes> {
+        let there = self.gather(cx);
+        if self.over {
+            return Some(there);
+        }
+        self.begun = Some(there).filter(|there| !there.is_empty());
+        None
     }
 
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Poll::Ready(event) = self.source.poll_event(cx) {
-            self.rest();
-            return Poll::Ready(event);
+        if let Some(begun) = self.begun.take() {
+            return Poll::Ready(Some(begun));
         }
-        if self.quiet.as_mut().poll(cx).is_pending() {
+        let said = self.gather(cx);
+        if !said.is_empty() {
+            self.stale = true;
+            return Poll::Ready(Some(said));
+        }
+        if self.over {
+            return Poll::Ready(None);
+        }
+        if self.rest().poll(cx).is_pending() {
             return Poll::Pending;
         }
-        self.rest();
+        self.stale = true;
         // The timer must be polled to be heard of.
-        let _ = self.quiet.as_mut().poll(cx);
+        let _ = self.rest().poll(cx);
         Poll::Ready(Some(Bytes::from_static(KEEP_ALIVE)))
     }
 
-    fn rest(&mut self) {
+    /// Whether nothing more will come.
+    pub(super) fn is_over(&self) -> bool {
+        self.over && self.begun.is_none()
+    }
+
+    /// What can be had at once, in one piece.
+    fn gather(&mut self, cx: &mut Context<'_>) -> Bytes {
+        let mut out = Vec::new();
+        while !self.over && out.len() < PIECE {
+            match self.source.poll_event(cx, &mut out) {
+                Poll::Ready(ControlFlow::Continue(())) => {}
+                Poll::Ready(ControlFlow::Break(())) => self.over = true,
+                Poll::Pending => break,
+            }
+        }
+        out.into()
+    }
+
+    /// The timer of a stream that is quiet, which runs from when it became so.
+    fn rest(&mut self) -> Pin<&mut Sleep> {
         let until = Instant::now() + self.keep_alive;
-        self.quiet.as_mut().reset(until);
+        let quiet = &mut self.quiet;
+        let stale = std::mem::take(&mut self.stale) && quiet.is_some();
+        let quiet = quiet.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
+        if stale {
+            quiet.as_mut().reset(until);
+        }
+        quiet.as_mut()
     }
 }
 
-/// A message as an event.
-pub(super) fn event(id: Option<&str>, message: &[u8]) -> Bytes {
-    let mut out = Vec::with_capacity(message.len() + 64);
+/// Writes a message as an event.
+pub(super) fn event(id: Option<impl Display>, message: &[u8], out: &mut Vec<u8>) {
+    let id = id.map(|id| id.to_string());
     let writer = EventWriter::new();
     // Ids of ours have no line ends; one that had would be left out.
-    let writer = match id {
+    let writer = match &id {
         Some(id) => writer.id(id).unwrap_or_default(),
         None => writer,
     };
-    writer.write(message, &mut out);
-    out.into()
+    writer.write(message, out);
 }
 
-/// An event that says where the stream begins, and when to come back to it.
-pub(super) fn prime(id: &str, retry: Duration) -> Bytes {
-    let mut out = Vec::new();
-    let writer = EventWriter::new().id(id).unwrap_or_default();
-    writer.retry(retry).write(b"", &mut out);
-    out.into()
+/// Writes a message as an event that is not kept.
+pub(super) fn plain_event(message: &[u8], out: &mut Vec<u8>) {
+    event(None::<&str>, message, out);
+}
+
+/// Writes an event that says where the stream begins, and when to come back to
+/// it.
+pub(super) fn prime(id: impl Display, retry: Duration, out: &mut Vec<u8>) {
+    let id = id.to_string();
+    let writer = EventWriter::new().id(&id).unwrap_or_default();
+    writer.retry(retry).write(b"", out);
 }

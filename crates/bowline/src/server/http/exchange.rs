@@ -2,8 +2,10 @@
 
 use std::{
     collections::VecDeque,
+    ops::ControlFlow,
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -15,6 +17,7 @@ use super::{
     entry::{Received, told},
     events::{Events, Source, event, prime},
     notes::Place,
+    patience,
     post::{Said, principal},
     session::{Posted, Session},
     store::answer_of,
@@ -123,8 +126,8 @@ impl Inner {
         posted: Posted,
     ) -> Response<Body> {
         let Posted { mut reader, asked } = posted;
-        let patience = tokio::time::timeout(self.options.patience, reader.messages.recv());
-        let first = match patience.await {
+        let first = patience::at_most(self.options.patience, reader.messages.recv());
+        let first = match first.await {
             Ok(None) if !asked => return answer::empty(StatusCode::ACCEPTED),
             Ok(Some(Message::Frame { last, frame, .. })) if last || reader.messages.is_over() => {
                 return answer::json(StatusCode::OK, frame);
@@ -132,26 +135,25 @@ impl Inner {
             // It was called off: there is no answer, and never will be.
             Ok(None) => {
                 let (reader, shown) = Streams::closed();
-                return self.stream(session, reader, shown);
+                return self.stream(session, reader, shown).await;
             }
             Ok(first) => first,
             Err(_) => None,
         };
         let shown = session.streams().show(&mut reader, first);
-        self.stream(session, reader, shown)
+        self.stream(session, reader, shown).await
     }
 
-    fn stream(&self, session: &Arc<Session>, reader: Reader, shown: Shown) -> Response<Body> {
+    async fn stream(&self, session: &Arc<Session>, reader: Reader, shown: Shown) -> Response<Body> {
         let polling = session.streams().polling;
         let primed = shown.prime.filter(|_| polling);
         let source = SessionStream {
-            primed: primed.map(|id| prime(&id.to_string(), self.options.retry)),
+            primed: primed.map(|id| (id, self.options.retry)),
             first: shown.messages,
             reader,
             session: Arc::clone(session),
-            over: false,
         };
-        answer::stream(Events::new(source, self.options.keep_alive))
+        answer::stream(Events::new(source, self.options.keep_alive)).await
     }
 }
 
@@ -174,14 +176,14 @@ impl Inner {
         let received = Received(parts);
         let Some(last) = received.values(name::LAST_EVENT_ID).next() else {
             let (reader, shown) = session.streams().open_own();
-            return self.stream(&session, reader, shown);
+            return self.stream(&session, reader, shown).await;
         };
         let Some(cursor) = EventId::parse(last) else {
             return told(StatusCode::BAD_REQUEST, "Last-Event-ID is none of ours");
         };
         let resumed = session.streams().resume(cursor);
         let miss = match resumed {
-            Ok((reader, shown)) => return self.stream(&session, reader, shown),
+            Ok((reader, shown)) => return self.stream(&session, reader, shown).await,
             Err(miss) => miss,
         };
         let noted = match miss {
@@ -189,7 +191,7 @@ impl Inner {
             _ => None,
         };
         match noted {
-            Some((reader, shown)) => self.stream(&session, reader, shown),
+            Some((reader, shown)) => self.stream(&session, reader, shown).await,
             None => told(StatusCode::BAD_REQUEST, &miss.to_string()),
         }
     }
@@ -329,20 +331,17 @@ fn refused(refusal: SessionRefusal) -> Response<Body> {
 
 /// A stream of a session's, as events. Dropping it leaves the session as it is.
 struct SessionStream {
-    primed: Option<Bytes>,
+    primed: Option<(EventId, Duration)>,
     first: VecDeque<Message>,
     reader: Reader,
     session: Arc<Session>,
-    over: bool,
 }
 
 impl Source for SessionStream {
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(primed) = self.primed.take() {
-            return Poll::Ready(Some(primed));
-        }
-        if self.over {
-            return Poll::Ready(None);
+    fn poll_event(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>) -> Poll<ControlFlow<()>> {
+        if let Some((id, retry)) = self.primed.take() {
+            prime(id, retry, out);
+            return Poll::Ready(ControlFlow::Continue(()));
         }
         let next = match self.first.pop_front() {
             Some(first) => Some(first),
@@ -350,15 +349,19 @@ impl Source for SessionStream {
         };
         self.session.touch();
         Poll::Ready(match next {
-            Some(Message::Frame { id, frame, .. }) => {
-                let id = id.map(|id| id.to_string());
-                Some(event(id.as_deref(), &frame))
+            Some(Message::Frame { id, last, frame }) => {
+                event(id, &frame, out);
+                if last {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
             }
-            Some(Message::Noted { id, frame }) => Some(event(Some(&id), &frame)),
-            Some(Message::Pause) | None => {
-                self.over = true;
-                None
+            Some(Message::Noted { id, frame }) => {
+                event(Some(id), &frame, out);
+                ControlFlow::Continue(())
             }
+            Some(Message::Pause) | None => ControlFlow::Break(()),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Streams of changes: a machine of its own for each, which hears one request.
 
 use std::{
+    ops::ControlFlow,
     sync::Arc,
     task::{Context, Poll},
 };
@@ -11,7 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     Body, Inner, answer,
-    events::{Events, Source, event},
+    events::{Events, Source, plain_event},
     news::News,
     post::{Modern, principal},
 };
@@ -24,7 +25,7 @@ use crate::{
 };
 
 /// Opens a stream of changes, until the client closes it or the server ends.
-pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>) -> Response<Body> {
+pub(super) async fn serve(inner: &Arc<Inner>, modern: &Modern<'_>) -> Response<Body> {
     let Ok(place) = Arc::clone(&inner.listens).try_acquire_owned() else {
         let error = errors::internal("The server is busy: too many streams at once");
         return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, Some(&modern.id), &error);
@@ -50,7 +51,7 @@ pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>) -> Response<Body> {
                 _place: place,
             };
             handle.watch_changed();
-            answer::stream(Events::new(listening, inner.options.keep_alive))
+            answer::stream(Events::new(listening, inner.options.keep_alive)).await
         }
         None => {
             let error = errors::internal("The stream was not opened");
@@ -78,12 +79,16 @@ struct Listening {
 }
 
 impl Source for Listening {
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(first) = self.first.take() {
-            return Poll::Ready(Some(event(None, &first)));
-        }
-        let next = std::task::ready!(self.news.poll_next(cx));
-        Poll::Ready(next.map(|frame| event(None, &frame)))
+    fn poll_event(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>) -> Poll<ControlFlow<()>> {
+        let next = match self.first.take() {
+            Some(first) => Some(first),
+            None => std::task::ready!(self.news.poll_next(cx)),
+        };
+        let Some(frame) = next else {
+            return Poll::Ready(ControlFlow::Break(()));
+        };
+        plain_event(&frame, out);
+        Poll::Ready(ControlFlow::Continue(()))
     }
 }
 

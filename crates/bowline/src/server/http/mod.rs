@@ -15,11 +15,14 @@
 //!   for those who come back. `made_of` and `notes` keep it in a `store`.
 //! - `protected` asks for tokens first, where the options say so.
 //! - `answer`, `body` and `events` are what goes out, through a `pipe`; `cors`
-//!   is for browsers; `socket` is the server for those who have none, with a
-//!   `write_limit` for clients that do not read.
+//!   is for browsers.
+//! - `socket` is the server for those who have none. Each `connection` has a
+//!   `pulse`, by which its time is kept, and a `write_limit` for clients that do
+//!   not read.
 
 mod answer;
 mod body;
+mod connection;
 mod cors;
 mod entry;
 mod events;
@@ -29,10 +32,12 @@ mod made_of;
 mod news;
 mod notes;
 mod options;
+mod patience;
 mod pipe;
 mod post;
 #[cfg(feature = "auth")]
 mod protected;
+mod pulse;
 mod recorder;
 mod session;
 mod sessions;

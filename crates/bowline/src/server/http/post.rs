@@ -128,7 +128,7 @@ async fn request(
     }
     match modern.method {
         method::DISCOVER => stateless::discover(config, &modern.id, &context),
-        method::SUBSCRIPTIONS_LISTEN => listen::serve(inner, &modern),
+        method::SUBSCRIPTIONS_LISTEN => listen::serve(inner, &modern).await,
         _ => stateless::serve(inner, modern, context, place).await,
     }
 }

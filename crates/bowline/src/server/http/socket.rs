@@ -1,22 +1,15 @@
 //! A server of its own, for those who have none.
 
-use std::{io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use hyper::server::conn::http1;
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    service::TowerToHyperService,
-};
 use tokio::{
-    net::{TcpListener, TcpStream, ToSocketAddrs},
-    sync::{OwnedSemaphorePermit, Semaphore},
+    net::{TcpListener, ToSocketAddrs},
+    sync::Semaphore,
     task::JoinSet,
 };
 
-use super::{HttpService, write_limit::WriteLimit};
+use super::{HttpService, connection};
 
-/// The least that the library takes for the head of a request.
-const LEAST_HEAD: usize = 8 * 1024;
 /// How long to wait before a listener that failed is asked again.
 const AFTER_FAILURE: Duration = Duration::from_millis(50);
 /// How long the last answers may take to be written, when the grace is over.
@@ -75,7 +68,11 @@ impl HttpService {
             tokio::select! {
                 accepted = listener.accept() => match accepted {
                     Ok((stream, _)) => {
-                        connections.spawn(self.clone().converse(stream, place));
+                        let serving = connection::serve(self.clone(), stream);
+                        connections.spawn(async move {
+                            serving.await;
+                            drop(place);
+                        });
                     }
                     // One connection that failed, or too many files for now.
                     Err(_) => tokio::time::sleep(AFTER_FAILURE).await,
@@ -83,27 +80,5 @@ impl HttpService {
                 Some(_) = connections.join_next() => {}
             }
         }
-    }
-
-    /// Serves one connection.
-    async fn converse(self, stream: TcpStream, _place: OwnedSemaphorePermit) {
-        // Small answers must not wait for more to come.
-        let _ = stream.set_nodelay(true);
-        let stopped = self.inner.stopping().begun();
-        let options = &self.inner.options;
-        let mut builder = http1::Builder::new();
-        builder
-            .timer(TokioTimer::new())
-            .header_read_timeout(options.header_time)
-            .max_buf_size(options.max_head.max(LEAST_HEAD));
-        let stream = TokioIo::new(WriteLimit::new(stream, options.write_time));
-        let service = TowerToHyperService::new(self.clone());
-        let mut connection = pin!(builder.serve_connection(stream, service));
-        // A connection that breaks is its client's business.
-        tokio::select! {
-            _ = connection.as_mut() => return,
-            () = stopped => connection.as_mut().graceful_shutdown(),
-        }
-        let _ = connection.await;
     }
 }

@@ -2,8 +2,8 @@
 //! a machine.
 
 use std::{
-    borrow::Cow,
     future::Future as _,
+    ops::ControlFlow,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
     task::{Context, Poll},
@@ -19,13 +19,15 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::{
     Body, Inner, answer,
     entry::Received,
-    events::{Events, Source, event},
+    events::{Events, Source, plain_event},
+    patience,
     pipe::{Receiver, Sender, pipe},
     post::{Modern, principal},
 };
 use crate::{
     contained::Contained,
     proto::{
+        http::header::{decode_value, name, single},
         jsonrpc::{RawJson, RequestId, decode},
         model::{InputRequest, LogLevel, method},
         server::{
@@ -92,17 +94,18 @@ pub(super) async fn serve(
         first: None,
         told,
         work: Some(work),
+        reply: None,
         over: None,
         inner: Arc::clone(inner),
         id: modern.id,
         limit,
         _place: place,
     };
-    let patience = tokio::time::timeout(inner.options.patience, answering.begin());
-    if let Ok(Some(reply)) = patience.await {
+    let begun = patience::at_most(inner.options.patience, answering.begin());
+    if let Ok(Some(reply)) = begun.await {
         return whole(reply, &answering.id, limit);
     }
-    answer::stream(Events::new(answering, inner.options.keep_alive))
+    answer::stream(Events::new(answering, inner.options.keep_alive)).await
 }
 
 /// Arguments that the tool wants mirrored must be, and must agree.
@@ -110,23 +113,26 @@ fn check_params(inner: &Inner, modern: &Modern<'_>) -> Result<(), Rejection> {
     if modern.method != method::TOOLS_CALL {
         return Ok(());
     }
-    let params = modern.params.as_deref().unwrap_or(b"{}");
-    let Ok(call) = decode::<Named<'_>>(params) else {
-        // Whoever reads the params says what is wrong with them.
+    // The header says what the body says, or the request was not admitted.
+    let headers = Received(modern.parts);
+    let Some(Ok(name)) = single(&headers, name::MCP_NAME)?.map(decode_value) else {
         return Ok(());
     };
-    if let Some(headers) = inner.handle.param_headers(&call.name) {
+    let Some(wanted) = inner.handle.param_headers(&name) else {
+        return Ok(());
+    };
+    let params = modern.params.as_deref().unwrap_or(b"{}");
+    // Whoever reads the params says what is wrong with them.
+    if let Ok(call) = decode::<Call<'_>>(params) {
         let arguments = call.arguments.map(|raw| raw.get().as_bytes());
-        headers.check(&Received(modern.parts), arguments)?;
+        wanted.check(&headers, arguments)?;
     }
     Ok(())
 }
 
-/// What a call names, without being copied.
+/// What a call brings, without being copied.
 #[derive(Deserialize)]
-struct Named<'a> {
-    #[serde(borrow)]
-    name: Cow<'a, str>,
+struct Call<'a> {
     #[serde(borrow, default)]
     arguments: Option<&'a RawValue>,
 }
@@ -143,6 +149,8 @@ struct Answering {
     first: Option<Said>,
     told: Receiver<Bytes>,
     work: Option<Contained<Reply>>,
+    /// The answer, while there is something to be said before it.
+    reply: Option<Reply>,
     /// The server ends, and waits no longer; looked at by those who must wait.
     over: Option<BoxFuture<'static, ()>>,
     inner: Arc<Inner>,
@@ -174,42 +182,46 @@ impl Answering {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(first));
         }
-        // After the answer nothing is said, whoever would.
-        let Some(work) = &mut self.work else {
-            return Poll::Ready(None);
-        };
-        if let Poll::Ready(Some(said)) = self.told.poll_recv(cx) {
-            return Poll::Ready(Some(Said::Notice(said)));
-        }
-        let reply = match Pin::new(work).poll(cx) {
-            Poll::Ready(reply) => reply.unwrap_or_else(|_| panicked()),
-            Poll::Pending => {
-                let stopping = self.inner.stopping();
-                let over = self.over.get_or_insert_with(|| Box::pin(stopping.over()));
-                std::task::ready!(over.as_mut().poll(cx));
-                Reply::Error(errors::internal("The server is shutting down"))
+        if self.reply.is_none() {
+            // After the answer nothing is said, whoever would.
+            let Some(work) = &mut self.work else {
+                return Poll::Ready(None);
+            };
+            if let Poll::Ready(Some(said)) = self.told.poll_recv(cx) {
+                return Poll::Ready(Some(Said::Notice(said)));
             }
-        };
-        self.work = None;
+            let reply = match Pin::new(work).poll(cx) {
+                Poll::Ready(reply) => reply.unwrap_or_else(|_| panicked()),
+                Poll::Pending => {
+                    let stopping = self.inner.stopping();
+                    let over = self.over.get_or_insert_with(|| Box::pin(stopping.over()));
+                    std::task::ready!(over.as_mut().poll(cx));
+                    Reply::Error(errors::internal("The server is shutting down"))
+                }
+            };
+            self.work = None;
+            self.reply = Some(reply);
+        }
         // What it said on its way must not be lost.
-        match self.told.try_recv() {
-            None => Poll::Ready(Some(Said::Answer(reply))),
-            Some(said) => {
-                let reply = std::future::ready(reply);
-                self.work = Some(Contained(Box::pin(reply)));
-                Poll::Ready(Some(Said::Notice(said)))
-            }
-        }
+        let said = self.told.try_recv().map(Said::Notice);
+        Poll::Ready(said.or_else(|| self.reply.take().map(Said::Answer)))
     }
 }
 
 impl Source for Answering {
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+    fn poll_event(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>) -> Poll<ControlFlow<()>> {
         let said = std::task::ready!(self.poll_said(cx));
-        Poll::Ready(said.map(|said| match said {
-            Said::Notice(notice) => event(None, &notice),
-            Said::Answer(reply) => event(None, &reply.encode(&self.id, self.limit).0),
-        }))
+        Poll::Ready(match said {
+            Some(Said::Notice(notice)) => {
+                plain_event(&notice, out);
+                ControlFlow::Continue(())
+            }
+            Some(Said::Answer(reply)) => {
+                plain_event(&reply.encode(&self.id, self.limit).0, out);
+                ControlFlow::Break(())
+            }
+            None => ControlFlow::Break(()),
+        })
     }
 }
 

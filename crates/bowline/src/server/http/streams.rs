@@ -5,7 +5,7 @@
 //! its messages are recorded, so that a client whose connection broke can come
 //! back for the rest.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 
@@ -24,9 +24,9 @@ const MOST_HELD: usize = 64;
 /// The streams of one session.
 pub(super) struct Streams {
     recorder: Recorder,
-    open: HashMap<Key, Stream>,
+    open: BTreeMap<Key, Stream>,
     /// Where the answer to each request goes.
-    routes: HashMap<Incoming, Key>,
+    routes: BTreeMap<Incoming, Key>,
     /// The stream of the server's own.
     own: Option<Key>,
     /// What waits for it.
@@ -40,7 +40,7 @@ pub(super) struct Streams {
     over: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key(u64);
 
 struct Stream {
@@ -97,8 +97,8 @@ impl Streams {
     pub(super) fn new(recorder: Recorder) -> Self {
         Self {
             recorder,
-            open: HashMap::new(),
-            routes: HashMap::new(),
+            open: BTreeMap::new(),
+            routes: BTreeMap::new(),
             own: None,
             held: VecDeque::new(),
             taking_in: None,

@@ -8,6 +8,7 @@ use std::{
     future::Future as _,
     io::{self, IoSlice},
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -17,6 +18,8 @@ use tokio::{
     time::Sleep,
 };
 
+use super::pulse::Pulse;
+
 /// A stream that fails when nothing of what is written to it is taken for some
 /// time.
 pub(super) struct WriteLimit<T> {
@@ -24,6 +27,8 @@ pub(super) struct WriteLimit<T> {
     limit: Duration,
     /// Runs while something waits to be taken.
     stuck: Option<Pin<Box<Sleep>>>,
+    /// Where what is taken is noted.
+    pulse: Option<Arc<Pulse>>,
 }
 
 impl<T> WriteLimit<T> {
@@ -32,7 +37,14 @@ impl<T> WriteLimit<T> {
             stream,
             limit,
             stuck: None,
+            pulse: None,
         }
+    }
+
+    /// Notes what the client takes.
+    pub(super) fn noted_in(mut self, pulse: Arc<Pulse>) -> Self {
+        self.pulse = Some(pulse);
+        self
     }
 
     /// Fails in place of what has waited for too long.
@@ -41,10 +53,13 @@ impl<T> WriteLimit<T> {
         cx: &mut Context<'_>,
         written: Poll<io::Result<O>>,
     ) -> Poll<io::Result<O>> {
+        let pulse = self.pulse.as_deref();
         if written.is_ready() {
             self.stuck = None;
+            pulse.inspect(|pulse| pulse.written());
             return written;
         }
+        pulse.inspect(|pulse| pulse.stuck());
         let limit = self.limit;
         let stuck = self
             .stuck

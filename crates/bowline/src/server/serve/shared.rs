@@ -77,6 +77,8 @@ pub(super) struct Inner {
     waiting: HashMap<CallId, oneshot::Sender<Outcome>>,
     pub(super) deadline: Option<Instant>,
     pub(super) driver: Option<Waker>,
+    /// The deadline that it waits for, where there is no link to drive.
+    pub(super) awaited: Option<Instant>,
     /// The client has nothing more to say, and answers nothing.
     pub(super) deaf: bool,
     pub(super) ended: bool,
@@ -164,6 +166,7 @@ impl Shared {
                 waiting: HashMap::new(),
                 deadline: None,
                 driver: None,
+                awaited: None,
                 deaf: false,
                 ended: false,
                 given_up: false,
@@ -410,6 +413,12 @@ impl Shared {
 
 impl Inner {
     pub(super) fn wake_driver(&self) {
+        // Without a link, all that it does is to keep the time and to look after
+        // what happens by itself.
+        let by_itself = self.watch_changed || self.ended;
+        if self.link.is_none() && self.deadline == self.awaited && !by_itself {
+            return;
+        }
         if let Some(driver) = &self.driver {
             driver.wake_by_ref();
         }

@@ -20,6 +20,8 @@ pub(crate) struct Stopping {
 impl Stopping {
     /// Calls for the end. Doing it again can only shorten the grace.
     pub(super) fn begin(&self, grace: Duration) {
+        // First, so that whoever is woken finds it said.
+        self.begun.store(true, Ordering::Release);
         let wanted = Instant::now() + grace.min(AGES);
         self.until.send_if_modified(|until| {
             let sooner = until.is_none_or(|until| wanted < until);
@@ -28,7 +30,6 @@ impl Stopping {
             }
             sooner
         });
-        self.begun.store(true, Ordering::Release);
     }
 
     /// Until when what is under way may go on, if the end was called for.

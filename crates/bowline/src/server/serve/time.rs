@@ -44,8 +44,8 @@ impl Shared {
         taken
     }
 
-    /// Waits for the machine's next deadline and tells it, or until something
-    /// else happens. Says whether the connection is over. Only one may wait.
+    /// Waits for the machine's next deadline and tells it, or until there is
+    /// another one. Says whether the connection is over. Only one may wait.
     pub(crate) async fn keep_time(&self) -> bool {
         let mut timer: Option<Pin<Box<Sleep>>> = None;
         let mut waited = false;
@@ -55,6 +55,7 @@ impl Shared {
                 return Poll::Ready(true);
             }
             inner.driver = Some(cx.waker().clone());
+            inner.awaited = inner.deadline;
             if let Some(deadline) = inner.deadline.filter(|_| timer.is_none()) {
                 timer = Some(Box::pin(tokio::time::sleep_until(self.clock(deadline))));
             }

@@ -1,0 +1,45 @@
+//! One member of an object, found without a look at the others.
+
+use std::borrow::Cow;
+
+use super::{
+    members::{Members, Quoted},
+    skip,
+};
+
+/// What an object has under a name.
+pub(crate) enum Member<'a> {
+    Absent,
+    Text(Cow<'a, str>),
+    /// Something that is no text.
+    Other,
+    Repeated,
+}
+
+/// Looks for a member of an object, by a name that has nothing that must be
+/// escaped. What is no object has none; that the rest of it is valid JSON is
+/// known when it is decoded.
+pub(crate) fn find_member<'a>(object: &'a [u8], name: &str) -> Member<'a> {
+    search(object, name).unwrap_or(Member::Absent)
+}
+
+fn search<'a>(object: &'a [u8], name: &str) -> Option<Member<'a>> {
+    let start = skip::whitespace(object, 0);
+    let opened = object.get(start) == Some(&b'{');
+    let mut members = opened.then(|| Members::open(object, start))?;
+    let mut found = Member::Absent;
+    while let Some(key) = members.next_key().ok()? {
+        let value = members.value::<true>(1).ok()?;
+        if !key.is(name) {
+            continue;
+        }
+        if !matches!(found, Member::Absent) {
+            return Some(Member::Repeated);
+        }
+        found = match Quoted::from_value(value) {
+            Some(text) => Member::Text(text.decode()?),
+            None => Member::Other,
+        };
+    }
+    Some(found)
+}

@@ -1,0 +1,120 @@
+//! One connection, served until it is over.
+
+use std::{
+    convert::Infallible,
+    future::{Future, poll_fn},
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
+
+use hyper::{server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use tokio::{
+    net::TcpStream,
+    time::{Instant, Sleep},
+};
+
+use super::{HttpService, Inner, entry::enter, pulse::Pulse, write_limit::WriteLimit};
+
+/// The least that the library takes for the head of a request.
+const LEAST_HEAD: usize = 8 * 1024;
+
+/// Serves a connection, until its client closes it, is too slow, or the server
+/// stops.
+pub(super) async fn serve(service: HttpService, stream: TcpStream) {
+    // Small answers must not wait for more to come.
+    let _ = stream.set_nodelay(true);
+    let inner = &service.inner;
+    let pulse = Pulse::new();
+    let answer = service_fn(|request| {
+        let answering = pulse.answering();
+        async {
+            let response = enter(inner, request).await;
+            Ok::<_, Infallible>(response.map(|body| body.holding(answering)))
+        }
+    });
+    let options = &inner.options;
+    let stream = WriteLimit::new(stream, options.write_time).noted_in(Arc::clone(&pulse));
+    // Heads are timed by us: the library would set a timer for each.
+    let connection = http1::Builder::new()
+        .max_buf_size(options.max_head.max(LEAST_HEAD))
+        .serve_connection(TokioIo::new(stream), answer);
+    let mut connection = pin!(connection);
+    let mut watch = Watch {
+        inner,
+        pulse: &pulse,
+        stopped: Some(pin!(inner.stopping().begun())),
+        timer: pin!(tokio::time::sleep(options.header_time)),
+        waker: None,
+    };
+    poll_fn(|cx| {
+        loop {
+            // A connection that breaks is its client's business.
+            if connection.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(());
+            }
+            match watch.poll(cx) {
+                Poll::Ready(Order::Stop) => connection.as_mut().graceful_shutdown(),
+                Poll::Ready(Order::Close) => return Poll::Ready(()),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    })
+    .await;
+}
+
+/// What is to be done to a connection.
+enum Order {
+    /// It ends after what is under way.
+    Stop,
+    Close,
+}
+
+/// Watches the time of a connection, and for the end of the server.
+struct Watch<'a, F> {
+    inner: &'a Inner,
+    pulse: &'a Pulse,
+    /// The end of the server, until it was heard of.
+    stopped: Option<Pin<&'a mut F>>,
+    timer: Pin<&'a mut Sleep>,
+    /// Who is woken by both.
+    waker: Option<Waker>,
+}
+
+impl<F: Future<Output = ()>> Watch<'_, F> {
+    /// Most of the times that a connection is looked after, it is not because
+    /// of either. Both are polled only where something may have come of it.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Order> {
+        let waker = self.waker.as_ref();
+        let known = waker.is_some_and(|waker| waker.will_wake(cx.waker()));
+        if !known {
+            self.waker = Some(cx.waker().clone());
+        }
+        if (!known || self.inner.stopping().has_begun())
+            && let Some(stopped) = &mut self.stopped
+            && stopped.as_mut().poll(cx).is_ready()
+        {
+            self.stopped = None;
+            return Poll::Ready(Order::Stop);
+        }
+        if (!known || self.timer.is_elapsed()) && self.is_late(cx) {
+            return Poll::Ready(Order::Close);
+        }
+        Poll::Pending
+    }
+
+    /// Whether the client has taken too long to send the head of a request.
+    fn is_late(&mut self, cx: &mut Context<'_>) -> bool {
+        while self.timer.as_mut().poll(cx).is_ready() {
+            let now = Instant::now();
+            let since = self.pulse.waiting_since().unwrap_or(now);
+            let until = since + self.inner.options.header_time;
+            if until <= now {
+                return true;
+            }
+            self.timer.as_mut().reset(until);
+        }
+        false
+    }
+}
