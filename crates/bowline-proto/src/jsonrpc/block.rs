@@ -44,6 +44,11 @@ impl Block {
         self.mask(|byte| byte | 0x26 == 0x7f)
     }
 
+    /// Where the bytes are that must be escaped in a JSON string.
+    pub(super) fn specials(&self) -> u64 {
+        self.mask(is_special)
+    }
+
     /// Vector instructions compare and combine whole rows of bytes, but have no
     /// common way to gather one bit of each byte. So the eight words of the block
     /// are laid over each other, each in its own bit, and the square of bits that
@@ -64,6 +69,12 @@ impl Block {
             transpose(overlaid)
         }
     }
+}
+
+/// Whether a byte must be escaped in a JSON string.
+#[inline(always)]
+pub(super) fn is_special(byte: u8) -> bool {
+    (byte < b' ') | (byte == b'"') | (byte == b'\\')
 }
 
 /// For each byte of a block the bit that is its word's.
@@ -159,6 +170,7 @@ mod tests {
             let block = Block::load(&bytes);
             prop_assert_eq!(block.quotes(), naive(&bytes, |byte| byte == b'"'));
             prop_assert_eq!(block.backslashes(), naive(&bytes, |byte| byte == b'\\'));
+            prop_assert_eq!(block.specials(), naive(&bytes, |byte| byte < 32 || b"\"\\".contains(&byte)));
             prop_assert_eq!(block.brackets(), naive(&bytes, |byte| b"Y[]_y{}\x7f".contains(&byte)));
         }
 

@@ -4,10 +4,11 @@ use std::fmt;
 
 use serde::Deserialize;
 
+use super::place;
+
 /// Decodes one JSON value, and knows where the fault is when it cannot.
 ///
-/// The path costs a second decode, so it is only looked for when the first has
-/// failed.
+/// The path is looked for only when the decode has failed.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ use serde::Deserialize;
 ///
 /// Where the text is not one JSON value, or not of this type.
 pub fn decode<'de, T: Deserialize<'de>>(json: &'de [u8]) -> Result<T, DecodeError> {
-    serde_json::from_slice(json).map_err(|error| locate::<T>(json, &error))
+    serde_json::from_slice(json).map_err(|error| locate(json, &error))
 }
 
 /// Decodes the params of a message; where there are none, an empty object.
@@ -66,18 +67,22 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
+/// What an error says, without where. For values that were set aside: a place
+/// in their text is none in the message.
+pub(crate) fn unplaced(error: &serde_json::Error) -> String {
+    let mut text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    if text.ends_with(&place) {
+        text.truncate(text.len() - place.len());
+    }
+    text
+}
+
+/// Not generic, so that no type is decoded by two sets of functions.
 #[cold]
-fn locate<'de, T: Deserialize<'de>>(json: &'de [u8], error: &serde_json::Error) -> DecodeError {
-    let mut deserializer = serde_json::Deserializer::from_slice(json);
-    match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
-        Err(fault) if fault.path().iter().next().is_some() => DecodeError {
-            path: fault.path().to_string(),
-            message: fault.inner().to_string(),
-        },
-        // At the root, or behind a value that is fine by itself.
-        _ => DecodeError {
-            path: String::new(),
-            message: error.to_string(),
-        },
+fn locate(json: &[u8], error: &serde_json::Error) -> DecodeError {
+    DecodeError {
+        path: place::path(json, place::offset(json, error.line(), error.column())),
+        message: error.to_string(),
     }
 }

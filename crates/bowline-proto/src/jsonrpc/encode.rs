@@ -6,7 +6,7 @@ use bytes::{Buf, Bytes};
 use memchr::memchr2_iter;
 use serde::Serialize;
 
-use super::{ErrorObject, RequestId};
+use super::{ErrorObject, RequestId, escape, write};
 
 /// An outgoing request or notification whose params are serialised already,
 /// with room in front for the envelope whose id is not known yet.
@@ -59,7 +59,7 @@ impl Draft {
         let mut draft = Self::empty(method);
         // The opening brace is part of the head; here it is written again.
         draft.buffer.truncate(draft.start - 1);
-        serde_json::to_writer(&mut draft.buffer, params)?;
+        write::append(&mut draft.buffer, params)?;
         match &draft.buffer[draft.start - 1..] {
             b"null" => draft.buffer.truncate(draft.start),
             [b'{', .., b'}'] => {
@@ -74,7 +74,7 @@ impl Draft {
     /// A draft without params.
     pub fn empty(method: impl Into<Cow<'static, str>>) -> Self {
         let method = method.into();
-        let start = longest_head(&escape(&method));
+        let start = longest_head(&between_quotes(&method));
         let mut buffer = Vec::with_capacity((2 * start).max(SMALL));
         buffer.resize(start, b' ');
         Self {
@@ -122,7 +122,7 @@ impl Draft {
     pub fn push<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), EncodeError> {
         let before = self.buffer.len();
         self.push_key(key);
-        serde_json::to_writer(&mut self.buffer, value).map_err(|error| {
+        write::append(&mut self.buffer, value).map_err(|error| {
             self.buffer.truncate(before);
             error.into()
         })
@@ -176,21 +176,20 @@ impl Draft {
         if !self.is_empty() {
             self.buffer.push(b',');
         }
-        self.buffer.push(b'"');
-        self.buffer.extend_from_slice(escape(key).as_bytes());
-        self.buffer.extend_from_slice(b"\":");
+        escape::string(&mut self.buffer, key);
+        self.buffer.push(b':');
     }
 
     /// The whole buffer, and where in it the frame begins.
     fn finish(mut self, id: Option<u64>) -> (Bytes, usize) {
-        let method = escape(&self.method);
+        let method = between_quotes(&self.method);
         let mut head = Backwards {
             buffer: &mut self.buffer,
             at: self.start,
         };
         let has_params = head.buffer.len() > self.start;
         head.put(if has_params { PARAMS } else { b"\"" });
-        head.put(method.as_bytes());
+        head.put(&method);
         head.put(METHOD);
         if let Some(id) = id {
             head.put_number(id);
@@ -215,7 +214,7 @@ impl Draft {
 /// Where `result` refuses to be serialised.
 pub fn response<T: Serialize + ?Sized>(id: &RequestId, result: &T) -> Result<Bytes, EncodeError> {
     let mut buffer = answer(Some(id), RESULT, SMALL);
-    serde_json::to_writer(&mut buffer, result)?;
+    write::append(&mut buffer, result)?;
     Ok(close(buffer))
 }
 
@@ -232,7 +231,7 @@ pub fn response_raw(id: &RequestId, result: &[u8]) -> Bytes {
 #[must_use]
 pub fn error_response(id: Option<&RequestId>, error: &ErrorObject) -> Bytes {
     let mut buffer = answer(id, ERROR, SMALL);
-    serde_json::to_writer(&mut buffer, error)
+    write::append(&mut buffer, error)
         .expect("an error object is an integer, a string and JSON text");
     close(buffer)
 }
@@ -283,7 +282,7 @@ const ERROR: &[u8] = br#","error":"#;
 
 const LONGEST_ID: usize = u64::MAX.ilog10() as usize + 1;
 
-fn longest_head(method: &str) -> usize {
+fn longest_head(method: &[u8]) -> usize {
     VERSION.len() + ID.len() + LONGEST_ID + METHOD.len() + method.len() + PARAMS.len()
 }
 
@@ -316,7 +315,7 @@ fn answer(id: Option<&RequestId>, member: &[u8], capacity: usize) -> Vec<u8> {
     let mut buffer = Vec::with_capacity(capacity);
     buffer.extend_from_slice(VERSION);
     buffer.extend_from_slice(ID);
-    serde_json::to_writer(&mut buffer, &id).expect("an id is an integer, a string or null");
+    write::append(&mut buffer, &id).expect("an id is an integer, a string or null");
     buffer.extend_from_slice(member);
     buffer
 }
@@ -341,16 +340,14 @@ fn one_line(frame: &mut [u8]) {
     }
 }
 
-/// The text as it stands between the quotes of a JSON string. Names rarely need
+/// The method as it stands between the quotes of a JSON string. It rarely needs
 /// an escape.
-fn escape(text: &str) -> Cow<'_, str> {
-    if !text
-        .bytes()
-        .any(|byte| matches!(byte, b'"' | b'\\' | 0..b' '))
-    {
-        return Cow::Borrowed(text);
+fn between_quotes(method: &str) -> Cow<'_, [u8]> {
+    if escape::is_plain(method.as_bytes()) {
+        return Cow::Borrowed(method.as_bytes());
     }
-    let mut quoted = serde_json::to_string(text).expect("every text is a JSON string");
+    let mut quoted = Vec::new();
+    escape::string(&mut quoted, method);
     quoted.pop();
     quoted.remove(0);
     Cow::Owned(quoted)
@@ -362,9 +359,12 @@ mod tests {
 
     #[test]
     fn only_some_texts_need_escapes() {
-        assert!(matches!(escape("tools/call"), Cow::Borrowed("tools/call")));
-        assert!(matches!(escape("größe\u{7f}"), Cow::Borrowed(_)));
-        assert_eq!(escape("a\"b\\c\n\u{1}"), r#"a\"b\\c\n\u0001"#);
+        assert!(matches!(
+            between_quotes("tools/call"),
+            Cow::Borrowed(b"tools/call")
+        ));
+        assert!(matches!(between_quotes("größe\u{7f}"), Cow::Borrowed(_)));
+        assert_eq!(&*between_quotes("a\"b\\c\n\u{1}"), br#"a\"b\\c\n\u0001"#);
     }
 
     #[test]

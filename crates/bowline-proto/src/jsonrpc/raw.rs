@@ -1,9 +1,15 @@
 //! JSON that is carried, not interpreted.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
-use serde_json::value::{RawValue, to_raw_value};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::DeserializeOwned,
+    ser::{Error as _, SerializeStruct as _},
+};
+use serde_json::value::RawValue;
+
+use super::write;
 
 /// A JSON value kept verbatim, byte for byte as it came.
 ///
@@ -17,7 +23,26 @@ use serde_json::value::{RawValue, to_raw_value};
 /// assert_eq!(schema.get(), r#"{"type": "object"}"#, "the space is still there");
 /// ```
 #[derive(Clone)]
-pub struct RawJson(Box<RawValue>);
+pub struct RawJson(Text);
+
+#[derive(Clone)]
+enum Text {
+    Own(Box<str>),
+    Shared(Arc<str>),
+}
+
+/// The name of a struct that serialisers of JSON write as its only field says,
+/// verbatim. It is `serde_json`'s, so that its serialisers know it, too.
+const VERBATIM: &str = "$serde_json::private::RawValue";
+
+/// The same for numbers, in programs that keep their digits.
+const VERBATIM_NUMBER: &str = "$serde_json::private::Number";
+
+/// Whether structs of this name hold JSON that is ready.
+pub(super) fn is_verbatim(name: &str) -> bool {
+    // Names of `serde_json` are told from others by their first letter.
+    name.starts_with('$') && (name == VERBATIM || name == VERBATIM_NUMBER)
+}
 
 impl RawJson {
     /// Encodes `value`.
@@ -27,7 +52,11 @@ impl RawJson {
     /// Where `value` itself refuses to be serialised, or has a map key that is
     /// not a string.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        to_raw_value(value).map(Self)
+        let mut out = Vec::with_capacity(128);
+        write::append(&mut out, value)?;
+        // Only a value that wrote its own JSON can have written anything else.
+        let text = String::from_utf8(out).map_err(serde_json::Error::custom)?;
+        Ok(Self(Text::Own(text.into_boxed_str())))
     }
 
     /// Takes over a text that must be one JSON value.
@@ -36,13 +65,29 @@ impl RawJson {
     ///
     /// Where the text is not JSON.
     pub fn from_text(text: String) -> Result<Self, serde_json::Error> {
-        RawValue::from_string(text).map(Self)
+        RawValue::from_string(text).map(Self::from_checked)
     }
 
     /// The JSON text.
     #[must_use]
     pub fn get(&self) -> &str {
-        self.0.get()
+        match &self.0 {
+            Text::Own(text) => text,
+            Text::Shared(text) => text,
+        }
+    }
+
+    /// The same, so that a clone costs nothing: for what is sent often.
+    #[must_use]
+    pub fn into_shared(self) -> Self {
+        match self.0 {
+            Text::Own(text) => Self(Text::Shared(text.into())),
+            Text::Shared(_) => self,
+        }
+    }
+
+    fn from_checked(value: Box<RawValue>) -> Self {
+        Self(Text::Own(value.into()))
     }
 
     /// Decodes the text into a type.
@@ -51,7 +96,8 @@ impl RawJson {
     ///
     /// Where the JSON does not have the shape of `T`.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_str(self.get())
+        // All else is decoded from slices: one reader is enough.
+        serde_json::from_slice(self.get().as_bytes())
     }
 }
 
@@ -71,12 +117,14 @@ impl fmt::Debug for RawJson {
 
 impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        let mut verbatim = serializer.serialize_struct(VERBATIM, 1)?;
+        verbatim.serialize_field(VERBATIM, self.get())?;
+        verbatim.end()
     }
 }
 
 impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(Self)
+        Box::<RawValue>::deserialize(deserializer).map(Self::from_checked)
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::{Adapt, Dialect, Extra, Members, Number, object::object, open_enum::open_enum};
-use crate::jsonrpc::RawJson;
+use crate::jsonrpc::{RawJson, unplaced};
 
 object! {
     /// A form: one property for each field.
@@ -309,7 +309,7 @@ impl<'de> Deserialize<'de> for PropertySchema {
             Some("\"array\"") if has_choices(&members) => raw.decode().map(Self::MultiChoice),
             _ => Ok(Self::Unknown(raw)),
         };
-        decoded.map_err(D::Error::custom)
+        decoded.map_err(|error| D::Error::custom(unplaced(&error)))
     }
 }
 

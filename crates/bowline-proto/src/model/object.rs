@@ -34,7 +34,7 @@ use serde::{
     ser::SerializeMap,
 };
 
-use crate::jsonrpc::RawJson;
+use crate::jsonrpc::{RawJson, unplaced};
 
 /// What [`object!`] generates: enough to build the object entry by entry, so
 /// that a tagged union can hand over a map that it has begun to read.
@@ -445,7 +445,9 @@ impl<'a, E: de::Error> MapAccess<'a> for Buffered<'a, E> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'a>>(&mut self, seed: V) -> Result<V::Value, E> {
-        let mut deserializer = serde_json::Deserializer::from_str(self.value.get());
-        seed.deserialize(&mut deserializer).map_err(E::custom)
+        let json = self.value.get().as_bytes();
+        let mut deserializer = serde_json::Deserializer::from_slice(json);
+        seed.deserialize(&mut deserializer)
+            .map_err(|error| E::custom(unplaced(&error)))
     }
 }

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use jsonschema::Validator;
 use serde_json::Value;
+
+use super::schema::Validator;
 
 /// How many faults are told at once.
 const FAULTS_TOLD: usize = 5;
@@ -11,14 +12,17 @@ const FAULTS_TOLD: usize = 5;
 /// What is wrong with a value, as a list.
 pub(crate) fn faults(validator: &Validator, value: &Value) -> Option<String> {
     let mut text = String::new();
-    let mut faults = validator.iter_errors(value);
-    for fault in faults.by_ref().take(FAULTS_TOLD) {
-        let place = fault.instance_path().to_string();
-        let place = if place.is_empty() { "/" } else { &place };
+    let faults = validator.faults(value);
+    for fault in faults.iter().take(FAULTS_TOLD) {
+        let place = if fault.place.is_empty() {
+            "/"
+        } else {
+            &fault.place
+        };
         // Writing to a string cannot fail.
-        let _ = write!(text, "\n- at {place}: {fault}");
+        let _ = write!(text, "\n- at {place}: {}", fault.message);
     }
-    if faults.next().is_some() {
+    if faults.len() > FAULTS_TOLD {
         text.push_str("\n- and more");
     }
     (!text.is_empty()).then_some(text)

@@ -137,7 +137,9 @@ impl<T: Listed> Shelf<T> {
                 } else {
                     self.followed_by.map(str::to_owned)
                 };
-                encode_result(context, T::page(items, next, paging.hint))
+                // It is cloned for every client that asks.
+                let page = encode_result(context, T::page(items, next, paging.hint));
+                page.map(RawJson::into_shared)
             })
             .collect();
         let pages = pages.map_err(|error| errors::internal(&error.to_string()))?;

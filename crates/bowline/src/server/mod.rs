@@ -26,6 +26,7 @@ mod replay;
 mod request;
 pub mod resource;
 mod resources;
+pub(crate) mod schema;
 pub mod seal;
 mod serve;
 mod service;

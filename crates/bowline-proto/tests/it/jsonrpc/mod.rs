@@ -8,3 +8,4 @@ mod envelope;
 mod frame;
 mod salvage;
 mod text;
+mod write;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use jsonschema::Validator;
 use schemars::{
     JsonSchema, Schema,
     transform::{RecursiveTransform, Transform as _},
@@ -17,6 +16,7 @@ use crate::{
     server::{
         error::{Error, Result},
         faults::faults,
+        schema::Validator,
     },
 };
 
@@ -55,7 +55,7 @@ impl Input {
         if schema["type"] != "object" {
             return Err("the input must be an object: a struct with named fields".to_owned());
         }
-        let validator = jsonschema::draft202012::new(schema).map_err(|fault| fault.to_string())?;
+        let validator = Validator::new(schema)?;
         Ok(Self {
             validator: Arc::new(validator),
             plain: Plain::of(schema),
@@ -65,7 +65,7 @@ impl Input {
     /// For a tool that is never called, since something is wrong with it.
     pub(super) fn refusing() -> Self {
         let nothing = Value::Bool(false);
-        let validator = jsonschema::draft202012::new(&nothing);
+        let validator = Validator::new(&nothing);
         Self {
             validator: Arc::new(validator.expect("`false` is a schema")),
             plain: None,

@@ -9,6 +9,7 @@ use crate::{
         jsonrpc::RawJson,
         model::{CallToolResult, Tool},
     },
+    server::schema::Validator,
 };
 
 /// The tools that a server publishes, as far as they were looked at.
@@ -42,12 +43,11 @@ impl Published {
         };
         let schema = schema.decode().map_err(|error| wrong(error.to_string()))?;
         let value = value.decode().map_err(|error| wrong(error.to_string()))?;
-        let validator = jsonschema::draft202012::new(&schema);
-        let validator = validator.map_err(|error| wrong(error.to_string()))?;
-        validator.validate(&value).map_err(|fault| {
-            let place = fault.instance_path().to_string();
-            wrong(format!("at {place:?}: {fault}"))
-        })
+        let validator = Validator::new(&schema).map_err(wrong)?;
+        match validator.faults(&value).first() {
+            Some(fault) => Err(wrong(format!("at {:?}: {}", fault.place, fault.message))),
+            None => Ok(()),
+        }
     }
 
     async fn schema(&self, client: &Client, name: &str) -> Result<Option<RawJson>, TestError> {

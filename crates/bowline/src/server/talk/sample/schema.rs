@@ -2,7 +2,6 @@
 
 use std::marker::PhantomData;
 
-use jsonschema::Validator;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -19,6 +18,7 @@ use crate::{
     server::{
         error::{Error, ErrorKind, Result},
         faults::faults,
+        schema::Validator,
     },
 };
 
@@ -134,7 +134,7 @@ impl<T: JsonSchema + DeserializeOwned> Schema<T> {
 ///
 /// Where it is none, or refers to what is not in it.
 pub(super) fn validator(schema: &Value) -> Result<Validator> {
-    jsonschema::validator_for(schema).map_err(|fault| {
+    Validator::new(schema).map_err(|fault| {
         let message = format!("this is not a schema: {fault}");
         Error::of(ErrorKind::InvalidQuestion, message)
     })

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use jsonschema::Validator;
 use serde_json::Value;
 
 use super::{
@@ -15,6 +14,7 @@ use crate::{
     server::{
         error::{Error, ErrorKind, Result},
         faults::faults,
+        schema::Validator,
     },
 };
 

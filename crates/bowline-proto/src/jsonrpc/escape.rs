@@ -1,0 +1,109 @@
+//! JSON strings out of texts, many bytes at a time.
+//!
+//! Most of a long answer is text, and most of text needs no escape. Looking at
+//! it byte by byte would be a third of the work that such an answer makes.
+
+use super::block::{self, Block};
+
+/// Appends a text as a JSON string, the way `serde_json` writes it.
+pub(super) fn string(out: &mut Vec<u8>, text: &str) {
+    let bytes = text.as_bytes();
+    out.reserve(bytes.len() + 2);
+    out.push(b'"');
+    if bytes.len() < block::SIZE && is_plain(bytes) {
+        out.extend_from_slice(bytes);
+    } else {
+        contents(out, bytes);
+    }
+    out.push(b'"');
+}
+
+/// Whether all of it can stand in a JSON string as it is.
+pub(super) fn is_plain(bytes: &[u8]) -> bool {
+    const ONES: u64 = u64::from_le_bytes([0x01; 8]);
+    const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
+    let (words, rest) = bytes.as_chunks();
+    let plain = |word: &[u8; 8]| {
+        let word = u64::from_le_bytes(*word);
+        let (quote, backslash) = (word ^ (ONES * 0x22), word ^ (ONES * 0x5c));
+        // The top bit of the lowest byte that is below the bound is set. Bits
+        // above it mean nothing, but then there is one below, too.
+        let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word;
+        (below(word, 0x20) | below(quote, 1) | below(backslash, 1)) & TOPS == 0
+    };
+    words.iter().all(plain) && !rest.iter().any(|&byte| block::is_special(byte))
+}
+
+/// Copies what is between the escapes in one piece each.
+fn contents(out: &mut Vec<u8>, bytes: &[u8]) {
+    let mut written = 0;
+    for at in (0..bytes.len()).step_by(block::SIZE) {
+        let mut specials = Block::load(&bytes[at..]).specials();
+        while specials != 0 {
+            let place = at + specials.trailing_zeros() as usize;
+            out.extend_from_slice(&bytes[written..place]);
+            escape(out, bytes[place]);
+            written = place + 1;
+            specials &= specials - 1;
+        }
+    }
+    out.extend_from_slice(&bytes[written..]);
+}
+
+fn escape(out: &mut Vec<u8>, byte: u8) {
+    let letter = match byte {
+        b'"' | b'\\' => byte,
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        0x08 => b'b',
+        0x0c => b'f',
+        _ => {
+            let digit = |value: u8| b"0123456789abcdef"[usize::from(value)];
+            out.extend_from_slice(br"\u00");
+            out.extend_from_slice(&[digit(byte >> 4), digit(byte & 0xf)]);
+            return;
+        }
+    };
+    out.extend_from_slice(&[b'\\', letter]);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(text: &str) {
+        let mut ours = b"before".to_vec();
+        string(&mut ours, text);
+        let theirs = format!("before{}", serde_json::to_string(text).expect("a string"));
+        assert_eq!(String::from_utf8(ours).expect("UTF-8"), theirs);
+        let plain = theirs.len() == text.len() + "before\"\"".len();
+        assert_eq!(is_plain(text.as_bytes()), plain, "{text:?}");
+    }
+
+    #[test]
+    fn every_byte_at_every_place() {
+        for special in ('\0'..='\u{100}').chain(['\u{2028}', '\u{ffff}', '😀']) {
+            for length in [0, 1, 6, 7, 8, 9, 15, 62, 63, 64, 65, 127, 128, 130] {
+                check(&format!("{}{special}", "a".repeat(length)));
+                check(&format!("{special}{}{special}é", "~".repeat(length)));
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        #[test]
+        fn any_text_is_written_as_serde_json_writes_it(text in any::<String>()) {
+            check(&text);
+        }
+
+        #[test]
+        fn so_is_text_with_many_escapes(text in "[\u{0}-\u{7f}\"\\\\\nä€😀]{0,300}") {
+            check(&text);
+        }
+    }
+}

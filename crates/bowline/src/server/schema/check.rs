@@ -1,0 +1,269 @@
+//! Holding a value against a schema.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use super::{
+    Fault,
+    keyword::{Keyword, Node, Own, count},
+};
+
+/// One look at a value.
+pub(super) struct Check<'a> {
+    pub(super) nodes: &'a [Vec<Keyword>],
+    /// Whether all faults are wanted. Otherwise the first one ends it.
+    thorough: bool,
+    pub(super) faults: Vec<Fault>,
+}
+
+/// The way to a value within the one that is looked at.
+enum Place<'a> {
+    Root,
+    Member(&'a Place<'a>, &'a str),
+    Item(&'a Place<'a>, usize),
+}
+
+impl<'a> Check<'a> {
+    /// To know whether it fits.
+    pub(super) fn quick(nodes: &'a [Vec<Keyword>]) -> Self {
+        Self {
+            nodes,
+            thorough: false,
+            faults: Vec::new(),
+        }
+    }
+
+    /// To know what does not fit.
+    pub(super) fn thorough(nodes: &'a [Vec<Keyword>]) -> Self {
+        Self {
+            thorough: true,
+            ..Self::quick(nodes)
+        }
+    }
+
+    pub(super) fn root(&mut self, value: &Value) -> bool {
+        self.node(0, value, &Place::Root)
+    }
+
+    fn node(&mut self, node: Node, value: &Value, place: &Place<'_>) -> bool {
+        let nodes = self.nodes;
+        self.all(&nodes[node], |check, keyword| {
+            check.keyword(keyword, value, place)
+        })
+    }
+
+    /// Whether something fits, without a word about why not.
+    pub(super) fn fits(&self, node: Node, value: &Value) -> bool {
+        Check::quick(self.nodes).node(node, value, &Place::Root)
+    }
+
+    /// Whether all fit. Goes on after the first that does not, if all faults
+    /// are wanted.
+    fn all<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut fits: impl FnMut(&mut Self, T) -> bool,
+    ) -> bool {
+        let mut all = true;
+        for item in items {
+            all &= fits(self, item);
+            if !all && !self.thorough {
+                return false;
+            }
+        }
+        all
+    }
+
+    fn require(&mut self, met: bool, place: &Place<'_>, why: impl FnOnce() -> String) -> bool {
+        if !met && self.thorough {
+            self.faults.push(Fault {
+                place: place.pointer(),
+                message: why(),
+            });
+        }
+        met
+    }
+
+    fn keyword(&mut self, keyword: &Keyword, value: &Value, place: &Place<'_>) -> bool {
+        match (keyword, value) {
+            (Keyword::Own(own), _) => {
+                self.require(own.is_met(value), place, || own.complaint(value))
+            }
+            (Keyword::Ref(node), _) => self.node(*node, value, place),
+            (Keyword::AllOf(nodes), _) => {
+                self.all(nodes, |check, node| check.node(*node, value, place))
+            }
+            (Keyword::AnyOf(nodes), _) => {
+                let met = nodes.iter().any(|node| self.fits(*node, value));
+                self.require(met, place, || none_of("anyOf", value))
+            }
+            (Keyword::OneOf(nodes), _) => self.one_of(nodes, value, place),
+            (Keyword::Not(node, schema), _) => {
+                let met = !self.fits(*node, value);
+                self.require(met, place, || {
+                    format!("{schema} is not allowed for {value}")
+                })
+            }
+            (
+                Keyword::If {
+                    condition,
+                    then,
+                    otherwise,
+                },
+                _,
+            ) => {
+                let branch = if self.fits(*condition, value) {
+                    then
+                } else {
+                    otherwise
+                };
+                branch.is_none_or(|node| self.node(node, value, place))
+            }
+            (_, Value::Array(items)) => self.array(keyword, items, value, place),
+            (_, Value::Object(members)) => self.object(keyword, members, value, place),
+            _ => true,
+        }
+    }
+
+    fn one_of(&mut self, nodes: &[Node], value: &Value, place: &Place<'_>) -> bool {
+        let mut fitting = nodes.iter().filter(|node| self.fits(**node, value));
+        let (first, second) = (fitting.next().is_some(), fitting.next().is_some());
+        drop(fitting);
+        self.require(first && !second, place, || {
+            if first {
+                let which = "is valid under more than one of the schemas listed in the 'oneOf'";
+                format!("{value} {which} keyword")
+            } else {
+                none_of("oneOf", value)
+            }
+        })
+    }
+
+    fn array(
+        &mut self,
+        keyword: &Keyword,
+        items: &[Value],
+        value: &Value,
+        place: &Place<'_>,
+    ) -> bool {
+        let indexed = || items.iter().enumerate();
+        match keyword {
+            Keyword::PrefixItems(nodes) => self
+                .all(indexed().zip(nodes), |check, ((at, item), node)| {
+                    check.node(*node, item, &Place::Item(place, at))
+                }),
+            Keyword::Items(from, node) => self.all(indexed().skip(*from), |check, (at, item)| {
+                check.node(*node, item, &Place::Item(place, at))
+            }),
+            Keyword::Contains { node, least, most } => {
+                let fitting = items.iter().filter(|item| self.fits(*node, item)).count();
+                let fitting = count(fitting);
+                let met = fitting >= *least && most.is_none_or(|most| fitting <= most);
+                self.require(met, place, || {
+                    if fitting == 0 {
+                        format!("None of {value} are valid under the given schema")
+                    } else {
+                        let range = "as many as it should be";
+                        format!(
+                            "{fitting} of {value} are valid under the given schema, not {range}"
+                        )
+                    }
+                })
+            }
+            _ => true,
+        }
+    }
+
+    fn object(
+        &mut self,
+        keyword: &Keyword,
+        members: &Map<String, Value>,
+        value: &Value,
+        place: &Place<'_>,
+    ) -> bool {
+        match keyword {
+            Keyword::DependentSchemas(nodes) => self.all(nodes, |check, (name, node)| {
+                !members.contains_key(name) || check.node(*node, value, place)
+            }),
+            Keyword::Properties(nodes) => self.all(nodes, |check, (name, node)| {
+                let member = members.get(name);
+                member.is_none_or(|member| check.node(*node, member, &Place::Member(place, name)))
+            }),
+            Keyword::PatternProperties(nodes) => self.all(nodes, |check, (pattern, node)| {
+                let matching = members.iter().filter(|(name, _)| pattern.is_match(name));
+                check.all(matching, |check, (name, member)| {
+                    check.node(*node, member, &Place::Member(place, name))
+                })
+            }),
+            Keyword::Additional {
+                named,
+                patterns,
+                node,
+            } => {
+                let others = members.iter().filter(|(name, _)| {
+                    !named.contains(name) && !patterns.iter().any(|it| it.is_match(name))
+                });
+                self.others("Additional", others.collect(), *node, place)
+            }
+            Keyword::Unevaluated { within, node } => {
+                let others = members
+                    .iter()
+                    .filter(|(name, _)| !self.evaluates(*within, name, value));
+                self.others("Unevaluated", others.collect(), *node, place)
+            }
+            Keyword::PropertyNames(node) => self.all(members.keys(), |check, name| {
+                check.node(*node, &Value::from(&**name), place)
+            }),
+            _ => true,
+        }
+    }
+
+    /// Members that are not described one by one.
+    fn others(
+        &mut self,
+        which: &str,
+        others: Vec<(&String, &Value)>,
+        node: Node,
+        place: &Place<'_>,
+    ) -> bool {
+        if matches!(self.nodes[node][..], [Keyword::Own(Own::Never)]) {
+            return self.require(others.is_empty(), place, || unexpected(which, &others));
+        }
+        self.all(others, |check, (name, member)| {
+            check.node(node, member, &Place::Member(place, name))
+        })
+    }
+}
+
+fn none_of(keyword: &str, value: &Value) -> String {
+    format!("{value} is not valid under any of the schemas listed in the '{keyword}' keyword")
+}
+
+fn unexpected(which: &str, members: &[(&String, &Value)]) -> String {
+    let quoted: Vec<String> = members
+        .iter()
+        .map(|(name, _)| format!("'{name}'"))
+        .collect();
+    let were = if members.len() == 1 { "was" } else { "were" };
+    let quoted = quoted.join(", ");
+    format!("{which} properties are not allowed ({quoted} {were} unexpected)")
+}
+
+impl Place<'_> {
+    fn pointer(&self) -> String {
+        match self {
+            Self::Root => String::new(),
+            Self::Member(parent, name) => {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                parent.pointer() + "/" + &name
+            }
+            Self::Item(parent, at) => {
+                let mut pointer = parent.pointer();
+                // Writing to a string cannot fail.
+                let _ = write!(pointer, "/{at}");
+                pointer
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Ours against a complete implementation.
+
+use proptest::{prelude::*, sample::select};
+use serde_json::{Value, json};
+
+use super::{Fault, Validator};
+
+/// Both must say the same, in the same words; the order may differ.
+fn agree(schema: &Value, value: &Value) {
+    let theirs = jsonschema::draft202012::new(schema).expect("a schema");
+    let ours = Validator::new(schema).unwrap_or_else(|why| panic!("{schema}: {why}"));
+    let mut expected: Vec<Fault> = theirs
+        .iter_errors(value)
+        .map(|fault| Fault {
+            place: fault.instance_path().to_string(),
+            message: fault.to_string(),
+        })
+        .collect();
+    let mut found = ours.faults(value);
+    assert_eq!(
+        ours.is_valid(value),
+        found.is_empty(),
+        "{schema} and {value}"
+    );
+    let order = |fault: &Fault| (fault.place.clone(), fault.message.clone());
+    expected.sort_by_key(order);
+    found.sort_by_key(order);
+    assert_eq!(found, expected, "{schema} and {value}");
+}
+
+fn values() -> Vec<Value> {
+    vec![
+        json!(null),
+        json!(true),
+        json!(0),
+        json!(1),
+        json!(1.0),
+        json!(2.5),
+        json!(-3),
+        json!(1e20),
+        json!(u64::MAX),
+        json!(""),
+        json!("a"),
+        json!("ab1"),
+        json!("äöü"),
+        json!([]),
+        json!([1]),
+        json!([1, "a"]),
+        json!([1, 1.0, 2]),
+        json!([{"a": 1}, {"a": 1}]),
+        json!({}),
+        json!({"a": 1}),
+        json!({"a": "x", "b": [1, "y"]}),
+        json!({"a/b~c": 1, "b": {"a": {"a": 3}}}),
+        json!({"a": 1, "b": 2, "c": 3}),
+    ]
+}
+
+fn check(schema: &Value) {
+    for value in values() {
+        agree(schema, &value);
+    }
+}
+
+#[test]
+fn demands_on_the_value_itself() {
+    for schema in [
+        json!(true),
+        json!(false),
+        json!({}),
+        json!({"type": "integer"}),
+        json!({"type": ["string", "null"]}),
+        json!({"const": 1}),
+        json!({"const": {"a": 1.0}}),
+        json!({"enum": [1, "a"]}),
+        json!({"enum": [1, "a", null, [], {}]}),
+        json!({"minimum": 1, "maximum": 2}),
+        json!({"exclusiveMinimum": 1, "exclusiveMaximum": 2.5}),
+        json!({"multipleOf": 2}),
+        json!({"multipleOf": 0.5}),
+        json!({"minLength": 1, "maxLength": 2}),
+        json!({"pattern": "^[a-z]+\\d$"}),
+        json!({"minItems": 1, "maxItems": 2, "uniqueItems": true}),
+        json!({"minProperties": 1, "maxProperties": 1}),
+        json!({"required": ["a", "b"]}),
+        json!({"dependentRequired": {"a": ["b"]}}),
+        json!({"type": "string", "format": "date", "description": "no demand"}),
+    ] {
+        check(&schema);
+    }
+}
+
+#[test]
+fn demands_by_other_schemas() {
+    let number = json!({"type": "number"});
+    let text = json!({"type": "string"});
+    for schema in [
+        json!({"allOf": [number, {"minimum": 2}]}),
+        json!({"anyOf": [number, text]}),
+        json!({"oneOf": [number, {"minimum": 2}]}),
+        json!({"not": number}),
+        json!({"if": number, "then": {"minimum": 1}, "else": text}),
+        json!({"items": number}),
+        json!({"prefixItems": [text], "items": number}),
+        json!({"contains": text}),
+        json!({"properties": {"a": number, "a/b~c": text, "b": {"items": text}}}),
+        json!({"patternProperties": {"^a": text}}),
+        json!({"properties": {"a": {}}, "additionalProperties": number}),
+        json!({"properties": {"a": {}}, "patternProperties": {"b": {}}, "additionalProperties": false}),
+        json!({"dependentSchemas": {"b": {"required": ["c"]}}}),
+        json!({"$ref": "#/$defs/it", "$defs": {"it": {"properties": {"b": {"$ref": "#"}}, "type": "object"}}}),
+        json!({"$ref": "#/$defs/a~1b%25", "$defs": {"a/b%": number}}),
+        json!({"allOf": [{"properties": {"a": number}}], "unevaluatedProperties": false}),
+        json!({"anyOf": [{"properties": {"a": number}}, {"properties": {"b": text}}], "unevaluatedProperties": false}),
+        json!({"allOf": [{"unevaluatedProperties": true}], "unevaluatedProperties": false}),
+    ] {
+        check(&schema);
+    }
+}
+
+#[test]
+fn members_that_nothing_else_looked_at() {
+    let schema = json!({
+        "if": {"required": ["b"]},
+        "then": {"properties": {"b": {}}},
+        "unevaluatedProperties": {"type": "string"},
+    });
+    let ours = Validator::new(&schema).unwrap();
+    for (value, fits) in [
+        (json!({"a": "x"}), true),
+        (json!({"a": 1}), false),
+        (json!({"a": "x", "b": 1}), true),
+        (json!({"a": 1, "b": 1}), false),
+    ] {
+        assert_eq!(ours.is_valid(&value), fits, "{value}");
+    }
+}
+
+#[test]
+fn how_many_items_may_match() {
+    let schema = json!({"contains": {"type": "number"}, "minContains": 2, "maxContains": 3});
+    let ours = Validator::new(&schema).unwrap();
+    for (items, fits) in [(0, false), (1, false), (2, true), (3, true), (4, false)] {
+        let value = json!(vec![7; items]);
+        assert_eq!(ours.is_valid(&value), fits, "{value}");
+    }
+}
+
+#[test]
+fn names_of_members() {
+    let ours = Validator::new(&json!({"propertyNames": {"maxLength": 1}})).unwrap();
+    assert!(ours.is_valid(&json!({"a": 1})));
+    assert!(!ours.is_valid(&json!({"ab": 1})));
+}
+
+#[test]
+fn what_is_no_schema_is_refused() {
+    for schema in [
+        json!(7),
+        json!({"type": "text"}),
+        json!({"type": []}),
+        json!({"minimum": "1"}),
+        json!({"minLength": -1}),
+        json!({"multipleOf": 0}),
+        json!({"pattern": "("}),
+        json!({"pattern": 7}),
+        json!({"uniqueItems": 1}),
+        json!({"required": "a"}),
+        json!({"enum": 7}),
+        json!({"properties": []}),
+        json!({"properties": {"a": 7}}),
+        json!({"anyOf": []}),
+        json!({"$ref": "#/$defs/none"}),
+        json!({"$ref": "other.json"}),
+        json!({"$ref": "#"}),
+        json!({"anyOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"not": {"$ref": "#"}}}}),
+        json!({"properties": {"a": {"$id": "other"}}}),
+        json!({"unevaluatedItems": false}),
+        json!({"$dynamicRef": "#a"}),
+    ] {
+        Validator::new(&schema).expect_err(&schema.to_string());
+    }
+}
+
+#[test]
+fn arrays_of_older_drafts() {
+    let schema = json!({"items": [{"type": "string"}], "additionalItems": {"type": "number"}});
+    let ours = Validator::new(&schema).unwrap();
+    assert!(ours.is_valid(&json!(["a", 1])));
+    assert!(!ours.is_valid(&json!([1])));
+    assert!(!ours.is_valid(&json!(["a", "b"])));
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    select(values()).prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map("[abc]", inner, 0..4)
+                .prop_map(|members| members.into_iter().collect()),
+        ]
+    })
+}
+
+fn schema() -> impl Strategy<Value = Value> {
+    let own = select(vec![
+        json!({"type": "integer"}),
+        json!({"type": ["object", "string"]}),
+        json!({"minimum": 1}),
+        json!({"maxLength": 2}),
+        json!({"required": ["a"]}),
+        json!({"minItems": 1}),
+        json!(false),
+        json!({}),
+    ]);
+    own.prop_recursive(3, 12, 3, |inner| {
+        let some = prop::collection::vec(inner.clone(), 1..3);
+        let named = prop::collection::btree_map("[abc]", inner.clone(), 1..3);
+        prop_oneof![
+            some.clone().prop_map(|it| json!({"allOf": it})),
+            some.clone().prop_map(|it| json!({"anyOf": it})),
+            some.prop_map(|it| json!({"oneOf": it})),
+            inner.clone().prop_map(|it| json!({"not": it})),
+            inner.clone().prop_map(|it| json!({"type": "array", "items": it})),
+            named
+                .clone()
+                .prop_map(|it| json!({"type": "object", "properties": it})),
+            (named, inner).prop_map(
+                |(it, rest)| json!({"properties": it, "additionalProperties": rest, "required": ["a"]})
+            ),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_schema_and_value(schema in schema(), value in value()) {
+        let theirs = jsonschema::draft202012::new(&schema).expect("a schema");
+        let ours = Validator::new(&schema).expect("a schema");
+        prop_assert_eq!(ours.is_valid(&value), theirs.is_valid(&value));
+        prop_assert_eq!(ours.faults(&value).is_empty(), theirs.is_valid(&value));
+    }
+}
