@@ -165,7 +165,7 @@ fn comparison(all: &[Results]) -> String {
     let missed = |(line, target): &(&Line, Target)| line.reaches(*target) != Some(true);
     let (all, missed) = (targets().count(), targets().filter(missed).count());
     format!(
-        "{}\n{} of {all} targets are met.\n",
+        "{}\nTargets met: {} out of {all}.\n",
         table::summary(lines.iter().copied()),
         all - missed
     )

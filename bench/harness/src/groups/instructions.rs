@@ -1,10 +1,8 @@
 //! Instructions and allocations of a call, counted for everybody alike.
 
-use std::{
-    io::{BufRead as _, BufReader},
-    process::{Child, Command, Stdio},
-};
+use std::process::Command;
 
+use super::http_server::Served;
 use crate::{
     Failure,
     callgrind::{self, Found},
@@ -142,11 +140,14 @@ fn count(who: Who, scale: Scale) -> Result<Measured, Failure> {
     if who == Who::Ours {
         put("stateless.server", stdio_server(name, "2026-07-28", calls)?);
     }
-    if who != Who::Bare {
+    // As its documentation shows it, rmcp does not answer with JSON.
+    if !matches!(who, Who::Bare | Who::Rmcp) {
         put(
             "http.server",
             callgrind::each(calls, |found, calls| http_server(found, name, calls))?,
         );
+    }
+    if who != Who::Bare {
         put(
             "http.client",
             callgrind::each(calls, |found, calls| http_client(found, name, calls))?,
@@ -160,9 +161,10 @@ fn count(who: Who, scale: Scale) -> Result<Measured, Failure> {
 }
 
 fn stdio<'a>(client: &'a str, server: &'a str) -> [&'a str; 8] {
-    let shape = ["--shape", "sequential", "--no-warmup"];
-    let [a, b, c] = shape;
-    ["stdio", "call", client, "--server", server, a, b, c]
+    let how = ["--shape", "sequential", "--no-warmup"];
+    [
+        "stdio", "call", client, "--server", server, how[0], how[1], how[2],
+    ]
 }
 
 /// The server alone is counted.
@@ -192,50 +194,18 @@ fn http_server(found: &Found, name: &str, calls: usize) -> Result<(), Failure> {
         .args(options)
         .arg(contenders)
         .args(["http", "serve", name]);
-    let (server, url) = Server::start(command)?;
-    program::measured(call("limit", &url, calls)?)?;
+    let server = Served::run(command)?;
+    program::measured(call("limit", &server.url(), calls)?)?;
     server.end()
 }
 
 fn http_client(found: &Found, name: &str, calls: usize) -> Result<(), Failure> {
-    let (server, url) = Server::start(program::contender(&["http", "serve", "limit"])?)?;
-    callgrind::run(found, &call(name, &url, calls)?)?;
-    server.end()
+    let server = Served::start(Who::Limit)?;
+    callgrind::run(found, &call(name, &server.url(), calls)?)
 }
 
 fn call(name: &str, url: &str, calls: usize) -> Result<Command, Failure> {
     let mut command = program::contender(&["http", "call", name, "--url", url])?;
     command.args(["--width", "1", "--no-warmup", "--calls", &calls.to_string()]);
     Ok(command)
-}
-
-/// A server that says where it is, and ends when its input does.
-struct Server(Child);
-
-impl Server {
-    fn start(mut command: Command) -> Result<(Self, String), Failure> {
-        let wrong = |error| format!("a server did not start: {error}");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().map_err(wrong)?;
-        let output = child.stdout.take().ok_or("it has no output")?;
-        let mut line = String::new();
-        BufReader::new(output).read_line(&mut line).map_err(wrong)?;
-        Ok((Self(child), line.trim().to_owned()))
-    }
-
-    fn end(mut self) -> Result<(), Failure> {
-        drop(self.0.stdin.take());
-        let status = self.0.wait().map_err(|error| error.to_string())?;
-        match status.success() {
-            true => Ok(()),
-            false => Err(format!("a server ended with {status}")),
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }

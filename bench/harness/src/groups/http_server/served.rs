@@ -4,7 +4,7 @@ use std::{
     fs,
     io::{BufRead as _, BufReader},
     path::PathBuf,
-    process::{Child, ChildStdin, Stdio},
+    process::{Child, ChildStdin, Command, Stdio},
     thread::park_timeout,
     time::{Duration, Instant},
 };
@@ -22,7 +22,11 @@ pub(crate) struct Served {
 impl Served {
     /// Starts the HTTP server of one of the contenders.
     pub(crate) fn start(who: Who) -> Result<Self, Failure> {
-        let mut command = contender(&["http", "serve", name(who)])?;
+        Self::run(contender(&["http", "serve", name(who)])?)
+    }
+
+    /// Starts a server that says its address, and ends when its input does.
+    pub(crate) fn run(mut command: Command) -> Result<Self, Failure> {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let input = child.stdin.take();
@@ -38,8 +42,17 @@ impl Served {
         read.map_err(|error| error.to_string())?;
         served.address.truncate(served.address.trim_end().len());
         match served.address.is_empty() {
-            true => Err(format!("{}'s server says no address", name(who))),
+            true => Err(format!("{command:?} says no address")),
             false => Ok(served),
+        }
+    }
+
+    /// Lets it come to its end by itself.
+    pub(crate) fn end(mut self) -> Result<(), Failure> {
+        drop(self.input.take());
+        match self.child.wait().map_err(|error| error.to_string())? {
+            status if status.success() => Ok(()),
+            status => Err(format!("the server ended with {status}")),
         }
     }
 
