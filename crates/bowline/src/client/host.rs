@@ -50,10 +50,21 @@ pub(crate) struct Host {
     pub(crate) elicit: Option<ElicitHandler>,
     pub(crate) sample: Option<SampleHandler>,
     pub(crate) observer: Option<Observer>,
-    /// `None` once the connection is over, so that listeners see the end.
-    notifications: Mutex<Option<broadcast::Sender<Notification>>>,
+    listeners: Mutex<Listeners>,
     running: Mutex<HashMap<Task, AbortHandle>>,
     holds: Mutex<HashMap<Box<str>, Held>>,
+}
+
+/// Who hears of notifications.
+#[derive(Default)]
+enum Listeners {
+    /// Nobody so far. What is kept for slow ones takes 80 KB, which those who
+    /// never listen need not have.
+    #[default]
+    Nobody,
+    Some(broadcast::Sender<Notification>),
+    /// The connection is over. The sender is gone, so that they see the end.
+    Ended,
 }
 
 /// Work that the server is waiting for.
@@ -69,7 +80,7 @@ impl Default for Host {
             elicit: None,
             sample: None,
             observer: None,
-            notifications: Mutex::new(Some(broadcast::Sender::new(NOTIFICATIONS_KEPT))),
+            listeners: Mutex::default(),
             running: Mutex::default(),
             holds: Mutex::default(),
         }
@@ -89,9 +100,15 @@ impl Host {
 
     /// Hears of notifications from now on.
     pub(crate) fn listen(&self) -> broadcast::Receiver<Notification> {
-        match &*self.sender() {
-            Some(sender) => sender.subscribe(),
-            None => broadcast::channel(1).1,
+        let mut listeners = self.listeners();
+        match &*listeners {
+            Listeners::Some(sender) => sender.subscribe(),
+            Listeners::Ended => broadcast::channel(1).1,
+            Listeners::Nobody => {
+                let (sender, receiver) = broadcast::channel(NOTIFICATIONS_KEPT);
+                *listeners = Listeners::Some(sender);
+                receiver
+            }
         }
     }
 
@@ -102,11 +119,11 @@ impl Host {
 
     /// There will be no more notifications.
     pub(crate) fn end(&self) {
-        *self.sender() = None;
+        *self.listeners() = Listeners::Ended;
     }
 
-    fn sender(&self) -> MutexGuard<'_, Option<broadcast::Sender<Notification>>> {
-        self.notifications
+    fn listeners(&self) -> MutexGuard<'_, Listeners> {
+        self.listeners
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
@@ -151,8 +168,8 @@ impl Host {
     }
 
     fn tell(&self, notification: Notification) {
-        if let Some(sender) = &*self.sender() {
-            // Nobody may be listening.
+        if let Listeners::Some(sender) = &*self.listeners() {
+            // They may all be gone again.
             let _ = sender.send(notification);
         }
     }
