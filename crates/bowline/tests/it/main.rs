@@ -31,3 +31,4 @@ mod server;
 mod server_auth;
 #[cfg(all(feature = "server", feature = "testing", unix))]
 mod stdio;
+mod stream;
