@@ -2,6 +2,7 @@
 
 mod beyond;
 mod panics;
+mod quick;
 mod raw;
 mod running;
 mod telling;
