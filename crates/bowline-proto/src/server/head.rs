@@ -1,7 +1,8 @@
 //! What a request says about itself: the part of `_meta` that the machine reads.
 //!
 //! Parameters may be large and belong to somebody else, so they are walked over
-//! once and nothing of them is kept but slices.
+//! once and nothing of them is kept but slices. They are decoded only where they
+//! are not written as almost everybody writes them.
 
 use std::{fmt, sync::LazyLock};
 
@@ -14,14 +15,17 @@ use serde_json::value::RawValue;
 
 use super::errors;
 use crate::{
-    jsonrpc::{ErrorObject, code, decode},
+    jsonrpc::{ErrorObject, Member, Walk, code, decode},
     model::{DecodeError, meta::key},
 };
 
 /// The members of a request's `_meta` that decide how it is treated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Head<'a> {
-    members: [Option<&'a RawValue>; KEYS.len()],
+    members: [Option<&'a [u8]>; KEYS.len()],
+    /// The member of the parameters that was looked for besides, if it is known
+    /// whether there is one.
+    beside: Option<Option<&'a [u8]>>,
 }
 
 const KEYS: [&str; 5] = [
@@ -35,6 +39,14 @@ const KEYS: [&str; 5] = [
 impl<'a> Head<'a> {
     /// Reads the head of a request's parameters.
     pub(super) fn read(params: Option<&'a [u8]>) -> Result<Self, ErrorObject> {
+        Self::read_beside(params, None)
+    }
+
+    /// The same, and a member of the parameters that has this name.
+    pub(super) fn read_beside(
+        params: Option<&'a [u8]>,
+        name: Option<&str>,
+    ) -> Result<Self, ErrorObject> {
         let Some(params) = params else {
             return Ok(Self::default());
         };
@@ -42,8 +54,13 @@ impl<'a> Head<'a> {
             let fault = DecodeError::new("", "the params are an array, not an object");
             return Err(errors::invalid_params(&fault));
         }
-        if !may_have_meta(params) {
+        // Most requests of the handshake era have no `_meta`, and need not be
+        // walked over.
+        if name.is_none() && !may_have_meta(params) {
             return Ok(Self::default());
+        }
+        if let Some(head) = Self::walk(params, name) {
+            return Ok(head);
         }
         let mut reader = serde_json::Deserializer::from_slice(params);
         match Params::deserialize(&mut reader).and_then(|params| reader.end().map(|()| params)) {
@@ -59,6 +76,57 @@ impl<'a> Head<'a> {
         }
     }
 
+    /// Reads the head of parameters that are written as usual.
+    fn walk(params: &'a [u8], name: Option<&str>) -> Option<Self> {
+        let wanted = name.map_or(&b""[..], str::as_bytes);
+        let mut head = Self::default();
+        let (mut beside, mut has_meta) = (None, false);
+        let mut walk = Walk::open(params)?;
+        while let Some(key) = walk.name()? {
+            match key {
+                b"_meta" if has_meta => return None,
+                b"_meta" => {
+                    has_meta = true;
+                    walk.inside(|walk| head.walk_meta(walk))?;
+                }
+                _ if key == wanted && name.is_some() => {
+                    if beside.replace(walk.value()?).is_some() {
+                        return None;
+                    }
+                }
+                _ if Walk::has_escapes(key) => return None,
+                _ => {
+                    walk.value()?;
+                }
+            }
+        }
+        head.beside = name.is_some().then_some(beside);
+        walk.is_over().then_some(head)
+    }
+
+    fn walk_meta(&mut self, walk: &mut Walk<'a>) -> Option<()> {
+        while let Some(key) = walk.name()? {
+            let slot = KEYS.iter().position(|known| known.as_bytes() == key);
+            if slot.is_none() && Walk::has_escapes(key) {
+                return None;
+            }
+            let value = walk.value()?;
+            if let Some(slot) = slot
+                && self.members[slot].replace(value).is_some()
+            {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// The member beside `_meta` that was looked for, or none; nothing where it
+    /// has to be looked for again.
+    pub(super) fn beside(&self) -> Option<Member<'a>> {
+        self.beside
+            .map(|value| value.map_or(Member::Absent, Member::of))
+    }
+
     /// Whether the request speaks for itself, as those of the stateless era do.
     /// One of the two members that they must have is enough: who has only one
     /// should hear of the other.
@@ -72,8 +140,8 @@ impl<'a> Head<'a> {
     }
 
     /// A member as it is written; nothing where it is not there.
-    pub(super) fn text(&self, key: &str) -> &'a str {
-        self.raw(key).map_or("", RawValue::get)
+    pub(super) fn text(&self, key: &str) -> &'a [u8] {
+        self.raw(key).unwrap_or_default()
     }
 
     /// Decodes a member, if it is there.
@@ -81,7 +149,7 @@ impl<'a> Head<'a> {
         let Some(raw) = self.raw(key) else {
             return Ok(None);
         };
-        decode(raw.get().as_bytes()).map(Some).map_err(|fault| {
+        decode(raw).map(Some).map_err(|fault| {
             let fault = DecodeError::new(
                 format!("_meta[{key:?}]{}", dotted(&fault.path)),
                 fault.message,
@@ -90,14 +158,13 @@ impl<'a> Head<'a> {
         })
     }
 
-    fn raw(&self, key: &str) -> Option<&'a RawValue> {
+    fn raw(&self, key: &str) -> Option<&'a [u8]> {
         let at = KEYS.iter().position(|known| *known == key)?;
         self.members[at]
     }
 }
 
-/// Most requests of the handshake era have no `_meta`, and need not be walked
-/// over. A key can also be spelled with escapes.
+/// Whether there can be a `_meta`. A key can also be spelled with escapes.
 fn may_have_meta(params: &[u8]) -> bool {
     // Made once: making one takes longer than looking through a short text.
     static FINDERS: LazyLock<[Finder<'static>; 2]> =
@@ -175,7 +242,8 @@ impl<'de> Visitor<'de> for MetaVisitor {
                 let key = KEYS[slot];
                 return Err(de::Error::custom(format_args!("{key} is there twice")));
             }
-            head.members[slot] = Some(map.next_value()?);
+            let value: &RawValue = map.next_value()?;
+            head.members[slot] = Some(value.get().as_bytes());
         }
         Ok(head)
     }

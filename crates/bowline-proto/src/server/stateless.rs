@@ -11,7 +11,7 @@ use super::{Client, Config, RequestContext, errors, gate, head::Head};
 use crate::{
     http::{
         Headers,
-        header::{HeaderMismatch, Mirror, check_version},
+        header::{HeaderMismatch, Mirror, check_version, named_member},
     },
     jsonrpc::{ErrorObject, ScanError, ScanErrorKind, code},
     model::{ClientCapabilities, LogLevel, meta::key, task},
@@ -97,15 +97,34 @@ pub fn admit_http<H: Headers + ?Sized>(
     params: Option<&[u8]>,
     headers: &H,
 ) -> Result<RequestContext, Rejection> {
-    let head = Head::read(params)?;
+    admit_http_again(config, method, params, headers, &mut LastClient::default())
+}
+
+/// As [`admit_http`], for a server that knows which client asked last.
+///
+/// # Errors
+///
+/// As [`admit_http`].
+pub fn admit_http_again<H: Headers + ?Sized>(
+    config: &Config,
+    method: &str,
+    params: Option<&[u8]>,
+    headers: &H,
+    last: &mut LastClient,
+) -> Result<RequestContext, Rejection> {
+    let head = Head::read_beside(params, named_member(method))?;
     if !config.speaks(Era::Stateless) {
         return Err(errors::unknown_method(method).into());
     }
     let (version, revision) = named_version(config, &head)?;
     check_version(headers, &version)?;
     let rules = spoken_rules(config, &version, revision)?;
-    Mirror::of(method, params)?.check_request(headers)?;
-    admit_by(config, rules, method, &head, &mut LastClient::default())
+    let mirror = match head.beside() {
+        Some(named) => Mirror::naming(method, Some(named))?,
+        None => Mirror::of(method, params)?,
+    };
+    mirror.check_request(headers)?;
+    admit_by(config, rules, method, &head, last)
 }
 
 pub(super) fn admit_head(
@@ -150,10 +169,10 @@ fn admit_by(
 /// The client that asked last, with its own words. On a link the same client
 /// asks again and again, and says the same of itself each time.
 #[derive(Debug, Default)]
-pub(super) struct LastClient {
+pub struct LastClient {
     /// What it can do and who it is, one after the other. Neither text can be
     /// the beginning of another one, so that they cannot be confused.
-    words: String,
+    words: Vec<u8>,
     client: Option<Arc<Client>>,
 }
 
@@ -181,8 +200,8 @@ impl LastClient {
         });
         if can.len() + is.len() <= Self::LONGEST {
             self.words.clear();
-            self.words.push_str(can);
-            self.words.push_str(is);
+            self.words.extend_from_slice(can);
+            self.words.extend_from_slice(is);
             self.client = Some(Arc::clone(&client));
         }
         Ok(client)

@@ -84,6 +84,11 @@ pub(crate) trait Handle: Send + Sync {
     #[cfg(feature = "http-server")]
     fn connections(&self) -> &super::serve::Connections;
 
+    /// Whether there is a tool with arguments that HTTP requests repeat in
+    /// headers.
+    #[cfg(feature = "http-server")]
+    fn has_param_headers(&self) -> bool;
+
     /// The arguments of a tool that HTTP requests repeat in headers.
     #[cfg(feature = "http-server")]
     fn param_headers(&self, tool: &str) -> Option<crate::proto::http::header::ParamHeaders>;

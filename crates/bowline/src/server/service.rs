@@ -214,6 +214,12 @@ impl<S: Send + Sync + 'static> Handle for Core<S> {
     }
 
     #[cfg(feature = "http-server")]
+    fn has_param_headers(&self) -> bool {
+        let catalog = self.catalog.read().unwrap_or_else(PoisonError::into_inner);
+        catalog.tools.has_headers
+    }
+
+    #[cfg(feature = "http-server")]
     fn param_headers(&self, tool: &str) -> Option<crate::proto::http::header::ParamHeaders> {
         let catalog = self.catalog();
         let headers = &catalog.tools.get(tool)?.shared.headers;

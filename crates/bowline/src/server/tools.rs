@@ -3,7 +3,7 @@
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::{
@@ -21,10 +21,10 @@ use super::{
     tool::{Arguments, Tool},
 };
 use crate::proto::{
-    jsonrpc::{ErrorObject, RequestId, code},
+    jsonrpc::{ErrorObject, RequestId, code, decode},
     model::{CacheScope, CallToolResult, InputResponses, ListToolsResult},
     revision::Era,
-    server::{CacheHint, Kind, Reply, RequestContext, errors},
+    server::{CacheHint, Kind, PlainCall, Reply, RequestContext, errors},
 };
 
 impl<S> Listed for Tool<S> {
@@ -44,6 +44,10 @@ impl<S> Listed for Tool<S> {
 
     fn needs(&self) -> Needs {
         self.shared.needs
+    }
+
+    fn has_headers(&self) -> bool {
+        !self.shared.headers.is_empty()
     }
 
     fn page(items: &[&Self], next: Option<String>, hint: &CacheHint) -> ListToolsResult {
@@ -103,12 +107,31 @@ impl<S: Send + Sync + 'static> Service<S> {
 struct CallParams<'a> {
     #[serde(borrow)]
     name: Cow<'a, str>,
-    #[serde(borrow, default)]
-    arguments: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "as_written")]
+    arguments: Option<&'a str>,
     #[serde(rename = "inputResponses", default)]
     input_responses: Option<InputResponses>,
     #[serde(rename = "requestState", default)]
     request_state: Option<String>,
+}
+
+impl<'a> CallParams<'a> {
+    fn read(params: &'a [u8]) -> Result<Self, ErrorObject> {
+        if let Some(PlainCall { name, arguments }) = PlainCall::read(params) {
+            return Ok(Self {
+                name,
+                arguments,
+                input_responses: None,
+                request_state: None,
+            });
+        }
+        decode(params).map_err(|fault| errors::invalid_params(&fault))
+    }
+}
+
+fn as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de str>, D::Error> {
+    let raw = Option::<&RawValue>::deserialize(deserializer)?;
+    Ok(raw.map(RawValue::get))
 }
 
 /// A call whose tool is found, and whose arguments fit.
@@ -150,14 +173,13 @@ impl<S: Send + Sync + 'static> Core<S> {
     /// Finds the tool, and looks whether the call may be made.
     fn prepare(&self, request: &mut Request) -> Result<Result<Prepared<S>, Error>, ErrorObject> {
         let came = request.params.take().unwrap_or(Bytes::from_static(b"{}"));
-        let params: CallParams<'_> =
-            crate::proto::jsonrpc::decode(&came).map_err(|fault| errors::invalid_params(&fault))?;
+        let params = CallParams::read(&came)?;
         let catalog = self.catalog();
         let found = catalog.tools.get(&params.name);
         let tool = found.ok_or_else(|| errors::unknown_tool(&params.name))?;
         check_scopes(&tool.shared.scopes, &request.granted)?;
         check_needs(tool.shared.needs, &request.context)?;
-        let raw = params.arguments.map(RawValue::get);
+        let raw = params.arguments;
         let checked = tool.shared.input.check(raw, &came)?;
         Ok(checked.map(|arguments| Prepared {
             tool: tool.clone(),

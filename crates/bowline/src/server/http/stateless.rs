@@ -110,7 +110,7 @@ pub(super) async fn serve(
 
 /// Arguments that the tool wants mirrored must be, and must agree.
 fn check_params(inner: &Inner, modern: &Modern<'_>) -> Result<(), Rejection> {
-    if modern.method != method::TOOLS_CALL {
+    if modern.method != method::TOOLS_CALL || !inner.handle.has_param_headers() {
         return Ok(());
     }
     // The header says what the body says, or the request was not admitted.
