@@ -1,6 +1,6 @@
 //! Members of an object, found without a look into the others.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use super::{
     members::{Members, Quoted},
@@ -114,6 +114,14 @@ impl<'a> Walk<'a> {
         let value = &self.bytes[self.at..end];
         self.at = end;
         is_plain(value).then_some(value)
+    }
+
+    /// Gets past the value, and says where it is.
+    #[inline]
+    pub(crate) fn place(&mut self) -> Option<Range<usize>> {
+        let start = self.at;
+        self.value()?;
+        Some(start..self.at)
     }
 
     /// Walks over the object that is the value.

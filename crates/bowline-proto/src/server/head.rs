@@ -13,8 +13,9 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::errors;
+use super::{errors, plain_call::Places};
 use crate::{
+    http::header::named_member,
     jsonrpc::{ErrorObject, Member, Walk, code, decode},
     model::{DecodeError, meta::key},
 };
@@ -23,9 +24,16 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Head<'a> {
     members: [Option<&'a [u8]>; KEYS.len()],
-    /// The member of the parameters that was looked for besides, if it is known
-    /// whether there is one.
-    beside: Option<Option<&'a [u8]>>,
+    /// What is beside `_meta`, if that was seen.
+    beside: Option<Beside<'a>>,
+}
+
+/// The members of the parameters that were looked for besides.
+#[derive(Clone, Copy, Debug)]
+struct Beside<'a> {
+    /// The one that a header mirrors.
+    named: Option<&'a [u8]>,
+    call: Option<Places>,
 }
 
 const KEYS: [&str; 5] = [
@@ -42,11 +50,12 @@ impl<'a> Head<'a> {
         Self::read_beside(params, None)
     }
 
-    /// The same, and a member of the parameters that has this name.
-    pub(super) fn read_beside(
-        params: Option<&'a [u8]>,
-        name: Option<&str>,
-    ) -> Result<Self, ErrorObject> {
+    /// The same, and the members of the parameters that this method is about.
+    pub(super) fn read_for(method: &str, params: Option<&'a [u8]>) -> Result<Self, ErrorObject> {
+        Self::read_beside(params, named_member(method))
+    }
+
+    fn read_beside(params: Option<&'a [u8]>, name: Option<&str>) -> Result<Self, ErrorObject> {
         let Some(params) = params else {
             return Ok(Self::default());
         };
@@ -54,12 +63,13 @@ impl<'a> Head<'a> {
             let fault = DecodeError::new("", "the params are an array, not an object");
             return Err(errors::invalid_params(&fault));
         }
-        // Most requests of the handshake era have no `_meta`, and need not be
+        // Many requests of the handshake era have no `_meta`, and need not be
         // walked over.
-        if name.is_none() && !may_have_meta(params) {
+        let walked = name.and_then(|name| Self::walk(params, Some(name)));
+        if walked.is_none() && !may_have_meta(params) {
             return Ok(Self::default());
         }
-        if let Some(head) = Self::walk(params, name) {
+        if let Some(head) = walked.or_else(|| Self::walk(params, None)) {
             return Ok(head);
         }
         let mut reader = serde_json::Deserializer::from_slice(params);
@@ -80,7 +90,8 @@ impl<'a> Head<'a> {
     fn walk(params: &'a [u8], name: Option<&str>) -> Option<Self> {
         let wanted = name.map_or(&b""[..], str::as_bytes);
         let mut head = Self::default();
-        let (mut beside, mut has_meta) = (None, false);
+        let (mut named, mut arguments) = (None, None);
+        let (mut has_meta, mut has_more) = (false, false);
         let mut walk = Walk::open(params)?;
         while let Some(key) = walk.name()? {
             match key {
@@ -90,17 +101,25 @@ impl<'a> Head<'a> {
                     walk.inside(|walk| head.walk_meta(walk))?;
                 }
                 _ if key == wanted && name.is_some() => {
-                    if beside.replace(walk.value()?).is_some() {
+                    if named.replace(walk.place()?).is_some() {
                         return None;
                     }
                 }
+                b"arguments" => has_more |= arguments.replace(walk.place()?).is_some(),
                 _ if Walk::has_escapes(key) => return None,
                 _ => {
+                    has_more = true;
                     walk.value()?;
                 }
             }
         }
-        head.beside = name.is_some().then_some(beside);
+        if name.is_some() {
+            let call = named.clone().filter(|_| wanted == b"name" && !has_more);
+            head.beside = Some(Beside {
+                named: named.map(|place| &params[place]),
+                call: call.map(|name| Places::new(params, name, arguments)),
+            });
+        }
         walk.is_over().then_some(head)
     }
 
@@ -120,11 +139,16 @@ impl<'a> Head<'a> {
         Some(())
     }
 
-    /// The member beside `_meta` that was looked for, or none; nothing where it
-    /// has to be looked for again.
-    pub(super) fn beside(&self) -> Option<Member<'a>> {
-        self.beside
-            .map(|value| value.map_or(Member::Absent, Member::of))
+    /// The member that a header mirrors, if there is one; nothing where it has
+    /// to be looked for.
+    pub(super) fn named(&self) -> Option<Member<'a>> {
+        let beside = self.beside?;
+        Some(beside.named.map_or(Member::Absent, Member::of))
+    }
+
+    /// Where the parts of a call are; nothing where it is not known to be plain.
+    pub(super) fn call(&self) -> Option<Places> {
+        self.beside?.call
     }
 
     /// Whether the request speaks for itself, as those of the stateless era do.

@@ -1,6 +1,6 @@
 //! The call of a tool, taken apart without being decoded.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use crate::jsonrpc::{Member, Walk};
 
@@ -32,10 +32,10 @@ impl<'a> PlainCall<'a> {
         let (mut name, mut arguments, mut has_meta) = (None, None, false);
         let mut walk = Walk::open(params)?;
         while let Some(key) = walk.name()? {
-            let value = walk.value()?;
+            let place = walk.place()?;
             let repeated = match key {
-                b"name" => name.replace(value).is_some(),
-                b"arguments" => arguments.replace(value).is_some(),
+                b"name" => name.replace(place).is_some(),
+                b"arguments" => arguments.replace(place).is_some(),
                 b"_meta" => std::mem::replace(&mut has_meta, true),
                 _ => return None,
             };
@@ -43,14 +43,48 @@ impl<'a> PlainCall<'a> {
                 return None;
             }
         }
-        let Member::Text(name) = Member::of(name?) else {
+        let places = Places::new(params, name?, arguments);
+        walk.is_over().then(|| places.call(params)).flatten()
+    }
+}
+
+/// Where the parts of a call are in its parameters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places {
+    /// How long the parameters are: others cannot be meant.
+    length: usize,
+    name: (usize, usize),
+    arguments: Option<(usize, usize)>,
+}
+
+impl Places {
+    pub(super) fn new(params: &[u8], name: Range<usize>, arguments: Option<Range<usize>>) -> Self {
+        let pair = |range: Range<usize>| (range.start, range.end);
+        Self {
+            length: params.len(),
+            name: pair(name),
+            arguments: arguments.map(pair),
+        }
+    }
+
+    /// The call itself, if its parts are what they must be.
+    pub(super) fn call<'a>(&self, params: &'a [u8]) -> Option<PlainCall<'a>> {
+        let part = |(start, end): (usize, usize)| params.get(start..end);
+        if self.length != params.len() {
+            return None;
+        }
+        let Member::Text(name) = Member::of(part(self.name)?) else {
             return None;
         };
-        let arguments = match arguments.filter(|value| *value != b"null") {
-            Some(value) => Some(str::from_utf8(value).ok()?),
+        let arguments = match self.arguments {
+            Some(place) => Some(part(place)?).filter(|value| *value != b"null"),
             None => None,
         };
-        walk.is_over().then_some(Self { name, arguments })
+        let arguments = match arguments {
+            Some(text) => Some(str::from_utf8(text).ok()?),
+            None => None,
+        };
+        Some(PlainCall { name, arguments })
     }
 }
 

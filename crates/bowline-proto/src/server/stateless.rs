@@ -5,15 +5,13 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use serde::Deserialize;
-
 use super::{Client, Config, RequestContext, errors, gate, head::Head};
 use crate::{
     http::{
         Headers,
-        header::{HeaderMismatch, Mirror, check_version, named_member},
+        header::{HeaderMismatch, Mirror, check_version},
     },
-    jsonrpc::{ErrorObject, ScanError, ScanErrorKind, code},
+    jsonrpc::{ErrorObject, Member, ScanError, ScanErrorKind, code},
     model::{ClientCapabilities, LogLevel, meta::key, task},
     revision::{Era, Revision, Rules},
 };
@@ -64,7 +62,7 @@ pub fn admit(
     method: &str,
     params: Option<&[u8]>,
 ) -> Result<RequestContext, Rejection> {
-    let head = Head::read(params)?;
+    let head = Head::read_for(method, params)?;
     admit_head(config, method, &head, &mut LastClient::default())
 }
 
@@ -112,14 +110,14 @@ pub fn admit_http_again<H: Headers + ?Sized>(
     headers: &H,
     last: &mut LastClient,
 ) -> Result<RequestContext, Rejection> {
-    let head = Head::read_beside(params, named_member(method))?;
+    let head = Head::read_for(method, params)?;
     if !config.speaks(Era::Stateless) {
         return Err(errors::unknown_method(method).into());
     }
     let (version, revision) = named_version(config, &head)?;
     check_version(headers, &version)?;
     let rules = spoken_rules(config, &version, revision)?;
-    let mirror = match head.beside() {
+    let mirror = match head.named() {
         Some(named) => Mirror::naming(method, Some(named))?,
         None => Mirror::of(method, params)?,
     };
@@ -163,6 +161,7 @@ fn admit_by(
         introduction: config.introduction(rules),
         progress_token: head.get(key::PROGRESS_TOKEN)?,
         log_level: log_level(head)?,
+        call: head.call(),
     })
 }
 
@@ -256,13 +255,13 @@ fn named_version<'a>(
     config: &Config,
     head: &Head<'a>,
 ) -> Result<(Cow<'a, str>, Option<Revision>), Rejection> {
-    /// A text that is copied only where it has escapes.
-    #[derive(Deserialize)]
-    #[serde(transparent)]
-    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-
-    let Some(Text(version)) = head.get(key::PROTOCOL_VERSION)? else {
-        return Err(missing(key::PROTOCOL_VERSION));
+    // Copied only where it has escapes.
+    let version = match Member::of(head.text(key::PROTOCOL_VERSION)) {
+        Member::Text(version) => version,
+        _ => match head.get::<String>(key::PROTOCOL_VERSION)? {
+            Some(version) => version.into(),
+            None => return Err(missing(key::PROTOCOL_VERSION)),
+        },
     };
     let spoken = |revision: &Revision| {
         revision.era() == Era::Stateless && config.revisions.contains(revision)

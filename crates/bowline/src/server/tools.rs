@@ -15,7 +15,7 @@ use super::{
     list::{Listed, Shelved},
     needs::{Need, Needs},
     replay::round::Brought,
-    request::{Handled, Request, Taken, answer},
+    request::{Handled, Request, Taken, Voices, answer},
     service::{Core, Service},
     talk::{ServerContext, voice::Voice},
     tool::{Arguments, Tool},
@@ -116,8 +116,8 @@ struct CallParams<'a> {
 }
 
 impl<'a> CallParams<'a> {
-    fn read(params: &'a [u8]) -> Result<Self, ErrorObject> {
-        if let Some(PlainCall { name, arguments }) = PlainCall::read(params) {
+    fn read(params: &'a [u8], context: &RequestContext) -> Result<Self, ErrorObject> {
+        if let Some(PlainCall { name, arguments }) = context.plain_call(params) {
             return Ok(Self {
                 name,
                 arguments,
@@ -144,7 +144,7 @@ struct Prepared<S> {
 }
 
 impl<S: Send + Sync + 'static> Core<S> {
-    pub(super) fn call_tool(self: Arc<Self>, mut request: Request, voice: Box<dyn Voice>) -> Taken {
+    pub(super) fn call_tool(self: Arc<Self>, mut request: Request, voice: Voices<'_>) -> Taken {
         let prepared = match self.prepare(&mut request) {
             Ok(Ok(prepared)) => prepared,
             Ok(Err(refused)) => {
@@ -167,13 +167,14 @@ impl<S: Send + Sync + 'static> Core<S> {
                 handled: Handled::Later(run.run_alone(prepared.arguments, end)),
             };
         }
+        let voice = voice(&request);
         Handled::Later(Box::pin(self.run_tool(request, voice, prepared))).into()
     }
 
     /// Finds the tool, and looks whether the call may be made.
     fn prepare(&self, request: &mut Request) -> Result<Result<Prepared<S>, Error>, ErrorObject> {
         let came = request.params.take().unwrap_or(Bytes::from_static(b"{}"));
-        let params = CallParams::read(&came)?;
+        let params = CallParams::read(&came, &request.context)?;
         let catalog = self.catalog();
         let found = catalog.tools.get(&params.name);
         let tool = found.ok_or_else(|| errors::unknown_tool(&params.name))?;
