@@ -63,13 +63,12 @@ impl<'a> Head<'a> {
             let fault = DecodeError::new("", "the params are an array, not an object");
             return Err(errors::invalid_params(&fault));
         }
-        // Many requests of the handshake era have no `_meta`, and need not be
+        // Most requests of the handshake era have no `_meta`, and need not be
         // walked over.
-        let walked = name.and_then(|name| Self::walk(params, Some(name)));
-        if walked.is_none() && !may_have_meta(params) {
+        if !may_have_meta(params) {
             return Ok(Self::default());
         }
-        if let Some(head) = walked.or_else(|| Self::walk(params, None)) {
+        if let Some(head) = Self::walk(params, name) {
             return Ok(head);
         }
         let mut reader = serde_json::Deserializer::from_slice(params);
@@ -321,6 +320,39 @@ mod tests {
     fn escaped_names_are_names() {
         let head = read(r#"{"\u005fmeta":{"progress\u0054oken":3}}"#).unwrap();
         assert!(head.has(key::PROGRESS_TOKEN));
+    }
+
+    #[test]
+    fn what_is_written_unusually_is_read_all_the_same() {
+        for params in [
+            r#"{"x":1.5,"_meta":{"progressToken":3}}"#,
+            r#"{"x":1,"_meta":{"y":-1e3,"progressToken":3}}"#,
+            r#" {"_meta" : {"progressToken" : 3 } } "#,
+            r#"{"name":"a","name":"b","_meta":{"progressToken":3}}"#,
+        ] {
+            let head = Head::read_for("tools/call", Some(params.as_bytes())).unwrap();
+            let token: Option<RequestId> = head.get(key::PROGRESS_TOKEN).unwrap();
+            assert_eq!(token, Some(3_u64.into()), "{params}");
+            assert!(head.call().is_none(), "{params}");
+        }
+    }
+
+    #[test]
+    fn the_parts_of_a_call_are_seen_on_the_way() {
+        let params = br#"{"_meta":{"progressToken":1},"arguments":{"a":1},"name":"add"}"#;
+        let head = Head::read_for("tools/call", Some(params)).unwrap();
+        let places = head.call().unwrap();
+        let call = places.call(params).unwrap();
+        assert_eq!((&*call.name, call.arguments), ("add", Some(r#"{"a":1}"#)));
+        assert!(places.call(b"{}").is_none(), "these are other params");
+        for params in [
+            r#"{"name":"add","requestState":"x","_meta":{}}"#,
+            r#"{"name":"add","arguments":{},"arguments":{"a":1},"_meta":{}}"#,
+            r#"{"arguments":{},"_meta":{}}"#,
+        ] {
+            let head = Head::read_for("tools/call", Some(params.as_bytes())).unwrap();
+            assert!(head.call().is_none(), "{params}");
+        }
     }
 
     #[test]

@@ -307,3 +307,30 @@ fn with_tasks() -> ClientCapabilities {
     }
     required
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_is_known_by_its_words() {
+        let mut last = LastClient::default();
+        let mut read = |can: &str, is: &str| {
+            let (can_key, is_key) = (key::CLIENT_CAPABILITIES, key::CLIENT_INFO);
+            let params = format!(r#"{{"_meta":{{"{can_key}":{can},"{is_key}":{is}}}}}"#);
+            last.read(&Head::read(Some(params.as_bytes())).unwrap())
+        };
+        let is = r#"{"name":"a","version":"1"}"#;
+        let first = read("{}", is).unwrap();
+        assert!(Arc::ptr_eq(&first, &read("{}", is).unwrap()));
+        let able = read(r#"{"roots":{}}"#, is).unwrap();
+        assert!(able.capabilities.has("roots") && !first.capabilities.has("roots"));
+        let other = read(r#"{"roots":{}}"#, r#"{"name":"b","version":"1"}"#).unwrap();
+        assert_eq!(other.info.as_ref().unwrap().name, "b");
+        assert_eq!(read("7", is).unwrap_err().error.code, code::INVALID_PARAMS);
+        assert!(
+            read("{}", is).unwrap().info.is_some(),
+            "a fault is forgotten"
+        );
+    }
+}
