@@ -34,7 +34,7 @@ pub use envelope::{Envelope, scan};
 pub use error::ErrorObject;
 pub use frame::{LineFramer, Oversize};
 pub use id::RequestId;
-pub(crate) use member::{Member, find_member};
+pub(crate) use member::{Member, Walk, find_member};
 pub use raw::RawJson;
 pub use salvage::{Salvage, salvage};
 pub use scan_error::{ScanError, ScanErrorKind};

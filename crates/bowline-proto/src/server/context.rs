@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Client, needed_capability};
+use super::{Client, PlainCall, needed_capability, plain_call::Places};
 use crate::{
     jsonrpc::RawJson,
     model::{Implementation, InputRequest, LogLevel, ProgressToken},
@@ -26,6 +26,8 @@ pub struct RequestContext {
     /// From which severity on the client wants log messages about this request,
     /// where each request says that for itself.
     pub log_level: Option<LogLevel>,
+    /// Where the parts of the call of a tool are, if they were seen on the way.
+    pub(super) call: Option<Places>,
 }
 
 impl RequestContext {
@@ -39,6 +41,16 @@ impl RequestContext {
     #[must_use]
     pub fn era(&self) -> Era {
         self.rules.era
+    }
+
+    /// Takes the call of a tool apart: the `params` must be those of this
+    /// request. There is nothing where they have to be decoded.
+    #[must_use]
+    pub fn plain_call<'a>(&self, params: &'a [u8]) -> Option<PlainCall<'a>> {
+        match &self.call {
+            Some(places) => places.call(params),
+            None => PlainCall::read(params),
+        }
     }
 
     /// The capability that the client lacks for a question, if it lacks one.

@@ -1,7 +1,8 @@
 //! What a request says about itself: the part of `_meta` that the machine reads.
 //!
 //! Parameters may be large and belong to somebody else, so they are walked over
-//! once and nothing of them is kept but slices.
+//! once and nothing of them is kept but slices. They are decoded only where they
+//! are not written as almost everybody writes them.
 
 use std::{fmt, sync::LazyLock};
 
@@ -12,16 +13,27 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::errors;
+use super::{errors, plain_call::Places};
 use crate::{
-    jsonrpc::{ErrorObject, code, decode},
+    http::header::named_member,
+    jsonrpc::{ErrorObject, Member, Walk, code, decode},
     model::{DecodeError, meta::key},
 };
 
 /// The members of a request's `_meta` that decide how it is treated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Head<'a> {
-    members: [Option<&'a RawValue>; KEYS.len()],
+    members: [Option<&'a [u8]>; KEYS.len()],
+    /// What is beside `_meta`, if that was seen.
+    beside: Option<Beside<'a>>,
+}
+
+/// The members of the parameters that were looked for besides.
+#[derive(Clone, Copy, Debug)]
+struct Beside<'a> {
+    /// The one that a header mirrors.
+    named: Option<&'a [u8]>,
+    call: Option<Places>,
 }
 
 const KEYS: [&str; 5] = [
@@ -35,6 +47,15 @@ const KEYS: [&str; 5] = [
 impl<'a> Head<'a> {
     /// Reads the head of a request's parameters.
     pub(super) fn read(params: Option<&'a [u8]>) -> Result<Self, ErrorObject> {
+        Self::read_beside(params, None)
+    }
+
+    /// The same, and the members of the parameters that this method is about.
+    pub(super) fn read_for(method: &str, params: Option<&'a [u8]>) -> Result<Self, ErrorObject> {
+        Self::read_beside(params, named_member(method))
+    }
+
+    fn read_beside(params: Option<&'a [u8]>, name: Option<&str>) -> Result<Self, ErrorObject> {
         let Some(params) = params else {
             return Ok(Self::default());
         };
@@ -42,8 +63,13 @@ impl<'a> Head<'a> {
             let fault = DecodeError::new("", "the params are an array, not an object");
             return Err(errors::invalid_params(&fault));
         }
+        // Most requests of the handshake era have no `_meta`, and need not be
+        // walked over.
         if !may_have_meta(params) {
             return Ok(Self::default());
+        }
+        if let Some(head) = Self::walk(params, name) {
+            return Ok(head);
         }
         let mut reader = serde_json::Deserializer::from_slice(params);
         match Params::deserialize(&mut reader).and_then(|params| reader.end().map(|()| params)) {
@@ -59,6 +85,71 @@ impl<'a> Head<'a> {
         }
     }
 
+    /// Reads the head of parameters that are written as usual.
+    fn walk(params: &'a [u8], name: Option<&str>) -> Option<Self> {
+        let wanted = name.map_or(&b""[..], str::as_bytes);
+        let mut head = Self::default();
+        let (mut named, mut arguments) = (None, None);
+        let (mut has_meta, mut has_more) = (false, false);
+        let mut walk = Walk::open(params)?;
+        while let Some(key) = walk.name()? {
+            match key {
+                b"_meta" if has_meta => return None,
+                b"_meta" => {
+                    has_meta = true;
+                    walk.inside(|walk| head.walk_meta(walk))?;
+                }
+                _ if key == wanted && name.is_some() => {
+                    if named.replace(walk.place()?).is_some() {
+                        return None;
+                    }
+                }
+                b"arguments" => has_more |= arguments.replace(walk.place()?).is_some(),
+                _ if Walk::has_escapes(key) => return None,
+                _ => {
+                    has_more = true;
+                    walk.value()?;
+                }
+            }
+        }
+        if name.is_some() {
+            let call = named.clone().filter(|_| wanted == b"name" && !has_more);
+            head.beside = Some(Beside {
+                named: named.map(|place| &params[place]),
+                call: call.map(|name| Places::new(params, name, arguments)),
+            });
+        }
+        walk.is_over().then_some(head)
+    }
+
+    fn walk_meta(&mut self, walk: &mut Walk<'a>) -> Option<()> {
+        while let Some(key) = walk.name()? {
+            let slot = KEYS.iter().position(|known| known.as_bytes() == key);
+            if slot.is_none() && Walk::has_escapes(key) {
+                return None;
+            }
+            let value = walk.value()?;
+            if let Some(slot) = slot
+                && self.members[slot].replace(value).is_some()
+            {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// The member that a header mirrors, if there is one; nothing where it has
+    /// to be looked for.
+    pub(super) fn named(&self) -> Option<Member<'a>> {
+        let beside = self.beside?;
+        Some(beside.named.map_or(Member::Absent, Member::of))
+    }
+
+    /// Where the parts of a call are; nothing where it is not known to be plain.
+    pub(super) fn call(&self) -> Option<Places> {
+        self.beside?.call
+    }
+
     /// Whether the request speaks for itself, as those of the stateless era do.
     /// One of the two members that they must have is enough: who has only one
     /// should hear of the other.
@@ -72,8 +163,8 @@ impl<'a> Head<'a> {
     }
 
     /// A member as it is written; nothing where it is not there.
-    pub(super) fn text(&self, key: &str) -> &'a str {
-        self.raw(key).map_or("", RawValue::get)
+    pub(super) fn text(&self, key: &str) -> &'a [u8] {
+        self.raw(key).unwrap_or_default()
     }
 
     /// Decodes a member, if it is there.
@@ -81,7 +172,7 @@ impl<'a> Head<'a> {
         let Some(raw) = self.raw(key) else {
             return Ok(None);
         };
-        decode(raw.get().as_bytes()).map(Some).map_err(|fault| {
+        decode(raw).map(Some).map_err(|fault| {
             let fault = DecodeError::new(
                 format!("_meta[{key:?}]{}", dotted(&fault.path)),
                 fault.message,
@@ -90,14 +181,13 @@ impl<'a> Head<'a> {
         })
     }
 
-    fn raw(&self, key: &str) -> Option<&'a RawValue> {
+    fn raw(&self, key: &str) -> Option<&'a [u8]> {
         let at = KEYS.iter().position(|known| *known == key)?;
         self.members[at]
     }
 }
 
-/// Most requests of the handshake era have no `_meta`, and need not be walked
-/// over. A key can also be spelled with escapes.
+/// Whether there can be a `_meta`. A key can also be spelled with escapes.
 fn may_have_meta(params: &[u8]) -> bool {
     // Made once: making one takes longer than looking through a short text.
     static FINDERS: LazyLock<[Finder<'static>; 2]> =
@@ -175,7 +265,8 @@ impl<'de> Visitor<'de> for MetaVisitor {
                 let key = KEYS[slot];
                 return Err(de::Error::custom(format_args!("{key} is there twice")));
             }
-            head.members[slot] = Some(map.next_value()?);
+            let value: &RawValue = map.next_value()?;
+            head.members[slot] = Some(value.get().as_bytes());
         }
         Ok(head)
     }
@@ -229,6 +320,39 @@ mod tests {
     fn escaped_names_are_names() {
         let head = read(r#"{"\u005fmeta":{"progress\u0054oken":3}}"#).unwrap();
         assert!(head.has(key::PROGRESS_TOKEN));
+    }
+
+    #[test]
+    fn what_is_written_unusually_is_read_all_the_same() {
+        for params in [
+            r#"{"x":1.5,"_meta":{"progressToken":3}}"#,
+            r#"{"x":1,"_meta":{"y":-1e3,"progressToken":3}}"#,
+            r#" {"_meta" : {"progressToken" : 3 } } "#,
+            r#"{"name":"a","name":"b","_meta":{"progressToken":3}}"#,
+        ] {
+            let head = Head::read_for("tools/call", Some(params.as_bytes())).unwrap();
+            let token: Option<RequestId> = head.get(key::PROGRESS_TOKEN).unwrap();
+            assert_eq!(token, Some(3_u64.into()), "{params}");
+            assert!(head.call().is_none(), "{params}");
+        }
+    }
+
+    #[test]
+    fn the_parts_of_a_call_are_seen_on_the_way() {
+        let params = br#"{"_meta":{"progressToken":1},"arguments":{"a":1},"name":"add"}"#;
+        let head = Head::read_for("tools/call", Some(params)).unwrap();
+        let places = head.call().unwrap();
+        let call = places.call(params).unwrap();
+        assert_eq!((&*call.name, call.arguments), ("add", Some(r#"{"a":1}"#)));
+        assert!(places.call(b"{}").is_none(), "these are other params");
+        for params in [
+            r#"{"name":"add","requestState":"x","_meta":{}}"#,
+            r#"{"name":"add","arguments":{},"arguments":{"a":1},"_meta":{}}"#,
+            r#"{"arguments":{},"_meta":{}}"#,
+        ] {
+            let head = Head::read_for("tools/call", Some(params.as_bytes())).unwrap();
+            assert!(head.call().is_none(), "{params}");
+        }
     }
 
     #[test]

@@ -151,7 +151,7 @@ impl Connection {
     }
 
     fn take_in(&mut self, arrival: &Arrival<'_>) -> Result<(), ErrorObject> {
-        let head = Head::read(arrival.params.as_deref())?;
+        let head = Head::read_for(arrival.method, arrival.params.as_deref())?;
         if !self.is_stateless(&head, arrival.method) {
             return self.take_in_session(arrival, &head);
         }
@@ -234,6 +234,7 @@ impl Connection {
             introduction: None,
             progress_token: head.get(key::PROGRESS_TOKEN)?,
             log_level: None,
+            call: head.call(),
         };
         self.refuse_while_draining()?;
         self.hand_up(arrival, context, purpose)

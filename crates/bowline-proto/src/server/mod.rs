@@ -11,7 +11,7 @@
 //! what the host does with them; `closing` is the end.
 //!
 //! What needs no connection stands beside the machine, for HTTP: [`stateless`],
-//! [`errors`], [`encode_result`] and [`discovery`].
+//! [`errors`], [`PlainCall`], [`encode_result`] and [`discovery`].
 
 mod answering;
 mod asking;
@@ -35,6 +35,7 @@ mod notices;
 mod opening;
 mod outcome;
 mod output;
+mod plain_call;
 mod requests;
 mod session;
 pub mod stateless;
@@ -54,6 +55,7 @@ pub use notices::Kind;
 pub use opening::discovery;
 pub use outcome::{Failure, Outcome};
 pub use output::{Event, Output, Withdrawal};
+pub use plain_call::PlainCall;
 pub use telemetry::{Telemetry, Violation};
 pub use telling::Telling;
 

@@ -5,15 +5,13 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use serde::Deserialize;
-
 use super::{Client, Config, RequestContext, errors, gate, head::Head};
 use crate::{
     http::{
         Headers,
         header::{HeaderMismatch, Mirror, check_version},
     },
-    jsonrpc::{ErrorObject, ScanError, ScanErrorKind, code},
+    jsonrpc::{ErrorObject, Member, ScanError, ScanErrorKind, code},
     model::{ClientCapabilities, LogLevel, meta::key, task},
     revision::{Era, Revision, Rules},
 };
@@ -64,7 +62,7 @@ pub fn admit(
     method: &str,
     params: Option<&[u8]>,
 ) -> Result<RequestContext, Rejection> {
-    let head = Head::read(params)?;
+    let head = Head::read_for(method, params)?;
     admit_head(config, method, &head, &mut LastClient::default())
 }
 
@@ -97,15 +95,34 @@ pub fn admit_http<H: Headers + ?Sized>(
     params: Option<&[u8]>,
     headers: &H,
 ) -> Result<RequestContext, Rejection> {
-    let head = Head::read(params)?;
+    admit_http_again(config, method, params, headers, &mut LastClient::default())
+}
+
+/// As [`admit_http`], for a server that knows which client asked last.
+///
+/// # Errors
+///
+/// As [`admit_http`].
+pub fn admit_http_again<H: Headers + ?Sized>(
+    config: &Config,
+    method: &str,
+    params: Option<&[u8]>,
+    headers: &H,
+    last: &mut LastClient,
+) -> Result<RequestContext, Rejection> {
+    let head = Head::read_for(method, params)?;
     if !config.speaks(Era::Stateless) {
         return Err(errors::unknown_method(method).into());
     }
     let (version, revision) = named_version(config, &head)?;
     check_version(headers, &version)?;
     let rules = spoken_rules(config, &version, revision)?;
-    Mirror::of(method, params)?.check_request(headers)?;
-    admit_by(config, rules, method, &head, &mut LastClient::default())
+    let mirror = match head.named() {
+        Some(named) => Mirror::naming(method, Some(named))?,
+        None => Mirror::of(method, params)?,
+    };
+    mirror.check_request(headers)?;
+    admit_by(config, rules, method, &head, last)
 }
 
 pub(super) fn admit_head(
@@ -144,16 +161,17 @@ fn admit_by(
         introduction: config.introduction(rules),
         progress_token: head.get(key::PROGRESS_TOKEN)?,
         log_level: log_level(head)?,
+        call: head.call(),
     })
 }
 
 /// The client that asked last, with its own words. On a link the same client
 /// asks again and again, and says the same of itself each time.
 #[derive(Debug, Default)]
-pub(super) struct LastClient {
+pub struct LastClient {
     /// What it can do and who it is, one after the other. Neither text can be
     /// the beginning of another one, so that they cannot be confused.
-    words: String,
+    words: Vec<u8>,
     client: Option<Arc<Client>>,
 }
 
@@ -181,8 +199,8 @@ impl LastClient {
         });
         if can.len() + is.len() <= Self::LONGEST {
             self.words.clear();
-            self.words.push_str(can);
-            self.words.push_str(is);
+            self.words.extend_from_slice(can);
+            self.words.extend_from_slice(is);
             self.client = Some(Arc::clone(&client));
         }
         Ok(client)
@@ -237,13 +255,13 @@ fn named_version<'a>(
     config: &Config,
     head: &Head<'a>,
 ) -> Result<(Cow<'a, str>, Option<Revision>), Rejection> {
-    /// A text that is copied only where it has escapes.
-    #[derive(Deserialize)]
-    #[serde(transparent)]
-    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-
-    let Some(Text(version)) = head.get(key::PROTOCOL_VERSION)? else {
-        return Err(missing(key::PROTOCOL_VERSION));
+    // Copied only where it has escapes.
+    let version = match Member::of(head.text(key::PROTOCOL_VERSION)) {
+        Member::Text(version) => version,
+        _ => match head.get::<String>(key::PROTOCOL_VERSION)? {
+            Some(version) => version.into(),
+            None => return Err(missing(key::PROTOCOL_VERSION)),
+        },
     };
     let spoken = |revision: &Revision| {
         revision.era() == Era::Stateless && config.revisions.contains(revision)
@@ -288,4 +306,31 @@ fn with_tasks() -> ClientCapabilities {
         required.extensions = Some([(task::EXTENSION_ID, settings)].into_iter().collect());
     }
     required
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_is_known_by_its_words() {
+        let mut last = LastClient::default();
+        let mut read = |can: &str, is: &str| {
+            let (can_key, is_key) = (key::CLIENT_CAPABILITIES, key::CLIENT_INFO);
+            let params = format!(r#"{{"_meta":{{"{can_key}":{can},"{is_key}":{is}}}}}"#);
+            last.read(&Head::read(Some(params.as_bytes())).unwrap())
+        };
+        let is = r#"{"name":"a","version":"1"}"#;
+        let first = read("{}", is).unwrap();
+        assert!(Arc::ptr_eq(&first, &read("{}", is).unwrap()));
+        let able = read(r#"{"roots":{}}"#, is).unwrap();
+        assert!(able.capabilities.has("roots") && !first.capabilities.has("roots"));
+        let other = read(r#"{"roots":{}}"#, r#"{"name":"b","version":"1"}"#).unwrap();
+        assert_eq!(other.info.as_ref().unwrap().name, "b");
+        assert_eq!(read("7", is).unwrap_err().error.code, code::INVALID_PARAMS);
+        assert!(
+            read("{}", is).unwrap().info.is_some(),
+            "a fault is forgotten"
+        );
+    }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Shelf<T> {
     by_name: HashMap<Box<str>, usize>,
     /// All that any of them needs of a client.
     pub(super) needs: Needs,
+    /// Whether any of them has arguments that HTTP requests repeat in headers.
+    pub(super) has_headers: bool,
     /// Names, in short, what is on it.
     pub(super) fingerprint: u64,
     /// Where the list goes on that is not on this shelf.
@@ -61,6 +63,7 @@ impl<T: Listed> Shelf<T> {
             needs: items
                 .iter()
                 .fold(Needs::default(), |all, item| all.union(item.needs())),
+            has_headers: items.iter().any(T::has_headers),
             fingerprint: fingerprint(&items),
             items,
             by_name,

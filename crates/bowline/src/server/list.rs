@@ -41,6 +41,11 @@ pub(crate) trait Listed: Clone {
         Needs::default()
     }
 
+    /// Whether HTTP requests repeat arguments of it in headers.
+    fn has_headers(&self) -> bool {
+        false
+    }
+
     /// A page with these on it.
     fn page(items: &[&Self], next: Option<String>, hint: &CacheHint) -> Self::Page;
 }

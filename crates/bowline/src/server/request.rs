@@ -54,15 +54,19 @@ impl From<Handled> for Taken {
     }
 }
 
+/// Makes a voice for those who work on a request. Many never say anything, and
+/// do without.
+pub(crate) type Voices<'a> = &'a mut dyn FnMut(&Request) -> Box<dyn Voice>;
+
 /// What drivers need of a server, whatever its state is.
 pub(crate) trait Handle: Send + Sync {
     /// Takes a request in. Does no work of the author's by itself.
-    fn take(self: Arc<Self>, request: Request, voice: Box<dyn Voice>) -> Taken;
+    fn take(self: Arc<Self>, request: Request, voice: Voices<'_>) -> Taken;
 
     /// As [`take`](Self::take), for drivers that do the work at once however
     /// long it takes.
     #[cfg(feature = "http-server")]
-    fn handle(self: Arc<Self>, request: Request, voice: Box<dyn Voice>) -> Handled {
+    fn handle(self: Arc<Self>, request: Request, voice: Voices<'_>) -> Handled {
         self.take(request, voice).handled
     }
 
@@ -83,6 +87,11 @@ pub(crate) trait Handle: Send + Sync {
     /// Those that are open.
     #[cfg(feature = "http-server")]
     fn connections(&self) -> &super::serve::Connections;
+
+    /// Whether there is a tool with arguments that HTTP requests repeat in
+    /// headers.
+    #[cfg(feature = "http-server")]
+    fn has_param_headers(&self) -> bool;
 
     /// The arguments of a tool that HTTP requests repeat in headers.
     #[cfg(feature = "http-server")]

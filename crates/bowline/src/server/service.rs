@@ -15,7 +15,7 @@ use super::{
     limits::Limits,
     list::{Listed, Paging, Shelved},
     replay::round::Replay,
-    request::{Handle, Handled, Heard, Request, Taken, answer},
+    request::{Handle, Handled, Heard, Request, Taken, Voices, answer},
     resource::AnySource,
     serve::{Connections, extension::Extensions},
     subscriptions::Watch,
@@ -168,10 +168,11 @@ impl<S: Send + Sync + 'static> Core<S> {
 }
 
 impl<S: Send + Sync + 'static> Handle for Core<S> {
-    fn take(self: Arc<Self>, request: Request, voice: Box<dyn Voice>) -> Taken {
+    fn take(self: Arc<Self>, request: Request, voice: Voices<'_>) -> Taken {
         if request.method == method::TOOLS_CALL {
             return self.call_tool(request, voice);
         }
+        let voice = voice(&request);
         let (catalog, hints) = (self.catalog(), &self.hints);
         let handled = match &*request.method {
             method::RESOURCES_READ => Handled::Later(Box::pin(self.read_resource(request, voice))),
@@ -211,6 +212,12 @@ impl<S: Send + Sync + 'static> Handle for Core<S> {
     #[cfg(feature = "http-server")]
     fn connections(&self) -> &Connections {
         &self.connections
+    }
+
+    #[cfg(feature = "http-server")]
+    fn has_param_headers(&self) -> bool {
+        let catalog = self.catalog.read().unwrap_or_else(PoisonError::into_inner);
+        catalog.tools.has_headers
     }
 
     #[cfg(feature = "http-server")]

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::{
@@ -15,16 +15,16 @@ use super::{
     list::{Listed, Shelved},
     needs::{Need, Needs},
     replay::round::Brought,
-    request::{Handled, Request, Taken, answer},
+    request::{Handled, Request, Taken, Voices, answer},
     service::{Core, Service},
     talk::{ServerContext, voice::Voice},
     tool::{Arguments, Tool},
 };
 use crate::proto::{
-    jsonrpc::{ErrorObject, RequestId, code},
+    jsonrpc::{ErrorObject, RequestId, code, decode},
     model::{CacheScope, CallToolResult, InputResponses, ListToolsResult},
     revision::Era,
-    server::{CacheHint, Kind, Reply, RequestContext, errors},
+    server::{CacheHint, Kind, PlainCall, Reply, RequestContext, errors},
 };
 
 impl<S> Listed for Tool<S> {
@@ -44,6 +44,10 @@ impl<S> Listed for Tool<S> {
 
     fn needs(&self) -> Needs {
         self.shared.needs
+    }
+
+    fn has_headers(&self) -> bool {
+        !self.shared.headers.is_empty()
     }
 
     fn page(items: &[&Self], next: Option<String>, hint: &CacheHint) -> ListToolsResult {
@@ -103,12 +107,31 @@ impl<S: Send + Sync + 'static> Service<S> {
 struct CallParams<'a> {
     #[serde(borrow)]
     name: Cow<'a, str>,
-    #[serde(borrow, default)]
-    arguments: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "as_written")]
+    arguments: Option<&'a str>,
     #[serde(rename = "inputResponses", default)]
     input_responses: Option<InputResponses>,
     #[serde(rename = "requestState", default)]
     request_state: Option<String>,
+}
+
+impl<'a> CallParams<'a> {
+    fn read(params: &'a [u8], context: &RequestContext) -> Result<Self, ErrorObject> {
+        if let Some(PlainCall { name, arguments }) = context.plain_call(params) {
+            return Ok(Self {
+                name,
+                arguments,
+                input_responses: None,
+                request_state: None,
+            });
+        }
+        decode(params).map_err(|fault| errors::invalid_params(&fault))
+    }
+}
+
+fn as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de str>, D::Error> {
+    let raw = Option::<&RawValue>::deserialize(deserializer)?;
+    Ok(raw.map(RawValue::get))
 }
 
 /// A call whose tool is found, and whose arguments fit.
@@ -121,7 +144,7 @@ struct Prepared<S> {
 }
 
 impl<S: Send + Sync + 'static> Core<S> {
-    pub(super) fn call_tool(self: Arc<Self>, mut request: Request, voice: Box<dyn Voice>) -> Taken {
+    pub(super) fn call_tool(self: Arc<Self>, mut request: Request, voice: Voices<'_>) -> Taken {
         let prepared = match self.prepare(&mut request) {
             Ok(Ok(prepared)) => prepared,
             Ok(Err(refused)) => {
@@ -144,20 +167,20 @@ impl<S: Send + Sync + 'static> Core<S> {
                 handled: Handled::Later(run.run_alone(prepared.arguments, end)),
             };
         }
+        let voice = voice(&request);
         Handled::Later(Box::pin(self.run_tool(request, voice, prepared))).into()
     }
 
     /// Finds the tool, and looks whether the call may be made.
     fn prepare(&self, request: &mut Request) -> Result<Result<Prepared<S>, Error>, ErrorObject> {
         let came = request.params.take().unwrap_or(Bytes::from_static(b"{}"));
-        let params: CallParams<'_> =
-            crate::proto::jsonrpc::decode(&came).map_err(|fault| errors::invalid_params(&fault))?;
+        let params = CallParams::read(&came, &request.context)?;
         let catalog = self.catalog();
         let found = catalog.tools.get(&params.name);
         let tool = found.ok_or_else(|| errors::unknown_tool(&params.name))?;
         check_scopes(&tool.shared.scopes, &request.granted)?;
         check_needs(tool.shared.needs, &request.context)?;
-        let raw = params.arguments.map(RawValue::get);
+        let raw = params.arguments;
         let checked = tool.shared.input.check(raw, &came)?;
         Ok(checked.map(|arguments| Prepared {
             tool: tool.clone(),

@@ -44,20 +44,24 @@ impl<'a> Mirror<'a> {
     ///
     /// Where the params hold the mirrored member twice.
     pub fn of(method: &'a str, params: Option<&'a [u8]>) -> Result<Self, HeaderMismatch> {
-        let name = match named_member(method) {
+        let named = named_member(method);
+        let named = named.map(|name| params.map_or(Member::Absent, |it| find_member(it, name)));
+        Self::naming(method, named)
+    }
+
+    /// The same, where the member that is mirrored is found already.
+    pub(crate) fn naming(
+        method: &'a str,
+        named: Option<Member<'a>>,
+    ) -> Result<Self, HeaderMismatch> {
+        let name = match named {
             None => None,
-            Some(member) => Some(
-                match params.map_or(Member::Absent, |p| find_member(p, member)) {
-                    Member::Text(text) => Some(text),
-                    Member::Absent | Member::Other => None,
-                    Member::Repeated => {
-                        return Err(HeaderMismatch::new(
-                            name::MCP_NAME,
-                            MismatchReason::Ambiguous,
-                        ));
-                    }
-                },
-            ),
+            Some(Member::Text(text)) => Some(Some(text)),
+            Some(Member::Absent | Member::Other) => Some(None),
+            Some(Member::Repeated) => {
+                let reason = MismatchReason::Ambiguous;
+                return Err(HeaderMismatch::new(name::MCP_NAME, reason));
+            }
         };
         Ok(Self { method, name })
     }

@@ -49,7 +49,11 @@ mod streams;
 mod unprotected;
 mod write_limit;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 pub use body::Body;
 pub use options::{DEFAULT_ADDRESS, HttpOptions};
@@ -61,7 +65,7 @@ use super::{
     request::Handle,
     serve::{Connections, Stopping},
 };
-use crate::proto::revision::Era;
+use crate::proto::{revision::Era, server::stateless::LastClient};
 use recorder::Budget;
 use sessions::{Life, Sessions};
 #[cfg(not(feature = "auth"))]
@@ -94,6 +98,8 @@ struct Inner {
     listens: Arc<Semaphore>,
     /// What is kept for clients that come back.
     budget: Budget,
+    /// The client that spoke for itself last.
+    last_client: Mutex<LastClient>,
 }
 
 impl HttpService {
@@ -111,6 +117,7 @@ impl HttpService {
                 requests: places(options.requests),
                 listens: places(options.listens),
                 budget: Budget::new(options.replay_bytes),
+                last_client: Mutex::default(),
                 handle,
                 options,
             }),

@@ -19,8 +19,8 @@ use crate::{
         model::{InitializeParams, method},
         revision::{Era, Revision},
         server::{
-            errors,
-            stateless::{Rejection, admit_http, speaks_for_itself},
+            RequestContext, errors,
+            stateless::{LastClient, Rejection, admit_http_again, speaks_for_itself},
         },
     },
     server::request::Heard,
@@ -108,7 +108,6 @@ async fn request(
     place: OwnedSemaphorePermit,
 ) -> Response<Body> {
     let config = inner.handle.config();
-    let headers = Received(modern.parts);
     let params = modern.params.as_deref();
     if modern.method == method::INITIALIZE && !speaks_for_itself(params) {
         // A client of the older era must learn that there is none of it here.
@@ -117,8 +116,7 @@ async fn request(
         let error = errors::unsupported_version(config.versions(), &asked);
         return answer::rejection(Some(&modern.id), &error.into());
     }
-    let admitted = admit_http(config, modern.method, params, &headers);
-    let context = match admitted {
+    let context = match admit(inner, &modern) {
         Ok(context) => context,
         Err(rejection) => return answer::rejection(Some(&modern.id), &rejection),
     };
@@ -131,6 +129,16 @@ async fn request(
         method::SUBSCRIPTIONS_LISTEN => listen::serve(inner, &modern).await,
         _ => stateless::serve(inner, modern, context, place).await,
     }
+}
+
+fn admit(inner: &Inner, modern: &Modern<'_>) -> Result<RequestContext, Rejection> {
+    let config = inner.handle.config();
+    let (params, headers) = (modern.params.as_deref(), Received(modern.parts));
+    // Who does not get at the last client at once does without.
+    let mut unknown = LastClient::default();
+    let mut last = inner.last_client.try_lock().ok();
+    let last = last.as_deref_mut().unwrap_or(&mut unknown);
+    admit_http_again(config, modern.method, params, &headers, last)
 }
 
 /// The protocol has nothing to notify of: there is no session, and requests are

@@ -69,12 +69,16 @@ pub(super) async fn serve(
     if let Err(rejection) = check_params(inner, &modern) {
         return answer::rejection(Some(&modern.id), &rejection);
     }
-    let (teller, told) = pipe();
-    let voice = StreamVoice {
-        inner: Arc::clone(inner),
-        context: context.clone(),
-        telling: Mutex::default(),
-        teller,
+    let mut told = None;
+    let mut voice = |request: &Request| -> Box<dyn Voice> {
+        let (teller, receiver) = pipe();
+        told = Some(receiver);
+        Box::new(StreamVoice {
+            inner: Arc::clone(inner),
+            context: RequestContext::clone(&request.context),
+            telling: Mutex::default(),
+            teller,
+        })
     };
     let request = Request {
         id: modern.id.clone(),
@@ -86,7 +90,7 @@ pub(super) async fn serve(
     };
     let limit = inner.handle.config().max_frame;
     let handle = Arc::clone(&inner.handle);
-    let work = match handle.handle(request, Box::new(voice)) {
+    let work = match handle.handle(request, &mut voice) {
         Handled::Now(reply) => return whole(reply, &modern.id, limit),
         Handled::Later(work) => Contained(work),
     };
@@ -110,7 +114,7 @@ pub(super) async fn serve(
 
 /// Arguments that the tool wants mirrored must be, and must agree.
 fn check_params(inner: &Inner, modern: &Modern<'_>) -> Result<(), Rejection> {
-    if modern.method != method::TOOLS_CALL {
+    if modern.method != method::TOOLS_CALL || !inner.handle.has_param_headers() {
         return Ok(());
     }
     // The header says what the body says, or the request was not admitted.
@@ -147,7 +151,8 @@ fn whole(reply: Reply, id: &RequestId, limit: usize) -> Response<Body> {
 /// The work on a request, as a stream of events.
 struct Answering {
     first: Option<Said>,
-    told: Receiver<Bytes>,
+    /// What is said on the way, where anything may be.
+    told: Option<Receiver<Bytes>>,
     work: Option<Contained<Reply>>,
     /// The answer, while there is something to be said before it.
     reply: Option<Reply>,
@@ -187,7 +192,9 @@ impl Answering {
             let Some(work) = &mut self.work else {
                 return Poll::Ready(None);
             };
-            if let Poll::Ready(Some(said)) = self.told.poll_recv(cx) {
+            if let Some(told) = &mut self.told
+                && let Poll::Ready(Some(said)) = told.poll_recv(cx)
+            {
                 return Poll::Ready(Some(Said::Notice(said)));
             }
             let reply = match Pin::new(work).poll(cx) {
@@ -203,7 +210,8 @@ impl Answering {
             self.reply = Some(reply);
         }
         // What it said on its way must not be lost.
-        let said = self.told.try_recv().map(Said::Notice);
+        let said = self.told.as_mut().and_then(Receiver::try_recv);
+        let said = said.map(Said::Notice);
         Poll::Ready(said.or_else(|| self.reply.take().map(Said::Answer)))
     }
 }

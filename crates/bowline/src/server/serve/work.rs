@@ -16,7 +16,10 @@ use super::{
 use crate::{
     contained::Contained,
     proto::server::{Incoming, Reply},
-    server::request::{Handle, Handled, Taken, panicked},
+    server::{
+        request::{Handle, Handled, Request, Taken, panicked},
+        talk::voice::Voice,
+    },
 };
 
 /// Gives what arrived to those who know, without the lock.
@@ -48,12 +51,14 @@ pub(super) fn dispatch(shared: &Arc<Shared>, handle: &Arc<dyn Handle>) {
 /// Has one request answered, or worked on.
 fn take_in(shared: &Arc<Shared>, handle: &Arc<dyn Handle>, arrived: Arrived) {
     let Arrived { incoming, request } = arrived;
-    let line = Line {
-        shared: Arc::clone(shared),
-        request: incoming,
+    let mut voice = |_: &Request| -> Box<dyn Voice> {
+        Box::new(Line {
+            shared: Arc::clone(shared),
+            request: incoming,
+        })
     };
     let start = Instant::now();
-    let Taken { handled, pace } = Arc::clone(handle).take(request, Box::new(line));
+    let Taken { handled, pace } = Arc::clone(handle).take(request, &mut voice);
     let look = start.elapsed();
     let mut job = match handled {
         Handled::Now(reply) => return shared.answer(incoming, reply),

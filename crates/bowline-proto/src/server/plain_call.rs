@@ -1,0 +1,122 @@
+//! The call of a tool, taken apart without being decoded.
+
+use std::{borrow::Cow, ops::Range};
+
+use crate::jsonrpc::{Member, Walk};
+
+/// What the call of a tool brings, where that is a name and arguments and
+/// nothing unusual.
+///
+/// ```
+/// use bowline_proto::server::PlainCall;
+///
+/// let params = br#"{"name": "add", "arguments": {"a": 1}, "_meta": {}}"#;
+/// let call = PlainCall::read(params).unwrap();
+/// assert_eq!((&*call.name, call.arguments), ("add", Some(r#"{"a": 1}"#)));
+/// assert!(PlainCall::read(br#"{"name": "add", "requestState": "x"}"#).is_none());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlainCall<'a> {
+    /// Which tool is called; borrowed unless it has escapes.
+    pub name: Cow<'a, str>,
+    /// The arguments as they are written, if there are any. That they are valid
+    /// JSON is known when they are decoded.
+    pub arguments: Option<&'a str>,
+}
+
+impl<'a> PlainCall<'a> {
+    /// Reads the parameters of a call. There is none where they bring anything
+    /// else, or cannot be read: then they have to be decoded.
+    #[must_use]
+    pub fn read(params: &'a [u8]) -> Option<Self> {
+        let (mut name, mut arguments, mut has_meta) = (None, None, false);
+        let mut walk = Walk::open(params)?;
+        while let Some(key) = walk.name()? {
+            let place = walk.place()?;
+            let repeated = match key {
+                b"name" => name.replace(place).is_some(),
+                b"arguments" => arguments.replace(place).is_some(),
+                b"_meta" => std::mem::replace(&mut has_meta, true),
+                _ => return None,
+            };
+            if repeated {
+                return None;
+            }
+        }
+        let places = Places::new(params, name?, arguments);
+        walk.is_over().then(|| places.call(params)).flatten()
+    }
+}
+
+/// Where the parts of a call are in its parameters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places {
+    /// How long the parameters are: others cannot be meant.
+    length: usize,
+    name: (usize, usize),
+    arguments: Option<(usize, usize)>,
+}
+
+impl Places {
+    pub(super) fn new(params: &[u8], name: Range<usize>, arguments: Option<Range<usize>>) -> Self {
+        let pair = |range: Range<usize>| (range.start, range.end);
+        Self {
+            length: params.len(),
+            name: pair(name),
+            arguments: arguments.map(pair),
+        }
+    }
+
+    /// The call itself, if its parts are what they must be.
+    pub(super) fn call<'a>(&self, params: &'a [u8]) -> Option<PlainCall<'a>> {
+        let part = |(start, end): (usize, usize)| params.get(start..end);
+        if self.length != params.len() {
+            return None;
+        }
+        let Member::Text(name) = Member::of(part(self.name)?) else {
+            return None;
+        };
+        let arguments = match self.arguments {
+            Some(place) => Some(part(place)?).filter(|value| *value != b"null"),
+            None => None,
+        };
+        let arguments = match arguments {
+            Some(text) => Some(str::from_utf8(text).ok()?),
+            None => None,
+        };
+        Some(PlainCall { name, arguments })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_and_arguments_are_found() {
+        let call = PlainCall::read(br#"{"arguments":null,"name":"a\u0062"}"#).unwrap();
+        assert_eq!((&*call.name, call.arguments), ("ab", None));
+    }
+
+    #[test]
+    fn what_is_unusual_is_left_to_the_decoder() {
+        for params in [
+            "[]",
+            "{}",
+            r#"{"name":7}"#,
+            r#"{"name":"a","name":"b"}"#,
+            r#"{"name":"a","n\u0061me":"b"}"#,
+            r#"{"name":"a","arguments":{},"arguments":{}}"#,
+            r#"{"name":"a","_meta":{},"_meta":{}}"#,
+            r#"{"name":"a","inputResponses":{}}"#,
+            r#"{"name":"a","arguments":{}"#,
+            r#"{"name":"a"}x"#,
+        ] {
+            assert_eq!(PlainCall::read(params.as_bytes()), None, "{params}");
+        }
+        assert_eq!(
+            PlainCall::read(b"{\"name\":\"a\",\"arguments\":\"\xff\"}"),
+            None
+        );
+    }
+}
