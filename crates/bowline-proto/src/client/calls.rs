@@ -10,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use memchr::memmem;
 
-use super::{CallId, CallOptions, Timeouts, tool_list::Relisting};
+use super::{CallId, CallOptions, Timeouts, request::ToolName, tool_list::Relisting};
 use crate::{
     Instant,
     jsonrpc::Draft,
@@ -32,7 +32,7 @@ pub(super) struct Call {
     /// What the request carries besides its parameters, for every time it is
     /// sent.
     pub(super) meta: Option<Box<Meta>>,
-    pub(super) tool: Option<Box<str>>,
+    pub(super) tool: Option<ToolName>,
     /// The parameters as they were sent, kept only where they may be needed
     /// again.
     pub(super) members: Option<Bytes>,

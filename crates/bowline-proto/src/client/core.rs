@@ -266,19 +266,19 @@ impl Core {
         }
     }
 
-    /// Ends a call within its session. A subscription that was to be restored
-    /// and was not is lost.
-    pub(super) fn finish(&mut self, now: Instant, id: CallId, outcome: Outcome) -> Option<Call> {
+    /// Ends a call within its session, and says what it was for. A subscription
+    /// that was to be restored and was not is lost.
+    pub(super) fn finish(&mut self, now: Instant, id: CallId, outcome: Outcome) -> Option<Purpose> {
         let answer = match &outcome {
             Outcome::Result(_) => None,
             Outcome::Refused(error) => Some(Some(error.clone())),
             Outcome::Failed(_) => Some(None),
         };
-        let call = self.conclude(now, id, outcome)?;
+        let purpose = self.conclude(now, id, outcome)?;
         let Some(error) = answer else {
-            return Some(call);
+            return Some(purpose);
         };
-        match &call.purpose {
+        match &purpose {
             Purpose::RestoreSubscription(uri) => self.lose_subscription(uri.clone(), error),
             Purpose::Relist(relisting) => {
                 let refused = Outcome::Refused(relisting.error.clone());
@@ -286,12 +286,12 @@ impl Core {
             }
             _ => {}
         }
-        Some(call)
+        Some(purpose)
     }
 
     /// Ends a call: forgets it, disarms its timers, and says how it ended.
     /// The only way out of the table, so that no call ends twice.
-    fn conclude(&mut self, now: Instant, id: CallId, outcome: Outcome) -> Option<Call> {
+    fn conclude(&mut self, now: Instant, id: CallId, outcome: Outcome) -> Option<Purpose> {
         let call = self.calls.remove(id)?;
         self.timers.disarm_at(Timer::Deadline(id), call.deadline);
         match &call.phase {
@@ -308,11 +308,11 @@ impl Core {
             self.observe_end(now, id, &call, &outcome);
             self.output(Output::Done { call: id, outcome });
         }
-        Some(call)
+        Some(call.purpose)
     }
 
-    pub(super) fn fail(&mut self, now: Instant, id: CallId, failure: Failure) -> Option<Call> {
-        self.finish(now, id, Outcome::Failed(failure))
+    pub(super) fn fail(&mut self, now: Instant, id: CallId, failure: Failure) {
+        self.finish(now, id, Outcome::Failed(failure));
     }
 
     /// Moves a call's deadline.

@@ -222,10 +222,10 @@ impl Ready {
             Some(Purpose::ListTools { .. }) => self.offered(core, result),
             _ => result.clone(),
         };
-        let Some(call) = core.finish(now, id, Outcome::Result(told)) else {
+        let Some(purpose) = core.finish(now, id, Outcome::Result(told)) else {
             return;
         };
-        match call.purpose {
+        match purpose {
             Purpose::ListTools { continues } => self.modes.listed(result, continues),
             Purpose::Subscribe(uri) => {
                 core.intents.uris.insert(uri);

@@ -268,7 +268,7 @@ impl Listening {
             ..Dress::default()
         };
         dress.put_on(&mut draft, &mut core.scratch);
-        core.send(link, Some(wire), draft.into_request(wire).frame);
+        core.send(link, Some(wire), draft.into_frame(wire));
         core.timers
             .arm(Timer::Relisten, now + core.config.timeouts.other);
         self.next = Some(Stream {

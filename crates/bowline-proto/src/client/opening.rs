@@ -236,7 +236,7 @@ impl Opening {
             ..Dress::default()
         };
         dress.put_on(&mut draft, &mut core.scratch);
-        core.send(self.link, Some(id), draft.into_request(id).frame);
+        core.send(self.link, Some(id), draft.into_frame(id));
         core.timers
             .arm(Timer::Probe, now + core.config.timeouts.probe);
         self.probes += 1;
@@ -257,7 +257,7 @@ impl Opening {
         match Draft::new(method::INITIALIZE, &params) {
             Ok(draft) => {
                 let id = core.next_id();
-                core.send(self.link, Some(id), draft.into_request(id).frame);
+                core.send(self.link, Some(id), draft.into_frame(id));
                 self.phase = Phase::Initializing { id };
                 State::Opening(self)
             }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::{
     CallId, CallOptions, Cancel, Cause, CauseKind, Event, Failure, HttpRefusal, Link, OnInput,
     Outcome, Output, PeerRequest, Progress, Refusal, Server, Telemetry, Wire,
-    calls::Phase,
+    calls::{Call, Phase},
     core::Core,
     dress::Dress,
     handshake::Handshake,
@@ -201,17 +201,15 @@ impl Ready {
         let Some(draft) = draft else {
             return;
         };
-        match self.check(core, id) {
+        match self.check(core, id, &draft) {
             Ok(()) => self.transmit(core, now, id, draft),
-            Err(failure) => {
-                core.fail(now, id, failure);
-            }
+            Err(failure) => core.fail(now, id, failure),
         }
     }
 
     /// Whether the call may go out at all: the revision has the method, the
     /// server advertised it, and its mode fits.
-    fn check(&mut self, core: &Core, id: CallId) -> Result<(), Failure> {
+    fn check(&mut self, core: &Core, id: CallId, draft: &Draft) -> Result<(), Failure> {
         let Some(call) = core.calls.get(id) else {
             return Ok(());
         };
@@ -236,7 +234,9 @@ impl Ready {
             return Err(Failure::NotSupported { capability });
         }
         if info.name == method::TOOLS_CALL {
-            let listed = || self.modes.of(call.tool.as_deref().unwrap_or_default());
+            let tool = call.tool.as_ref();
+            let name = || tool.map_or("", |tool| tool.get(draft.members()));
+            let listed = || self.modes.of(name());
             let mode = call.options.mode.unwrap_or_else(listed);
             if mode == ToolMode::Stateful && self.server.stateless_only() {
                 return Err(Failure::ModeMismatch);
@@ -275,30 +275,26 @@ impl Ready {
             core.fail(now, id, Failure::RequestTooLarge { size, limit });
             return;
         }
-        let encoded = draft.into_request(wire);
-        if call.members.is_none() && self.keeps_members(core, id) {
+        let frame = if call.members.is_none() && self.keeps_members(core.config.wire, call) {
+            let encoded = draft.into_request(wire);
             // Kept once: later rounds add to what was first asked.
-            if let Some(call) = core.calls.get_mut(id) {
-                call.members = Some(encoded.members);
-            }
-        }
-        if let Some(call) = core.calls.get_mut(id) {
-            call.phase = Phase::InFlight { wire, sends: 1 };
-        }
+            call.members = Some(encoded.members);
+            encoded.frame
+        } else {
+            draft.into_frame(wire)
+        };
+        call.phase = Phase::InFlight { wire, sends: 1 };
         core.calls.alias(wire, id);
-        core.send(self.link, Some(wire), encoded.frame);
+        core.send(self.link, Some(wire), frame);
     }
 
     /// Whether the parameters may be needed again: for a further round, after
     /// a reconnection, or because the server forgot our session.
-    fn keeps_members(&self, core: &Core, id: CallId) -> bool {
-        let Some(call) = core.calls.get(id) else {
-            return false;
-        };
+    fn keeps_members(&self, wire: Wire, call: &Call) -> bool {
         let may_be_asked = self.rules.era == Era::Stateless
             && call.options.on_input == OnInput::Ask
             && call.info.is_some_and(|info| info.input_rounds);
-        may_be_asked || call.options.replay || core.config.wire == Wire::Http
+        may_be_asked || call.options.replay || wire == Wire::Http
     }
 
     /// Tells the server that the answer to `wire` is not wanted any more.
@@ -425,7 +421,7 @@ impl Ready {
                 core.fail(now, id, Failure::Undelivered(cause));
             }
             Refusal::Unanswered(cause) => {
-                if let Some(wire) = core.calls.get(id).and_then(super::calls::Call::wire) {
+                if let Some(wire) = core.calls.get(id).and_then(Call::wire) {
                     core.bury(now, wire);
                 }
                 core.fail(now, id, Failure::ConnectionLost(cause));

@@ -23,7 +23,41 @@ use crate::{
 pub struct Request {
     pub(super) draft: Draft,
     pub(super) meta: Option<Box<Meta>>,
-    pub(super) tool: Option<Box<str>>,
+    pub(super) tool: Option<ToolName>,
+}
+
+/// The name of the tool that a request calls.
+#[derive(Debug)]
+pub(super) enum ToolName {
+    /// The parameters begin with it, and it is so long: no need for a copy.
+    Leading(usize),
+    Own(Box<str>),
+}
+
+/// How parameters begin whose first member is the name.
+const LEADING_NAME: &[u8] = br#""name":""#;
+
+impl ToolName {
+    fn new(name: &str, members: &[u8]) -> Self {
+        let written = members.strip_prefix(LEADING_NAME);
+        let rest = written.and_then(|written| written.strip_prefix(name.as_bytes()));
+        match rest {
+            // A name that was escaped does not look like itself.
+            Some([b'"', ..]) => Self::Leading(name.len()),
+            _ => Self::Own(name.into()),
+        }
+    }
+
+    /// The name, in a request whose parameters are these.
+    pub(super) fn get<'a>(&'a self, members: &'a [u8]) -> &'a str {
+        match self {
+            Self::Leading(length) => members
+                .get(LEADING_NAME.len()..LEADING_NAME.len() + length)
+                .and_then(|name| std::str::from_utf8(name).ok())
+                .unwrap_or_default(),
+            Self::Own(name) => name,
+        }
+    }
 }
 
 impl Request {
@@ -91,7 +125,7 @@ impl Request {
     /// whether the call is bound to the session.
     #[must_use]
     pub fn for_tool(mut self, name: &str) -> Self {
-        self.tool = Some(name.into());
+        self.tool = Some(ToolName::new(name, self.draft.members()));
         self
     }
 

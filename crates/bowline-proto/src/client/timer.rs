@@ -41,7 +41,10 @@ impl Timer {
     ];
 
     fn slot(self) -> Option<usize> {
-        Self::SINGLE.iter().position(|single| *single == self)
+        match self {
+            Self::Deadline(_) | Self::Resend(_) => None,
+            _ => Self::SINGLE.iter().position(|single| *single == self),
+        }
     }
 }
 
@@ -49,6 +52,8 @@ impl Timer {
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     single: [Option<Instant>; Timer::SINGLE.len()],
+    /// The earliest of them. They change seldom, and every call asks.
+    soonest: Option<Instant>,
     calls: BTreeSet<(Instant, Timer)>,
 }
 
@@ -56,7 +61,7 @@ impl Timers {
     /// Arms a timer of which there is one, replacing an earlier deadline.
     pub(super) fn arm(&mut self, timer: Timer, at: Instant) {
         match timer.slot() {
-            Some(slot) => self.single[slot] = Some(at),
+            Some(slot) => self.set(slot, Some(at)),
             None => {
                 self.calls.insert((at, timer));
             }
@@ -66,8 +71,13 @@ impl Timers {
     /// Disarms a timer of which there is one.
     pub(super) fn disarm(&mut self, timer: Timer) {
         if let Some(slot) = timer.slot() {
-            self.single[slot] = None;
+            self.set(slot, None);
         }
+    }
+
+    fn set(&mut self, slot: usize, at: Option<Instant>) {
+        self.single[slot] = at;
+        self.soonest = self.single.iter().copied().flatten().min();
     }
 
     /// Disarms a call's timer, which stands at `at`.
@@ -91,7 +101,7 @@ impl Timers {
     /// The earliest deadline.
     pub(super) fn next(&self) -> Option<Instant> {
         let call = self.calls.first().map(|(at, _)| *at);
-        self.single.iter().copied().flatten().chain(call).min()
+        self.soonest.into_iter().chain(call).min()
     }
 
     /// Takes one timer that is due. Single timers go first: a state change
@@ -99,7 +109,7 @@ impl Timers {
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<Timer> {
         for (slot, timer) in Timer::SINGLE.into_iter().enumerate() {
             if self.single[slot].is_some_and(|at| at <= now) {
-                self.single[slot] = None;
+                self.set(slot, None);
                 return Some(timer);
             }
         }

@@ -26,7 +26,8 @@ use super::{ErrorObject, RequestId, escape, write};
 #[derive(Clone, Debug)]
 pub struct Draft {
     method: Cow<'static, str>,
-    /// Room for the longest head, then the params without their closing brace.
+    /// Room for the longest id, then the message from the method on, without its
+    /// closing braces.
     buffer: Vec<u8>,
     /// Where the members begin, behind the opening brace of the params.
     start: usize,
@@ -74,9 +75,12 @@ impl Draft {
     /// A draft without params.
     pub fn empty(method: impl Into<Cow<'static, str>>) -> Self {
         let method = method.into();
-        let start = longest_head(&between_quotes(&method));
-        let mut buffer = Vec::with_capacity((2 * start).max(SMALL));
-        buffer.resize(start, b' ');
+        let mut buffer = Vec::with_capacity(SMALL.max(2 * (ROOM + method.len())));
+        buffer.resize(ROOM, b' ');
+        buffer.extend_from_slice(METHOD);
+        escape::string(&mut buffer, &method);
+        buffer.extend_from_slice(PARAMS);
+        let start = buffer.len();
         Self {
             method,
             buffer,
@@ -150,19 +154,29 @@ impl Draft {
     /// Finishes it as a request.
     #[must_use]
     pub fn into_request(self, id: u64) -> Encoded {
-        let members = self.start..self.own;
-        let (mut frame, start) = self.finish(Some(id));
-        let members = frame.slice(members);
-        frame.advance(start);
+        // Counted from the end, where nothing moves any more.
+        let (start, own) = (self.buffer.len() - self.start, self.buffer.len() - self.own);
+        let braces = if self.is_empty() { 0 } else { 2 };
+        let frame = self.finish(Some(id));
+        let behind = frame.len() - braces;
+        let members = match braces {
+            0 => Bytes::new(),
+            _ => frame.slice(behind - start..behind - own),
+        };
         Encoded { frame, members }
+    }
+
+    /// Finishes it as a request that is sent once, so that its members are not
+    /// needed any more.
+    #[must_use]
+    pub fn into_frame(self, id: u64) -> Bytes {
+        self.finish(Some(id))
     }
 
     /// Finishes it as a notification.
     #[must_use]
     pub fn into_notification(self) -> Bytes {
-        let (mut frame, start) = self.finish(None);
-        frame.advance(start);
-        frame
+        self.finish(None)
     }
 
     /// Ends the members that are there from the beginning.
@@ -180,30 +194,25 @@ impl Draft {
         self.buffer.push(b':');
     }
 
-    /// The whole buffer, and where in it the frame begins.
-    fn finish(mut self, id: Option<u64>) -> (Bytes, usize) {
-        let method = between_quotes(&self.method);
+    fn finish(mut self, id: Option<u64>) -> Bytes {
+        if self.is_empty() {
+            self.buffer.truncate(self.start - PARAMS.len());
+            self.buffer.push(b'}');
+        } else {
+            self.buffer.extend_from_slice(b"}}");
+            one_line(&mut self.buffer[self.start..]);
+        }
         let mut head = Backwards {
             buffer: &mut self.buffer,
-            at: self.start,
+            at: ROOM,
         };
-        let has_params = head.buffer.len() > self.start;
-        head.put(if has_params { PARAMS } else { b"\"" });
-        head.put(&method);
-        head.put(METHOD);
         if let Some(id) = id {
             head.put_number(id);
             head.put(ID);
         }
         head.put(VERSION);
         let start = head.at;
-        if has_params {
-            self.buffer.extend_from_slice(b"}}");
-        } else {
-            self.buffer.push(b'}');
-        }
-        one_line(&mut self.buffer[self.start..]);
-        (self.buffer.into(), start)
+        pack(self.buffer, start)
     }
 }
 
@@ -275,16 +284,15 @@ const SMALL: usize = 256;
 
 const VERSION: &[u8] = br#"{"jsonrpc":"2.0""#;
 const ID: &[u8] = br#","id":"#;
-const METHOD: &[u8] = br#","method":""#;
-const PARAMS: &[u8] = br#"","params":{"#;
+const METHOD: &[u8] = br#","method":"#;
+const PARAMS: &[u8] = br#","params":{"#;
 const RESULT: &[u8] = br#","result":"#;
 const ERROR: &[u8] = br#","error":"#;
 
 const LONGEST_ID: usize = u64::MAX.ilog10() as usize + 1;
 
-fn longest_head(method: &[u8]) -> usize {
-    VERSION.len() + ID.len() + LONGEST_ID + METHOD.len() + method.len() + PARAMS.len()
-}
+/// What stands before the method at most.
+const ROOM: usize = VERSION.len() + ID.len() + LONGEST_ID;
 
 /// Writes towards the front: what stands behind is there already.
 struct Backwards<'a> {
@@ -323,7 +331,28 @@ fn answer(id: Option<&RequestId>, member: &[u8], capacity: usize) -> Vec<u8> {
 fn close(mut buffer: Vec<u8>) -> Bytes {
     buffer.push(b'}');
     one_line(&mut buffer);
-    buffer.into()
+    pack(buffer, 0)
+}
+
+/// Up to this size, moving a message costs less than an allocation.
+const MOVED: usize = 1024;
+
+/// The message that begins at `start`, to be handed around.
+///
+/// Bytes of a full vector need no reference count until they are shared, and
+/// its beginning is cut off for nothing. So a small message is moved to the end
+/// of its buffer.
+fn pack(mut buffer: Vec<u8>, mut start: usize) -> Bytes {
+    let (length, capacity) = (buffer.len(), buffer.capacity());
+    if capacity <= MOVED {
+        let spare = capacity - length;
+        buffer.resize(capacity, b' ');
+        buffer.copy_within(start..length, start + spare);
+        start += spare;
+    }
+    let mut message = Bytes::from(buffer);
+    message.advance(start);
+    message
 }
 
 /// Raw JSON is written as it came, line ends and all, but a frame is one line.
@@ -340,31 +369,33 @@ fn one_line(frame: &mut [u8]) {
     }
 }
 
-/// The method as it stands between the quotes of a JSON string. It rarely needs
-/// an escape.
-fn between_quotes(method: &str) -> Cow<'_, [u8]> {
-    if escape::is_plain(method.as_bytes()) {
-        return Cow::Borrowed(method.as_bytes());
-    }
-    let mut quoted = Vec::new();
-    escape::string(&mut quoted, method);
-    quoted.pop();
-    quoted.remove(0);
-    Cow::Owned(quoted)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn only_some_texts_need_escapes() {
-        assert!(matches!(
-            between_quotes("tools/call"),
-            Cow::Borrowed(b"tools/call")
-        ));
-        assert!(matches!(between_quotes("größe\u{7f}"), Cow::Borrowed(_)));
-        assert_eq!(&*between_quotes("a\"b\\c\n\u{1}"), br#"a\"b\\c\n\u0001"#);
+    fn methods_are_escaped_where_they_must_be() {
+        let frame = |method: &'static str| Draft::empty(method).into_notification();
+        assert_eq!(
+            frame("größe\u{7f}"),
+            "{\"jsonrpc\":\"2.0\",\"method\":\"größe\u{7f}\"}"
+        );
+        assert_eq!(
+            frame("a\"b\\c\n\u{1}"),
+            r#"{"jsonrpc":"2.0","method":"a\"b\\c\n\u0001"}"#
+        );
+    }
+
+    #[test]
+    fn large_messages_stay_where_they_are() {
+        for length in [0, 1, 100, 200, 1000, 5000] {
+            let members = format!(r#""a":"{}""#, "x".repeat(length));
+            let encoded = Draft::from_members("m", members.as_bytes()).into_request(7);
+            let expected =
+                format!(r#"{{"jsonrpc":"2.0","id":7,"method":"m","params":{{{members}}}}}"#);
+            assert_eq!(encoded.frame, expected);
+            assert_eq!(encoded.members, members);
+        }
     }
 
     #[test]

@@ -77,6 +77,9 @@ pub fn scan(frame: &[u8]) -> Result<Envelope<'_>, ScanError> {
         .map_err(|fault| fault.explain(frame))
 }
 
+/// The type of a result that is the end of a call.
+const COMPLETE: &str = "complete";
+
 /// The members of a message as far as they have been seen.
 #[derive(Default)]
 struct Parts<'a> {
@@ -178,6 +181,8 @@ impl<'a> Parts<'a> {
                 continue;
             }
             self.result_type = match Quoted::from_value(value) {
+                // Nearly all are, and this one need not be looked at closely.
+                Some(text) if text.is(COMPLETE) => Some(Cow::Borrowed(COMPLETE)),
                 Some(text) => {
                     let text = text.decode();
                     Some(text.ok_or(Fault::new(ScanErrorKind::NotJson, at))?)

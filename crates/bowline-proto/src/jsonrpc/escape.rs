@@ -19,7 +19,7 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
 }
 
 /// Whether all of it can stand in a JSON string as it is.
-pub(super) fn is_plain(bytes: &[u8]) -> bool {
+fn is_plain(bytes: &[u8]) -> bool {
     const ONES: u64 = u64::from_le_bytes([0x01; 8]);
     const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
     let (words, rest) = bytes.as_chunks();

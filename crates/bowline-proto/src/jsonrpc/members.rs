@@ -78,12 +78,23 @@ impl<'a> Members<'a> {
         self.bytes[self.at]
     }
 
+    #[inline(always)]
     fn token(&mut self) -> Result<u8, Fault> {
+        match self.bytes.get(self.at) {
+            // Most messages are written without whitespace.
+            Some(&token) if token > b' ' => Ok(token),
+            _ => self.token_behind_whitespace(),
+        }
+    }
+
+    #[cold]
+    fn token_behind_whitespace(&mut self) -> Result<u8, Fault> {
         self.at = skip::whitespace(self.bytes, self.at);
         let token = self.bytes.get(self.at).copied();
         token.ok_or(Fault::new(ScanErrorKind::UnexpectedEnd, self.at))
     }
 
+    #[inline(always)]
     fn expect(&mut self, token: u8, wanted: u8) -> Result<(), Fault> {
         if token != wanted {
             return Err(Fault::new(ScanErrorKind::NotJson, self.at));
@@ -105,7 +116,9 @@ impl<'a> Quoted<'a> {
 
     /// Whether the string reads `text`, which has nothing that must be escaped.
     pub(super) fn is(&self, text: &str) -> bool {
-        self.0 == text.as_bytes() || (self.has_escapes() && spells(self.0, text.as_bytes()))
+        // An escape is longer than the letter that it stands for.
+        self.0 == text.as_bytes()
+            || (self.0.len() > text.len() && self.has_escapes() && spells(self.0, text.as_bytes()))
     }
 
     /// The text, borrowed where it has no escapes; none where it is not valid.

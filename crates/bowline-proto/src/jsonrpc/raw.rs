@@ -96,8 +96,7 @@ impl RawJson {
     ///
     /// Where the JSON does not have the shape of `T`.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        // All else is decoded from slices: one reader is enough.
-        serde_json::from_slice(self.get().as_bytes())
+        serde_json::from_str(self.get())
     }
 }
 

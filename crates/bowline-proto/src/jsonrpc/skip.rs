@@ -156,9 +156,15 @@ impl Nesting {
 }
 
 /// Whether an odd number of backslashes stands right before `at`.
+#[inline(always)]
 fn is_escaped(bytes: &[u8], at: usize) -> bool {
-    let before = bytes[..at].iter().rev();
-    before.take_while(|&&byte| byte == b'\\').count() % 2 == 1
+    bytes[..at].last() == Some(&b'\\') && ends_oddly(&bytes[..at])
+}
+
+#[cold]
+fn ends_oddly(bytes: &[u8]) -> bool {
+    let backslashes = bytes.iter().rev().take_while(|&&byte| byte == b'\\');
+    backslashes.count() % 2 == 1
 }
 
 /// How many words of eight bytes are searched before the vectorised search is

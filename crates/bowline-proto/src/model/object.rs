@@ -445,8 +445,7 @@ impl<'a, E: de::Error> MapAccess<'a> for Buffered<'a, E> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'a>>(&mut self, seed: V) -> Result<V::Value, E> {
-        let json = self.value.get().as_bytes();
-        let mut deserializer = serde_json::Deserializer::from_slice(json);
+        let mut deserializer = serde_json::Deserializer::from_str(self.value.get());
         seed.deserialize(&mut deserializer)
             .map_err(|error| E::custom(unplaced(&error)))
     }

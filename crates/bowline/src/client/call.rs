@@ -4,13 +4,19 @@ use std::{
     borrow::Cow,
     future::{Future, IntoFuture},
     marker::PhantomData,
+    mem,
     pin::Pin,
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
 use tokio::sync::mpsc;
 
-use super::{Client, Error, answer::Answer, shared::Shared};
+use super::{
+    Client, Error,
+    answer::Answer,
+    shared::{Shared, UnderWay},
+};
 use crate::{
     proto::{
         client::{CallOptions, CallPolicy, Failure, OnInput, Outcome, Progress, Request},
@@ -127,33 +133,87 @@ impl<'a, R: Answer> Call<'a, R> {
     }
 
     pub(crate) async fn outcome(self) -> Result<Outcome, Error> {
+        Ok(self.make()?.await)
+    }
+
+    /// Makes the call, at once.
+    fn make(self) -> Result<Made<'a>, Error> {
         let request = self
             .request
             .map_err(|error| Error::unencodable(&self.operation, error))?;
         let shared = self.client.shared();
-        let call = shared.request(request, self.options, self.progress);
-        let Some(signal) = self.signal else {
-            return Ok(call.await);
-        };
-        tokio::select! {
-            outcome = call => Ok(outcome),
-            // Dropping the call gives it up.
-            () = signal => Ok(Outcome::Failed(Failure::Cancelled)),
-        }
-    }
-
-    async fn answer(self) -> Result<R, Error> {
-        let (client, operation) = (self.client, self.operation.clone());
-        read(client.shared(), &operation, self.outcome().await?)
+        Ok(Made {
+            shared,
+            operation: self.operation,
+            call: shared.request(request, self.options, self.progress),
+            signal: self.signal,
+        })
     }
 }
 
 impl<'a, R: Answer + 'a> IntoFuture for Call<'a, R> {
     type Output = Result<R, Error>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+    type IntoFuture = CallFuture<'a, R>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.answer())
+        CallFuture(Stage::Asked(self))
+    }
+}
+
+/// A call as it is awaited. It is made when it is first polled.
+#[must_use = "a call is made when it is awaited"]
+pub struct CallFuture<'a, R>(Stage<'a, R>);
+
+enum Stage<'a, R> {
+    Asked(Call<'a, R>),
+    Made(Made<'a>),
+    Over,
+}
+
+impl<R: Answer> Future for CallFuture<'_, R> {
+    type Output = Result<R, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let stage = &mut self.0;
+        if matches!(stage, Stage::Asked(_))
+            && let Stage::Asked(call) = mem::replace(stage, Stage::Over)
+        {
+            *stage = Stage::Made(call.make()?);
+        }
+        let Stage::Made(made) = stage else {
+            // Nobody should ask again.
+            return Poll::Pending;
+        };
+        let outcome = ready!(Pin::new(&mut *made).poll(cx));
+        let read = read(made.shared, &made.operation, outcome);
+        *stage = Stage::Over;
+        Poll::Ready(read)
+    }
+}
+
+/// A call that was made, and what may give it up.
+struct Made<'a> {
+    shared: &'a Shared,
+    operation: Cow<'static, str>,
+    call: UnderWay<'a>,
+    signal: Option<BoxFuture<'a, ()>>,
+}
+
+impl Future for Made<'_> {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        if let Poll::Ready(outcome) = Pin::new(&mut self.call).poll(cx) {
+            return Poll::Ready(outcome);
+        }
+        match &mut self.signal {
+            // Whoever drops the call then gives it up.
+            Some(signal) => signal
+                .as_mut()
+                .poll(cx)
+                .map(|()| Outcome::Failed(Failure::Cancelled)),
+            None => Poll::Pending,
+        }
     }
 }
 

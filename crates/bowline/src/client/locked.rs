@@ -49,7 +49,9 @@ impl DerefMut for Locked<'_> {
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        self.ended = mem::take(&mut self.inner.ended_calls);
+        if self.inner.ended_calls.first.is_some() {
+            self.ended = mem::take(&mut self.inner.ended_calls);
+        }
     }
 }
 
@@ -65,10 +67,12 @@ impl Ended {
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        let others = self.others.drain(..);
-        for (waiter, outcome) in self.first.take().into_iter().chain(others) {
-            // A caller that is gone has cancelled the call already.
+        // A caller that is gone has cancelled the call already.
+        if let Some((waiter, outcome)) = self.first.take() {
             let _ = waiter.send(outcome);
+            for (waiter, outcome) in self.others.drain(..) {
+                let _ = waiter.send(outcome);
+            }
         }
     }
 }

@@ -30,7 +30,7 @@ use self::shared::Shared;
 pub use self::{
     answer::{Answer, Verbatim},
     builder::ClientBuilder,
-    call::Call,
+    call::{Call, CallFuture},
     continuation::{Continuation, ToolTurn},
     error::Error,
     health::Health,

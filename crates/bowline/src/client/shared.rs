@@ -6,8 +6,10 @@
 
 use std::{
     collections::BTreeMap,
+    future::Future,
+    pin::Pin,
     sync::{Arc, Mutex, PoisonError},
-    task::{Context, Waker},
+    task::{Context, Poll, Waker, ready},
     time::Duration,
 };
 
@@ -25,8 +27,8 @@ use crate::{
     proto::{
         Instant,
         client::{
-            CallId, CallOptions, Cancel, CauseKind, Connection, Event, Input, Link as LinkId,
-            Outcome, Output, Request, StateName, Wiring,
+            CallId, CallOptions, Cancel, CauseKind, Connection, Event, Failure, Input,
+            Link as LinkId, Outcome, Output, Request, StateName, Wiring,
         },
         model::ProgressParams,
     },
@@ -142,34 +144,30 @@ impl Shared {
         call
     }
 
-    /// Makes a call and waits for its end. Giving up waiting gives up the call.
-    pub(crate) async fn request(
+    /// Makes a call, at once. Its end can be waited for; giving up waiting
+    /// gives up the call.
+    pub(crate) fn request(
         self: &Arc<Self>,
         request: Request,
         options: CallOptions,
         progress: Option<mpsc::UnboundedSender<ProgressParams>>,
-    ) -> Outcome {
+    ) -> UnderWay<'_> {
         self.ask(|machine, now| machine.call(now, request, options), progress)
-            .await
     }
 
     /// As [`request`](Self::request), for whatever ends like a call.
-    pub(crate) async fn ask(
+    pub(crate) fn ask(
         self: &Arc<Self>,
         start: impl FnOnce(&mut Connection, Instant) -> CallId,
         progress: Option<mpsc::UnboundedSender<ProgressParams>>,
-    ) -> Outcome {
+    ) -> UnderWay<'_> {
         let (outcome, ended) = oneshot::channel();
         let call = self.call(start, Waiter { outcome, progress });
-        let mut guard = GiveUp {
+        UnderWay {
             shared: self,
             call,
-            armed: true,
-        };
-        let outcome = ended.await;
-        guard.armed = false;
-        // The machine answers every call, and nobody else drops the sender.
-        outcome.unwrap_or(Outcome::Failed(crate::proto::client::Failure::Shutdown))
+            ended: Some(ended),
+        }
     }
 
     /// Carries out what the machine has to say.
@@ -340,16 +338,31 @@ impl Inner {
     }
 }
 
-/// Gives a call up when nobody waits for it any more.
-struct GiveUp<'a> {
+/// A call that was made. Dropping it before its end gives the call up.
+pub(crate) struct UnderWay<'a> {
     shared: &'a Arc<Shared>,
     call: CallId,
-    armed: bool,
+    /// `None` once it has ended.
+    ended: Option<oneshot::Receiver<Outcome>>,
 }
 
-impl Drop for GiveUp<'_> {
+impl Future for UnderWay<'_> {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        let outcome = match &mut self.ended {
+            Some(ended) => ready!(Pin::new(ended).poll(cx)).ok(),
+            None => None,
+        };
+        self.ended = None;
+        // The machine answers every call, and nobody else drops the sender.
+        Poll::Ready(outcome.unwrap_or(Outcome::Failed(Failure::Shutdown)))
+    }
+}
+
+impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        if self.armed {
+        if self.ended.take().is_some() {
             self.shared
                 .command(|machine, now| machine.cancel(now, self.call, Cancel::Dropped));
         }

@@ -2,14 +2,13 @@
 
 use std::{
     future::{Future, IntoFuture},
-    pin::Pin,
     time::Duration,
 };
 
 use serde::{Serialize, Serializer, de::DeserializeOwned, ser::SerializeMap as _};
 use tokio::sync::mpsc;
 
-use super::{Call, Client, Continuation, Error, ToolTurn, continuation, pages};
+use super::{Call, CallFuture, Client, Continuation, Error, ToolTurn, continuation, pages};
 use crate::proto::{
     client::Request,
     jsonrpc::{Draft, EncodeError},
@@ -178,7 +177,7 @@ impl<'a> CallTool<'a> {
 
 impl<'a> IntoFuture for CallTool<'a> {
     type Output = Result<CallToolResult, Error>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+    type IntoFuture = CallFuture<'a, CallToolResult>;
 
     fn into_future(self) -> Self::IntoFuture {
         self.call.into_future()

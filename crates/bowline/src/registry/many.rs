@@ -52,7 +52,7 @@ pub fn call_many<'a, N: AsRef<str>, A: Serialize>(
     let calls = calls.into_iter();
     Many::new(calls.map(|(tool, arguments)| {
         let call = client.tools().call(tool.as_ref(), arguments);
-        call.into_future()
+        Box::pin(call.into_future()) as BoxFuture<'_, _>
     }))
 }
 
@@ -62,7 +62,10 @@ pub fn read_many<'a, U: AsRef<str>>(
     uris: impl IntoIterator<Item = U>,
 ) -> Many<'a, Result<ReadResourceResult, Error>> {
     let uris = uris.into_iter();
-    Many::new(uris.map(|uri| client.resources().read(uri.as_ref()).into_future()))
+    Many::new(uris.map(|uri| {
+        let read = client.resources().read(uri.as_ref());
+        Box::pin(read.into_future()) as BoxFuture<'_, _>
+    }))
 }
 
 impl<'a, T> Many<'a, T> {
