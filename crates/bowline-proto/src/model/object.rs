@@ -34,6 +34,7 @@ use serde::{
     ser::SerializeMap,
 };
 
+use super::Extra;
 use crate::jsonrpc::{RawJson, unplaced};
 
 /// What [`object!`] generates: enough to build the object entry by entry, so
@@ -43,23 +44,21 @@ pub(crate) trait Object: Sized {
     const NAME: &'static str;
     /// The member that tells this object from its siblings, and its value.
     const TAG: Option<(&'static str, &'static str)>;
-    /// Names one known member.
-    type Slot: Copy;
     /// The object while it is read.
     type Builder: Default;
 
-    /// The member behind a wire key.
-    fn slot(key: &str) -> Option<Self::Slot>;
+    /// The member behind a wire key, by its place among the declared ones.
+    fn slot(key: &str) -> Option<u8>;
 
     /// Reads the value of a known member, whose key has just been read.
     fn take<'de, A: MapAccess<'de>>(
         builder: &mut Self::Builder,
-        slot: Self::Slot,
+        slot: u8,
         map: &mut A,
     ) -> Result<(), A::Error>;
 
-    /// Keeps an unknown member.
-    fn keep(builder: &mut Self::Builder, key: Cow<'static, str>, value: RawJson);
+    /// Where unknown members are kept.
+    fn extra(builder: &mut Self::Builder) -> &mut Extra;
 
     /// Ends the reading; fails where a required member is missing.
     fn finish<E: de::Error>(builder: Self::Builder) -> Result<Self, E>;
@@ -108,7 +107,7 @@ pub(crate) fn feed<O: Object, E: de::Error>(
     for (key, value) in entries {
         match O::slot(&key) {
             Some(slot) => O::take(builder, slot, &mut Buffered::<E>::new(&value))?,
-            None => O::keep(builder, key, value),
+            None => O::extra(builder).push(key, value),
         }
     }
     Ok(())
@@ -118,7 +117,10 @@ macro_rules! object {
     (@tag) => { None };
     (@tag $tag:literal = $kind:literal) => { Some(($tag, $kind)) };
 
-    (@read required $ty:ty, $map:ident) => { $map.next_value::<$ty>()? };
+    (@held required $ty:ty) => { Option<$ty> };
+    (@held $rule:ident $ty:ty) => { $ty };
+
+    (@read required $ty:ty, $map:ident) => { Some($map.next_value::<$ty>()?) };
     (@read optional $ty:ty, $map:ident) => { $map.next_value::<$ty>()? };
     (@read nulled $ty:ty, $map:ident) => { $map.next_value::<$ty>()? };
     (@read nullable $ty:ty, $map:ident) => { Some($map.next_value()?) };
@@ -128,7 +130,7 @@ macro_rules! object {
     (@finish required $value:expr, $key:literal) => {
         $value.ok_or_else(|| serde::de::Error::missing_field($key))?
     };
-    (@finish $rule:ident $value:expr, $key:literal) => { $value.unwrap_or_default() };
+    (@finish $rule:ident $value:expr, $key:literal) => { $value };
 
     (@write optional $value:expr, $key:literal, $ty:ty, $map:ident) => {
         if let Some(value) = &$value {
@@ -212,12 +214,11 @@ macro_rules! object {
 
         const _: () = {
             #[expect(non_camel_case_types, reason = "a variant bears the name of its field")]
-            #[derive(Clone, Copy)]
-            pub(crate) enum Slot { $($field),* }
+            enum Slot { $($field),* }
 
             #[derive(Default)]
             pub(crate) struct Builder {
-                $( $field: Option<$ty>, )*
+                $( $field: $crate::model::object::object!(@held $rule $ty), )*
                 extra: $crate::model::Extra,
             }
 
@@ -225,36 +226,29 @@ macro_rules! object {
                 const NAME: &'static str = stringify!($name);
                 const TAG: Option<(&'static str, &'static str)> =
                     $crate::model::object::object!(@tag $($tag = $kind)?);
-                type Slot = Slot;
                 type Builder = Builder;
 
-                fn slot(key: &str) -> Option<Slot> {
+                fn slot(key: &str) -> Option<u8> {
                     match key {
-                        $( $key => Some(Slot::$field), )*
+                        $( $key => Some(Slot::$field as u8), )*
                         _ => None,
                     }
                 }
 
                 fn take<'de, A: serde::de::MapAccess<'de>>(
                     builder: &mut Builder,
-                    slot: Slot,
+                    slot: u8,
                     map: &mut A,
                 ) -> Result<(), A::Error> {
-                    match slot {
-                        $( Slot::$field => {
-                            builder.$field =
-                                Some($crate::model::object::object!(@read $rule $ty, map));
-                        } )*
-                    }
+                    $( if slot == Slot::$field as u8 {
+                        builder.$field = $crate::model::object::object!(@read $rule $ty, map);
+                        return Ok(());
+                    } )*
                     Ok(())
                 }
 
-                fn keep(
-                    builder: &mut Builder,
-                    key: std::borrow::Cow<'static, str>,
-                    value: $crate::jsonrpc::RawJson,
-                ) {
-                    builder.extra.push(key, value);
+                fn extra(builder: &mut Builder) -> &mut $crate::model::Extra {
+                    &mut builder.extra
                 }
 
                 fn finish<E: serde::de::Error>(builder: Builder) -> Result<Self, E> {
@@ -301,23 +295,22 @@ pub(crate) use object;
 impl<O: Object> Object for Box<O> {
     const NAME: &'static str = O::NAME;
     const TAG: Option<(&'static str, &'static str)> = O::TAG;
-    type Slot = O::Slot;
     type Builder = O::Builder;
 
-    fn slot(key: &str) -> Option<O::Slot> {
+    fn slot(key: &str) -> Option<u8> {
         O::slot(key)
     }
 
     fn take<'de, A: MapAccess<'de>>(
         builder: &mut O::Builder,
-        slot: O::Slot,
+        slot: u8,
         map: &mut A,
     ) -> Result<(), A::Error> {
         O::take(builder, slot, map)
     }
 
-    fn keep(builder: &mut O::Builder, key: Cow<'static, str>, value: RawJson) {
-        O::keep(builder, key, value);
+    fn extra(builder: &mut O::Builder) -> &mut Extra {
+        O::extra(builder)
     }
 
     fn finish<E: de::Error>(builder: O::Builder) -> Result<Self, E> {
@@ -333,17 +326,40 @@ fn fill<'de, O: Object, A: MapAccess<'de>>(
     builder: &mut O::Builder,
     map: &mut A,
 ) -> Result<(), A::Error> {
-    while let Some(key) = map.next_key_seed(KeySeed::<O>(PhantomData))? {
-        match key {
-            Key::Known(slot) => O::take(builder, slot, map)?,
-            Key::Tag(kind) => map.next_value_seed(ExpectKind(kind))?,
-            Key::Unknown(key) => {
-                let value = map.next_value()?;
-                O::keep(builder, key, value);
-            }
-        }
+    let names = Names {
+        slot: O::slot,
+        tag: O::TAG,
+    };
+    while let Some(slot) = next_known(names, O::extra(builder), map)? {
+        O::take(builder, slot, map)?;
     }
     Ok(())
+}
+
+/// Which keys an object knows.
+#[derive(Clone, Copy)]
+struct Names {
+    slot: fn(&str) -> Option<u8>,
+    tag: Option<(&'static str, &'static str)>,
+}
+
+/// Reads up to the key of the next known member, and keeps the unknown ones.
+///
+/// Objects differ in their names alone here, so that all of them share it.
+#[inline(never)]
+fn next_known<'de, A: MapAccess<'de>>(
+    names: Names,
+    extra: &mut Extra,
+    map: &mut A,
+) -> Result<Option<u8>, A::Error> {
+    while let Some(key) = map.next_key_seed(names)? {
+        match key {
+            Key::Known(slot) => return Ok(Some(slot)),
+            Key::Tag(kind) => map.next_value_seed(ExpectKind(kind))?,
+            Key::Unknown(key) => extra.push(key, map.next_value()?),
+        }
+    }
+    Ok(None)
 }
 
 struct ObjectVisitor<O>(PhantomData<O>);
@@ -362,32 +378,30 @@ impl<'de, O: Object> Visitor<'de> for ObjectVisitor<O> {
     }
 }
 
-enum Key<S> {
-    Known(S),
+enum Key {
+    Known(u8),
     /// The tag, with the value that it must have.
     Tag(&'static str),
     Unknown(Cow<'static, str>),
 }
 
-struct KeySeed<O>(PhantomData<O>);
+impl<'de> DeserializeSeed<'de> for Names {
+    type Value = Key;
 
-impl<'de, O: Object> DeserializeSeed<'de> for KeySeed<O> {
-    type Value = Key<O::Slot>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
         deserializer.deserialize_identifier(self)
     }
 }
 
-impl<O: Object> Visitor<'_> for KeySeed<O> {
-    type Value = Key<O::Slot>;
+impl Visitor<'_> for Names {
+    type Value = Key;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a member name")
     }
 
-    fn visit_str<E: de::Error>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(match (O::slot(key), O::TAG) {
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<Key, E> {
+        Ok(match ((self.slot)(key), self.tag) {
             (Some(slot), _) => Key::Known(slot),
             (None, Some((tag, kind))) if tag == key => Key::Tag(kind),
             (None, _) => Key::Unknown(Cow::Owned(key.into())),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Fault,
-    keyword::{Keyword, Node, Own, count},
+    keyword::{Keyword, Node, Own, Shown, count},
 };
 
 /// One look at a value.
@@ -102,7 +102,7 @@ impl<'a> Check<'a> {
             (Keyword::Not(node, schema), _) => {
                 let met = !self.fits(*node, value);
                 self.require(met, place, || {
-                    format!("{schema} is not allowed for {value}")
+                    format!("{} is not allowed for {}", Shown(schema), Shown(value))
                 })
             }
             (
@@ -133,7 +133,7 @@ impl<'a> Check<'a> {
         self.require(first && !second, place, || {
             if first {
                 let which = "is valid under more than one of the schemas listed in the 'oneOf'";
-                format!("{value} {which} keyword")
+                format!("{} {which} keyword", Shown(value))
             } else {
                 none_of("oneOf", value)
             }
@@ -161,6 +161,7 @@ impl<'a> Check<'a> {
                 let fitting = count(fitting);
                 let met = fitting >= *least && most.is_none_or(|most| fitting <= most);
                 self.require(met, place, || {
+                    let value = Shown(value);
                     if fitting == 0 {
                         format!("None of {value} are valid under the given schema")
                     } else {
@@ -237,6 +238,7 @@ impl<'a> Check<'a> {
 }
 
 fn none_of(keyword: &str, value: &Value) -> String {
+    let value = Shown(value);
     format!("{value} is not valid under any of the schemas listed in the '{keyword}' keyword")
 }
 

@@ -6,7 +6,7 @@ use regex_lite::Regex;
 use serde_json::{Map, Number, Value};
 
 use super::{
-    keyword::{Keyword, Node, Own, Type},
+    keyword::{Keyword, Node, Own, Shown, Type},
     refs,
 };
 
@@ -69,7 +69,7 @@ impl<'a> Compiler<'a> {
             Value::Bool(true) => Vec::new(),
             Value::Bool(false) => vec![Keyword::Own(Own::Never)],
             Value::Object(members) => self.keywords(&Schema { members, pointer }, node)?,
-            other => return Err(format!("{other} is not an object or a boolean")),
+            other => return Err(format!("{} is not an object or a boolean", Shown(other))),
         };
         Ok(node)
     }
@@ -272,9 +272,10 @@ impl Schema<'_> {
         let types: Option<Vec<Type>> = names.iter().map(|name| Type::named(name)).collect();
         let fault = || self.fault("type", "must be a type, or an array of them");
         let types = types.filter(|types| !types.is_empty());
-        let mut types = types.ok_or_else(fault)?;
-        types.sort_unstable_by_key(|kind| kind.name());
-        Ok(Some(types))
+        let types = types.ok_or_else(fault)?;
+        // By their names. There are few, so no sort needs to be compiled for it.
+        let alike = |kind| types.iter().copied().filter(move |it| *it == kind);
+        Ok(Some(Type::ALL.into_iter().flat_map(alike).collect()))
     }
 
     fn names(&self, key: &str, names: &Value) -> Result<Vec<String>> {

@@ -1,11 +1,12 @@
 //! What schemas demand, and how it is said that a value does not meet it.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use regex_lite::Regex;
 use serde_json::{Number, Value};
 
 use super::equal::{compare, is_integer, is_multiple, same};
+use crate::proto::jsonrpc::RawJson;
 
 /// The place of a schema among all of its document.
 pub(super) type Node = usize;
@@ -90,18 +91,20 @@ pub(super) enum Type {
 }
 
 impl Type {
+    /// All of them, in the order of their names.
+    pub(super) const ALL: [Self; 7] = [
+        Self::Array,
+        Self::Boolean,
+        Self::Integer,
+        Self::Null,
+        Self::Number,
+        Self::Object,
+        Self::String,
+    ];
+
     /// Reads a name.
     pub(super) fn named(name: &str) -> Option<Self> {
-        const ALL: [Type; 7] = [
-            Type::Null,
-            Type::Boolean,
-            Type::Integer,
-            Type::Number,
-            Type::String,
-            Type::Array,
-            Type::Object,
-        ];
-        ALL.into_iter().find(|kind| kind.name() == name)
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// Its name.
@@ -162,30 +165,31 @@ impl Own {
 
     /// How it is said that a value does not meet it.
     pub(super) fn complaint(&self, value: &Value) -> String {
+        let shown = Shown(value);
         let s = |limit: &u64| if *limit == 1 { "" } else { "s" };
         let ies = |limit: &u64| if *limit == 1 { "y" } else { "ies" };
         match self {
-            Self::Never => format!("False schema does not allow {value}"),
-            Self::Types(types) => types_complaint(types, value),
-            Self::Const(expected) => format!("{expected} was expected"),
-            Self::Enum(options) => enum_complaint(options, value),
-            Self::Minimum(it) => format!("{value} is less than the minimum of {it}"),
-            Self::Maximum(it) => format!("{value} is greater than the maximum of {it}"),
+            Self::Never => format!("False schema does not allow {shown}"),
+            Self::Types(types) => types_complaint(types, shown),
+            Self::Const(expected) => format!("{} was expected", Shown(expected)),
+            Self::Enum(options) => enum_complaint(options, shown),
+            Self::Minimum(it) => format!("{shown} is less than the minimum of {it}"),
+            Self::Maximum(it) => format!("{shown} is greater than the maximum of {it}"),
             Self::ExclusiveMinimum(it) => {
-                format!("{value} is less than or equal to the minimum of {it}")
+                format!("{shown} is less than or equal to the minimum of {it}")
             }
             Self::ExclusiveMaximum(it) => {
-                format!("{value} is greater than or equal to the maximum of {it}")
+                format!("{shown} is greater than or equal to the maximum of {it}")
             }
-            Self::MultipleOf(it) => format!("{value} is not a multiple of {it}"),
-            Self::MinLength(it) => format!("{value} is shorter than {it} character{}", s(it)),
-            Self::MaxLength(it) => format!("{value} is longer than {it} character{}", s(it)),
-            Self::Pattern(it) => format!("{value} does not match \"{}\"", it.as_str()),
-            Self::MinItems(it) => format!("{value} has less than {it} item{}", s(it)),
-            Self::MaxItems(it) => format!("{value} has more than {it} item{}", s(it)),
-            Self::UniqueItems => format!("{value} has non-unique elements"),
-            Self::MinProperties(it) => format!("{value} has less than {it} propert{}", ies(it)),
-            Self::MaxProperties(it) => format!("{value} has more than {it} propert{}", ies(it)),
+            Self::MultipleOf(it) => format!("{shown} is not a multiple of {it}"),
+            Self::MinLength(it) => format!("{shown} is shorter than {it} character{}", s(it)),
+            Self::MaxLength(it) => format!("{shown} is longer than {it} character{}", s(it)),
+            Self::Pattern(it) => format!("{shown} does not match \"{}\"", it.as_str()),
+            Self::MinItems(it) => format!("{shown} has less than {it} item{}", s(it)),
+            Self::MaxItems(it) => format!("{shown} has more than {it} item{}", s(it)),
+            Self::UniqueItems => format!("{shown} has non-unique elements"),
+            Self::MinProperties(it) => format!("{shown} has less than {it} propert{}", ies(it)),
+            Self::MaxProperties(it) => format!("{shown} has more than {it} propert{}", ies(it)),
             Self::Required(name) => required(name),
             Self::DependentRequired(_, others) => {
                 let missing = others.iter().find(|other| value.get(other).is_none());
@@ -195,16 +199,30 @@ impl Own {
     }
 }
 
+/// A value as JSON.
+///
+/// It is what `Display` of the value itself writes. That has a second writer
+/// along, for JSON in lines, and both are large.
+#[derive(Clone, Copy)]
+pub(super) struct Shown<'a>(pub(super) &'a Value);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let json = RawJson::encode(self.0).map_err(|_| fmt::Error)?;
+        f.write_str(json.get())
+    }
+}
+
 /// How many there are, as limits count.
 pub(super) fn count(length: usize) -> u64 {
     length as u64
 }
 
 fn required(name: &str) -> String {
-    format!("{} is a required property", Value::from(name))
+    format!("{} is a required property", Shown(&Value::from(name)))
 }
 
-fn types_complaint(types: &[Type], value: &Value) -> String {
+fn types_complaint(types: &[Type], value: Shown<'_>) -> String {
     let names: Vec<String> = types
         .iter()
         .map(|kind| format!("\"{}\"", kind.name()))
@@ -214,7 +232,7 @@ fn types_complaint(types: &[Type], value: &Value) -> String {
 }
 
 /// Names the first options only, where there are many.
-fn enum_complaint(options: &[Value], value: &Value) -> String {
+fn enum_complaint(options: &[Value], value: Shown<'_>) -> String {
     const MOST: usize = 3;
     let shown = if options.len() <= MOST {
         options.len()
@@ -229,7 +247,7 @@ fn enum_complaint(options: &[Value], value: &Value) -> String {
             _ => ", ",
         };
         // Writing to a string cannot fail.
-        let _ = write!(text, "{before}{option}");
+        let _ = write!(text, "{before}{}", Shown(option));
     }
     if shown < options.len() {
         let _ = write!(text, " or {} other candidates", options.len() - shown);

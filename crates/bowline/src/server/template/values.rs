@@ -3,10 +3,10 @@
 //! Variables of URIs and arguments of prompts are texts on the wire. A field
 //! that is a number or a truth value is read from its text.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use serde::{
-    Deserializer,
+    Deserialize, Deserializer,
     de::{
         DeserializeOwned, Error as _, IntoDeserializer, Visitor,
         value::{Error, MapDeserializer},
@@ -17,7 +17,59 @@ use serde::{
 use crate::proto::model::DecodeError;
 
 /// Texts by name.
-pub(crate) type Texts = BTreeMap<String, String>;
+///
+/// It does with `insert` what the map could do itself: to collect and to take
+/// out would bring code for sorting and merging into every server.
+#[derive(Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Texts {
+    by_name: BTreeMap<String, String>,
+}
+
+impl Texts {
+    /// The text under a name.
+    pub(crate) fn get(&self, name: &str) -> Option<&String> {
+        self.by_name.get(name)
+    }
+
+    /// Whether there is one under a name.
+    pub(crate) fn contains_key(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    /// All of them, in the order of the names.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&String, &String)> {
+        self.by_name.iter()
+    }
+
+    /// Puts a text under a name.
+    pub(crate) fn insert(&mut self, name: String, text: String) {
+        self.by_name.insert(name, text);
+    }
+
+    /// Keeps those that are wanted.
+    pub(crate) fn retain(&mut self, wanted: impl Fn(&String, &String) -> bool) {
+        let all = std::mem::take(&mut self.by_name);
+        let wanted = |(name, text): &(String, String)| wanted(name, text);
+        *self = all.into_iter().filter(wanted).collect();
+    }
+}
+
+impl FromIterator<(String, String)> for Texts {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(members: I) -> Self {
+        let mut texts = Self::default();
+        for (name, text) in members {
+            texts.insert(name, text);
+        }
+        texts
+    }
+}
+
+impl fmt::Debug for Texts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.by_name.fmt(f)
+    }
+}
 
 /// Reads texts as a struct, field by field.
 ///
