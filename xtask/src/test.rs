@@ -63,6 +63,15 @@ const STEPS: &[Step] = &[
         },
     },
     Step {
+        // What others turn on may hide what a crate lacks.
+        name: "alone",
+        component: None,
+        work: Work::Cargo {
+            environment: &[],
+            arguments: &["check", "-p", "bowline-proto"],
+        },
+    },
+    Step {
         name: "docs",
         component: None,
         work: Work::Cargo {
@@ -218,6 +227,7 @@ mod tests {
             [
                 "cargo fmt --all --check",
                 "cargo clippy --workspace --all-features --all-targets -- -D warnings",
+                "cargo check -p bowline-proto",
                 "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --all-features --no-deps --document-private-items",
                 "cargo xtask peers",
                 "PROPTEST_RNG_SEED=\"20260728\" cargo test --workspace --all-features",

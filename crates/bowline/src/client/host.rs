@@ -46,6 +46,7 @@ pub(crate) type Observer = Arc<dyn Fn(&Telemetry) + Send + Sync>;
 const NOTIFICATIONS_KEPT: usize = 1024;
 
 /// The host's side of a connection.
+#[derive(Default)]
 pub(crate) struct Host {
     pub(crate) elicit: Option<ElicitHandler>,
     pub(crate) sample: Option<SampleHandler>,
@@ -72,19 +73,6 @@ enum Listeners {
 enum Task {
     Request(PeerRequest),
     Input(CallId),
-}
-
-impl Default for Host {
-    fn default() -> Self {
-        Self {
-            elicit: None,
-            sample: None,
-            observer: None,
-            listeners: Mutex::default(),
-            running: Mutex::default(),
-            holds: Mutex::default(),
-        }
-    }
 }
 
 impl Host {
