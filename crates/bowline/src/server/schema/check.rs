@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use super::{
-    Fault,
+    Fault, anchors,
     keyword::{Keyword, Node, Own, Shown, count},
 };
 
@@ -257,7 +257,7 @@ impl Place<'_> {
         match self {
             Self::Root => String::new(),
             Self::Member(parent, name) => {
-                let name = name.replace('~', "~0").replace('/', "~1");
+                let name = anchors::step(name);
                 parent.pointer() + "/" + &name
             }
             Self::Item(parent, at) => {

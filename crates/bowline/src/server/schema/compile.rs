@@ -6,6 +6,7 @@ use regex_lite::Regex;
 use serde_json::{Map, Number, Value};
 
 use super::{
+    anchors,
     keyword::{Keyword, Node, Own, Shown, Type},
     refs,
 };
@@ -13,8 +14,7 @@ use super::{
 type Result<T> = std::result::Result<T, String>;
 
 /// Keywords that would change what fits, and are not understood here.
-const UNKNOWN: [&str; 7] = [
-    "$anchor",
+const UNKNOWN: [&str; 6] = [
     "$dynamicAnchor",
     "$dynamicRef",
     "$recursiveAnchor",
@@ -74,6 +74,15 @@ impl<'a> Compiler<'a> {
         Ok(node)
     }
 
+    /// The JSON Pointer of what a reference within the document leads to.
+    fn local(&self, target: &str) -> Option<String> {
+        let fragment = percent_decoded(target.strip_prefix('#')?)?;
+        match fragment.is_empty() || fragment.starts_with('/') {
+            true => Some(fragment),
+            false => anchors::find(self.document, &fragment),
+        }
+    }
+
     fn keywords(&mut self, schema: &Schema<'_>, within: Node) -> Result<Vec<Keyword>> {
         if let Some(name) = UNKNOWN.iter().find(|it| schema.members.contains_key(**it)) {
             return Err(schema.fault(name, "is not supported"));
@@ -95,7 +104,7 @@ impl<'a> Compiler<'a> {
     /// What holds the same value against other schemas.
     fn for_the_same(&mut self, schema: &Schema<'_>, keywords: &mut Vec<Keyword>) -> Result<()> {
         if let Some(target) = schema.members.get("$ref") {
-            let pointer = target.as_str().and_then(local);
+            let pointer = target.as_str().and_then(|target| self.local(target));
             let fault = || schema.fault("$ref", "leads out of the schema");
             keywords.push(Keyword::Ref(self.node(&pointer.ok_or_else(fault)?)?));
         }
@@ -207,7 +216,7 @@ impl<'a> Compiler<'a> {
         let nodes: Result<_> = members
             .keys()
             .map(|name| {
-                let step = name.replace('~', "~0").replace('/', "~1");
+                let step = anchors::step(name);
                 let node = self.node(&format!("{}/{key}/{step}", schema.pointer))?;
                 Ok((name.clone(), node))
             })
@@ -317,13 +326,6 @@ impl Schema<'_> {
     fn fault(&self, key: &str, what: &str) -> String {
         format!("at \"#{}\": `{key}` {what}", self.pointer)
     }
-}
-
-/// The JSON Pointer in a reference within a document.
-fn local(target: &str) -> Option<String> {
-    let fragment = target.strip_prefix('#')?;
-    let pointer = percent_decoded(fragment)?;
-    (pointer.is_empty() || pointer.starts_with('/')).then_some(pointer)
 }
 
 fn percent_decoded(text: &str) -> Option<String> {

@@ -1,11 +1,12 @@
 //! Whether a value fits a JSON Schema, and where it does not.
 //!
 //! Of the draft 2020-12 this has all that describes values in one document.
-//! What only documents that refer to each other need (`$id` within, anchors,
-//! dynamic references) and `unevaluatedItems` are refused when a schema is
-//! prepared, by name, so that nothing is ever passed over. Formats are
+//! What only documents that refer to each other need (`$id` within, dynamic
+//! references) and `unevaluatedItems` are refused when a schema is prepared, by
+//! name, so that nothing is ever passed over. Formats are
 //! annotations, as the draft has them.
 
+mod anchors;
 mod check;
 mod compile;
 mod equal;
