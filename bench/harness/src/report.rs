@@ -152,21 +152,27 @@ const INTRODUCTION: &str = "# What things cost\n\n\
 
 /// The lines that README shows: those that have a target.
 fn comparison(all: &[Results]) -> String {
-    let lines: Vec<&Line> = all
-        .iter()
-        .flat_map(|results| &results.figures)
-        .filter(|line| !line.targets.is_empty())
-        .collect();
+    let lines = all.iter().flat_map(|results| {
+        let wanted = results
+            .figures
+            .iter()
+            .filter(|line| !line.targets.is_empty());
+        wanted.map(|line| Line {
+            title: format!("{}: {}", results.group, line.title),
+            ..line.clone()
+        })
+    });
+    let lines: Vec<Line> = lines.collect();
     let targets = || {
         lines
             .iter()
-            .flat_map(|line| line.targets.iter().map(|it| (*line, *it)))
+            .flat_map(|line| line.targets.iter().map(move |it| (line, *it)))
     };
     let missed = |(line, target): &(&Line, Target)| line.reaches(*target) != Some(true);
     let (all, missed) = (targets().count(), targets().filter(missed).count());
     format!(
         "{}\nTargets met: {} out of {all}.\n",
-        table::summary(lines.iter().copied()),
+        table::summary(&lines),
         all - missed
     )
 }
