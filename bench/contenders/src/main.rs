@@ -7,6 +7,7 @@
 mod growth;
 mod http;
 mod list;
+mod process;
 mod stdio;
 
 use std::process::ExitCode;

@@ -53,7 +53,7 @@ impl Results {
         serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// Writes it, one sample list to a line, so that changes can be read.
+    /// Writes it, so that changes can be read.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
         fs::write(path, text + "\n").map_err(|error| format!("{}: {error}", path.display()))

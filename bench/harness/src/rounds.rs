@@ -4,7 +4,8 @@ use std::{collections::HashSet, process::Command, thread};
 
 use crate::{
     Failure,
-    group::{Group, Scale},
+    figure::Who,
+    group::{Group, Measured, Scale},
     quiet,
     results::{Line, Machine, Results},
 };
@@ -44,11 +45,7 @@ pub(crate) fn measure(group: &Group, scale: Scale, anyway: bool) -> Result<Resul
     Ok(results)
 }
 
-fn note(
-    results: &mut Results,
-    who: crate::figure::Who,
-    measured: crate::group::Measured,
-) -> Result<(), Failure> {
+fn note(results: &mut Results, who: Who, measured: Measured) -> Result<(), Failure> {
     let mut seen = HashSet::new();
     for (id, value) in measured {
         let line = results.figures.iter_mut().find(|line| line.id == id);

@@ -11,12 +11,8 @@ use std::{
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
-use super::{
-    TEXT, Who, limit_client, ours_client,
-    process::{peak_memory, processor_time},
-    rmcp_client, serve,
-};
-use crate::Failure;
+use super::{TEXT, Who, limit_client, ours_client, rmcp_client, serve};
+use crate::{Failure, process::Process};
 
 /// One that makes calls.
 pub(super) trait Caller: Clone + Send + Sync + 'static {
@@ -97,11 +93,11 @@ impl Load {
             self.make(&callers, (self.calls / 10).max(self.width))
                 .await?;
         }
-        let before = processor_time()?;
+        let before = Process::own().cpu()?;
         let began = Instant::now();
         let mut times = self.make(&callers, self.calls).await?;
         let took = began.elapsed();
-        let used = processor_time()?.saturating_sub(before);
+        let used = Process::own().cpu()?.saturating_sub(before);
         times.sort_unstable();
         let middle = times.get(times.len() / 2).copied().unwrap_or_default();
         let calls = self.calls as f64;
@@ -109,7 +105,7 @@ impl Load {
             "rate": calls / took.as_secs_f64(),
             "p50_us": middle.as_secs_f64() * 1e6,
             "cpu_us": used.as_secs_f64() * 1e6 / calls,
-            "peak_bytes": peak_memory()?,
+            "peak_bytes": Process::own().peak()?,
         });
         println!("{measured}");
         Ok(())

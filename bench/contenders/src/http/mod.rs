@@ -11,7 +11,6 @@ mod limit_client;
 mod limit_server;
 mod ours_client;
 mod ours_server;
-mod process;
 mod rmcp_client;
 mod rmcp_server;
 mod serve;

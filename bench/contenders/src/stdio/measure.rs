@@ -11,10 +11,9 @@ use super::{
     arguments::{Plan, Shape},
     client,
     load::{Client, Load, sample},
-    process::Process,
     start::Start,
 };
-use crate::Failure;
+use crate::{Failure, process::Process};
 
 /// How long a server may take to end. Under valgrind that is long.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -10,7 +10,6 @@ mod lines;
 mod load;
 mod measure;
 mod pipes;
-mod process;
 mod server;
 mod start;
 mod tasks;
