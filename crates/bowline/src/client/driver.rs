@@ -21,8 +21,10 @@ use crate::{
     transport::{BoxFuture, Dial, Link, LinkEvent, Transport},
 };
 
-/// How many frames are taken in before others on this thread get a turn.
-const FRAMES_PER_TURN: usize = 128;
+/// How many frames are taken in before others on this thread get a turn, and
+/// what they ask is written. With many of them, the server would have nothing
+/// to do until we have looked at all.
+const FRAMES_PER_TURN: usize = 32;
 
 type Dialling = BoxFuture<'static, Result<Box<dyn Link>, Cause>>;
 

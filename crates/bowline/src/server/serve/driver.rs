@@ -19,8 +19,10 @@ use crate::{
     transport::{CauseKind, LinkEvent},
 };
 
-/// How many frames are taken in before others get their turn.
-const FRAMES_PER_TURN: usize = 64;
+/// How many frames are taken in before what they led to is written, and others
+/// get their turn. Many, and the client waits for all answers while we work,
+/// and we wait while it works; few, and each pays for a write alone.
+const FRAMES_PER_TURN: usize = 12;
 
 /// Serves one client; ready when the link is gone.
 pub(super) struct Driver {
