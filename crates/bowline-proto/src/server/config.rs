@@ -119,11 +119,9 @@ impl Config {
     /// The version strings of all revisions we speak, the newest first.
     #[must_use]
     pub fn versions(&self) -> Vec<String> {
-        let mut revisions = self.revisions.clone();
-        revisions.sort_unstable();
-        revisions.dedup();
-        let newest_first = revisions.iter().rev();
-        newest_first.map(ToString::to_string).collect()
+        let newest_first = Revision::ALL.iter().rev();
+        let spoken = newest_first.filter(|revision| self.revisions.contains(revision));
+        spoken.map(ToString::to_string).collect()
     }
 
     /// Whether we speak any revision of this era.

@@ -72,8 +72,12 @@ impl Filter {
     ) -> Self {
         let granted = |wanted: Option<bool>, path| wanted == Some(true) && declared.has(path);
         let set = |wanted: &Option<Vec<String>>, may: bool| {
-            let wanted = wanted.iter().flatten().filter(|_| may);
-            wanted.map(|item| item.as_str().into()).collect()
+            let mut set = BTreeSet::new();
+            // One by one: to collect them would sort them first.
+            for item in wanted.iter().flatten().filter(|_| may) {
+                set.insert(item.as_str().into());
+            }
+            set
         };
         let tasks = declared.has_extension(task::EXTENSION_ID)
             && context

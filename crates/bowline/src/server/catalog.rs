@@ -18,11 +18,12 @@ use super::{
 use crate::proto::jsonrpc::RawJson;
 
 /// All that a server offers at one moment.
-pub(crate) struct Catalog<S> {
-    pub(crate) tools: Arc<Shelf<Tool<S>>>,
-    pub(crate) resources: Arc<Shelf<Resource<S>>>,
-    pub(crate) templates: Arc<Shelf<ResourceTemplate<S>>>,
-    pub(crate) prompts: Arc<Shelf<Prompt<S>>>,
+#[derive(Clone, Default)]
+pub(crate) struct Catalog {
+    pub(crate) tools: Arc<Shelf<Tool>>,
+    pub(crate) resources: Arc<Shelf<Resource>>,
+    pub(crate) templates: Arc<Shelf<ResourceTemplate>>,
+    pub(crate) prompts: Arc<Shelf<Prompt>>,
 }
 
 /// Things of one kind, each with a name of its own.
@@ -32,6 +33,7 @@ pub(crate) struct Shelf<T> {
     /// All that any of them needs of a client.
     pub(super) needs: Needs,
     /// Whether any of them has arguments that HTTP requests repeat in headers.
+    #[cfg(feature = "http-server")]
     pub(super) has_headers: bool,
     /// Names, in short, what is on it.
     pub(super) fingerprint: u64,
@@ -63,6 +65,7 @@ impl<T: Listed> Shelf<T> {
             needs: items
                 .iter()
                 .fold(Needs::default(), |all, item| all.union(item.needs())),
+            #[cfg(feature = "http-server")]
             has_headers: items.iter().any(T::has_headers),
             fingerprint: fingerprint(&items),
             items,
@@ -121,13 +124,18 @@ fn fingerprint<T: Listed>(items: &[T]) -> u64 {
     hasher.finish()
 }
 
-impl<S> Clone for Catalog<S> {
-    fn clone(&self) -> Self {
+/// With nothing on it.
+impl<T> Default for Shelf<T> {
+    fn default() -> Self {
         Self {
-            tools: Arc::clone(&self.tools),
-            resources: Arc::clone(&self.resources),
-            templates: Arc::clone(&self.templates),
-            prompts: Arc::clone(&self.prompts),
+            items: Vec::new(),
+            by_name: HashMap::new(),
+            needs: Needs::default(),
+            #[cfg(feature = "http-server")]
+            has_headers: false,
+            fingerprint: 0,
+            followed_by: None,
+            pages: Mutex::default(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     completion::{Completers, Completions, Typed},
     needs::Needs,
-    request::Request,
+    request::{Request, Taken, Voices, later},
     service::Core,
     talk::voice::Voice,
     tools::check_needs,
@@ -17,34 +17,24 @@ use crate::proto::{
 };
 
 /// What is completed.
-enum Found<'a, S> {
+enum Found<'a> {
     /// Something with arguments.
     Blanks {
         names: Vec<&'a str>,
         needs: Needs,
-        completers: &'a Completers<S>,
+        completers: &'a Completers,
     },
     /// A resource, in which nothing is left to fill in.
     Nothing,
 }
 
-impl<S: Send + Sync + 'static> Core<S> {
-    pub(super) async fn complete(
-        self: Arc<Self>,
-        request: Request,
-        voice: Box<dyn Voice>,
-    ) -> Reply {
-        match self.try_complete(request, voice).await {
-            Ok(reply) => reply,
-            Err(error) => Reply::Error(error),
-        }
+impl Core {
+    pub(super) fn complete(self: Arc<Self>, request: Request, voice: Voices<'_>) -> Taken {
+        let voice = voice(&request);
+        later(async move { self.try_complete(request, voice).await })
     }
 
-    async fn try_complete(
-        &self,
-        request: Request,
-        voice: Box<dyn Voice>,
-    ) -> Result<Reply, ErrorObject> {
+    async fn try_complete(&self, request: Request, voice: Voice) -> Result<Reply, ErrorObject> {
         let params: CompleteParams = request.read()?;
         let catalog = self.catalog();
         let argument = params.argument;
@@ -76,11 +66,11 @@ impl<S: Send + Sync + 'static> Core<S> {
     }
 }
 
-fn find<'a, S>(
-    catalog: &'a super::catalog::Catalog<S>,
+fn find<'a>(
+    catalog: &'a super::catalog::Catalog,
     reference: &Reference,
     context: &RequestContext,
-) -> Result<Found<'a, S>, ErrorObject> {
+) -> Result<Found<'a>, ErrorObject> {
     match reference {
         Reference::Prompt(prompt) => {
             let found = catalog.prompts.get(&prompt.name);

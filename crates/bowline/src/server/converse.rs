@@ -52,12 +52,12 @@ enum Ended<R> {
     Broken(ErrorObject),
 }
 
-impl<S> Core<S> {
+impl Core {
     /// Runs something that may ask, in the way of the era.
     pub(super) async fn converse<R: ResultObject>(
         &self,
         request: Request,
-        voice: Box<dyn Voice>,
+        voice: Voice,
         task: Task<'_>,
         work: impl FnOnce(Arc<Call>) -> BoxFuture<'static, Result<R>>,
         settle: Settle<R>,

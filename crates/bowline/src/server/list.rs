@@ -24,6 +24,8 @@ pub(crate) trait Listed: Clone {
     const LIST: Kind;
     /// What a server with such a list declares, as a path.
     const CAPABILITY: &'static str;
+    /// How the list is asked for.
+    const METHOD: &'static str;
 
     /// The name by which it is asked for.
     fn name(&self) -> &str;
@@ -42,6 +44,7 @@ pub(crate) trait Listed: Clone {
     }
 
     /// Whether HTTP requests repeat arguments of it in headers.
+    #[cfg(feature = "http-server")]
     fn has_headers(&self) -> bool {
         false
     }
@@ -50,9 +53,9 @@ pub(crate) trait Listed: Clone {
     fn page(items: &[&Self], next: Option<String>, hint: &CacheHint) -> Self::Page;
 }
 
-/// Something that has a shelf in the catalog of a server with the state `S`.
-pub(crate) trait Shelved<S>: Listed {
-    fn shelf(catalog: &mut Catalog<S>) -> &mut Arc<Shelf<Self>>;
+/// Something that has a shelf in the catalog of a server.
+pub(crate) trait Shelved: Listed {
+    fn shelf(catalog: &mut Catalog) -> &mut Arc<Shelf<Self>>;
 }
 
 /// Who is told the same.

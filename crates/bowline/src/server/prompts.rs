@@ -10,23 +10,25 @@ use super::{
     needs::Needs,
     prompt::{Arguments, Prompt},
     replay::round::Brought,
-    request::Request,
+    request::{Request, Taken, Voices, later},
+    route::Part,
     service::{Core, Service},
     talk::{ServerContext, voice::Voice},
     tools::{check_needs, on_the_wire, settle_or_refuse},
 };
 use crate::proto::{
     jsonrpc::ErrorObject,
-    model::{GetPromptParams, ListPromptsResult},
+    model::{GetPromptParams, ListPromptsResult, method},
     server::{CacheHint, Kind, Reply, errors},
 };
 
-impl<S> Listed for Prompt<S> {
+impl Listed for Prompt {
     type Page = ListPromptsResult;
 
     const KIND: &'static str = "prompt";
     const LIST: Kind = Kind::Prompts;
     const CAPABILITY: &'static str = "prompts";
+    const METHOD: &'static str = method::PROMPTS_LIST;
 
     fn name(&self) -> &str {
         self.name()
@@ -53,8 +55,8 @@ impl<S> Listed for Prompt<S> {
     }
 }
 
-impl<S> Shelved<S> for Prompt<S> {
-    fn shelf(catalog: &mut Catalog<S>) -> &mut Arc<Shelf<Self>> {
+impl Shelved for Prompt {
+    fn shelf(catalog: &mut Catalog) -> &mut Arc<Shelf<Self>> {
         &mut catalog.prompts
     }
 }
@@ -68,13 +70,13 @@ impl<S: Send + Sync + 'static> Service<S> {
     /// Where there is one of that name, something is wrong with it, or the
     /// server was built to offer no prompts.
     pub fn add_prompt(&self, prompt: Prompt<S>) -> Result<(), BuildError> {
-        self.add(prompt)
+        self.add(prompt.for_state::<()>())
     }
 
     /// Offers a prompt no longer, and tells clients so. Says whether there was
     /// one.
     pub fn remove_prompt(&self, name: &str) -> bool {
-        self.remove::<Prompt<S>>(name)
+        self.remove::<Prompt>(name)
     }
 
     /// Tells clients that the list of prompts is another, by what only the
@@ -86,27 +88,33 @@ impl<S: Send + Sync + 'static> Service<S> {
     /// All prompts, in their order, for tests and manifests.
     #[must_use]
     pub fn prompts(&self) -> Vec<Prompt<S>> {
-        self.core.catalog().prompts.items().to_vec()
+        let prompts = self.core.catalog().prompts.items().to_vec();
+        prompts.into_iter().map(Prompt::for_state).collect()
     }
 }
 
-impl<S: Send + Sync + 'static> Core<S> {
-    pub(super) async fn get_prompt(
-        self: Arc<Self>,
-        request: Request,
-        voice: Box<dyn Voice>,
-    ) -> Reply {
-        match self.try_get_prompt(request, voice).await {
-            Ok(reply) => reply,
-            Err(error) => Reply::Error(error),
-        }
+/// What a server with prompts answers.
+pub(super) static PROMPTS: Part = Part {
+    answers: &[
+        (method::PROMPTS_LIST, |core, request, _| {
+            core.list_shelf(&request, &core.catalog().prompts, &core.hints.prompts)
+        }),
+        (method::PROMPTS_GET, Core::get_prompt),
+        (method::COMPLETION_COMPLETE, Core::complete),
+    ],
+    shelve: |offer, catalog| {
+        catalog.prompts = Arc::new(Shelf::new(std::mem::take(&mut offer.prompts))?);
+        Ok(())
+    },
+};
+
+impl Core {
+    fn get_prompt(self: Arc<Self>, request: Request, voice: Voices<'_>) -> Taken {
+        let voice = voice(&request);
+        later(async move { self.try_get_prompt(request, voice).await })
     }
 
-    async fn try_get_prompt(
-        &self,
-        request: Request,
-        voice: Box<dyn Voice>,
-    ) -> Result<Reply, ErrorObject> {
+    async fn try_get_prompt(&self, request: Request, voice: Voice) -> Result<Reply, ErrorObject> {
         let params: GetPromptParams = request.read()?;
         let catalog = self.catalog();
         let found = catalog.prompts.get(&params.name);
@@ -127,7 +135,7 @@ impl<S: Send + Sync + 'static> Core<S> {
             },
         };
         let state = Arc::clone(&self.state);
-        let work = |call| (prompt.shared.get)(arguments, ServerContext { call, state });
+        let work = |call| (prompt.shared.get)(arguments, ServerContext::new(call, state));
         Ok(self
             .converse(request, voice, task, work, settle_or_refuse)
             .await)

@@ -56,7 +56,7 @@ impl From<Handled> for Taken {
 
 /// Makes a voice for those who work on a request. Many never say anything, and
 /// do without.
-pub(crate) type Voices<'a> = &'a mut dyn FnMut(&Request) -> Box<dyn Voice>;
+pub(crate) type Voices<'a> = &'a mut dyn FnMut(&Request) -> Voice;
 
 /// What drivers need of a server, whatever its state is.
 pub(crate) trait Handle: Send + Sync {
@@ -102,6 +102,14 @@ pub(crate) trait Handle: Send + Sync {
     fn refused_scopes(&self, tool: &str, granted: &Granted) -> Option<Vec<Box<str>>>;
 }
 
+/// Work whose errors are answers, too.
+pub(crate) fn later(
+    work: impl Future<Output = Result<Reply, ErrorObject>> + Send + 'static,
+) -> Taken {
+    let work = async move { work.await.unwrap_or_else(Reply::Error) };
+    Handled::Later(Box::pin(work)).into()
+}
+
 /// A notification of a client's.
 pub(crate) struct Heard {
     pub(crate) method: Cow<'static, str>,
@@ -111,18 +119,8 @@ pub(crate) struct Heard {
 }
 
 /// Work of an author's, whatever its types are.
-pub(crate) type Work<S, I, O> =
-    Arc<dyn Fn(I, ServerContext<S>) -> BoxFuture<'static, HandlerResult<O>> + Send + Sync>;
-
-/// Work that knows no state, for a server that has some.
-pub(crate) fn with_any_state<S, I, O>(work: Work<(), I, O>) -> Work<S, I, O>
-where
-    S: 'static,
-    I: 'static,
-    O: 'static,
-{
-    Arc::new(move |input, context| work(input, context.with_state(Arc::new(()))))
-}
+pub(crate) type Work<I, O> =
+    Arc<dyn Fn(I, ServerContext) -> BoxFuture<'static, HandlerResult<O>> + Send + Sync>;
 
 impl Request {
     /// Reads the params.

@@ -9,8 +9,9 @@ use super::{
     list::{Listed, Shelved, unshared_if},
     needs::Needs,
     replay::round::Brought,
-    request::{Handled, Request},
+    request::{Handled, Request, Taken, Voices, later},
     resource::{About, AnySource, Resource},
+    route::Part,
     service::{Core, Service},
     talk::{Conversation, ServerContext, voice::Voice},
     template::ResourceTemplate,
@@ -20,8 +21,8 @@ use crate::{
     proto::{
         jsonrpc::ErrorObject,
         model::{
-            ListResourceTemplatesResult, ListResourcesParams, ListResourcesResult,
-            ReadResourceParams, ReadResourceResult,
+            EmptyResult, ListResourceTemplatesResult, ListResourcesParams, ListResourcesResult,
+            ReadResourceParams, ReadResourceResult, method,
         },
         server::{CacheHint, Kind, Reply, RequestContext, errors},
     },
@@ -29,14 +30,15 @@ use crate::{
 };
 
 /// Where the list of resources goes on in the first source.
-pub(super) const FIRST_SOURCE: &str = "@0";
+const FIRST_SOURCE: &str = "@0";
 
-impl<S> Listed for Resource<S> {
+impl Listed for Resource {
     type Page = ListResourcesResult;
 
     const KIND: &'static str = "resource";
     const LIST: Kind = Kind::Resources;
     const CAPABILITY: &'static str = "resources";
+    const METHOD: &'static str = method::RESOURCES_LIST;
 
     fn name(&self) -> &str {
         self.uri()
@@ -59,12 +61,13 @@ impl<S> Listed for Resource<S> {
     }
 }
 
-impl<S> Listed for ResourceTemplate<S> {
+impl Listed for ResourceTemplate {
     type Page = ListResourceTemplatesResult;
 
     const KIND: &'static str = "resource template";
     const LIST: Kind = Kind::Resources;
     const CAPABILITY: &'static str = "resources";
+    const METHOD: &'static str = method::RESOURCES_TEMPLATES_LIST;
 
     fn name(&self) -> &str {
         self.uri_template()
@@ -95,14 +98,14 @@ impl<S> Listed for ResourceTemplate<S> {
     }
 }
 
-impl<S> Shelved<S> for Resource<S> {
-    fn shelf(catalog: &mut Catalog<S>) -> &mut Arc<Shelf<Self>> {
+impl Shelved for Resource {
+    fn shelf(catalog: &mut Catalog) -> &mut Arc<Shelf<Self>> {
         &mut catalog.resources
     }
 }
 
-impl<S> Shelved<S> for ResourceTemplate<S> {
-    fn shelf(catalog: &mut Catalog<S>) -> &mut Arc<Shelf<Self>> {
+impl Shelved for ResourceTemplate {
+    fn shelf(catalog: &mut Catalog) -> &mut Arc<Shelf<Self>> {
         &mut catalog.templates
     }
 }
@@ -116,13 +119,13 @@ impl<S: Send + Sync + 'static> Service<S> {
     /// Where there is one at that URI, something is wrong with it, or the
     /// server was built to offer no resources.
     pub fn add_resource(&self, resource: Resource<S>) -> Result<(), BuildError> {
-        self.add(resource)
+        self.add(resource.for_state::<()>())
     }
 
     /// Offers a resource no longer, and tells clients so. Says whether there
     /// was one.
     pub fn remove_resource(&self, uri: &str) -> bool {
-        self.remove::<Resource<S>>(uri)
+        self.remove::<Resource>(uri)
     }
 
     /// Offers one more template, after all others, and tells clients so.
@@ -132,13 +135,13 @@ impl<S: Send + Sync + 'static> Service<S> {
     /// Where there is one with that pattern, something is wrong with it, or
     /// the server was built to offer no resources.
     pub fn add_template(&self, template: ResourceTemplate<S>) -> Result<(), BuildError> {
-        self.add(template)
+        self.add(template.for_state::<()>())
     }
 
     /// Offers a template no longer, and tells clients so. Says whether there
     /// was one.
     pub fn remove_template(&self, uri_template: &str) -> bool {
-        self.remove::<ResourceTemplate<S>>(uri_template)
+        self.remove::<ResourceTemplate>(uri_template)
     }
 
     /// Tells clients that the list of resources is another: that a
@@ -151,26 +154,48 @@ impl<S: Send + Sync + 'static> Service<S> {
     /// and manifests.
     #[must_use]
     pub fn resources(&self) -> Vec<Resource<S>> {
-        self.core.catalog().resources.items().to_vec()
+        let resources = self.core.catalog().resources.items().to_vec();
+        resources.into_iter().map(Resource::for_state).collect()
     }
 
     /// All templates, in their order, for tests and manifests.
     #[must_use]
     pub fn templates(&self) -> Vec<ResourceTemplate<S>> {
-        self.core.catalog().templates.items().to_vec()
+        let templates = self.core.catalog().templates.items().to_vec();
+        let templates = templates.into_iter();
+        templates.map(ResourceTemplate::for_state).collect()
     }
 }
 
+/// What a server with resources answers.
+pub(super) static RESOURCES: Part = Part {
+    answers: &[
+        (method::RESOURCES_LIST, Core::list_resources),
+        (method::RESOURCES_TEMPLATES_LIST, |core, request, _| {
+            core.list_shelf(&request, &core.catalog().templates, &core.hints.templates)
+        }),
+        (method::RESOURCES_READ, Core::read_resource),
+        (method::RESOURCES_SUBSCRIBE, Core::subscribe),
+        (method::RESOURCES_UNSUBSCRIBE, |_, request, _| {
+            Handled::Now(request.answer(EmptyResult::default())).into()
+        }),
+        (method::COMPLETION_COMPLETE, Core::complete),
+    ],
+    shelve: |offer, catalog| {
+        let after = (!offer.sources.is_empty()).then_some(FIRST_SOURCE);
+        let resources = Shelf::new(std::mem::take(&mut offer.resources))?;
+        catalog.resources = Arc::new(resources.followed_by(after));
+        catalog.templates = Arc::new(Shelf::new(std::mem::take(&mut offer.templates))?);
+        Ok(())
+    },
+};
+
 /// Listing.
-impl<S: Send + Sync + 'static> Core<S> {
-    pub(super) fn list_resources(
-        self: Arc<Self>,
-        request: Request,
-        voice: Box<dyn Voice>,
-    ) -> Handled {
+impl Core {
+    fn list_resources(self: Arc<Self>, request: Request, voice: Voices<'_>) -> Taken {
         let params = match request.read::<ListResourcesParams>() {
             Ok(params) => params,
-            Err(error) => return Handled::Now(Reply::Error(error)),
+            Err(error) => return Handled::Now(Reply::Error(error)).into(),
         };
         let resources = &self.catalog().resources;
         let nothing_here = !self.sources.is_empty() && resources.shows_nothing_to(&request.context);
@@ -178,12 +203,12 @@ impl<S: Send + Sync + 'static> Core<S> {
             None if nothing_here => Some(FIRST_SOURCE.to_owned()),
             cursor => cursor,
         };
-        match cursor
+        let handled = match cursor
             .as_deref()
             .and_then(|cursor| cursor.strip_prefix('@'))
         {
             Some(place) => {
-                let place = place.to_owned();
+                let (place, voice) = (place.to_owned(), voice(&request));
                 Handled::Later(Box::pin(self.list_source(request, voice, place)))
             }
             None => Handled::Now(self.list(
@@ -192,11 +217,12 @@ impl<S: Send + Sync + 'static> Core<S> {
                 cursor.as_deref(),
                 &self.resources_hint(resources),
             )),
-        }
+        };
+        handled.into()
     }
 
     /// How long the list may be kept: all pages of it in the same way.
-    fn resources_hint(&self, shelf: &Shelf<Resource<S>>) -> CacheHint {
+    fn resources_hint(&self, shelf: &Shelf<Resource>) -> CacheHint {
         let sources = self.sources.iter();
         let needs = sources.fold(shelf.needs, |all, source| all.union(source.needs));
         unshared_if(!needs.is_empty(), &self.hints.resources)
@@ -204,12 +230,7 @@ impl<S: Send + Sync + 'static> Core<S> {
 
     /// A page of a source's list: `1` is the first of the second source, and
     /// `1.abc` the one that its cursor `abc` leads to.
-    async fn list_source(
-        self: Arc<Self>,
-        request: Request,
-        voice: Box<dyn Voice>,
-        place: String,
-    ) -> Reply {
+    async fn list_source(self: Arc<Self>, request: Request, voice: Voice, place: String) -> Reply {
         let (number, cursor) = match place.split_once('.') {
             Some((number, cursor)) => (number, Some(cursor.to_owned())),
             None => (place.as_str(), None),
@@ -240,22 +261,16 @@ impl<S: Send + Sync + 'static> Core<S> {
 }
 
 /// Reading.
-impl<S: Send + Sync + 'static> Core<S> {
-    pub(super) async fn read_resource(
-        self: Arc<Self>,
-        request: Request,
-        voice: Box<dyn Voice>,
-    ) -> Reply {
-        match self.try_read_resource(request, voice).await {
-            Ok(reply) => reply,
-            Err(error) => Reply::Error(error),
-        }
+impl Core {
+    fn read_resource(self: Arc<Self>, request: Request, voice: Voices<'_>) -> Taken {
+        let voice = voice(&request);
+        later(async move { self.try_read_resource(request, voice).await })
     }
 
     async fn try_read_resource(
         &self,
         request: Request,
-        voice: Box<dyn Voice>,
+        voice: Voice,
     ) -> Result<Reply, ErrorObject> {
         let params: ReadResourceParams = request.read()?;
         let catalog = self.catalog();
@@ -277,7 +292,7 @@ impl<S: Send + Sync + 'static> Core<S> {
         let state = Arc::clone(&self.state);
         let read = found.read;
         let work = |call| -> BoxFuture<'static, _> {
-            let reading = read(ServerContext { call, state });
+            let reading = read(ServerContext::new(call, state));
             Box::pin(async move {
                 let mut result = reading.await?;
                 if let (Some(hint), None) = (hint, result.ttl_ms) {
@@ -295,10 +310,10 @@ impl<S: Send + Sync + 'static> Core<S> {
     /// fits stands for, or what the sources have there.
     fn find<'a>(
         &self,
-        catalog: &'a Catalog<S>,
+        catalog: &'a Catalog,
         uri: &str,
         context: &RequestContext,
-    ) -> Result<Found<'a, S>, ErrorObject> {
+    ) -> Result<Found<'a>, ErrorObject> {
         let about = |mime_type: &Option<String>| About {
             uri: uri.to_owned(),
             mime_type: mime_type.clone(),
@@ -327,7 +342,7 @@ impl<S: Send + Sync + 'static> Core<S> {
             });
         }
         let able = Needs::met_by(&context.client.capabilities);
-        let mut sources: Vec<AnySource<S>> = self.sources.to_vec();
+        let mut sources: Vec<AnySource> = self.sources.to_vec();
         sources.retain(|source| source.needs.without(able).is_empty());
         let about = about(&None);
         Ok(Found {
@@ -339,23 +354,21 @@ impl<S: Send + Sync + 'static> Core<S> {
 }
 
 /// What is found at a URI.
-struct Found<'a, S> {
+struct Found<'a> {
     limits: super::Limits,
     hint: Option<&'a CacheHint>,
-    read: Reading<'a, S>,
+    read: Reading<'a>,
 }
 
 /// Reads it.
-type Reading<'a, S> = Box<
-    dyn FnOnce(ServerContext<S>) -> BoxFuture<'static, super::Result<ReadResourceResult>>
-        + Send
-        + 'a,
+type Reading<'a> = Box<
+    dyn FnOnce(ServerContext) -> BoxFuture<'static, super::Result<ReadResourceResult>> + Send + 'a,
 >;
 
-async fn read_sources<S: Send + Sync + 'static>(
-    sources: Vec<AnySource<S>>,
+async fn read_sources(
+    sources: Vec<AnySource>,
     about: About,
-    cx: ServerContext<S>,
+    cx: ServerContext,
 ) -> super::Result<ReadResourceResult> {
     let cx = Conversation::new(cx);
     for source in sources {

@@ -17,7 +17,9 @@ use super::{
     replay::round::Replay,
     request::{Handle, Handled, Heard, Request, Taken, Voices, answer},
     resource::AnySource,
+    route::Parts,
     serve::{Connections, extension::Extensions},
+    state::AnyState,
     subscriptions::Watch,
     talk::{
         ServerContext,
@@ -28,7 +30,7 @@ use super::{
 };
 use crate::{
     proto::{
-        model::{EmptyResult, ListToolsParams, ResultObject, method},
+        model::{ListToolsParams, ResultObject},
         server::{CacheHint, Config, Kind, Reply, RequestContext, Telemetry, errors},
     },
     transport::{BoxFuture, Link, Memory},
@@ -39,17 +41,20 @@ use crate::{
 /// What it offers may change while it serves; clients that want to know are
 /// told.
 pub struct Service<S = ()> {
-    pub(crate) core: Arc<Core<S>>,
+    pub(crate) core: Arc<Core>,
+    pub(super) state: Arc<S>,
 }
 
 /// What all parts of a server share.
-pub(crate) struct Core<S> {
+pub(crate) struct Core {
     pub(crate) config: Arc<Config>,
-    pub(crate) state: Arc<S>,
-    pub(crate) catalog: RwLock<Arc<Catalog<S>>>,
+    pub(crate) state: AnyState,
+    /// What answers requests.
+    pub(crate) parts: Parts,
+    pub(crate) catalog: RwLock<Arc<Catalog>>,
     /// Sets of resources, in their order.
-    pub(crate) sources: Vec<AnySource<S>>,
-    pub(crate) extensions: Extensions<S>,
+    pub(crate) sources: Vec<AnySource>,
+    pub(crate) extensions: Extensions,
     pub(crate) watch: Watch,
     pub(crate) replay: Replay,
     pub(crate) page_size: usize,
@@ -83,8 +88,8 @@ pub(crate) struct Serving {
 /// Sees what happens inside.
 pub(crate) type Observer = Arc<dyn Fn(&Telemetry) + Send + Sync>;
 
-impl<S> Core<S> {
-    pub(crate) fn catalog(&self) -> Arc<Catalog<S>> {
+impl Core {
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
         let catalog = self.catalog.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&catalog)
     }
@@ -104,27 +109,28 @@ impl<S> Core<S> {
     }
 
     /// A list of what stands on one shelf.
-    fn list_shelf<T: Listed>(
+    pub(super) fn list_shelf<T: Listed>(
         &self,
         request: &Request,
         shelf: &Shelf<T>,
         hint: &CacheHint,
-    ) -> Handled {
+    ) -> Taken {
         // All four ask in the same way.
         let params = request.read::<ListToolsParams>();
-        Handled::Now(match params {
+        let reply = match params {
             Ok(params) => self.list(&request.context, shelf, params.cursor.as_deref(), hint),
             Err(error) => Reply::Error(error),
-        })
+        };
+        Handled::Now(reply).into()
     }
 
     /// Runs something that asks nothing.
     pub(super) async fn answer_quietly<R: ResultObject, W>(
         &self,
         request: Request,
-        voice: Box<dyn Voice>,
+        voice: Voice,
         name: &str,
-        work: impl FnOnce(ServerContext<S>) -> W,
+        work: impl FnOnce(ServerContext) -> W,
     ) -> Reply
     where
         W: Future<Output = super::Result<R>>,
@@ -140,10 +146,8 @@ impl<S> Core<S> {
         call.granted = request.granted;
         let call = Arc::new(call);
         let _end = EndOfCall(Arc::clone(&call));
-        let ended = work(ServerContext {
-            call: Arc::clone(&call),
-            state: Arc::clone(&self.state),
-        });
+        let context = ServerContext::new(Arc::clone(&call), Arc::clone(&self.state));
+        let ended = work(context);
         match settle_or_refuse(ended.await, &call.context) {
             Ok(result) => answer(&call.context, &request.id, result),
             Err(error) => Reply::Error(error),
@@ -151,44 +155,33 @@ impl<S> Core<S> {
     }
 }
 
-impl<S: Send + Sync + 'static> Core<S> {
+impl Core {
     /// A method that is not in the protocol.
-    fn extension(self: Arc<Self>, mut request: Request, voice: Box<dyn Voice>) -> Handled {
+    pub(super) fn extension(self: Arc<Self>, mut request: Request, voice: Voices<'_>) -> Taken {
         let Some(method) = self.extensions.method(&request.method) else {
-            return Handled::Now(Reply::Error(errors::unknown_method(&request.method)));
+            return unknown_method(&request);
         };
-        let method = Arc::clone(method);
-        Handled::Later(Box::pin(async move {
+        let (method, voice) = (Arc::clone(method), voice(&request));
+        let work = async move {
             let name = request.method.clone();
             let params = request.params.take();
             let work = |cx| method(params, cx);
             self.answer_quietly(request, voice, &name, work).await
-        }))
+        };
+        Handled::Later(Box::pin(work)).into()
     }
 }
 
-impl<S: Send + Sync + 'static> Handle for Core<S> {
+fn unknown_method(request: &Request) -> Taken {
+    Handled::Now(Reply::Error(errors::unknown_method(&request.method))).into()
+}
+
+impl Handle for Core {
     fn take(self: Arc<Self>, request: Request, voice: Voices<'_>) -> Taken {
-        if request.method == method::TOOLS_CALL {
-            return self.call_tool(request, voice);
+        match self.parts.answer(&request.method) {
+            Some(answer) => answer(self, request, voice),
+            None => unknown_method(&request),
         }
-        let voice = voice(&request);
-        let (catalog, hints) = (self.catalog(), &self.hints);
-        let handled = match &*request.method {
-            method::RESOURCES_READ => Handled::Later(Box::pin(self.read_resource(request, voice))),
-            method::PROMPTS_GET => Handled::Later(Box::pin(self.get_prompt(request, voice))),
-            method::COMPLETION_COMPLETE => Handled::Later(Box::pin(self.complete(request, voice))),
-            method::TOOLS_LIST => self.list_shelf(&request, &catalog.tools, &hints.tools),
-            method::PROMPTS_LIST => self.list_shelf(&request, &catalog.prompts, &hints.prompts),
-            method::RESOURCES_TEMPLATES_LIST => {
-                self.list_shelf(&request, &catalog.templates, &hints.templates)
-            }
-            method::RESOURCES_LIST => self.list_resources(request, voice),
-            method::RESOURCES_SUBSCRIBE => Handled::Later(Box::pin(self.subscribe(request))),
-            method::RESOURCES_UNSUBSCRIBE => Handled::Now(request.answer(EmptyResult::default())),
-            _ => self.extension(request, voice),
-        };
-        handled.into()
     }
 
     fn hear(&self, notification: Heard) -> Option<BoxFuture<'static, ()>> {
@@ -196,7 +189,9 @@ impl<S: Send + Sync + 'static> Handle for Core<S> {
     }
 
     fn watch_changed(&self) {
-        self.watch.tell(|| self.watched());
+        if let Some(tell) = self.parts.tell_watched {
+            tell(self);
+        }
     }
 
     #[cfg(feature = "http-server")]
@@ -240,14 +235,14 @@ impl<S: Send + Sync + 'static> Service<S> {
     /// Serves one client at the other end of a link, until the link is gone or
     /// the server is told to stop.
     pub async fn serve(&self, link: impl Link + 'static) {
-        self.serve_boxed(Box::new(link), None).await;
+        self.core.serve(Box::new(link), None).await;
     }
 
     /// As [`serve`](Self::serve), for a client whom the transport knows.
     /// Conversations that one principal began, no other can go on with.
     pub async fn serve_as(&self, principal: &str, link: impl Link + 'static) {
-        self.serve_boxed(Box::new(link), Some(principal.into()))
-            .await;
+        let principal = Some(principal.into());
+        self.core.serve(Box::new(link), principal).await;
     }
 
     /// Serves the program at the other end of this process's standard input
@@ -260,9 +255,7 @@ impl<S: Send + Sync + 'static> Service<S> {
     ///
     /// Where they are taken already.
     pub async fn serve_stdio(&self) -> std::io::Result<()> {
-        let link = crate::transport::Stdio::take(self.core.config.max_frame)?;
-        self.serve(link).await;
-        Ok(())
+        self.core.serve_stdio().await
     }
 
     /// A service for HTTP, in every revision; see [`HttpService`](super::http::HttpService).
@@ -306,13 +299,21 @@ impl<S: Send + Sync + 'static> Service<S> {
     pub fn stop(&self, grace: Duration) {
         self.core.connections.stop(grace);
     }
+}
 
-    async fn serve_boxed(&self, link: Box<dyn Link>, principal: Option<Arc<str>>) {
-        let core = &self.core;
-        let handle: Arc<dyn Handle> = Arc::clone(core) as Arc<dyn Handle>;
-        let config = Arc::clone(&core.config);
-        let serving = core.serving.clone();
-        core.connections
+/// The same for every state, so that there is only one of it.
+impl Core {
+    async fn serve_stdio(self: &Arc<Self>) -> std::io::Result<()> {
+        let link = crate::transport::Stdio::take(self.config.max_frame)?;
+        self.serve(Box::new(link), None).await;
+        Ok(())
+    }
+
+    async fn serve(self: &Arc<Self>, link: Box<dyn Link>, principal: Option<Arc<str>>) {
+        let handle: Arc<dyn Handle> = Arc::clone(self) as Arc<dyn Handle>;
+        let config = Arc::clone(&self.config);
+        let serving = self.serving.clone();
+        self.connections
             .serve(handle, config, serving, principal, link)
             .await;
     }
@@ -323,13 +324,13 @@ impl<S: Send + Sync + 'static> Service<S> {
     /// The application's state.
     #[must_use]
     pub fn state(&self) -> &S {
-        &self.core.state
+        &self.state
     }
 
     /// Puts one more thing on its shelf.
-    pub(super) fn add<T: Shelved<S>>(&self, item: T) -> Result<(), BuildError> {
+    pub(super) fn add<T: Shelved>(&self, item: T) -> Result<(), BuildError> {
         let declared = &self.core.config.capabilities;
-        let missing = if !declared.has(T::CAPABILITY) {
+        let missing = if !declared.has(T::CAPABILITY) || !self.core.parts.has(T::METHOD) {
             Some(T::CAPABILITY)
         } else if item.completes() && !declared.has("completions") {
             Some("completions")
@@ -350,7 +351,7 @@ impl<S: Send + Sync + 'static> Service<S> {
     }
 
     /// Takes something off its shelf; says whether it was there.
-    pub(super) fn remove<T: Shelved<S>>(&self, name: &str) -> bool {
+    pub(super) fn remove<T: Shelved>(&self, name: &str) -> bool {
         let removed = self.change(|catalog| {
             let shelf = T::shelf(catalog);
             *shelf = Arc::new(shelf.without(name).ok_or(())?);
@@ -363,7 +364,7 @@ impl<S: Send + Sync + 'static> Service<S> {
     }
 
     /// Replaces the catalog, if the change can be made.
-    fn change<E>(&self, change: impl FnOnce(&mut Catalog<S>) -> Result<(), E>) -> Result<(), E> {
+    fn change<E>(&self, change: impl FnOnce(&mut Catalog) -> Result<(), E>) -> Result<(), E> {
         let catalog = self.core.catalog.write();
         let mut current = catalog.unwrap_or_else(PoisonError::into_inner);
         let mut next = Catalog::clone(&current);
@@ -382,6 +383,7 @@ impl<S> Clone for Service<S> {
     fn clone(&self) -> Self {
         Self {
             core: Arc::clone(&self.core),
+            state: Arc::clone(&self.state),
         }
     }
 }

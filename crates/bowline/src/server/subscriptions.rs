@@ -11,10 +11,11 @@ use std::{
 
 use super::{
     needs::Needs,
-    request::Request,
+    request::{Request, Taken, Voices, later},
     service::{Core, Service},
 };
 use crate::proto::{
+    jsonrpc::ErrorObject,
     model::{EmptyResult, SubscribeParams},
     server::{Reply, errors},
 };
@@ -38,13 +39,13 @@ impl Watch {
     }
 
     /// Tells the application, if there is news.
-    pub(crate) fn tell(&self, look: impl FnOnce() -> BTreeSet<String>) {
+    fn tell(&self, core: &Core) {
         let Some(listener) = &self.listener else {
             return;
         };
         // One at a time, so that it hears of changes in their order.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let watched = look();
+        let watched = core.watched();
         if *last != watched {
             *last = watched;
             // It is the host's code, called amid ours: a panic must not get out.
@@ -75,8 +76,13 @@ impl<S: Send + Sync + 'static> Service<S> {
     }
 }
 
-impl<S> Core<S> {
-    pub(super) fn watched(&self) -> BTreeSet<String> {
+impl Core {
+    /// Tells the application what is watched, if that changed.
+    pub(super) fn tell_watched(&self) {
+        self.watch.tell(self);
+    }
+
+    fn watched(&self) -> BTreeSet<String> {
         let mut watched = BTreeSet::new();
         self.connections.each(|connection| {
             connection.look(|machine| {
@@ -87,14 +93,15 @@ impl<S> Core<S> {
     }
 }
 
-impl<S: Send + Sync + 'static> Core<S> {
+impl Core {
+    pub(super) fn subscribe(self: Arc<Self>, request: Request, _: Voices<'_>) -> Taken {
+        later(async move { self.try_subscribe(&request) })
+    }
+
     /// Grants a subscription to what there is: a resource, what fits a
     /// template, and whatever a source lets be watched, there or not.
-    pub(super) async fn subscribe(self: Arc<Self>, request: Request) -> Reply {
-        let params: SubscribeParams = match request.read() {
-            Ok(params) => params,
-            Err(error) => return Reply::Error(error),
-        };
+    fn try_subscribe(&self, request: &Request) -> Result<Reply, ErrorObject> {
+        let params: SubscribeParams = request.read()?;
         let uri = &params.uri;
         let able = Needs::met_by(&request.context.client.capabilities);
         let may = |needs: Needs| needs.without(able).is_empty();
@@ -111,9 +118,9 @@ impl<S: Send + Sync + 'static> Core<S> {
             }
         };
         if granted {
-            request.answer(EmptyResult::default())
+            Ok(request.answer(EmptyResult::default()))
         } else {
-            Reply::Error(errors::resource_not_found(request.context.rules, uri))
+            Err(errors::resource_not_found(request.context.rules, uri))
         }
     }
 }

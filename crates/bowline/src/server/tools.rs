@@ -14,25 +14,28 @@ use super::{
     error::{Error, ErrorKind},
     list::{Listed, Shelved},
     needs::{Need, Needs},
-    replay::round::Brought,
+    replay::round::{Brought, refused},
     request::{Handled, Request, Taken, Voices, answer},
+    route::Part,
+    serve::Pace,
     service::{Core, Service},
     talk::{ServerContext, voice::Voice},
-    tool::{Arguments, Tool},
+    tool::{Arguments, Talk, Tool},
 };
 use crate::proto::{
     jsonrpc::{ErrorObject, RequestId, code, decode},
-    model::{CacheScope, CallToolResult, InputResponses, ListToolsResult},
+    model::{CacheScope, CallToolResult, InputResponses, ListToolsResult, method},
     revision::Era,
     server::{CacheHint, Kind, PlainCall, Reply, RequestContext, errors},
 };
 
-impl<S> Listed for Tool<S> {
+impl Listed for Tool {
     type Page = ListToolsResult;
 
     const KIND: &'static str = "tool";
     const LIST: Kind = Kind::Tools;
     const CAPABILITY: &'static str = "tools";
+    const METHOD: &'static str = method::TOOLS_LIST;
 
     fn name(&self) -> &str {
         self.name()
@@ -46,6 +49,7 @@ impl<S> Listed for Tool<S> {
         self.shared.needs
     }
 
+    #[cfg(feature = "http-server")]
     fn has_headers(&self) -> bool {
         !self.shared.headers.is_empty()
     }
@@ -59,8 +63,8 @@ impl<S> Listed for Tool<S> {
     }
 }
 
-impl<S> Shelved<S> for Tool<S> {
-    fn shelf(catalog: &mut Catalog<S>) -> &mut Arc<Shelf<Self>> {
+impl Shelved for Tool {
+    fn shelf(catalog: &mut Catalog) -> &mut Arc<Shelf<Self>> {
         &mut catalog.tools
     }
 }
@@ -80,13 +84,13 @@ impl<S: Send + Sync + 'static> Service<S> {
     /// Where there is one of that name, something is wrong with it, or the
     /// server was built to offer no tools.
     pub fn add_tool(&self, tool: Tool<S>) -> Result<(), BuildError> {
-        self.add(tool)
+        self.add(tool.for_state::<()>())
     }
 
     /// Offers a tool no longer, and tells clients so. Says whether there was
     /// one. Calls under way go on.
     pub fn remove_tool(&self, name: &str) -> bool {
-        self.remove::<Tool<S>>(name)
+        self.remove::<Tool>(name)
     }
 
     /// Tells clients that the list of tools is another, by what only the
@@ -98,7 +102,8 @@ impl<S: Send + Sync + 'static> Service<S> {
     /// All tools, in their order, for tests and manifests.
     #[must_use]
     pub fn tools(&self) -> Vec<Tool<S>> {
-        self.core.catalog().tools.items().to_vec()
+        let tools = self.core.catalog().tools.items().to_vec();
+        tools.into_iter().map(Tool::for_state).collect()
     }
 }
 
@@ -135,16 +140,67 @@ fn as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de 
 }
 
 /// A call whose tool is found, and whose arguments fit.
-struct Prepared<S> {
-    tool: Tool<S>,
+struct Prepared {
+    tool: Tool,
     arguments: Arguments,
     /// The arguments as they came.
     raw: Option<Bytes>,
     brought: Brought,
 }
 
-impl<S: Send + Sync + 'static> Core<S> {
-    pub(super) fn call_tool(self: Arc<Self>, mut request: Request, voice: Voices<'_>) -> Taken {
+/// The same, with what else is known of it.
+pub(crate) struct ToolCall {
+    request: Request,
+    prepared: Prepared,
+}
+
+/// A call of a tool that asks nothing.
+pub(crate) struct Alone {
+    pub(crate) arguments: Arguments,
+    pub(crate) end: End,
+    pub(crate) pace: Arc<Pace>,
+}
+
+impl ToolCall {
+    /// For a tool that asks nothing, and so puts nothing off.
+    ///
+    /// # Errors
+    ///
+    /// Where the call goes on with something that was put off.
+    pub(crate) fn alone(self) -> Result<Alone, ErrorObject> {
+        let Self { request, prepared } = self;
+        if prepared.brought.state.is_some() && request.context.era() == Era::Stateless {
+            return Err(refused("this tool puts nothing off"));
+        }
+        let shared = &prepared.tool.shared;
+        Ok(Alone {
+            arguments: prepared.arguments,
+            pace: Arc::clone(&shared.pace),
+            end: End {
+                id: request.id,
+                context: request.context,
+                limit: shared.limits.time,
+            },
+        })
+    }
+}
+
+/// What a server with tools answers.
+pub(super) static TOOLS: Part = Part {
+    answers: &[
+        (method::TOOLS_CALL, Core::call_tool),
+        (method::TOOLS_LIST, |core, request, _| {
+            core.list_shelf(&request, &core.catalog().tools, &core.hints.tools)
+        }),
+    ],
+    shelve: |offer, catalog| {
+        catalog.tools = Arc::new(Shelf::new(std::mem::take(&mut offer.tools))?);
+        Ok(())
+    },
+};
+
+impl Core {
+    fn call_tool(self: Arc<Self>, mut request: Request, voice: Voices<'_>) -> Taken {
         let prepared = match self.prepare(&mut request) {
             Ok(Ok(prepared)) => prepared,
             Ok(Err(refused)) => {
@@ -153,26 +209,12 @@ impl<S: Send + Sync + 'static> Core<S> {
             }
             Err(error) => return Handled::Now(Reply::Error(error)).into(),
         };
-        let shared = &prepared.tool.shared;
-        if prepared.brought.state.is_none()
-            && let Some(run) = Arc::clone(&shared.run).alone()
-        {
-            let end = End {
-                id: request.id,
-                context: request.context,
-                limit: shared.limits.time,
-            };
-            return Taken {
-                pace: Some(Arc::clone(&shared.pace)),
-                handled: Handled::Later(run.run_alone(prepared.arguments, end)),
-            };
-        }
-        let voice = voice(&request);
-        Handled::Later(Box::pin(self.run_tool(request, voice, prepared))).into()
+        let run = Arc::clone(&prepared.tool.shared.run);
+        run.take(self, ToolCall { request, prepared }, voice)
     }
 
     /// Finds the tool, and looks whether the call may be made.
-    fn prepare(&self, request: &mut Request) -> Result<Result<Prepared<S>, Error>, ErrorObject> {
+    fn prepare(&self, request: &mut Request) -> Result<Result<Prepared, Error>, ErrorObject> {
         let came = request.params.take().unwrap_or(Bytes::from_static(b"{}"));
         let params = CallParams::read(&came, &request.context)?;
         let catalog = self.catalog();
@@ -193,12 +235,24 @@ impl<S: Send + Sync + 'static> Core<S> {
         }))
     }
 
-    async fn run_tool(
+    /// Takes in a call of a tool that may ask.
+    pub(crate) fn talk(
         self: Arc<Self>,
-        request: Request,
-        voice: Box<dyn Voice>,
-        prepared: Prepared<S>,
+        talk: Arc<dyn Talk>,
+        call: ToolCall,
+        voice: Voices<'_>,
+    ) -> Taken {
+        let voice = voice(&call.request);
+        Handled::Later(Box::pin(self.talk_with(talk, call, voice))).into()
+    }
+
+    async fn talk_with(
+        self: Arc<Self>,
+        talk: Arc<dyn Talk>,
+        call: ToolCall,
+        voice: Voice,
     ) -> Reply {
+        let ToolCall { request, prepared } = call;
         let tool = prepared.tool;
         let task = Task {
             name: tool.name(),
@@ -207,11 +261,7 @@ impl<S: Send + Sync + 'static> Core<S> {
             brought: prepared.brought,
         };
         let (arguments, state) = (prepared.arguments, Arc::clone(&self.state));
-        let work = |call| {
-            tool.shared
-                .run
-                .run(arguments, ServerContext { call, state })
-        };
+        let work = |call| talk.talk(arguments, ServerContext::new(call, state));
         self.converse(request, voice, task, work, settle).await
     }
 }

@@ -9,18 +9,18 @@ mod settings;
 
 use std::{
     fmt,
-    sync::{Arc, RwLock},
+    sync::{Arc, OnceLock, RwLock},
     time::{Duration, SystemTime},
 };
 
 use super::{
-    catalog::{Catalog, Shelf},
+    catalog::Catalog,
     replay::round::{Clock, Replay},
-    resources::FIRST_SOURCE,
     seal::Keyring,
     serve::Connections,
     service::{Core, Hints, Service, Serving},
-    store::{MemoryOnce, MemoryState, OnceStore, StateStore},
+    state::AnyState,
+    store::{OnceStore, StateStore},
     subscriptions::Watch,
 };
 use crate::proto::{
@@ -28,7 +28,7 @@ use crate::proto::{
     server::{CacheHint, Config},
 };
 pub use error::BuildError;
-use offer::Offer;
+pub(crate) use offer::Offer;
 pub use settings::Cached;
 
 /// A server in the making.
@@ -53,7 +53,7 @@ pub use settings::Cached;
 pub struct Server<S = ()> {
     config: Config,
     state: Arc<S>,
-    offer: Offer<S>,
+    offer: Offer,
     page_size: usize,
     hints: Hints,
     serving: Serving,
@@ -105,7 +105,7 @@ impl Server<()> {
     pub fn state<S: Send + Sync + 'static>(self, state: S) -> Server<S> {
         Server {
             state: Arc::new(state),
-            offer: self.offer.with_any_state(),
+            offer: self.offer,
             config: self.config,
             page_size: self.page_size,
             hints: self.hints,
@@ -130,22 +130,18 @@ impl<S: Send + Sync + 'static> Server<S> {
     pub fn build(mut self) -> Result<Service<S>, BuildError> {
         self.offer.check()?;
         self.offer.declare(&mut self.config);
-        let offer = self.offer;
-        let after = (!offer.sources.is_empty()).then_some(FIRST_SOURCE);
-        let catalog = Catalog {
-            tools: Arc::new(Shelf::new(offer.tools)?),
-            resources: Arc::new(Shelf::new(offer.resources)?.followed_by(after)),
-            templates: Arc::new(Shelf::new(offer.templates)?),
-            prompts: Arc::new(Shelf::new(offer.prompts)?),
-        };
+        let mut offer = self.offer;
+        let parts = std::mem::take(&mut offer.parts);
+        let mut catalog = Catalog::default();
+        for part in parts.iter() {
+            (part.shelve)(&mut offer, &mut catalog)?;
+        }
         let name = &self.config.identity.name;
         let replay = Replay {
             purpose: format!("state of {name}").into_bytes().into(),
-            keyring: self.keyring.unwrap_or_else(Keyring::random),
-            once: self.once.unwrap_or_else(|| Arc::new(MemoryOnce::default())),
-            states: self
-                .states
-                .unwrap_or_else(|| Arc::new(MemoryState::default())),
+            keyring: self.keyring.map(OnceLock::from).unwrap_or_default(),
+            once: self.once.map(OnceLock::from).unwrap_or_default(),
+            states: self.states.map(OnceLock::from).unwrap_or_default(),
             life: self.life,
             max_state: self.max_state,
             clock: self.clock,
@@ -153,7 +149,8 @@ impl<S: Send + Sync + 'static> Server<S> {
         Ok(Service {
             core: Arc::new(Core {
                 config: Arc::new(self.config),
-                state: self.state,
+                state: Arc::clone(&self.state) as AnyState,
+                parts,
                 catalog: RwLock::new(Arc::new(catalog)),
                 sources: offer.sources,
                 extensions: offer.extensions,
@@ -164,6 +161,7 @@ impl<S: Send + Sync + 'static> Server<S> {
                 serving: self.serving,
                 connections: Connections::default(),
             }),
+            state: self.state,
         })
     }
 

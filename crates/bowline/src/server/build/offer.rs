@@ -15,22 +15,30 @@ use crate::{
         error::Result,
         list::Listed as _,
         prompt::Prompt,
+        prompts::PROMPTS,
         resource::{AnySource, Resource, ResourceSource},
+        resources::RESOURCES,
+        route::Parts,
         serve::extension::{Extensions, Notice},
+        service::Core,
         subscriptions::OnWatch,
         template::ResourceTemplate,
         tool::Tool,
+        tools::TOOLS,
     },
 };
 
 /// All that a server is to offer.
-pub(super) struct Offer<S> {
-    pub(super) tools: Vec<Tool<S>>,
-    pub(super) resources: Vec<Resource<S>>,
-    pub(super) templates: Vec<ResourceTemplate<S>>,
-    pub(super) prompts: Vec<Prompt<S>>,
-    pub(super) sources: Vec<AnySource<S>>,
-    pub(super) extensions: Extensions<S>,
+#[derive(Default)]
+pub(crate) struct Offer {
+    /// What answers for it.
+    pub(super) parts: Parts,
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) resources: Vec<Resource>,
+    pub(crate) templates: Vec<ResourceTemplate>,
+    pub(crate) prompts: Vec<Prompt>,
+    pub(crate) sources: Vec<AnySource>,
+    pub(super) extensions: Extensions,
     pub(super) on_watch: Option<OnWatch>,
     /// Which kinds there are, though perhaps not yet.
     kinds: Kinds,
@@ -60,7 +68,9 @@ impl<S: Send + Sync + 'static> Server<S> {
 
     /// Offers several tools.
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool<S>>) -> Self {
+        let tools = tools.into_iter().map(Tool::for_state);
         self.offer.tools.extend(tools);
+        self.offer.parts.add(&TOOLS);
         self.offer.kinds.tools = true;
         self
     }
@@ -72,7 +82,9 @@ impl<S: Send + Sync + 'static> Server<S> {
 
     /// Offers several resources.
     pub fn resources(mut self, resources: impl IntoIterator<Item = Resource<S>>) -> Self {
+        let resources = resources.into_iter().map(Resource::for_state);
         self.offer.resources.extend(resources);
+        self.offer.parts.add(&RESOURCES);
         self.offer.kinds.resources = true;
         self
     }
@@ -85,7 +97,9 @@ impl<S: Send + Sync + 'static> Server<S> {
 
     /// Offers the resources that fit several templates.
     pub fn templates(mut self, templates: impl IntoIterator<Item = ResourceTemplate<S>>) -> Self {
+        let templates = templates.into_iter().map(ResourceTemplate::for_state);
         self.offer.templates.extend(templates);
+        self.offer.parts.add(&RESOURCES);
         self.offer.kinds.resources = true;
         self
     }
@@ -94,6 +108,7 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// the order in which they are added.
     pub fn resource_source(mut self, source: impl ResourceSource<S>) -> Self {
         self.offer.sources.push(AnySource::new(source));
+        self.offer.parts.add(&RESOURCES);
         self.offer.kinds.resources = true;
         self
     }
@@ -105,7 +120,9 @@ impl<S: Send + Sync + 'static> Server<S> {
 
     /// Offers several prompts.
     pub fn prompts(mut self, prompts: impl IntoIterator<Item = Prompt<S>>) -> Self {
+        let prompts = prompts.into_iter().map(Prompt::for_state);
         self.offer.prompts.extend(prompts);
+        self.offer.parts.add(&PROMPTS);
         self.offer.kinds.prompts = true;
         self
     }
@@ -131,6 +148,7 @@ impl<S: Send + Sync + 'static> Server<S> {
         listener: impl Fn(&BTreeSet<String>) + Send + Sync + 'static,
     ) -> Self {
         self.offer.on_watch = Some(Arc::new(listener));
+        self.offer.parts.tell_watched = Some(Core::tell_watched);
         self.watchable()
     }
 }
@@ -148,6 +166,7 @@ impl<S: Send + Sync + 'static> Server<S> {
         W: Future<Output = Result<R>> + Send + 'static,
     {
         let first = self.offer.extensions.add_method(name, work);
+        self.offer.parts.beyond = Some(Core::extension);
         if method::info(name).is_some() {
             self.offer.problem = Some((name.to_owned(), "the protocol has that method itself"));
         } else if !first {
@@ -179,7 +198,7 @@ impl<S: Send + Sync + 'static> Server<S> {
     }
 }
 
-impl<S> Offer<S> {
+impl Offer {
     pub(super) fn check(&self) -> Result<(), BuildError> {
         match &self.problem {
             Some((name, why)) => Err(BuildError::new("method", name, why)),
@@ -215,42 +234,5 @@ impl<S> Offer<S> {
         // What the protocol has is let through anyway, where it may be.
         let extensions = extensions.filter(|name| &***name != method::ROOTS_LIST_CHANGED);
         config.extension_methods.extend(extensions.cloned());
-    }
-}
-
-impl Offer<()> {
-    pub(super) fn with_any_state<S: Send + Sync + 'static>(self) -> Offer<S> {
-        let Self { tools, .. } = self;
-        let resources = self.resources.into_iter();
-        let templates = self.templates.into_iter();
-        let prompts = self.prompts.into_iter();
-        let sources = self.sources.into_iter();
-        Offer {
-            tools: tools.into_iter().map(Tool::with_any_state).collect(),
-            resources: resources.map(Resource::with_any_state).collect(),
-            templates: templates.map(ResourceTemplate::with_any_state).collect(),
-            prompts: prompts.map(Prompt::with_any_state).collect(),
-            sources: sources.map(AnySource::with_any_state).collect(),
-            extensions: self.extensions.with_any_state(),
-            on_watch: self.on_watch,
-            kinds: self.kinds,
-            problem: self.problem,
-        }
-    }
-}
-
-impl<S> Default for Offer<S> {
-    fn default() -> Self {
-        Self {
-            tools: Vec::new(),
-            resources: Vec::new(),
-            templates: Vec::new(),
-            prompts: Vec::new(),
-            sources: Vec::new(),
-            extensions: Extensions::default(),
-            on_watch: None,
-            kinds: Kinds::default(),
-            problem: None,
-        }
     }
 }

@@ -3,11 +3,7 @@
 use std::{collections::BTreeMap, future::Future, sync::Arc};
 
 use super::{CompletionContext, Completions};
-use crate::server::{
-    error::Result,
-    request::{Work, with_any_state},
-    template::values::Texts,
-};
+use crate::server::{ServerContext, error::Result, request::Work, template::values::Texts};
 
 /// What is typed so far.
 pub(crate) struct Typed {
@@ -17,20 +13,23 @@ pub(crate) struct Typed {
 }
 
 /// The functions that complete, by name.
-pub(crate) struct Completers<S> {
-    by_name: BTreeMap<String, Work<S, Typed, Completions>>,
+#[derive(Default)]
+pub(crate) struct Completers {
+    by_name: BTreeMap<String, Work<Typed, Completions>>,
 }
 
-impl<S: 'static> Completers<S> {
-    pub(crate) fn add<F, W>(&mut self, name: &str, complete: F)
+impl Completers {
+    pub(crate) fn add<S, F, W>(&mut self, name: &str, complete: F)
     where
+        S: 'static,
         F: Fn(String, CompletionContext<S>) -> W + Send + Sync + 'static,
         W: Future<Output = Result<Completions>> + Send + 'static,
     {
-        let work: Work<S, Typed, Completions> = Arc::new(move |typed: Typed, context| {
-            let context = CompletionContext::new(context, typed.arguments);
-            Box::pin(complete(typed.text, context))
-        });
+        let work: Work<Typed, Completions> =
+            Arc::new(move |typed: Typed, context: ServerContext| {
+                let context = CompletionContext::new(context.for_state(), typed.arguments);
+                Box::pin(complete(typed.text, context))
+            });
         self.by_name.insert(name.to_owned(), work);
     }
 
@@ -40,7 +39,7 @@ impl<S: 'static> Completers<S> {
         values: impl IntoIterator<Item = T>,
     ) {
         let values: Vec<String> = values.into_iter().map(Into::into).collect();
-        let work: Work<S, Typed, Completions> = Arc::new(move |typed: Typed, _| {
+        let work: Work<Typed, Completions> = Arc::new(move |typed: Typed, _| {
             let typed = typed.text.to_lowercase();
             let fits = |value: &&String| value.to_lowercase().starts_with(&typed);
             let fitting: Completions = values.iter().filter(fits).cloned().collect();
@@ -48,10 +47,7 @@ impl<S: 'static> Completers<S> {
         });
         self.by_name.insert(name.to_owned(), work);
     }
-}
-
-impl<S> Completers<S> {
-    pub(crate) fn get(&self, name: &str) -> Option<&Work<S, Typed, Completions>> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Work<Typed, Completions>> {
         self.by_name.get(name)
     }
 
@@ -61,23 +57,5 @@ impl<S> Completers<S> {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.by_name.is_empty()
-    }
-}
-
-impl Completers<()> {
-    pub(crate) fn with_any_state<S: 'static>(&self) -> Completers<S> {
-        let all = self.by_name.iter();
-        let all = all.map(|(name, work)| (name.clone(), with_any_state(Arc::clone(work))));
-        Completers {
-            by_name: all.collect(),
-        }
-    }
-}
-
-impl<S> Default for Completers<S> {
-    fn default() -> Self {
-        Self {
-            by_name: BTreeMap::new(),
-        }
     }
 }

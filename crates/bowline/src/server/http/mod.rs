@@ -68,6 +68,7 @@ use super::{
 use crate::proto::{revision::Era, server::stateless::LastClient};
 use recorder::Budget;
 use sessions::{Life, Sessions};
+pub(crate) use stateless::StreamVoice;
 #[cfg(not(feature = "auth"))]
 use unprotected as protected;
 

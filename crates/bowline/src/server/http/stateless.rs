@@ -7,7 +7,6 @@ use std::{
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
     task::{Context, Poll},
-    time::Duration,
 };
 
 use bytes::Bytes;
@@ -29,16 +28,16 @@ use crate::{
     proto::{
         http::header::{decode_value, name, single},
         jsonrpc::{RawJson, RequestId, decode},
-        model::{InputRequest, LogLevel, method},
+        model::{LogLevel, Number, method},
         server::{
-            Config, Failure, Outcome, Reply, RequestContext, Telling, discovery, encode_response,
-            errors, stateless::Rejection,
+            Config, Reply, RequestContext, Telling, discovery, encode_response, errors,
+            stateless::Rejection,
         },
     },
     server::{
         auth::grant::Granted,
         request::{Handled, Request, panicked},
-        talk::voice::{Voice, number},
+        talk::voice::Voice,
     },
     transport::BoxFuture,
 };
@@ -70,15 +69,15 @@ pub(super) async fn serve(
         return answer::rejection(Some(&modern.id), &rejection);
     }
     let mut told = None;
-    let mut voice = |request: &Request| -> Box<dyn Voice> {
+    let mut voice = |request: &Request| {
         let (teller, receiver) = pipe();
         told = Some(receiver);
-        Box::new(StreamVoice {
+        Voice::Stream(Box::new(StreamVoice {
             inner: Arc::clone(inner),
             context: RequestContext::clone(&request.context),
             telling: Mutex::default(),
             teller,
-        })
+        }))
     };
     let request = Request {
         id: modern.id.clone(),
@@ -234,7 +233,7 @@ impl Source for Answering {
 }
 
 /// The way back to a client that waits for an answer over HTTP.
-struct StreamVoice {
+pub(crate) struct StreamVoice {
     inner: Arc<Inner>,
     context: RequestContext,
     telling: Mutex<Telling>,
@@ -253,19 +252,19 @@ impl StreamVoice {
     }
 }
 
-impl Voice for StreamVoice {
-    fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) -> bool {
-        let (progress, total) = (number(progress), total.map(number));
+impl StreamVoice {
+    pub(crate) fn progress(
+        &self,
+        progress: Number,
+        total: Option<Number>,
+        message: Option<&str>,
+    ) -> bool {
         let context = &self.context;
         self.tell(|telling, config| telling.progress(config, context, progress, total, message))
     }
 
-    fn log(&self, level: LogLevel, logger: Option<&str>, data: RawJson) -> bool {
+    pub(crate) fn log(&self, level: LogLevel, logger: Option<&str>, data: RawJson) -> bool {
         let context = &self.context;
-        self.tell(|telling, config| telling.log(config, context, &level, logger, data))
-    }
-
-    fn ask(&self, _: InputRequest, _: Option<Duration>) -> BoxFuture<'_, Outcome> {
-        Box::pin(std::future::ready(Outcome::Failed(Failure::NotInThisEra)))
+        self.tell(move |telling, config| telling.log(config, context, &level, logger, data))
     }
 }

@@ -9,7 +9,7 @@ use super::{Argument, Arguments, Messages, Prompt, Shared, arguments::blanks_of}
 use crate::{
     proto::model::{self, Icon, Meta},
     server::{
-        Conversation,
+        Conversation, ServerContext,
         completion::{Completers, CompletionContext, Completions},
         error::{Error, Result},
         limits::Limits,
@@ -21,16 +21,16 @@ use crate::{
 /// [`get`](Self::get) finishes it.
 #[must_use = "a draft is not a prompt yet"]
 pub struct Draft<S, A> {
-    parts: Parts<S>,
-    arguments: PhantomData<fn() -> A>,
+    parts: Parts,
+    stage: PhantomData<fn(S) -> A>,
 }
 
 /// What a draft has gathered.
-struct Parts<S> {
+struct Parts {
     definition: model::Prompt,
     needs: Needs,
     limits: Limits,
-    completers: Completers<S>,
+    completers: Completers,
     problem: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl<S: 'static> Draft<S, Arguments> {
                 completers: Completers::default(),
                 problem: None,
             },
-            arguments: PhantomData,
+            stage: PhantomData,
         }
     }
 
@@ -64,7 +64,7 @@ impl<S: 'static> Draft<S, Arguments> {
         }
         Draft {
             parts: self.parts,
-            arguments: PhantomData,
+            stage: PhantomData,
         }
     }
 }
@@ -145,15 +145,16 @@ impl<S: 'static, A: DeserializeOwned + Send + 'static> Draft<S, A> {
         let problem = parts.problem();
         let description = parts.definition.description.clone();
         Prompt {
+            state: PhantomData,
             shared: Arc::new(Shared {
                 definition: parts.definition,
                 needs: parts.needs,
                 limits: parts.limits,
                 completers: parts.completers,
-                get: Arc::new(move |arguments: Arguments, context| {
+                get: Arc::new(move |arguments: Arguments, context: ServerContext| {
                     let getting = arguments
                         .read()
-                        .map(|arguments| get(arguments, Conversation::new(context)));
+                        .map(|arguments| get(arguments, Conversation::new(context.for_state())));
                     let description = description.clone();
                     Box::pin(async move {
                         let getting = getting.map_err(Error::protocol)?;
@@ -168,7 +169,7 @@ impl<S: 'static, A: DeserializeOwned + Send + 'static> Draft<S, A> {
     }
 }
 
-impl<S> Parts<S> {
+impl Parts {
     fn problem(&self) -> Option<String> {
         if self.problem.is_some() {
             return self.problem.clone();

@@ -7,7 +7,7 @@ mod arguments;
 mod builder;
 mod messages;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
 use crate::{
     proto::model::{self, GetPromptResult},
@@ -15,7 +15,7 @@ use crate::{
         completion::Completers,
         limits::Limits,
         needs::{Need, Needs},
-        request::{Work, with_any_state},
+        request::Work,
     },
 };
 
@@ -47,16 +47,17 @@ pub use messages::{IntoBlock, Messages, assistant, user};
 /// assert_eq!(review.name(), "review");
 /// ```
 pub struct Prompt<S = ()> {
-    pub(crate) shared: Arc<Shared<S>>,
+    pub(crate) shared: Arc<Shared>,
+    state: PhantomData<fn(S)>,
 }
 
 /// A finished prompt, as the server keeps it.
-pub(crate) struct Shared<S> {
+pub(crate) struct Shared {
     pub(crate) definition: model::Prompt,
     pub(crate) needs: Needs,
     pub(crate) limits: Limits,
-    pub(crate) completers: Completers<S>,
-    pub(crate) get: Work<S, Arguments, GetPromptResult>,
+    pub(crate) completers: Completers,
+    pub(crate) get: Work<Arguments, GetPromptResult>,
     /// Why it cannot be served.
     pub(crate) problem: Option<String>,
 }
@@ -73,6 +74,15 @@ impl<S: 'static> Prompt<S> {
 }
 
 impl<S> Prompt<S> {
+    /// The same, as if it were made for another state: servers keep what they
+    /// serve without the type of theirs.
+    pub(crate) fn for_state<T>(self) -> Prompt<T> {
+        Prompt {
+            shared: self.shared,
+            state: PhantomData,
+        }
+    }
+
     /// The name by which it is got.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -95,17 +105,7 @@ impl Prompt<()> {
     /// The same prompt, for a server with any state.
     #[must_use]
     pub fn with_any_state<S: Send + Sync + 'static>(self) -> Prompt<S> {
-        let shared = &self.shared;
-        Prompt {
-            shared: Arc::new(Shared {
-                definition: shared.definition.clone(),
-                needs: shared.needs,
-                limits: shared.limits,
-                completers: shared.completers.with_any_state(),
-                get: with_any_state(Arc::clone(&shared.get)),
-                problem: shared.problem.clone(),
-            }),
-        }
+        self.for_state()
     }
 }
 
@@ -113,6 +113,7 @@ impl<S> Clone for Prompt<S> {
     fn clone(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
+            state: PhantomData,
         }
     }
 }

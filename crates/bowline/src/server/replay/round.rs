@@ -1,7 +1,7 @@
 //! From one round of a conversation to the next.
 
 use std::{
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, SystemTime},
 };
 
@@ -21,15 +21,18 @@ use crate::{
     server::{
         error::Result,
         seal::{Keyring, Unsealing},
-        store::{OnceStore, StateStore},
+        store::{MemoryOnce, MemoryState, OnceStore, StateStore},
     },
 };
 
 /// How a server carries conversations from round to round.
+///
+/// What was not given is made where it is needed, so that servers whose tools
+/// ask nothing have neither keys nor stores.
 pub(crate) struct Replay {
-    pub(crate) keyring: Keyring,
-    pub(crate) once: Arc<dyn OnceStore>,
-    pub(crate) states: Arc<dyn StateStore>,
+    pub(crate) keyring: OnceLock<Keyring>,
+    pub(crate) once: OnceLock<Arc<dyn OnceStore>>,
+    pub(crate) states: OnceLock<Arc<dyn StateStore>>,
     /// How long a conversation may go on.
     pub(crate) life: Duration,
     /// How long a state may be, sealed, before it is kept here instead.
@@ -100,7 +103,7 @@ impl Replay {
             .ok_or_else(|| refused("it is too old: make the call anew, without it"))?;
         let (thread, journal) = state.answered(answers)?;
         let claims = Claims {
-            store: Arc::clone(&self.once),
+            store: Arc::clone(self.once()),
             nonce: thread.nonce.clone(),
             history: history(&journal)?,
             ttl: ttl + MARGIN,
@@ -120,7 +123,7 @@ impl Replay {
     /// Where the store failed.
     pub(crate) async fn claim(&self, resumed: &Resumed) -> Result<Round, ErrorObject> {
         let claims = &resumed.claims;
-        RoundClaim::claim(&self.once, &claims.nonce, &claims.history, claims.ttl).await
+        RoundClaim::claim(self.once(), &claims.nonce, &claims.history, claims.ttl).await
     }
 
     /// Puts a conversation off: what to ask the client, and the state to bring
@@ -133,7 +136,7 @@ impl Replay {
         let PutOff { journal, asked } = kept;
         let state = State::new(thread.clone(), journal, &asked);
         let plain = serde_json::to_vec(&state).map_err(|error| internal(&error))?;
-        let mut sealed = self.keyring.seal(&self.purpose, &plain);
+        let mut sealed = self.keyring().seal(&self.purpose, &plain);
         if sealed.len() > self.max_state {
             sealed = self.keep_here(thread, sealed).await?;
         }
@@ -150,17 +153,17 @@ impl Replay {
         let mark = hex(&digest([sealed.as_bytes()])[..16]);
         let handle = format!("{}/{mark}", thread.nonce);
         let ttl = thread.left((self.clock)()).unwrap_or_default();
-        let saved = self.states.save(&handle, sealed.into(), ttl).await;
+        let saved = self.states().save(&handle, sealed.into(), ttl).await;
         saved.map_err(|error| internal(&error))?;
         let name = format!("{KEPT_HERE}{handle}");
-        Ok(self.keyring.seal(&self.purpose, name.as_bytes()))
+        Ok(self.keyring().seal(&self.purpose, name.as_bytes()))
     }
 
     async fn open(&self, sealed: &str) -> Result<State, ErrorObject> {
         let mut plain = self.unseal(sealed)?;
         if let Some(handle) = plain.strip_prefix(&[KEPT_HERE as u8]) {
             let handle = String::from_utf8_lossy(handle);
-            let kept = self.states.load(&handle).await;
+            let kept = self.states().load(&handle).await;
             let kept = kept.map_err(|error| internal(&error))?;
             let kept = kept.ok_or_else(|| {
                 refused("it is too old, or kept elsewhere: make the call anew, without it")
@@ -170,8 +173,22 @@ impl Replay {
         serde_json::from_slice(&plain).map_err(|error| internal(&error))
     }
 
+    fn keyring(&self) -> &Keyring {
+        self.keyring.get_or_init(Keyring::random)
+    }
+
+    fn once(&self) -> &Arc<dyn OnceStore> {
+        let memory = || -> Arc<dyn OnceStore> { Arc::new(MemoryOnce::default()) };
+        self.once.get_or_init(memory)
+    }
+
+    fn states(&self) -> &Arc<dyn StateStore> {
+        let memory = || -> Arc<dyn StateStore> { Arc::new(MemoryState::default()) };
+        self.states.get_or_init(memory)
+    }
+
     fn unseal(&self, sealed: &str) -> Result<Vec<u8>, ErrorObject> {
-        let opened = self.keyring.open(&self.purpose, sealed);
+        let opened = self.keyring().open(&self.purpose, sealed);
         opened.map_err(|fault| match fault {
             Unsealing::UnknownKey => refused("no key of this server opens it"),
             _ => refused("it is not what this server sent"),
@@ -208,7 +225,7 @@ fn history(journal: &[Entry]) -> Result<Box<str>, ErrorObject> {
     Ok(hex(&digest([canonical(&journal).as_bytes()])[..16]).into())
 }
 
-pub(super) fn refused(why: &str) -> ErrorObject {
+pub(crate) fn refused(why: &str) -> ErrorObject {
     let message = format!("Invalid params: requestState is refused: {why}");
     ErrorObject::new(code::INVALID_PARAMS, message)
 }

@@ -1,6 +1,6 @@
 //! Writing a resource, step by step.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{future::Future, marker::PhantomData, sync::Arc, time::Duration};
 
 use super::{About, Contents, Part, Resource, Shared};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
         server::CacheHint,
     },
     server::{
-        Conversation,
+        Conversation, ServerContext,
         error::Result,
         limits::Limits,
         needs::{Need, Needs},
@@ -128,8 +128,8 @@ impl Draft {
         F: Fn(Conversation<S>) -> W + Send + Sync + 'static,
         W: Future<Output = Result<C>> + Send + 'static,
     {
-        self.finish(Arc::new(move |about: About, context| {
-            let reading = read(Conversation::new(context));
+        self.finish(Arc::new(move |about: About, context: ServerContext| {
+            let reading = read(Conversation::new(context.for_state()));
             Box::pin(async move { reading.await?.into_result(&about) })
         }))
     }
@@ -141,9 +141,10 @@ impl Draft {
         }))
     }
 
-    fn finish<S>(self, read: Work<S, About, ReadResourceResult>) -> Resource<S> {
+    fn finish<S>(self, read: Work<About, ReadResourceResult>) -> Resource<S> {
         let problem = uri_problem(&self.definition.uri);
         Resource {
+            state: PhantomData,
             shared: Arc::new(Shared {
                 definition: self.definition,
                 needs: self.needs,

@@ -9,7 +9,7 @@ mod builder;
 mod contents;
 mod source;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
 use crate::{
     proto::{
@@ -19,7 +19,7 @@ use crate::{
     server::{
         limits::Limits,
         needs::{Need, Needs},
-        request::{Work, with_any_state},
+        request::Work,
     },
 };
 
@@ -43,16 +43,17 @@ pub use source::{ResourcePage, ResourceSource};
 /// assert_eq!((notes.uri(), clock.uri()), ("notes:///today", "clock:///now"));
 /// ```
 pub struct Resource<S = ()> {
-    pub(crate) shared: Arc<Shared<S>>,
+    pub(crate) shared: Arc<Shared>,
+    state: PhantomData<fn(S)>,
 }
 
 /// A finished resource, as the server keeps it.
-pub(crate) struct Shared<S> {
+pub(crate) struct Shared {
     pub(crate) definition: model::Resource,
     pub(crate) needs: Needs,
     pub(crate) limits: Limits,
     pub(crate) hint: Option<CacheHint>,
-    pub(crate) read: Work<S, About, ReadResourceResult>,
+    pub(crate) read: Work<About, ReadResourceResult>,
     /// Why it cannot be served.
     pub(crate) problem: Option<String>,
 }
@@ -70,21 +71,20 @@ impl Resource {
     /// The same resource, for a server with any state.
     #[must_use]
     pub fn with_any_state<S: Send + Sync + 'static>(self) -> Resource<S> {
-        let shared = &self.shared;
-        Resource {
-            shared: Arc::new(Shared {
-                definition: shared.definition.clone(),
-                needs: shared.needs,
-                limits: shared.limits,
-                hint: shared.hint.clone(),
-                read: with_any_state(Arc::clone(&shared.read)),
-                problem: shared.problem.clone(),
-            }),
-        }
+        self.for_state()
     }
 }
 
 impl<S> Resource<S> {
+    /// The same, as if it were made for another state: servers keep what they
+    /// serve without the type of theirs.
+    pub(crate) fn for_state<T>(self) -> Resource<T> {
+        Resource {
+            shared: self.shared,
+            state: PhantomData,
+        }
+    }
+
     /// Where it is.
     #[must_use]
     pub fn uri(&self) -> &str {
@@ -107,6 +107,7 @@ impl<S> Clone for Resource<S> {
     fn clone(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
+            state: PhantomData,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Sets of resources that nobody knows beforehand.
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, marker::PhantomData, sync::Arc};
 
 use super::{About, Contents as _, Part};
 use crate::{
@@ -108,90 +108,73 @@ impl ResourcePage {
 }
 
 /// A source, whatever its type is.
-pub(crate) struct AnySource<S> {
-    source: Arc<dyn Erased<S>>,
+#[derive(Clone)]
+pub(crate) struct AnySource {
+    source: Arc<dyn Erased>,
     pub(crate) needs: Needs,
 }
 
-trait Erased<S>: Send + Sync {
+trait Erased: Send + Sync {
     fn list(
         self: Arc<Self>,
         cursor: Option<String>,
-        cx: ServerContext<S>,
+        cx: ServerContext,
     ) -> BoxFuture<'static, Result<ResourcePage>>;
 
     fn read(
         self: Arc<Self>,
         uri: String,
-        cx: Conversation<S>,
+        cx: Conversation,
     ) -> BoxFuture<'static, Result<Option<Vec<Part>>>>;
 
     fn may_watch(&self, uri: &str) -> bool;
 }
 
 /// A source of an author's.
-struct Own<T>(T);
+struct Own<S, T> {
+    source: T,
+    state: PhantomData<fn(S)>,
+}
 
-impl<S: Send + Sync + 'static, T: ResourceSource<S>> Erased<S> for Own<T> {
+impl<S: Send + Sync + 'static, T: ResourceSource<S>> Erased for Own<S, T> {
     fn list(
         self: Arc<Self>,
         cursor: Option<String>,
-        cx: ServerContext<S>,
+        cx: ServerContext,
     ) -> BoxFuture<'static, Result<ResourcePage>> {
-        Box::pin(async move { self.0.list(cursor.as_deref(), &cx).await })
+        let cx = cx.for_state();
+        Box::pin(async move { self.source.list(cursor.as_deref(), &cx).await })
     }
 
     fn read(
         self: Arc<Self>,
         uri: String,
-        cx: Conversation<S>,
+        cx: Conversation,
     ) -> BoxFuture<'static, Result<Option<Vec<Part>>>> {
-        Box::pin(async move { self.0.read(&uri, cx).await })
+        let cx = cx.for_state();
+        Box::pin(async move { self.source.read(&uri, cx).await })
     }
 
     fn may_watch(&self, uri: &str) -> bool {
-        self.0.may_watch(uri)
+        self.source.may_watch(uri)
     }
 }
 
-/// A source without state in a server that has some.
-struct Stateless(Arc<dyn Erased<()>>);
-
-impl<S: Send + Sync + 'static> Erased<S> for Stateless {
-    fn list(
-        self: Arc<Self>,
-        cursor: Option<String>,
-        cx: ServerContext<S>,
-    ) -> BoxFuture<'static, Result<ResourcePage>> {
-        Arc::clone(&self.0).list(cursor, cx.with_state(Arc::new(())))
-    }
-
-    fn read(
-        self: Arc<Self>,
-        uri: String,
-        cx: Conversation<S>,
-    ) -> BoxFuture<'static, Result<Option<Vec<Part>>>> {
-        let context = cx.server().with_state(Arc::new(()));
-        Arc::clone(&self.0).read(uri, Conversation::new(context))
-    }
-
-    fn may_watch(&self, uri: &str) -> bool {
-        self.0.may_watch(uri)
-    }
-}
-
-impl<S: Send + Sync + 'static> AnySource<S> {
-    pub(crate) fn new(source: impl ResourceSource<S>) -> Self {
+impl AnySource {
+    pub(crate) fn new<S: Send + Sync + 'static>(source: impl ResourceSource<S>) -> Self {
         Self {
             needs: source.requires().into_iter().collect(),
-            source: Arc::new(Own(source)),
+            source: Arc::new(Own {
+                source,
+                state: PhantomData,
+            }),
         }
     }
 
     pub(crate) fn list(
         &self,
         cursor: Option<String>,
-        cx: ServerContext<S>,
+        cx: ServerContext,
     ) -> BoxFuture<'static, Result<ResourcePage>> {
         Arc::clone(&self.source).list(cursor, cx)
     }
@@ -199,7 +182,7 @@ impl<S: Send + Sync + 'static> AnySource<S> {
     pub(crate) async fn read(
         &self,
         about: &About,
-        cx: Conversation<S>,
+        cx: Conversation,
     ) -> Result<Option<ReadResourceResult>> {
         let parts = Arc::clone(&self.source).read(about.uri.clone(), cx).await?;
         parts.map(|parts| parts.into_result(about)).transpose()
@@ -207,23 +190,5 @@ impl<S: Send + Sync + 'static> AnySource<S> {
 
     pub(crate) fn may_watch(&self, uri: &str) -> bool {
         self.source.may_watch(uri)
-    }
-}
-
-impl AnySource<()> {
-    pub(crate) fn with_any_state<S: Send + Sync + 'static>(self) -> AnySource<S> {
-        AnySource {
-            source: Arc::new(Stateless(self.source)),
-            needs: self.needs,
-        }
-    }
-}
-
-impl<S> Clone for AnySource<S> {
-    fn clone(&self) -> Self {
-        Self {
-            source: Arc::clone(&self.source),
-            needs: self.needs,
-        }
     }
 }

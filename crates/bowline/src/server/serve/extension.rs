@@ -1,6 +1,6 @@
 //! Methods that are not in the protocol, and what clients say by themselves.
 
-use std::{collections::BTreeMap, fmt, future::Future, sync::Arc};
+use std::{collections::BTreeMap, fmt, future::Future, marker::PhantomData, sync::Arc};
 
 use bytes::Bytes;
 use serde::{Serialize, de::DeserializeOwned};
@@ -13,38 +13,54 @@ use crate::{
     server::{
         ServerContext,
         error::{Error, Result},
-        request::{Heard, Work, with_any_state},
+        request::{Heard, Work},
+        state::{AnyState, typed},
     },
     transport::BoxFuture,
 };
 
 /// What a server does beyond the protocol.
-pub(crate) struct Extensions<S> {
-    methods: BTreeMap<Box<str>, Method<S>>,
-    listeners: BTreeMap<Box<str>, Listener<S>>,
+#[derive(Default)]
+pub(crate) struct Extensions {
+    methods: BTreeMap<Box<str>, Method>,
+    listeners: BTreeMap<Box<str>, Listener>,
 }
 
 /// A method, whatever its types are.
-pub(crate) type Method<S> = Work<S, Option<Bytes>, EmptyResult>;
+pub(crate) type Method = Work<Option<Bytes>, EmptyResult>;
 
 /// Who hears of a notification.
-type Listener<S> = Arc<dyn Fn(Notice<S>) -> BoxFuture<'static, ()> + Send + Sync>;
+type Listener = Arc<dyn Fn(Notice) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// A notification of a client's.
 ///
 /// Nobody waits for an answer, and there is nobody to complain to.
 pub struct Notice<S = ()> {
-    state: Arc<S>,
+    state: AnyState,
     heard: Heard,
+    typed: PhantomData<fn() -> S>,
 }
 
-impl<S> Notice<S> {
+impl Notice {
+    /// The same, for who is made for servers with this state.
+    fn for_state<S>(self) -> Notice<S> {
+        Notice {
+            state: self.state,
+            heard: self.heard,
+            typed: PhantomData,
+        }
+    }
+}
+
+impl<S: 'static> Notice<S> {
     /// The state of the application.
     #[must_use]
     pub fn state(&self) -> &S {
-        &self.state
+        typed(&self.state)
     }
+}
 
+impl<S> Notice<S> {
     /// Whom the transport knows the client to be, where it does.
     #[must_use]
     pub fn principal(&self) -> Option<&str> {
@@ -67,18 +83,19 @@ impl<S> Notice<S> {
     }
 }
 
-impl<S: Send + Sync + 'static> Extensions<S> {
+impl Extensions {
     /// Adds a method. Says whether it is the first of that name.
-    pub(crate) fn add_method<P, R, F, W>(&mut self, name: &str, work: F) -> bool
+    pub(crate) fn add_method<S, P, R, F, W>(&mut self, name: &str, work: F) -> bool
     where
+        S: 'static,
         P: DeserializeOwned,
         R: Serialize + 'static,
         F: Fn(P, ServerContext<S>) -> W + Send + Sync + 'static,
         W: Future<Output = Result<R>> + Send + 'static,
     {
-        let work: Method<S> = Arc::new(move |params: Option<Bytes>, cx| {
+        let work: Method = Arc::new(move |params: Option<Bytes>, cx: ServerContext| {
             let params = decode_params(params.as_deref());
-            let doing = params.map(|params| work(params, cx));
+            let doing = params.map(|params| work(params, cx.for_state()));
             Box::pin(async move {
                 let doing =
                     doing.map_err(|fault| Error::protocol(errors::invalid_params(&fault)))?;
@@ -88,28 +105,34 @@ impl<S: Send + Sync + 'static> Extensions<S> {
         self.methods.insert(name.into(), work).is_none()
     }
 
-    pub(crate) fn add_listener<F, W>(&mut self, method: &str, listener: F)
+    pub(crate) fn add_listener<S, F, W>(&mut self, method: &str, listener: F)
     where
+        S: 'static,
         F: Fn(Notice<S>) -> W + Send + Sync + 'static,
         W: Future<Output = ()> + Send + 'static,
     {
-        let listener: Listener<S> = Arc::new(move |notice| Box::pin(listener(notice)));
+        let listener: Listener =
+            Arc::new(move |notice: Notice| Box::pin(listener(notice.for_state())));
         self.listeners.insert(method.into(), listener);
     }
 
     /// The author's work on a notification.
-    pub(crate) fn hear(&self, heard: Heard, state: &Arc<S>) -> Option<BoxFuture<'static, ()>> {
+    pub(crate) fn hear(&self, heard: Heard, state: &AnyState) -> Option<BoxFuture<'static, ()>> {
         let listener = Arc::clone(self.listeners.get(&*heard.method)?);
         let state = Arc::clone(state);
         // The author's code runs with the future, where panics are contained.
-        Some(Box::pin(
-            async move { listener(Notice { state, heard }).await },
-        ))
+        Some(Box::pin(async move {
+            let typed = PhantomData;
+            listener(Notice {
+                state,
+                heard,
+                typed,
+            })
+            .await;
+        }))
     }
-}
 
-impl<S> Extensions<S> {
-    pub(crate) fn method(&self, name: &str) -> Option<&Method<S>> {
+    pub(crate) fn method(&self, name: &str) -> Option<&Method> {
         self.methods.get(name)
     }
 
@@ -117,29 +140,6 @@ impl<S> Extensions<S> {
     pub(crate) fn names(&self) -> impl Iterator<Item = &Box<str>> {
         self.methods.keys().chain(self.listeners.keys())
     }
-}
-
-impl Extensions<()> {
-    pub(crate) fn with_any_state<S: Send + Sync + 'static>(self) -> Extensions<S> {
-        let methods = self.methods.into_iter();
-        let listeners = self.listeners.into_iter();
-        Extensions {
-            methods: methods
-                .map(|(name, work)| (name, with_any_state(work)))
-                .collect(),
-            listeners: listeners
-                .map(|(name, listener)| (name, deaf_to_state(listener)))
-                .collect(),
-        }
-    }
-}
-
-fn deaf_to_state<S: Send + Sync + 'static>(listener: Listener<()>) -> Listener<S> {
-    Arc::new(move |notice: Notice<S>| {
-        let state = Arc::new(());
-        let heard = notice.heard;
-        listener(Notice { state, heard })
-    })
 }
 
 /// What a method returns, as a result; nothing at all is an empty one.
@@ -150,15 +150,6 @@ fn result_of<R: Serialize>(value: &R) -> Result<EmptyResult> {
     }
     EmptyResult::decode(&json)
         .map_err(|fault| Error::internal(format_args!("The result must be an object: {fault}")))
-}
-
-impl<S> Default for Extensions<S> {
-    fn default() -> Self {
-        Self {
-            methods: BTreeMap::new(),
-            listeners: BTreeMap::new(),
-        }
-    }
 }
 
 impl<S> fmt::Debug for Notice<S> {

@@ -21,6 +21,7 @@ mod time;
 mod work;
 
 pub(crate) use connections::Connections;
+pub(crate) use line::Line;
 #[cfg(feature = "http-server")]
 pub(crate) use outlet::Outlet;
 pub(crate) use pace::Pace;

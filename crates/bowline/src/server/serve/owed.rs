@@ -13,10 +13,14 @@ use crate::proto::server::{Connection, Kind};
 pub(super) struct Owed {
     lists: Vec<Kind>,
     resources: BTreeSet<Box<str>>,
+    /// Pays it, once something is owed: servers in which nothing ever changes
+    /// do not know how.
+    pay: Option<fn(Self, &mut Connection)>,
 }
 
 impl Owed {
     pub(super) fn list(&mut self, kind: Kind) {
+        self.pay = Some(Self::pay_all);
         if !self.lists.contains(&kind) {
             self.lists.push(kind);
         }
@@ -25,16 +29,20 @@ impl Owed {
     /// A resource that is watched, so that there are no more of them than may
     /// be watched.
     pub(super) fn resource(&mut self, uri: &str) {
+        self.pay = Some(Self::pay_all);
         if !self.resources.contains(uri) {
             self.resources.insert(uri.into());
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.lists.is_empty() && self.resources.is_empty()
+    /// Tells the client all of it.
+    pub(super) fn pay(&mut self, machine: &mut Connection) {
+        if let Some(pay) = self.pay {
+            pay(std::mem::take(self), machine);
+        }
     }
 
-    pub(super) fn pay(self, machine: &mut Connection) {
+    fn pay_all(self, machine: &mut Connection) {
         for kind in self.lists {
             machine.list_changed(kind);
         }

@@ -265,9 +265,8 @@ impl Shared {
     /// owed.
     pub(super) fn catch_up(&self, inner: &mut Inner, now: Instant) {
         inner.catch_up(now);
-        if inner.is_caught_up() && !inner.owed.is_empty() {
-            let owed = std::mem::take(&mut inner.owed);
-            owed.pay(&mut inner.machine);
+        if inner.is_caught_up() {
+            inner.owed.pay(&mut inner.machine);
         }
         self.settle(inner, now);
     }

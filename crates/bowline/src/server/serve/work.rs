@@ -51,8 +51,8 @@ pub(super) fn dispatch(shared: &Arc<Shared>, handle: &Arc<dyn Handle>) {
 /// Has one request answered, or worked on.
 fn take_in(shared: &Arc<Shared>, handle: &Arc<dyn Handle>, arrived: Arrived) {
     let Arrived { incoming, request } = arrived;
-    let mut voice = |_: &Request| -> Box<dyn Voice> {
-        Box::new(Line {
+    let mut voice = |_: &Request| {
+        Voice::Line(Line {
             shared: Arc::clone(shared),
             request: incoming,
         })

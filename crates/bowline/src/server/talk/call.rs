@@ -28,7 +28,7 @@ pub(crate) struct Call {
     pub(crate) name: Box<str>,
     pub(crate) principal: Option<Arc<str>>,
     pub(crate) granted: Granted,
-    pub(crate) voice: Box<dyn Voice>,
+    pub(crate) voice: Voice,
     pub(crate) limits: Limits,
     /// Where the conversation is replayed; live ones have none.
     pub(crate) stage: Option<Stage>,
@@ -45,7 +45,7 @@ impl Call {
     pub(crate) fn new(
         context: Box<RequestContext>,
         name: Box<str>,
-        voice: Box<dyn Voice>,
+        voice: Voice,
         limits: Limits,
         clock: Clock,
     ) -> Self {

@@ -1,6 +1,6 @@
 //! What a handler knows that asks nothing.
 
-use std::{fmt, future::Future, sync::Arc};
+use std::{fmt, future::Future, marker::PhantomData, sync::Arc};
 
 use serde::Serialize;
 
@@ -11,7 +11,10 @@ use crate::{
         model::{ClientCapabilities, Implementation, LogLevel},
         revision::Revision,
     },
-    server::auth::Grant,
+    server::{
+        auth::Grant,
+        state::{AnyState, typed},
+    },
 };
 
 /// The server's side of a call: the application's state, who calls, and ways
@@ -19,16 +22,38 @@ use crate::{
 /// [`Conversation`](super::Conversation) is for.
 pub struct ServerContext<S = ()> {
     pub(crate) call: Arc<Call>,
-    pub(crate) state: Arc<S>,
+    state: AnyState,
+    typed: PhantomData<fn() -> S>,
 }
 
-impl<S> ServerContext<S> {
+impl ServerContext {
+    pub(crate) fn new(call: Arc<Call>, state: AnyState) -> Self {
+        Self {
+            call,
+            state,
+            typed: PhantomData,
+        }
+    }
+
+    /// The same, for what is made for servers with this state.
+    pub(crate) fn for_state<S>(self) -> ServerContext<S> {
+        ServerContext {
+            call: self.call,
+            state: self.state,
+            typed: PhantomData,
+        }
+    }
+}
+
+impl<S: 'static> ServerContext<S> {
     /// The state of the application.
     #[must_use]
     pub fn state(&self) -> &S {
-        &self.state
+        typed(&self.state)
     }
+}
 
+impl<S> ServerContext<S> {
     /// The name of the tool, prompt or resource that was asked for.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -124,13 +149,6 @@ impl<S> ServerContext<S> {
         let call = Arc::clone(&self.call);
         async move { call.until_over().await }
     }
-
-    pub(crate) fn with_state<T>(self, state: Arc<T>) -> ServerContext<T> {
-        ServerContext {
-            call: self.call,
-            state,
-        }
-    }
 }
 
 impl<S> Clone for ServerContext<S> {
@@ -138,6 +156,7 @@ impl<S> Clone for ServerContext<S> {
         Self {
             call: Arc::clone(&self.call),
             state: Arc::clone(&self.state),
+            typed: PhantomData,
         }
     }
 }

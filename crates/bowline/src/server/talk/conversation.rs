@@ -35,6 +35,16 @@ pub struct Conversation<S = ()> {
     pub(super) scope: Arc<Scope>,
 }
 
+impl Conversation {
+    /// The same, for what is made for servers with this state.
+    pub(crate) fn for_state<S>(self) -> Conversation<S> {
+        Conversation {
+            context: self.context.for_state(),
+            scope: self.scope,
+        }
+    }
+}
+
 impl<S> Conversation<S> {
     pub(crate) fn new(context: ServerContext<S>) -> Self {
         let scope = Arc::new(Scope::root(&context.call.limits));

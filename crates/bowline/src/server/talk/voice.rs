@@ -2,35 +2,76 @@
 
 use std::time::Duration;
 
+#[cfg(feature = "http-server")]
+use crate::server::http::StreamVoice;
 use crate::{
     proto::{
         jsonrpc::RawJson,
         model::{InputRequest, LogLevel, Number},
         server::Outcome,
     },
-    transport::BoxFuture,
+    server::serve::Line,
 };
 
-/// How a handler reaches the client whose request it works on. Each says
-/// whether the client is told.
-pub(crate) trait Voice: Send + Sync {
+/// How a handler reaches the client whose request it works on. Each method
+/// says whether the client is told.
+///
+/// It is no trait object: a table of its methods would tie all of them, and all
+/// that can be asked, to servers whose handlers never say a word.
+pub(crate) enum Voice {
+    /// Over a connection.
+    Line(Line),
+    /// Beside the answer to a request over HTTP.
+    #[cfg(feature = "http-server")]
+    Stream(Box<StreamVoice>),
+}
+
+impl Voice {
     /// How far the work has come.
-    fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) -> bool;
+    pub(super) fn progress(
+        &self,
+        progress: f64,
+        total: Option<f64>,
+        message: Option<&str>,
+    ) -> bool {
+        let (progress, total) = (number(progress), total.map(number));
+        match self {
+            Self::Line(line) => line.progress(progress, total, message),
+            #[cfg(feature = "http-server")]
+            Self::Stream(stream) => stream.progress(progress, total, message),
+        }
+    }
 
     /// A log message.
-    fn log(&self, level: LogLevel, logger: Option<&str>, data: RawJson) -> bool;
+    pub(super) fn log(&self, level: LogLevel, logger: Option<&str>, data: RawJson) -> bool {
+        match self {
+            Self::Line(line) => line.log(level, logger, data),
+            #[cfg(feature = "http-server")]
+            Self::Stream(stream) => stream.log(level, logger, data),
+        }
+    }
 
     /// Closes the stream that the client waits on; it comes back for the rest.
-    fn pause(&self) -> bool {
-        false
+    pub(super) fn pause(&self) -> bool {
+        match self {
+            Self::Line(line) => line.pause(),
+            #[cfg(feature = "http-server")]
+            Self::Stream(_) => false,
+        }
     }
 
     /// A question, where servers may ask.
-    fn ask(&self, question: InputRequest, timeout: Option<Duration>) -> BoxFuture<'_, Outcome>;
+    pub(super) async fn ask(&self, question: InputRequest, timeout: Option<Duration>) -> Outcome {
+        match self {
+            Self::Line(line) => line.ask(question, timeout).await,
+            #[cfg(feature = "http-server")]
+            Self::Stream(_) => Outcome::Failed(crate::proto::server::Failure::NotInThisEra),
+        }
+    }
 }
 
 /// A number as people write it: whole ones without a point.
-pub(crate) fn number(value: f64) -> Number {
+fn number(value: f64) -> Number {
     // Beyond this, a whole number may not be one in the first place.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() <= EXACT {

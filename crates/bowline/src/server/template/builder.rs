@@ -11,12 +11,12 @@ use crate::{
         server::CacheHint,
     },
     server::{
-        Conversation,
+        Conversation, ServerContext,
         completion::{Completers, CompletionContext, Completions},
         error::Result,
         limits::Limits,
         needs::{Need, Needs},
-        resource::Contents,
+        resource::{About, Contents},
     },
 };
 
@@ -24,17 +24,17 @@ use crate::{
 /// [`read`](Self::read) finishes it.
 #[must_use = "a draft is not a template yet"]
 pub struct Draft<S, V> {
-    parts: Parts<S>,
-    variables: PhantomData<fn() -> V>,
+    parts: Parts,
+    stage: PhantomData<fn(S) -> V>,
 }
 
 /// What a draft has gathered.
-struct Parts<S> {
+struct Parts {
     definition: model::ResourceTemplate,
     needs: Needs,
     limits: Limits,
     hint: Option<CacheHint>,
-    completers: Completers<S>,
+    completers: Completers,
 }
 
 impl<S: 'static> Draft<S, Variables> {
@@ -47,7 +47,7 @@ impl<S: 'static> Draft<S, Variables> {
                 hint: None,
                 completers: Completers::default(),
             },
-            variables: PhantomData,
+            stage: PhantomData,
         }
     }
 
@@ -57,7 +57,7 @@ impl<S: 'static> Draft<S, Variables> {
     pub fn variables<V: DeserializeOwned + Send + 'static>(self) -> Draft<S, V> {
         Draft {
             parts: self.parts,
-            variables: PhantomData,
+            stage: PhantomData,
         }
     }
 }
@@ -163,6 +163,7 @@ impl<S: 'static, V: DeserializeOwned + Send + 'static> Draft<S, V> {
             Err(why) => Some(why.clone()),
         };
         ResourceTemplate {
+            state: PhantomData,
             shared: Arc::new(Shared {
                 definition: parts.definition,
                 pattern: pattern.unwrap_or_else(|_| Pattern::refusing()),
@@ -170,22 +171,24 @@ impl<S: 'static, V: DeserializeOwned + Send + 'static> Draft<S, V> {
                 limits: parts.limits,
                 hint: parts.hint,
                 completers: parts.completers,
-                read: Arc::new(move |(about, variables), context| {
-                    let reading = variables
-                        .read()
-                        .map(|variables| read(variables, Conversation::new(context)));
-                    Box::pin(async move {
-                        let reading = reading.map_err(|_| about.not_found())?;
-                        reading.await?.into_result(&about)
-                    })
-                }),
+                read: Arc::new(
+                    move |(about, variables): (About, Variables), context: ServerContext| {
+                        let reading = variables.read().map(|variables| {
+                            read(variables, Conversation::new(context.for_state()))
+                        });
+                        Box::pin(async move {
+                            let reading = reading.map_err(|_| about.not_found())?;
+                            reading.await?.into_result(&about)
+                        })
+                    },
+                ),
                 problem,
             }),
         }
     }
 }
 
-impl<S> Parts<S> {
+impl Parts {
     fn problem(&self, pattern: &Pattern) -> Option<String> {
         let names: Vec<&str> = pattern.names().collect();
         let unknown = self.completers.names().find(|name| !names.contains(name));

@@ -9,7 +9,7 @@ mod pattern;
 pub(crate) mod values;
 mod variables;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
 use crate::{
     proto::{
@@ -20,7 +20,7 @@ use crate::{
         completion::Completers,
         limits::Limits,
         needs::{Need, Needs},
-        request::{Work, with_any_state},
+        request::Work,
         resource::About,
     },
 };
@@ -49,18 +49,19 @@ pub use variables::Variables;
 /// assert_eq!(weather.uri_template(), "weather:///{city}/today");
 /// ```
 pub struct ResourceTemplate<S = ()> {
-    pub(crate) shared: Arc<Shared<S>>,
+    pub(crate) shared: Arc<Shared>,
+    state: PhantomData<fn(S)>,
 }
 
 /// A finished template, as the server keeps it.
-pub(crate) struct Shared<S> {
+pub(crate) struct Shared {
     pub(crate) definition: model::ResourceTemplate,
     pub(crate) pattern: Pattern,
     pub(crate) needs: Needs,
     pub(crate) limits: Limits,
     pub(crate) hint: Option<CacheHint>,
-    pub(crate) completers: Completers<S>,
-    pub(crate) read: Work<S, (About, Variables), ReadResourceResult>,
+    pub(crate) completers: Completers,
+    pub(crate) read: Work<(About, Variables), ReadResourceResult>,
     /// Why it cannot be served.
     pub(crate) problem: Option<String>,
 }
@@ -77,6 +78,15 @@ impl<S: 'static> ResourceTemplate<S> {
 }
 
 impl<S> ResourceTemplate<S> {
+    /// The same, as if it were made for another state: servers keep what they
+    /// serve without the type of theirs.
+    pub(crate) fn for_state<T>(self) -> ResourceTemplate<T> {
+        ResourceTemplate {
+            shared: self.shared,
+            state: PhantomData,
+        }
+    }
+
     /// The pattern.
     #[must_use]
     pub fn uri_template(&self) -> &str {
@@ -99,19 +109,7 @@ impl ResourceTemplate<()> {
     /// The same template, for a server with any state.
     #[must_use]
     pub fn with_any_state<S: Send + Sync + 'static>(self) -> ResourceTemplate<S> {
-        let shared = &self.shared;
-        ResourceTemplate {
-            shared: Arc::new(Shared {
-                definition: shared.definition.clone(),
-                pattern: shared.pattern.clone(),
-                needs: shared.needs,
-                limits: shared.limits,
-                hint: shared.hint.clone(),
-                completers: shared.completers.with_any_state(),
-                read: with_any_state(Arc::clone(&shared.read)),
-                problem: shared.problem.clone(),
-            }),
-        }
+        self.for_state()
     }
 }
 
@@ -119,6 +117,7 @@ impl<S> Clone for ResourceTemplate<S> {
     fn clone(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
+            state: PhantomData,
         }
     }
 }

@@ -13,9 +13,10 @@ use super::{
         Undecided, Undescribed,
     },
 };
+#[cfg(feature = "http-server")]
+use crate::proto::http::header::ParamHeaders;
 use crate::{
     proto::{
-        http::header::ParamHeaders,
         jsonrpc::RawJson,
         model::{self, Icon, Meta, ToolAnnotations},
     },
@@ -228,8 +229,9 @@ impl<D, I> Draft<D, I> {
         F: Work1<I::Input, W> + Send + Sync + 'static,
         W: Future<Output = Result<O>> + Send + 'static,
     {
-        let input = PhantomData;
-        self.parts.finish(O::schema(), Headless { work, input })
+        let types = PhantomData;
+        let run = Headless { work, types };
+        self.parts.finish(O::schema(), Arc::new(run)).for_state()
     }
 
     /// A tool that may ask the user and models, and has the application's
@@ -244,8 +246,9 @@ impl<D, I> Draft<D, I> {
         F: Work2<I::Input, Conversation<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<O>> + Send + 'static,
     {
-        let input = PhantomData;
-        self.parts.finish(O::schema(), Execute { work, input })
+        let types = PhantomData::<fn(S, I::Input)>;
+        let run = Execute { work, types };
+        self.parts.finish(O::schema(), Arc::new(run)).for_state()
     }
 
     /// A tool in three phases: work before the client is asked, the
@@ -260,27 +263,30 @@ impl<D, I> Draft<D, I> {
 }
 
 impl Parts {
-    pub(super) fn finish<S>(
-        mut self,
-        output: Option<RawJson>,
-        run: impl Run<S> + 'static,
-    ) -> Tool<S> {
+    /// The tool, apart from the types that it is made of, so that there is only
+    /// one of this.
+    pub(super) fn finish(mut self, output: Option<RawJson>, run: Arc<dyn Run>) -> Tool {
         self.definition.input_schema = raw(&self.schema);
         self.definition.output_schema = output;
         let input = Input::new(&self.schema);
-        let headers = param_headers(&self.definition);
         let problem = self.problem().or_else(|| input.as_ref().err().cloned());
-        let problem = problem.or_else(|| headers.as_ref().err().cloned());
+        #[cfg(feature = "http-server")]
+        let (headers, problem) = match param_headers(&self.definition) {
+            Ok(headers) => (headers, problem),
+            Err(fault) => (ParamHeaders::default(), problem.or(Some(fault))),
+        };
         Tool {
+            state: PhantomData,
             shared: Arc::new(Shared {
                 definition: self.definition,
                 needs: self.needs,
                 scopes: self.scopes,
                 limits: self.limits,
                 elicits: self.elicits,
-                headers: headers.unwrap_or_default(),
+                #[cfg(feature = "http-server")]
+                headers,
                 input: input.unwrap_or_else(|_| Input::refusing()),
-                run: Arc::new(run),
+                run,
                 pace: Arc::default(),
                 problem,
             }),
@@ -297,15 +303,16 @@ impl Parts {
         if let Some(problem) = self.scopes.iter().find_map(|name| scope::problem(name)) {
             return Some(problem);
         }
-        let mut keys: Vec<_> = self.elicits.iter().map(|form| form.key).collect();
-        keys.sort_unstable();
-        let twice = keys.windows(2).find(|pair| pair[0] == pair[1]);
-        twice.map(|pair| format!("two of its forms have the key {:?}", pair[0]))
+        let mut forms = self.elicits.iter().enumerate();
+        let twice =
+            forms.find(|(at, form)| self.elicits[..*at].iter().any(|it| it.key == form.key));
+        twice.map(|(_, form)| format!("two of its forms have the key {:?}", form.key))
     }
 }
 
 /// The arguments that HTTP requests repeat in headers, by the marks in the
 /// schema.
+#[cfg(feature = "http-server")]
 fn param_headers(tool: &model::Tool) -> Result<ParamHeaders, String> {
     let Some(schema) = &tool.input_schema else {
         return Ok(ParamHeaders::default());

@@ -4,10 +4,16 @@ use std::{fmt, future::Future, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Arguments, Carried, Output, Run, Tool, Work2, Work3, builder::Parts};
+use super::{Arguments, Carried, Output, Run, Talk, Tool, Work2, Work3, builder::Parts};
 use crate::{
     proto::{jsonrpc::RawJson, model::CallToolResult},
-    server::{Conversation, ServerContext, error::Result},
+    server::{
+        Conversation, ServerContext,
+        error::Result,
+        request::{Taken, Voices},
+        service::Core,
+        tools::ToolCall,
+    },
     transport::BoxFuture,
 };
 
@@ -120,8 +126,8 @@ where
             cleanup: self.cleanup,
             after,
         };
-        self.parts
-            .finish(O::schema(), ThreePhases(Arc::new(phases)))
+        let run = ThreePhases(Arc::new(phases));
+        self.parts.finish(O::schema(), Arc::new(run)).for_state()
     }
 }
 
@@ -135,20 +141,32 @@ struct Phases<S, I, H, R> {
     after: Phase<(H, R, ServerContext<S>), CallToolResult>,
 }
 
-impl<S, I, H, R> Run<S> for ThreePhases<S, I, H, R>
+impl<S, I, H, R> Run for ThreePhases<S, I, H, R>
 where
     S: Send + Sync + 'static,
     I: DeserializeOwned + Send + 'static,
     H: Serialize + DeserializeOwned + Send + 'static,
     R: Send + 'static,
 {
-    fn run(
+    fn take(self: Arc<Self>, core: Arc<Core>, call: ToolCall, voice: Voices<'_>) -> Taken {
+        core.talk(self, call, voice)
+    }
+}
+
+impl<S, I, H, R> Talk for ThreePhases<S, I, H, R>
+where
+    S: Send + Sync + 'static,
+    I: DeserializeOwned + Send + 'static,
+    H: Serialize + DeserializeOwned + Send + 'static,
+    R: Send + 'static,
+{
+    fn talk(
         &self,
         arguments: Arguments,
-        context: ServerContext<S>,
+        context: ServerContext,
     ) -> BoxFuture<'static, Result<CallToolResult>> {
         let phases = Arc::clone(&self.0);
-        Box::pin(async move { phases.run(arguments.read()?, context).await })
+        Box::pin(async move { phases.run(arguments.read()?, context.for_state()).await })
     }
 }
 

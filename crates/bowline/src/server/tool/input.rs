@@ -141,13 +141,17 @@ fn object(text: &[u8]) -> Result<Value, ErrorObject> {
 /// The schema of a type, as tools publish it: without the formats that only
 /// Rust knows, about which other languages complain. The bounds say the same.
 pub(super) fn schema_of<T: JsonSchema>() -> Value {
+    standard(schemars::schema_for!(T))
+}
+
+/// Apart from the types, so that there is only one of it.
+fn standard(mut schema: Schema) -> Value {
     let mut standard = RecursiveTransform(|schema: &mut Schema| {
         let format = schema.get("format").and_then(Value::as_str);
         if format.is_some_and(is_of_rust) {
             schema.remove("format");
         }
     });
-    let mut schema = schemars::schema_for!(T);
     standard.transform(&mut schema);
     schema.to_value()
 }

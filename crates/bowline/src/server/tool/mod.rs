@@ -16,10 +16,10 @@ mod run;
 mod stage;
 mod work;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
 use crate::{
-    proto::{http::header::ParamHeaders, model},
+    proto::model,
     server::{
         form::Elicit,
         limits::Limits,
@@ -33,7 +33,7 @@ pub use handoff::{NeedsAfter, NeedsBefore, NeedsClient};
 pub(crate) use input::Arguments;
 pub use input::NoArguments;
 pub use output::{Json, Output};
-pub(crate) use run::Run;
+pub(crate) use run::{Run, Talk};
 pub use stage::{
     Carried, Described, Given, HasDescription, HasInput, LacksDescription, LacksInput, ToolInput,
     Undecided, Undescribed,
@@ -152,11 +152,12 @@ pub mod __private {
 /// assert_eq!(add.name(), "add");
 /// ```
 pub struct Tool<S = ()> {
-    pub(crate) shared: Arc<Shared<S>>,
+    pub(crate) shared: Arc<Shared>,
+    state: PhantomData<fn(S)>,
 }
 
 /// A finished tool, as the server keeps it.
-pub(crate) struct Shared<S> {
+pub(crate) struct Shared {
     pub(crate) definition: model::Tool,
     pub(crate) needs: Needs,
     /// What callers must be allowed to do.
@@ -164,9 +165,10 @@ pub(crate) struct Shared<S> {
     pub(crate) limits: Limits,
     pub(crate) elicits: Vec<Form>,
     /// The arguments that HTTP requests repeat in headers.
-    pub(crate) headers: ParamHeaders,
+    #[cfg(feature = "http-server")]
+    pub(crate) headers: crate::proto::http::header::ParamHeaders,
     pub(crate) input: input::Input,
-    pub(crate) run: Arc<dyn Run<S>>,
+    pub(crate) run: Arc<dyn Run>,
     /// How long it holds its thread.
     pub(crate) pace: Arc<Pace>,
     /// Why it cannot be served.
@@ -192,6 +194,15 @@ impl Tool {
 }
 
 impl<S> Tool<S> {
+    /// The same, as if it were made for another state: servers keep what they
+    /// serve without the type of theirs.
+    pub(crate) fn for_state<T>(self) -> Tool<T> {
+        Tool {
+            shared: self.shared,
+            state: PhantomData,
+        }
+    }
+
     /// The name by which it is called.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -232,22 +243,7 @@ impl Tool<()> {
     /// The same tool, for a server with any state.
     #[must_use]
     pub fn with_any_state<S: Send + Sync + 'static>(self) -> Tool<S> {
-        let shared = &self.shared;
-        let inner = Shared {
-            definition: shared.definition.clone(),
-            needs: shared.needs,
-            scopes: shared.scopes.clone(),
-            limits: shared.limits,
-            elicits: shared.elicits.clone(),
-            headers: shared.headers.clone(),
-            input: shared.input.clone(),
-            problem: shared.problem.clone(),
-            pace: Arc::clone(&shared.pace),
-            run: Arc::new(run::Stateless(self.clone())),
-        };
-        Tool {
-            shared: Arc::new(inner),
-        }
+        self.for_state()
     }
 }
 
@@ -255,6 +251,7 @@ impl<S> Clone for Tool<S> {
     fn clone(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
+            state: PhantomData,
         }
     }
 }

@@ -4,117 +4,101 @@ use std::{future::Future, marker::PhantomData, sync::Arc, time::Duration};
 
 use serde::de::DeserializeOwned;
 
-use super::{Arguments, Output, Tool};
+use super::{Arguments, Output};
 use crate::{
     proto::{model::CallToolResult, server::Reply},
-    server::{Conversation, ServerContext, converse::within, error::Result, tools::End},
+    server::{
+        Conversation, ServerContext,
+        converse::within,
+        error::Result,
+        request::{Handled, Taken, Voices},
+        service::Core,
+        tools::ToolCall,
+    },
     transport::BoxFuture,
 };
 
-/// What a tool does with its arguments.
-pub(crate) trait Run<S>: Send + Sync {
-    fn run(
-        &self,
-        arguments: Arguments,
-        context: ServerContext<S>,
-    ) -> BoxFuture<'static, Result<CallToolResult>>;
-
-    /// The same, where the arguments are all that it takes.
-    fn alone(self: Arc<Self>) -> Option<Arc<dyn RunAlone>> {
-        None
-    }
+/// What a tool does when it is called.
+pub(crate) trait Run: Send + Sync {
+    /// Takes a call in. Does no work of the author's by itself.
+    fn take(self: Arc<Self>, core: Arc<Core>, call: ToolCall, voice: Voices<'_>) -> Taken;
 }
 
-/// What a tool does that needs nothing but its arguments, and so nothing of
-/// the call that it is made with.
-pub(crate) trait RunAlone: Send + Sync {
-    /// Runs it to its end, which becomes the answer.
-    fn run_alone(self: Arc<Self>, arguments: Arguments, end: End) -> BoxFuture<'static, Reply>;
+/// What a tool does in a conversation.
+pub(crate) trait Talk: Send + Sync {
+    fn talk(
+        &self,
+        arguments: Arguments,
+        context: ServerContext,
+    ) -> BoxFuture<'static, Result<CallToolResult>>;
 }
 
 /// A tool that asks nothing and needs nothing but its arguments.
 pub(super) struct Headless<I, F> {
     pub(super) work: F,
-    pub(super) input: PhantomData<fn(I)>,
+    pub(super) types: PhantomData<fn(I)>,
 }
 
-impl<S, I, O, F, W> Run<S> for Headless<I, F>
+impl<I, O, F, W> Run for Headless<I, F>
 where
     I: DeserializeOwned + Send + 'static,
     O: Output,
     F: Fn(I) -> W + Send + Sync + 'static,
     W: Future<Output = Result<O>> + Send + 'static,
 {
-    fn run(
-        &self,
-        arguments: Arguments,
-        _context: ServerContext<S>,
-    ) -> BoxFuture<'static, Result<CallToolResult>> {
-        let work = arguments.read().map(&self.work);
-        Box::pin(async move { work?.await?.into_result() })
-    }
-
-    fn alone(self: Arc<Self>) -> Option<Arc<dyn RunAlone>> {
-        Some(self)
-    }
-}
-
-impl<I, O, F, W> RunAlone for Headless<I, F>
-where
-    I: DeserializeOwned + Send + 'static,
-    O: Output,
-    F: Fn(I) -> W + Send + Sync + 'static,
-    W: Future<Output = Result<O>> + Send + 'static,
-{
-    fn run_alone(self: Arc<Self>, arguments: Arguments, end: End) -> BoxFuture<'static, Reply> {
-        Box::pin(async move {
+    fn take(self: Arc<Self>, _: Arc<Core>, call: ToolCall, _: Voices<'_>) -> Taken {
+        let alone = match call.alone() {
+            Ok(alone) => alone,
+            Err(error) => return Handled::Now(Reply::Error(error)).into(),
+        };
+        let (arguments, end) = (alone.arguments, alone.end);
+        let work = async move {
             let work = async { (self.work)(arguments.read()?).await?.into_result() };
             let ended = within(end.limit, Duration::ZERO, work).await;
             end.reply(ended.and_then(|ended| ended))
-        })
+        };
+        Taken {
+            pace: Some(alone.pace),
+            handled: Handled::Later(Box::pin(work)),
+        }
     }
 }
 
 /// A tool that may ask.
-pub(super) struct Execute<I, F> {
+pub(super) struct Execute<S, I, F> {
     pub(super) work: F,
-    pub(super) input: PhantomData<fn(I)>,
+    pub(super) types: PhantomData<fn(S, I)>,
 }
 
-impl<S, I, O, F, W> Run<S> for Execute<I, F>
+impl<S, I, O, F, W> Run for Execute<S, I, F>
+where
+    S: 'static,
+    I: DeserializeOwned + Send + 'static,
+    O: Output,
+    F: Fn(I, Conversation<S>) -> W + Send + Sync + 'static,
+    W: Future<Output = Result<O>> + Send + 'static,
+{
+    fn take(self: Arc<Self>, core: Arc<Core>, call: ToolCall, voice: Voices<'_>) -> Taken {
+        core.talk(self, call, voice)
+    }
+}
+
+impl<S, I, O, F, W> Talk for Execute<S, I, F>
 where
     I: DeserializeOwned + Send + 'static,
     O: Output,
     F: Fn(I, Conversation<S>) -> W + Send + Sync,
     W: Future<Output = Result<O>> + Send + 'static,
 {
-    fn run(
+    fn talk(
         &self,
         arguments: Arguments,
-        context: ServerContext<S>,
+        context: ServerContext,
     ) -> BoxFuture<'static, Result<CallToolResult>> {
-        let conversation = Conversation::new(context);
+        let conversation = Conversation::new(context.for_state());
         let work = arguments
             .read()
             .map(|input| (self.work)(input, conversation));
         Box::pin(async move { work?.await?.into_result() })
-    }
-}
-
-/// A tool without state in a server that has some.
-pub(super) struct Stateless(pub(super) Tool<()>);
-
-impl<S> Run<S> for Stateless {
-    fn run(
-        &self,
-        arguments: Arguments,
-        context: ServerContext<S>,
-    ) -> BoxFuture<'static, Result<CallToolResult>> {
-        let context = context.with_state(Arc::new(()));
-        self.0.shared.run.run(arguments, context)
-    }
-
-    fn alone(self: Arc<Self>) -> Option<Arc<dyn RunAlone>> {
-        Arc::clone(&self.0.shared.run).alone()
     }
 }

@@ -163,6 +163,30 @@ async fn any_bit_that_flips_is_found() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_puts_nothing_off_takes_no_state() {
+    let echo = Tool::new("echo")
+        .description("Asks nothing")
+        .input::<Numbers>()
+        .headless(async |numbers| Ok(format!("{:?}", numbers.a)));
+    let service = server("refused").tool(echo).build().unwrap();
+    let (state, answers) = first(&service).await;
+    let echoed = Called {
+        tool: "echo",
+        arguments: json!({"a": 1}),
+    };
+    let mut peer = Peer::known(&service, "ada");
+    for state in [state.as_str(), "", "x"] {
+        let round = peer.go_on(&echoed, state, &answers).await;
+        is_refused(
+            &round,
+            "requestState is refused: this tool puts nothing off",
+        );
+    }
+    let round = peer.begin(&echoed).await;
+    assert_eq!(round.text(), ("Some(1)".to_owned(), false));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_state_expires() {
     let now = Arc::new(AtomicU64::new(1_000_000));
     let clock = Arc::clone(&now);
