@@ -62,7 +62,7 @@ pub fn admit(
     method: &str,
     params: Option<&[u8]>,
 ) -> Result<RequestContext, Rejection> {
-    let head = Head::read_for(method, params)?;
+    let head = Head::read(params)?;
     admit_head(config, method, &head, &mut LastClient::default())
 }
 
@@ -110,14 +110,14 @@ pub fn admit_http_again<H: Headers + ?Sized>(
     headers: &H,
     last: &mut LastClient,
 ) -> Result<RequestContext, Rejection> {
-    let head = Head::read_for(method, params)?;
+    let head = Head::read(params)?;
     if !config.speaks(Era::Stateless) {
         return Err(errors::unknown_method(method).into());
     }
     let (version, revision) = named_version(config, &head)?;
     check_version(headers, &version)?;
     let rules = spoken_rules(config, &version, revision)?;
-    let mirror = match head.named() {
+    let mirror = match head.named(method) {
         Some(named) => Mirror::naming(method, Some(named))?,
         None => Mirror::of(method, params)?,
     };
