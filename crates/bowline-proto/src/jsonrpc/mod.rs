@@ -30,6 +30,7 @@ mod write;
 pub use batch::{Messages, split};
 pub(crate) use decode::unplaced;
 pub use decode::{DecodeError, decode, decode_params};
+pub(crate) use encode::response_with;
 pub use encode::{Draft, EncodeError, Encoded, error_response, response, response_raw};
 pub(crate) use envelope::scan_with;
 pub use envelope::{Envelope, scan};
