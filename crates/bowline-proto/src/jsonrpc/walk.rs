@@ -26,8 +26,17 @@ pub(crate) trait Sight<'a> {
     /// A member that was not entered.
     fn member(&mut self, name: &'a [u8], value: &'a [u8]) -> Option<()>;
 
+    /// How long the member is that is to be entered, where `rest` begins with one
+    /// that needs no walk.
+    fn recognises(&mut self, _rest: &'a [u8]) -> Option<usize> {
+        None
+    }
+
     /// A member of the one that was entered.
     fn inner(&mut self, name: &'a [u8], value: &'a [u8]) -> Option<()>;
+
+    /// The one that was entered is behind.
+    fn leaves(&mut self, _value: &'a [u8]) {}
 }
 
 impl<'a> Walk<'a> {
@@ -49,18 +58,27 @@ impl<'a> Walk<'a> {
     /// Walks over all of the object, and says where it ends.
     pub(crate) fn show(&mut self, sight: &mut (impl Sight<'a> + ?Sized)) -> Option<usize> {
         while let Some(name) = self.name()? {
-            if sight.enters(name)? {
-                self.inside(|walk| {
-                    while let Some(name) = walk.name()? {
-                        sight.inner(name, walk.value()?)?;
-                    }
-                    Some(())
-                })?;
-            } else {
+            if !sight.enters(name)? {
                 sight.member(name, self.value()?)?;
+            } else if let Some(length) = sight.recognises(&self.bytes[self.at..]) {
+                self.at += length;
+            } else {
+                self.show_inside(sight)?;
             }
         }
         Some(self.at)
+    }
+
+    fn show_inside(&mut self, sight: &mut (impl Sight<'a> + ?Sized)) -> Option<()> {
+        let start = self.at;
+        self.inside(|walk| {
+            while let Some(name) = walk.name()? {
+                sight.inner(name, walk.value()?)?;
+            }
+            Some(())
+        })?;
+        sight.leaves(&self.bytes[start..self.at]);
+        Some(())
     }
 
     /// The next name as it is written, with the walk standing before its value;

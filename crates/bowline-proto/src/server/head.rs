@@ -13,26 +13,29 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::{errors, plain_call::Places};
+use super::{errors, last_meta::LastMeta, plain_call::Places};
 use crate::{
     http::header::named_member,
     jsonrpc::{ErrorObject, Member, Sight, Walk, code, decode},
     model::{DecodeError, meta::key},
 };
 
+/// The members of a `_meta` that are looked for, as they are written.
+pub(super) type Members<'a> = [Option<&'a [u8]>; Head::KEYS];
+
 /// The members of a request's `_meta` that decide how it is treated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Head<'a> {
-    members: [Option<&'a [u8]>; KEYS.len()],
-    /// What is beside `_meta`, if that was seen.
-    beside: Option<Beside<'a>>,
+    pub(super) members: Members<'a>,
+    beside: Beside<'a>,
+    /// All parameters, if all of them were seen: only then is it known what is
+    /// beside `_meta`.
+    params: Option<&'a [u8]>,
 }
 
 /// The members of the parameters that are looked for besides.
 #[derive(Clone, Copy, Debug, Default)]
 struct Beside<'a> {
-    /// All parameters as they are written.
-    params: &'a [u8],
     /// Those that a header mirrors, for some method or other.
     named: [Option<&'a [u8]>; NAMES.len()],
     arguments: Option<&'a [u8]>,
@@ -52,26 +55,34 @@ const NAMES: [&str; 3] = ["name", "uri", "taskId"];
 
 /// A look at parameters that somebody else walks over.
 #[derive(Debug, Default)]
-pub(super) struct Glance<'a> {
-    members: [Option<&'a [u8]>; KEYS.len()],
-    beside: Beside<'a>,
+pub(super) struct Glance<'a, 'k> {
+    head: Head<'a>,
     has_meta: bool,
+    /// A `_meta` that need not be walked over.
+    last: Option<&'k LastMeta>,
+    /// The one that had to be.
+    walked: Option<&'a [u8]>,
 }
 
-impl<'a> Glance<'a> {
-    /// What was seen of these parameters, where that was all of them.
-    pub(super) fn head(self, params: &'a [u8]) -> Head<'a> {
-        Head {
-            members: self.members,
-            beside: Some(Beside {
-                params,
-                ..self.beside
-            }),
+impl<'a, 'k> Glance<'a, 'k> {
+    /// A look by somebody who has seen this before.
+    pub(super) fn knowing(last: &'k LastMeta) -> Self {
+        Self {
+            last: Some(last),
+            ..Self::default()
         }
+    }
+
+    /// What was seen, of these parameters where it was all of them; and the
+    /// `_meta` that was not known before.
+    #[inline]
+    pub(super) fn head(mut self, params: Option<&'a [u8]>) -> (Head<'a>, Option<&'a [u8]>) {
+        self.head.params = params;
+        (self.head, self.walked)
     }
 }
 
-impl<'a> Sight<'a> for Glance<'a> {
+impl<'a> Sight<'a> for Glance<'a, '_> {
     fn enters(&mut self, name: &[u8]) -> Option<bool> {
         if name != b"_meta" {
             return Some(false);
@@ -80,7 +91,7 @@ impl<'a> Sight<'a> for Glance<'a> {
     }
 
     fn member(&mut self, name: &'a [u8], value: &'a [u8]) -> Option<()> {
-        let beside = &mut self.beside;
+        let beside = &mut self.head.beside;
         let slot = match name {
             b"arguments" => &mut beside.arguments,
             _ => match NAMES.iter().position(|known| known.as_bytes() == name) {
@@ -94,12 +105,30 @@ impl<'a> Sight<'a> for Glance<'a> {
         slot.replace(value).is_none().then_some(())
     }
 
+    fn recognises(&mut self, rest: &'a [u8]) -> Option<usize> {
+        let (length, members) = self.last?.find(rest)?;
+        self.head.members = members;
+        Some(length)
+    }
+
+    fn leaves(&mut self, meta: &'a [u8]) {
+        self.walked = Some(meta);
+    }
+
     fn inner(&mut self, name: &'a [u8], value: &'a [u8]) -> Option<()> {
         match KEYS.iter().position(|known| known.as_bytes() == name) {
-            Some(slot) => self.members[slot].replace(value).is_none().then_some(()),
+            Some(slot) => self.head.members[slot]
+                .replace(value)
+                .is_none()
+                .then_some(()),
             None => (!Walk::has_escapes(name)).then_some(()),
         }
     }
+}
+
+impl Head<'_> {
+    /// How many members of `_meta` are looked for.
+    pub(super) const KEYS: usize = KEYS.len();
 }
 
 impl<'a> Head<'a> {
@@ -119,7 +148,7 @@ impl<'a> Head<'a> {
         let mut walk = Walk::open(params)?;
         let mut glance = Glance::default();
         walk.show(&mut glance)?;
-        walk.is_over().then(|| glance.head(params))
+        walk.is_over().then(|| glance.head(Some(params)).0)
     }
 
     /// Reads the head of any other parameters.
@@ -149,18 +178,18 @@ impl<'a> Head<'a> {
     /// The member that a header mirrors for this method, if there is one;
     /// nothing where it has to be looked for.
     pub(super) fn named(&self, method: &str) -> Option<Member<'a>> {
-        let beside = self.beside?;
+        self.params?;
         let name = named_member(method)?;
         let at = NAMES.iter().position(|known| *known == name)?;
-        Some(beside.named[at].map_or(Member::Absent, Member::of))
+        Some(self.beside.named[at].map_or(Member::Absent, Member::of))
     }
 
     /// Where the parts of a call are; nothing where it is not known to be plain.
     pub(super) fn call(&self) -> Option<Places> {
-        let beside = self.beside?;
+        let (params, beside) = (self.params?, &self.beside);
         match beside.named {
             [Some(name), None, None] if !beside.more => {
-                Some(Places::new(beside.params, name, beside.arguments))
+                Some(Places::new(params, name, beside.arguments))
             }
             _ => None,
         }

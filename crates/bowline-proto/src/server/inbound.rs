@@ -35,7 +35,7 @@ pub(super) struct Arrival<'a> {
     pub(super) params: Option<&'a [u8]>,
     pub(super) batched: bool,
     /// What was seen of the params on the way, if they are written as usual.
-    head: Option<Head<'a>>,
+    head: Option<&'a Head<'a>>,
     frame: &'a Bytes,
 }
 
@@ -92,21 +92,27 @@ impl Connection {
     }
 
     fn message(&mut self, now: Instant, frame: &Bytes, message: &[u8], batched: bool) {
-        let mut glance = Glance::default();
+        let mut glance = Glance::knowing(&self.last_meta);
         let (envelope, seen) = match scan_with(message, &mut glance) {
             Ok(scanned) => scanned,
             Err(fault) => return self.garbage(now, &fault, message.len()),
         };
         match envelope {
-            Envelope::Request { id, method, params } => self.request(&Arrival {
-                now,
-                id: &id,
-                method: &method,
-                params,
-                batched,
-                head: params.filter(|_| seen).map(|params| glance.head(params)),
-                frame,
-            }),
+            Envelope::Request { id, method, params } => {
+                let (head, new_meta) = glance.head(params.filter(|_| seen));
+                if let Some(meta) = new_meta {
+                    self.last_meta.remember(meta, &head.members);
+                }
+                self.request(&Arrival {
+                    now,
+                    id: &id,
+                    method: &method,
+                    params,
+                    batched,
+                    head: seen.then_some(&head),
+                    frame,
+                });
+            }
             Envelope::Notification { method, params } => {
                 let params = params.map(|params| part_of(frame, params));
                 self.notification(now, &method, params);
@@ -160,18 +166,22 @@ impl Connection {
     }
 
     fn take_in(&mut self, arrival: &Arrival<'_>) -> Result<(), ErrorObject> {
+        let read;
         let head = match arrival.head {
             Some(head) => head,
-            None => Head::read(arrival.params)?,
+            None => {
+                read = Head::read(arrival.params)?;
+                &read
+            }
         };
-        if !self.is_stateless(&head, arrival.method) {
-            return self.take_in_session(arrival, &head);
+        if !self.is_stateless(head, arrival.method) {
+            return self.take_in_session(arrival, head);
         }
         if arrival.batched {
             return Err(errors::invalid_request("stateless requests come alone"));
         }
         let (config, last) = (&self.core.config, &mut self.last_client);
-        let context = stateless::admit_head(config, arrival.method, &head, last)
+        let context = stateless::admit_head(config, arrival.method, head, last)
             .map_err(|rejection| rejection.error)?;
         self.refuse_while_draining()?;
         match arrival.method {

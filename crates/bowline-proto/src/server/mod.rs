@@ -28,6 +28,7 @@ mod gate;
 mod head;
 mod inbound;
 mod input;
+mod last_meta;
 mod listening;
 mod listens;
 mod needs;
