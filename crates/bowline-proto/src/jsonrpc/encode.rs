@@ -222,8 +222,33 @@ impl Draft {
 ///
 /// Where `result` refuses to be serialised.
 pub fn response<T: Serialize + ?Sized>(id: &RequestId, result: &T) -> Result<Bytes, EncodeError> {
-    let mut buffer = answer(Some(id), RESULT, SMALL);
+    let mut buffer = answer(Some(id), RESULT, ANSWER);
     write::append(&mut buffer, result)?;
+    Ok(close(buffer))
+}
+
+/// As [`response`], with one more member in the result: its name and value as
+/// JSON. It is trusted to be that, and one that the result does not have.
+///
+/// # Errors
+///
+/// As [`response`], and where the result does not become an object.
+pub(crate) fn response_with<T: Serialize + ?Sized>(
+    id: &RequestId,
+    result: &T,
+    member: &str,
+) -> Result<Bytes, EncodeError> {
+    let mut buffer = answer(Some(id), RESULT, ANSWER);
+    let start = buffer.len();
+    write::append(&mut buffer, result)?;
+    let [b'{', members @ .., b'}'] = &buffer[start..] else {
+        return Err(EncodeError::NotAnObject);
+    };
+    let comma: &[u8] = if members.is_empty() { b"" } else { b"," };
+    buffer.pop();
+    buffer.extend_from_slice(comma);
+    buffer.extend_from_slice(member.as_bytes());
+    buffer.push(b'}');
     Ok(close(buffer))
 }
 
@@ -249,7 +274,8 @@ pub fn error_response(id: Option<&RequestId>, error: &ErrorObject) -> Bytes {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// Params must become a JSON object, and these became something else.
+    /// Params and results must become a JSON object, and this became something
+    /// else.
     NotAnObject,
     /// The value refused to be serialised.
     Serialize(serde_json::Error),
@@ -258,7 +284,7 @@ pub enum EncodeError {
 impl fmt::Display for EncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAnObject => f.write_str("the params do not serialise to a JSON object"),
+            Self::NotAnObject => f.write_str("the value does not serialise to a JSON object"),
             Self::Serialize(error) => write!(f, "the value cannot be serialised: {error}"),
         }
     }
@@ -281,6 +307,8 @@ impl From<serde_json::Error> for EncodeError {
 
 /// Most messages fit into this much, so one allocation is enough for them.
 const SMALL: usize = 256;
+/// The same for results: some of them say whose they are, which is long.
+const ANSWER: usize = 512;
 
 const VERSION: &[u8] = br#"{"jsonrpc":"2.0""#;
 const ID: &[u8] = br#","id":"#;

@@ -7,6 +7,7 @@ use super::{
     members::{Key, Members, Quoted},
     scan_error::Fault,
     skip,
+    walk::Sight,
 };
 
 /// A JSON-RPC message whose parts are found but not decoded.
@@ -72,8 +73,28 @@ pub enum Envelope<'a> {
 /// Where the frame is not one JSON-RPC message. Batches are taken apart by
 /// [`split`](super::split) first.
 pub fn scan(frame: &[u8]) -> Result<Envelope<'_>, ScanError> {
-    Parts::read(frame)
+    Parts::read(frame, None)
         .and_then(Parts::assemble)
+        .map_err(|fault| fault.explain(frame))
+}
+
+/// As [`scan`], and lets somebody look at the members of the params on the way.
+/// Says whether all of them were seen, which is so where they are an object that
+/// is written as usual.
+///
+/// # Errors
+///
+/// As [`scan`].
+pub(crate) fn scan_with<'a>(
+    frame: &'a [u8],
+    sight: &mut dyn Sight<'a>,
+) -> Result<(Envelope<'a>, bool), ScanError> {
+    let assemble = |parts: Parts<'a>| {
+        let seen = parts.params_seen;
+        parts.assemble().map(|envelope| (envelope, seen))
+    };
+    Parts::read(frame, Some(sight))
+        .and_then(assemble)
         .map_err(|fault| fault.explain(frame))
 }
 
@@ -89,6 +110,8 @@ struct Parts<'a> {
     id: Id,
     method: Option<Cow<'a, str>>,
     params: Option<&'a [u8]>,
+    /// Whether somebody saw all members of the params.
+    params_seen: bool,
     result: Option<&'a [u8]>,
     result_type: Option<Cow<'a, str>>,
     error: Option<&'a [u8]>,
@@ -105,7 +128,7 @@ enum Id {
 }
 
 impl<'a> Parts<'a> {
-    fn read(frame: &'a [u8]) -> Result<Self, Fault> {
+    fn read(frame: &'a [u8], mut sight: Option<&mut dyn Sight<'a>>) -> Result<Self, Fault> {
         let start = skip::whitespace(frame, 0);
         match frame.get(start) {
             Some(b'{') => {}
@@ -118,7 +141,7 @@ impl<'a> Parts<'a> {
         let mut members = Members::open(frame, start);
         let mut parts = Self::default();
         while let Some(key) = members.next_key()? {
-            parts.member(key, &mut members)?;
+            parts.member(key, &mut members, &mut sight)?;
         }
         let rest = skip::whitespace(frame, members.at());
         if rest < frame.len() {
@@ -128,7 +151,12 @@ impl<'a> Parts<'a> {
         Ok(parts)
     }
 
-    fn member(&mut self, key: Quoted<'a>, members: &mut Members<'a>) -> Result<(), Fault> {
+    fn member(
+        &mut self,
+        key: Quoted<'a>,
+        members: &mut Members<'a>,
+        sight: &mut Option<&mut dyn Sight<'a>>,
+    ) -> Result<(), Fault> {
         let at = members.at();
         let refuse = |kind| Err(Fault::new(kind, at));
         let Some(key) = Key::read(key) else {
@@ -141,6 +169,15 @@ impl<'a> Parts<'a> {
         let first = members.peek();
         if key == Key::Result && first == b'{' {
             return self.result_object(members);
+        }
+        if key == Key::Params
+            && first == b'{'
+            && let Some(sight) = sight.take()
+            && let Some(end) = members.walk(1).show(sight)
+        {
+            self.params = Some(members.value_to(end));
+            self.params_seen = true;
+            return Ok(());
         }
         let value = members.value::<true>(1)?;
         match key {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::{
     scan_error::{Fault, ScanErrorKind},
     skip,
+    walk::Walk,
 };
 
 /// The members of an object, key by key, values unread.
@@ -50,9 +51,20 @@ impl<'a> Members<'a> {
     /// Gets past the value, with `open` objects and arrays around it.
     pub(super) fn value<const BOUNDED: bool>(&mut self, open: u32) -> Result<&'a [u8], Fault> {
         let end = skip::value::<BOUNDED>(self.bytes, self.at, open)?;
+        Ok(self.value_to(end))
+    }
+
+    /// Gets past the value, whose end is known.
+    pub(super) fn value_to(&mut self, end: usize) -> &'a [u8] {
         let value = &self.bytes[self.at..end];
         self.at = end;
-        Ok(value)
+        value
+    }
+
+    /// A walk over the object that stands here as a value, with `around` objects
+    /// around it.
+    pub(super) fn walk(&self, around: u32) -> Walk<'a> {
+        Walk::enter(self.bytes, self.at, around)
     }
 
     /// The members of the object that stands here as a value. Hand them to
@@ -63,9 +75,7 @@ impl<'a> Members<'a> {
 
     /// Goes on behind `inner`, and returns the text of it.
     pub(super) fn resume(&mut self, inner: &Members<'a>) -> &'a [u8] {
-        let value = &self.bytes[self.at..inner.at];
-        self.at = inner.at;
-        value
+        self.value_to(inner.at)
     }
 
     /// Where the walk stands: before a value, or behind the object.
@@ -123,14 +133,17 @@ impl<'a> Quoted<'a> {
 
     /// The text, borrowed where it has no escapes; none where it is not valid.
     pub(super) fn decode(&self) -> Option<Cow<'a, str>> {
-        if self.has_escapes() {
-            let quoted = [b"\"", self.0, b"\""].concat();
-            return serde_json::from_slice(&quoted).ok().map(Cow::Owned);
-        }
-        if self.0.iter().any(|&byte| byte < b' ') {
-            return None;
+        let unusual = |&byte: &u8| byte == b'\\' || byte < b' ';
+        if self.0.iter().any(unusual) {
+            return self.decode_slowly();
         }
         std::str::from_utf8(self.0).ok().map(Cow::Borrowed)
+    }
+
+    #[cold]
+    fn decode_slowly(&self) -> Option<Cow<'a, str>> {
+        let quoted = [b"\"", self.0, b"\""].concat();
+        serde_json::from_slice(&quoted).ok().map(Cow::Owned)
     }
 
     fn has_escapes(&self) -> bool {

@@ -83,7 +83,7 @@ impl Connection {
         let refused = error.is_some();
         self.core.answer(Some(request), frame);
         self.core.observe(|| Telemetry::RequestStop {
-            request: request.0,
+            request: request.number,
             method: open.method.clone(),
             duration: now - open.started,
             refused,
@@ -115,7 +115,7 @@ impl Connection {
             Withdrawal::Shutdown => Reason::Shutdown,
         };
         self.core.observe(|| Telemetry::RequestException {
-            request: request.0,
+            request: request.number,
             method: open.method,
             duration: now - open.started,
             reason: why,

@@ -107,7 +107,7 @@ impl Connection {
     fn draft(&self, question: Question, parent: Option<Incoming>) -> Result<Draft, Failure> {
         if let Some(parent) = parent {
             let open = self.requests.get(parent).ok_or(Failure::Cancelled)?;
-            if open.context.era() == Era::Stateless {
+            if open.rules.era == Era::Stateless {
                 return Err(Failure::NotInThisEra);
             }
         }

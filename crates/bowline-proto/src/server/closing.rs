@@ -39,7 +39,7 @@ impl Connection {
 
     /// The grace is over: who still waits is told that there will be no answer.
     pub(super) fn grace_over(&mut self, now: Instant) {
-        while let Some((request, open)) = self.requests.close_first() {
+        for (request, open) in self.requests.close_all() {
             let frame = error_response(Some(&open.id), &errors::shutting_down());
             self.core.answer(Some(request), frame);
             self.withdrawn(now, request, open, Withdrawal::Shutdown);
@@ -63,7 +63,7 @@ impl Connection {
     /// Lets go of everything that was bound to the link; everybody who waits is
     /// told, once.
     fn let_go(&mut self, now: Instant) {
-        while let Some((request, open)) = self.requests.close_first() {
+        for (request, open) in self.requests.close_all() {
             self.withdrawn(now, request, open, Withdrawal::LinkClosed);
         }
         for id in self.calls.ids() {

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     jsonrpc::RawJson,
-    model::{Adapt as _, CacheScope, Implementation, LogLevel, ServerCapabilities},
+    model::{Adapt as _, CacheScope, Implementation, LogLevel, ServerCapabilities, meta::key},
     revision::{Era, Revision, Rules},
 };
 
@@ -65,7 +65,16 @@ pub struct Config {
 struct Introduced {
     identity: Arc<Implementation>,
     rules: &'static Rules,
-    text: Arc<RawJson>,
+    introduction: Arc<Introduction>,
+}
+
+/// Who we say we are, as results say it.
+#[derive(Debug)]
+pub(super) struct Introduction {
+    /// By itself.
+    pub(super) info: RawJson,
+    /// As the whole of `_meta`, with its name: nearly all results have no other.
+    pub(super) member: Box<str>,
 }
 
 /// How long something may be kept, and by whom.
@@ -137,20 +146,23 @@ impl Config {
     }
 
     /// Who we say we are, in results that say so.
-    pub(super) fn introduction(&self, rules: &'static Rules) -> Option<Arc<RawJson>> {
+    pub(super) fn introduction(&self, rules: &'static Rules) -> Option<Arc<Introduction>> {
         if rules.era != Era::Stateless {
             return None;
         }
         let encode = || {
             let mut identity = Implementation::clone(&self.identity);
             identity.adapt(&rules.dialect);
-            RawJson::encode(&identity).ok().map(Arc::new)
+            let info = RawJson::encode(&identity).ok()?.into_shared();
+            let (key, text) = (key::SERVER_INFO, info.get());
+            let member = format!(r#""_meta":{{"{key}":{text}}}"#).into();
+            Some(Arc::new(Introduction { info, member }))
         };
         if self.introduced.get().is_none() {
             let _ = self.introduced.set(Introduced {
                 identity: Arc::clone(&self.identity),
                 rules,
-                text: encode()?,
+                introduction: encode()?,
             });
         }
         // Whoever changed a copy of the settings is somebody else.
@@ -158,7 +170,7 @@ impl Config {
             Arc::ptr_eq(&it.identity, &self.identity) && std::ptr::eq(it.rules, rules)
         });
         match introduced {
-            Some(introduced) => Some(Arc::clone(&introduced.text)),
+            Some(introduced) => Some(Arc::clone(&introduced.introduction)),
             None => encode(),
         }
     }

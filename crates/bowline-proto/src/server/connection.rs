@@ -6,6 +6,7 @@ use super::{
     Client, Config, Input, Output,
     calls::Calls,
     core::{Core, Phase},
+    last_meta::LastMeta,
     listens::Listens,
     requests::Requests,
     session::Session,
@@ -67,6 +68,8 @@ pub struct Connection {
     pub(super) session: Option<Session>,
     /// Who made the last request of the stateless era.
     pub(super) last_client: LastClient,
+    /// What the last request said of itself, in either era.
+    pub(super) last_meta: LastMeta,
     pub(super) requests: Requests,
     pub(super) listens: Listens,
     pub(super) calls: Calls,
@@ -100,6 +103,7 @@ impl Connection {
             core: Core::new(config.into()),
             session: None,
             last_client: LastClient::default(),
+            last_meta: LastMeta::default(),
             requests: Requests::default(),
             listens: Listens::default(),
             calls: Calls::default(),

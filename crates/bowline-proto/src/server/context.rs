@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Client, PlainCall, needed_capability, plain_call::Places};
+use super::{Client, PlainCall, config::Introduction, needed_capability, plain_call::Places};
 use crate::{
-    jsonrpc::RawJson,
     model::{Implementation, InputRequest, LogLevel, ProgressToken},
     revision::{Era, Revision, Rules},
 };
@@ -20,7 +19,7 @@ pub struct RequestContext {
     /// Who answers.
     pub server: Arc<Implementation>,
     /// The same as results say it, where they do.
-    pub(super) introduction: Option<Arc<RawJson>>,
+    pub(super) introduction: Option<Arc<Introduction>>,
     /// The token under which the client wants to hear of progress.
     pub progress_token: Option<ProgressToken>,
     /// From which severity on the client wants log messages about this request,

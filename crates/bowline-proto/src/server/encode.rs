@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::RequestContext;
 use crate::{
-    jsonrpc::{EncodeError, RawJson, RequestId, response},
+    jsonrpc::{EncodeError, RawJson, RequestId, response, response_with},
     model::{Meta, ResultObject, meta::key},
 };
 
@@ -33,6 +33,12 @@ pub fn encode_response<R: ResultObject>(
     id: &RequestId,
     mut result: R,
 ) -> Result<Bytes, EncodeError> {
+    if let Some(introduction) = &context.introduction
+        && result.meta().is_none()
+    {
+        result.adapt(&context.rules.dialect);
+        return response_with(id, &result, &introduction.member);
+    }
     dress(context, &mut result);
     response(id, &result)
 }
@@ -44,7 +50,51 @@ fn dress<R: ResultObject>(context: &RequestContext, result: &mut R) {
     };
     let meta = result.meta_mut().get_or_insert_with(Meta::new);
     if !meta.members().contains_key(key::SERVER_INFO) {
-        let introduction = RawJson::clone(introduction);
-        meta.members_mut().insert(key::SERVER_INFO, introduction);
+        let info = introduction.info.clone();
+        meta.members_mut().insert(key::SERVER_INFO, info);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{
+        model::{CallToolResult, EmptyResult},
+        revision::Revision,
+        server::{Config, stateless},
+    };
+
+    fn check<R: ResultObject + Clone>(result: &R) {
+        let params = json!({"_meta": {
+            "io.modelcontextprotocol/protocolVersion": Revision::LATEST.as_str(),
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }});
+        let config = Config::new("a \"server\"", "1");
+        let params = params.to_string();
+        let context = stateless::admit(&config, "server/discover", Some(params.as_bytes()))
+            .expect("it is admitted");
+        let apart = encode_result(&context, result.clone()).expect("it encodes");
+        let expected = json!({
+            "jsonrpc": "2.0", "id": 1, "result": apart.decode::<Value>().expect("JSON"),
+        });
+        let whole = encode_response(&context, &1_u64.into(), result.clone()).expect("it encodes");
+        let whole: Value = serde_json::from_slice(&whole).expect("JSON");
+        assert_eq!(whole, expected);
+        let info = &whole["result"]["_meta"][key::SERVER_INFO];
+        assert_eq!(info["name"], "a \"server\"");
+    }
+
+    #[test]
+    fn whole_answers_say_the_same_as_results() {
+        check(&EmptyResult::default());
+        check(&CallToolResult::text("done"));
+        let mut result = CallToolResult::text("done");
+        result.meta = Some(Meta::new());
+        check(&result);
+        let meta = result.meta.get_or_insert_default();
+        meta.write("acme/x", &7).expect("it encodes");
+        check(&result);
     }
 }

@@ -13,27 +13,34 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::{errors, plain_call::Places};
+use super::{errors, last_meta::LastMeta, plain_call::Places};
 use crate::{
     http::header::named_member,
-    jsonrpc::{ErrorObject, Member, Walk, code, decode},
+    jsonrpc::{ErrorObject, Member, Sight, Walk, code, decode},
     model::{DecodeError, meta::key},
 };
+
+/// The members of a `_meta` that are looked for, as they are written.
+pub(super) type Members<'a> = [Option<&'a [u8]>; Head::KEYS];
 
 /// The members of a request's `_meta` that decide how it is treated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Head<'a> {
-    members: [Option<&'a [u8]>; KEYS.len()],
-    /// What is beside `_meta`, if that was seen.
-    beside: Option<Beside<'a>>,
+    pub(super) members: Members<'a>,
+    beside: Beside<'a>,
+    /// All parameters, if all of them were seen: only then is it known what is
+    /// beside `_meta`.
+    params: Option<&'a [u8]>,
 }
 
-/// The members of the parameters that were looked for besides.
-#[derive(Clone, Copy, Debug)]
+/// The members of the parameters that are looked for besides.
+#[derive(Clone, Copy, Debug, Default)]
 struct Beside<'a> {
-    /// The one that a header mirrors.
-    named: Option<&'a [u8]>,
-    call: Option<Places>,
+    /// Those that a header mirrors, for some method or other.
+    named: [Option<&'a [u8]>; NAMES.len()],
+    arguments: Option<&'a [u8]>,
+    /// Whether there are others.
+    more: bool,
 }
 
 const KEYS: [&str; 5] = [
@@ -44,32 +51,115 @@ const KEYS: [&str; 5] = [
     key::PROGRESS_TOKEN,
 ];
 
+const NAMES: [&str; 3] = ["name", "uri", "taskId"];
+
+/// A look at parameters that somebody else walks over.
+#[derive(Debug, Default)]
+pub(super) struct Glance<'a, 'k> {
+    head: Head<'a>,
+    has_meta: bool,
+    /// A `_meta` that need not be walked over.
+    last: Option<&'k LastMeta>,
+    /// The one that had to be.
+    walked: Option<&'a [u8]>,
+}
+
+impl<'a, 'k> Glance<'a, 'k> {
+    /// A look by somebody who has seen this before.
+    pub(super) fn knowing(last: &'k LastMeta) -> Self {
+        Self {
+            last: Some(last),
+            ..Self::default()
+        }
+    }
+
+    /// What was seen, of these parameters where it was all of them; and the
+    /// `_meta` that was not known before.
+    #[inline]
+    pub(super) fn head(mut self, params: Option<&'a [u8]>) -> (Head<'a>, Option<&'a [u8]>) {
+        self.head.params = params;
+        (self.head, self.walked)
+    }
+}
+
+impl<'a> Sight<'a> for Glance<'a, '_> {
+    fn enters(&mut self, name: &[u8]) -> Option<bool> {
+        if name != b"_meta" {
+            return Some(false);
+        }
+        (!std::mem::replace(&mut self.has_meta, true)).then_some(true)
+    }
+
+    fn member(&mut self, name: &'a [u8], value: &'a [u8]) -> Option<()> {
+        let beside = &mut self.head.beside;
+        let slot = match name {
+            b"arguments" => &mut beside.arguments,
+            _ => match NAMES.iter().position(|known| known.as_bytes() == name) {
+                Some(at) => &mut beside.named[at],
+                None => {
+                    beside.more = true;
+                    return (!Walk::has_escapes(name)).then_some(());
+                }
+            },
+        };
+        slot.replace(value).is_none().then_some(())
+    }
+
+    fn recognises(&mut self, rest: &'a [u8]) -> Option<usize> {
+        let (length, members) = self.last?.find(rest)?;
+        self.head.members = members;
+        Some(length)
+    }
+
+    fn leaves(&mut self, meta: &'a [u8]) {
+        self.walked = Some(meta);
+    }
+
+    fn inner(&mut self, name: &'a [u8], value: &'a [u8]) -> Option<()> {
+        match KEYS.iter().position(|known| known.as_bytes() == name) {
+            Some(slot) => self.head.members[slot]
+                .replace(value)
+                .is_none()
+                .then_some(()),
+            None => (!Walk::has_escapes(name)).then_some(()),
+        }
+    }
+}
+
+impl Head<'_> {
+    /// How many members of `_meta` are looked for.
+    pub(super) const KEYS: usize = KEYS.len();
+}
+
 impl<'a> Head<'a> {
     /// Reads the head of a request's parameters.
     pub(super) fn read(params: Option<&'a [u8]>) -> Result<Self, ErrorObject> {
-        Self::read_beside(params, None)
-    }
-
-    /// The same, and the members of the parameters that this method is about.
-    pub(super) fn read_for(method: &str, params: Option<&'a [u8]>) -> Result<Self, ErrorObject> {
-        Self::read_beside(params, named_member(method))
-    }
-
-    fn read_beside(params: Option<&'a [u8]>, name: Option<&str>) -> Result<Self, ErrorObject> {
         let Some(params) = params else {
             return Ok(Self::default());
         };
+        match Self::see(params) {
+            Some(head) => Ok(head),
+            None => Self::decode(params),
+        }
+    }
+
+    /// Reads the head of parameters that are written as usual.
+    pub(super) fn see(params: &'a [u8]) -> Option<Self> {
+        let mut walk = Walk::open(params)?;
+        let mut glance = Glance::default();
+        walk.show(&mut glance)?;
+        walk.is_over().then(|| glance.head(Some(params)).0)
+    }
+
+    /// Reads the head of any other parameters.
+    pub(super) fn decode(params: &'a [u8]) -> Result<Self, ErrorObject> {
         if params.first() == Some(&b'[') {
             let fault = DecodeError::new("", "the params are an array, not an object");
             return Err(errors::invalid_params(&fault));
         }
-        // Most requests of the handshake era have no `_meta`, and need not be
-        // walked over.
+        // Whoever reads the rest finds the words for what is wrong with it.
         if !may_have_meta(params) {
             return Ok(Self::default());
-        }
-        if let Some(head) = Self::walk(params, name) {
-            return Ok(head);
         }
         let mut reader = serde_json::Deserializer::from_slice(params);
         match Params::deserialize(&mut reader).and_then(|params| reader.end().map(|()| params)) {
@@ -85,69 +175,24 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// Reads the head of parameters that are written as usual.
-    fn walk(params: &'a [u8], name: Option<&str>) -> Option<Self> {
-        let wanted = name.map_or(&b""[..], str::as_bytes);
-        let mut head = Self::default();
-        let (mut named, mut arguments) = (None, None);
-        let (mut has_meta, mut has_more) = (false, false);
-        let mut walk = Walk::open(params)?;
-        while let Some(key) = walk.name()? {
-            match key {
-                b"_meta" if has_meta => return None,
-                b"_meta" => {
-                    has_meta = true;
-                    walk.inside(|walk| head.walk_meta(walk))?;
-                }
-                _ if key == wanted && name.is_some() => {
-                    if named.replace(walk.place()?).is_some() {
-                        return None;
-                    }
-                }
-                b"arguments" => has_more |= arguments.replace(walk.place()?).is_some(),
-                _ if Walk::has_escapes(key) => return None,
-                _ => {
-                    has_more = true;
-                    walk.value()?;
-                }
-            }
-        }
-        if name.is_some() {
-            let call = named.clone().filter(|_| wanted == b"name" && !has_more);
-            head.beside = Some(Beside {
-                named: named.map(|place| &params[place]),
-                call: call.map(|name| Places::new(params, name, arguments)),
-            });
-        }
-        walk.is_over().then_some(head)
-    }
-
-    fn walk_meta(&mut self, walk: &mut Walk<'a>) -> Option<()> {
-        while let Some(key) = walk.name()? {
-            let slot = KEYS.iter().position(|known| known.as_bytes() == key);
-            if slot.is_none() && Walk::has_escapes(key) {
-                return None;
-            }
-            let value = walk.value()?;
-            if let Some(slot) = slot
-                && self.members[slot].replace(value).is_some()
-            {
-                return None;
-            }
-        }
-        Some(())
-    }
-
-    /// The member that a header mirrors, if there is one; nothing where it has
-    /// to be looked for.
-    pub(super) fn named(&self) -> Option<Member<'a>> {
-        let beside = self.beside?;
-        Some(beside.named.map_or(Member::Absent, Member::of))
+    /// The member that a header mirrors for this method, if there is one;
+    /// nothing where it has to be looked for.
+    pub(super) fn named(&self, method: &str) -> Option<Member<'a>> {
+        self.params?;
+        let name = named_member(method)?;
+        let at = NAMES.iter().position(|known| *known == name)?;
+        Some(self.beside.named[at].map_or(Member::Absent, Member::of))
     }
 
     /// Where the parts of a call are; nothing where it is not known to be plain.
     pub(super) fn call(&self) -> Option<Places> {
-        self.beside?.call
+        let (params, beside) = (self.params?, &self.beside);
+        match beside.named {
+            [Some(name), None, None] if !beside.more => {
+                Some(Places::new(params, name, beside.arguments))
+            }
+            _ => None,
+        }
     }
 
     /// Whether the request speaks for itself, as those of the stateless era do.
@@ -330,7 +375,7 @@ mod tests {
             r#" {"_meta" : {"progressToken" : 3 } } "#,
             r#"{"name":"a","name":"b","_meta":{"progressToken":3}}"#,
         ] {
-            let head = Head::read_for("tools/call", Some(params.as_bytes())).unwrap();
+            let head = Head::read(Some(params.as_bytes())).unwrap();
             let token: Option<RequestId> = head.get(key::PROGRESS_TOKEN).unwrap();
             assert_eq!(token, Some(3_u64.into()), "{params}");
             assert!(head.call().is_none(), "{params}");
@@ -340,7 +385,7 @@ mod tests {
     #[test]
     fn the_parts_of_a_call_are_seen_on_the_way() {
         let params = br#"{"_meta":{"progressToken":1},"arguments":{"a":1},"name":"add"}"#;
-        let head = Head::read_for("tools/call", Some(params)).unwrap();
+        let head = Head::read(Some(params)).unwrap();
         let places = head.call().unwrap();
         let call = places.call(params).unwrap();
         assert_eq!((&*call.name, call.arguments), ("add", Some(r#"{"a":1}"#)));
@@ -350,8 +395,22 @@ mod tests {
             r#"{"name":"add","arguments":{},"arguments":{"a":1},"_meta":{}}"#,
             r#"{"arguments":{},"_meta":{}}"#,
         ] {
-            let head = Head::read_for("tools/call", Some(params.as_bytes())).unwrap();
+            let head = Head::read(Some(params.as_bytes())).unwrap();
             assert!(head.call().is_none(), "{params}");
+        }
+    }
+
+    #[test]
+    fn every_member_that_a_header_mirrors_is_looked_for() {
+        for method in ["tools/call", "prompts/get", "resources/read", "tasks/get"] {
+            let name = named_member(method).unwrap();
+            let params = format!(r#"{{"x":1,"{name}":"here"}}"#);
+            let head = Head::read(Some(params.as_bytes())).unwrap();
+            let found = head.named(method);
+            assert!(
+                matches!(found, Some(Member::Text(text)) if text == "here"),
+                "{method}"
+            );
         }
     }
 

@@ -8,7 +8,7 @@ use super::{
     Config, Connection, Event, Outcome, RequestContext, Telemetry, Violation, Withdrawal,
     core::Phase,
     errors, gate,
-    head::Head,
+    head::{Glance, Head},
     listens::MOST_WATCHED,
     outcome::Failure,
     requests::{Open, Purpose},
@@ -17,8 +17,8 @@ use super::{
 use crate::{
     Instant,
     jsonrpc::{
-        Envelope, ErrorObject, Messages, RequestId, ScanError, decode, response_raw, salvage, scan,
-        split,
+        Envelope, ErrorObject, Messages, RequestId, ScanError, decode, response_raw, salvage,
+        scan_with, split,
     },
     model::{
         CancelledParams, SetLevelParams, Side, SubscribeParams, UnsubscribeParams, decode_params,
@@ -32,8 +32,11 @@ pub(super) struct Arrival<'a> {
     pub(super) now: Instant,
     pub(super) id: &'a RequestId,
     pub(super) method: &'a str,
-    pub(super) params: Option<Bytes>,
+    pub(super) params: Option<&'a [u8]>,
     pub(super) batched: bool,
+    /// What was seen of the params on the way, if they are written as usual.
+    head: Option<&'a Head<'a>>,
+    frame: &'a Bytes,
 }
 
 /// Frames and messages.
@@ -89,30 +92,42 @@ impl Connection {
     }
 
     fn message(&mut self, now: Instant, frame: &Bytes, message: &[u8], batched: bool) {
-        let own = |part: Option<&[u8]>| part.map(|part| part_of(frame, part));
-        match scan(message) {
-            Ok(Envelope::Request { id, method, params }) => self.request(&Arrival {
-                now,
-                id: &id,
-                method: &method,
-                params: own(params),
-                batched,
-            }),
-            Ok(Envelope::Notification { method, params }) => {
-                self.notification(now, &method, own(params));
+        let mut glance = Glance::knowing(&self.last_meta);
+        let (envelope, seen) = match scan_with(message, &mut glance) {
+            Ok(scanned) => scanned,
+            Err(fault) => return self.garbage(now, &fault, message.len()),
+        };
+        match envelope {
+            Envelope::Request { id, method, params } => {
+                let (head, new_meta) = glance.head(params.filter(|_| seen));
+                if let Some(meta) = new_meta {
+                    self.last_meta.remember(meta, &head.members);
+                }
+                self.request(&Arrival {
+                    now,
+                    id: &id,
+                    method: &method,
+                    params,
+                    batched,
+                    head: seen.then_some(&head),
+                    frame,
+                });
             }
-            Ok(Envelope::Response { id, result, .. }) => {
+            Envelope::Notification { method, params } => {
+                let params = params.map(|params| part_of(frame, params));
+                self.notification(now, &method, params);
+            }
+            Envelope::Response { id, result, .. } => {
                 let outcome = Outcome::Result(frame.slice_ref(result));
                 self.answered(now, Some(&id), outcome, message.len());
             }
-            Ok(Envelope::Error { id, error }) => {
+            Envelope::Error { id, error } => {
                 let outcome = match decode::<ErrorObject>(error) {
                     Ok(error) => Outcome::Refused(error),
                     Err(fault) => invalid_answer(&fault),
                 };
                 self.answered(now, id.as_ref(), outcome, message.len());
             }
-            Err(fault) => self.garbage(now, &fault, message.len()),
         }
     }
 
@@ -139,7 +154,7 @@ impl Connection {
 impl Connection {
     fn request(&mut self, arrival: &Arrival<'_>) {
         if self.in_use(arrival.id) {
-            let size = arrival.params.as_ref().map_or(0, Bytes::len);
+            let size = arrival.params.map_or(0, <[u8]>::len);
             self.core.violation(Violation::DuplicateId, size);
             // Not under that id: the answer would end the first request.
             self.core.refuse(None, &errors::duplicate_id(arrival.id));
@@ -151,15 +166,22 @@ impl Connection {
     }
 
     fn take_in(&mut self, arrival: &Arrival<'_>) -> Result<(), ErrorObject> {
-        let head = Head::read_for(arrival.method, arrival.params.as_deref())?;
-        if !self.is_stateless(&head, arrival.method) {
-            return self.take_in_session(arrival, &head);
+        let read;
+        let head = match arrival.head {
+            Some(head) => head,
+            None => {
+                read = Head::read(arrival.params)?;
+                &read
+            }
+        };
+        if !self.is_stateless(head, arrival.method) {
+            return self.take_in_session(arrival, head);
         }
         if arrival.batched {
             return Err(errors::invalid_request("stateless requests come alone"));
         }
         let (config, last) = (&self.core.config, &mut self.last_client);
-        let context = stateless::admit_head(config, arrival.method, &head, last)
+        let context = stateless::admit_head(config, arrival.method, head, last)
             .map_err(|rejection| rejection.error)?;
         self.refuse_while_draining()?;
         match arrival.method {
@@ -203,7 +225,7 @@ impl Connection {
             return Err(not_opened(&self.core.config));
         };
         gate::check(&self.core.config, session.rules, arrival.method)?;
-        let params = arrival.params.as_deref();
+        let params = arrival.params;
         let purpose = match arrival.method {
             method::LOGGING_SET_LEVEL => {
                 session.log_level = wanted_level(params)?;
@@ -246,7 +268,7 @@ impl Connection {
         context: RequestContext,
         purpose: Purpose,
     ) -> Result<(), ErrorObject> {
-        let size = arrival.params.as_ref().map_or(0, Bytes::len) + size_of_id(arrival.id);
+        let size = arrival.params.map_or(0, <[u8]>::len) + size_of_id(arrival.id);
         let config = &self.core.config;
         let too_large = self.requests.bytes() + size > config.max_request_bytes();
         if self.requests.len() >= config.max_requests || too_large {
@@ -258,13 +280,15 @@ impl Connection {
             id: arrival.id.clone(),
             method: method.clone(),
             size,
-            context: context.clone(),
+            rules: context.rules,
+            progress_token: context.progress_token.clone(),
+            log_level: context.log_level.clone(),
             purpose,
             started: arrival.now,
             telling: super::Telling::default(),
         });
         self.core.observe(|| Telemetry::RequestStart {
-            request: request.0,
+            request: request.number,
             method: method.clone(),
             revision: context.rules.revision,
         });
@@ -272,7 +296,7 @@ impl Connection {
             request,
             id: arrival.id.clone(),
             method,
-            params: arrival.params.clone(),
+            params: arrival.params.map(|params| part_of(arrival.frame, params)),
             context: Box::new(context),
         });
         Ok(())
@@ -330,8 +354,9 @@ impl Connection {
             return;
         };
         if let Some(request) = self.requests.find(&id) {
-            self.core
-                .observe(|| Telemetry::CancelReceived { request: request.0 });
+            self.core.observe(|| Telemetry::CancelReceived {
+                request: request.number,
+            });
             let reason = params.reason.map(String::into_boxed_str);
             self.withdraw(now, request, Withdrawal::ByClient(reason));
             self.settle(now);

@@ -35,8 +35,8 @@ impl Connection {
         if self.listens.len() >= self.core.config.max_listens {
             return Err(errors::too_many("streams"));
         }
-        let params: SubscriptionsListenParams = decode_params(arrival.params.as_deref())
-            .map_err(|fault| errors::invalid_params(&fault))?;
+        let params: SubscriptionsListenParams =
+            decode_params(arrival.params).map_err(|fault| errors::invalid_params(&fault))?;
         let declared = &self.core.config.capabilities;
         let filter = Filter::honour(&params.notifications, &context, declared);
         if filter.is_too_much(self.core.config.max_subscriptions) {

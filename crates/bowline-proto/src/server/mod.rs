@@ -28,6 +28,7 @@ mod gate;
 mod head;
 mod inbound;
 mod input;
+mod last_meta;
 mod listening;
 mod listens;
 mod needs;
@@ -62,7 +63,11 @@ pub use telling::Telling;
 /// One request of the client's, to be answered under this name. A name is never
 /// used twice on a connection, whatever ids the client chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Incoming(pub(crate) u64);
+pub struct Incoming {
+    pub(crate) number: u64,
+    /// Where it is kept.
+    place: usize,
+}
 
 /// One call of ours to the client, for the life of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -43,13 +43,12 @@ impl Connection {
             return self.core.dropped(method::PROGRESS);
         };
         let progress = progress.into();
-        let next = open
-            .telling
-            .next_progress(&open.context, progress, total, message);
+        let token = open.progress_token.as_ref();
+        let next = open.telling.next_progress(token, progress, total, message);
         let Some(params) = next else {
             return self.core.dropped(method::PROGRESS);
         };
-        let dialect = &open.context.rules.dialect;
+        let dialect = &open.rules.dialect;
         self.core.notify(Some(request), dialect, params)
     }
 
@@ -82,8 +81,8 @@ impl Connection {
     ) -> Option<(LogLevel, &'static crate::model::Dialect)> {
         let own = match request {
             Some(request) => {
-                let context = &self.requests.get(request)?.context;
-                (context.rules, context.log_level.clone())
+                let open = self.requests.get(request)?;
+                (open.rules, open.log_level.clone())
             }
             None => (self.session.as_ref()?.rules, None),
         };

@@ -43,7 +43,7 @@ impl Connection {
         if arrival.batched {
             return Err(errors::invalid_request("initialize comes alone"));
         }
-        let params = decode_params::<InitializeParams>(arrival.params.as_deref());
+        let params = decode_params::<InitializeParams>(arrival.params);
         if !self.core.config.speaks(Era::Handshake) {
             let requested = params.map_or(String::new(), |params| params.protocol_version);
             let supported = self.core.config.versions();

@@ -1,8 +1,9 @@
 //! The call of a tool, taken apart without being decoded.
 
-use std::{borrow::Cow, ops::Range};
+use std::borrow::Cow;
 
-use crate::jsonrpc::{Member, Walk};
+use super::head::Head;
+use crate::jsonrpc::Member;
 
 /// What the call of a tool brings, where that is a name and arguments and
 /// nothing unusual.
@@ -29,22 +30,7 @@ impl<'a> PlainCall<'a> {
     /// else, or cannot be read: then they have to be decoded.
     #[must_use]
     pub fn read(params: &'a [u8]) -> Option<Self> {
-        let (mut name, mut arguments, mut has_meta) = (None, None, false);
-        let mut walk = Walk::open(params)?;
-        while let Some(key) = walk.name()? {
-            let place = walk.place()?;
-            let repeated = match key {
-                b"name" => name.replace(place).is_some(),
-                b"arguments" => arguments.replace(place).is_some(),
-                b"_meta" => std::mem::replace(&mut has_meta, true),
-                _ => return None,
-            };
-            if repeated {
-                return None;
-            }
-        }
-        let places = Places::new(params, name?, arguments);
-        walk.is_over().then(|| places.call(params)).flatten()
+        Head::see(params)?.call()?.call(params)
     }
 }
 
@@ -58,12 +44,16 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn new(params: &[u8], name: Range<usize>, arguments: Option<Range<usize>>) -> Self {
-        let pair = |range: Range<usize>| (range.start, range.end);
+    /// Of parts that are slices of the parameters.
+    pub(super) fn new(params: &[u8], name: &[u8], arguments: Option<&[u8]>) -> Self {
+        let place = |part: &[u8]| {
+            let start = part.as_ptr().addr() - params.as_ptr().addr();
+            (start, start + part.len())
+        };
         Self {
             length: params.len(),
-            name: pair(name),
-            arguments: arguments.map(pair),
+            name: place(name),
+            arguments: arguments.map(place),
         }
     }
 

@@ -62,7 +62,7 @@ pub fn admit(
     method: &str,
     params: Option<&[u8]>,
 ) -> Result<RequestContext, Rejection> {
-    let head = Head::read_for(method, params)?;
+    let head = Head::read(params)?;
     admit_head(config, method, &head, &mut LastClient::default())
 }
 
@@ -110,14 +110,14 @@ pub fn admit_http_again<H: Headers + ?Sized>(
     headers: &H,
     last: &mut LastClient,
 ) -> Result<RequestContext, Rejection> {
-    let head = Head::read_for(method, params)?;
+    let head = Head::read(params)?;
     if !config.speaks(Era::Stateless) {
         return Err(errors::unknown_method(method).into());
     }
     let (version, revision) = named_version(config, &head)?;
     check_version(headers, &version)?;
     let rules = spoken_rules(config, &version, revision)?;
-    let mirror = match head.named() {
+    let mirror = match head.named(method) {
         Some(named) => Mirror::naming(method, Some(named))?,
         None => Mirror::of(method, params)?,
     };
@@ -255,18 +255,29 @@ fn named_version<'a>(
     config: &Config,
     head: &Head<'a>,
 ) -> Result<(Cow<'a, str>, Option<Revision>), Rejection> {
-    // Copied only where it has escapes.
-    let version = match Member::of(head.text(key::PROTOCOL_VERSION)) {
-        Member::Text(version) => version,
-        _ => match head.get::<String>(key::PROTOCOL_VERSION)? {
-            Some(version) => version.into(),
-            None => return Err(missing(key::PROTOCOL_VERSION)),
+    let written = head.text(key::PROTOCOL_VERSION);
+    let is_written = |revision: &Revision| {
+        let quoted = written
+            .strip_prefix(b"\"")
+            .and_then(|it| it.strip_suffix(b"\""));
+        quoted == Some(revision.as_str().as_bytes())
+    };
+    let written_out = config.revisions.iter().copied().find(is_written);
+    let version = match written_out {
+        // Nearly all are, and need not be decoded.
+        Some(revision) => Cow::Borrowed(revision.as_str()),
+        // Copied only where it has escapes.
+        None => match Member::of(written) {
+            Member::Text(version) => version,
+            _ => match head.get::<String>(key::PROTOCOL_VERSION)? {
+                Some(version) => version.into(),
+                None => return Err(missing(key::PROTOCOL_VERSION)),
+            },
         },
     };
-    let spoken = |revision: &Revision| {
-        revision.era() == Era::Stateless && config.revisions.contains(revision)
-    };
-    let revision = Revision::parse(&version).filter(spoken);
+    let revision = written_out
+        .or_else(|| Revision::parse(&version).filter(|it| config.revisions.contains(it)))
+        .filter(|revision| revision.era() == Era::Stateless);
     let known = revision.map_or(&[key::CLIENT_CAPABILITIES][..], |revision| {
         revision.rules().required_request_meta
     });

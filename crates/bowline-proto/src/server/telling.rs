@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::{Config, RequestContext};
 use crate::{
     jsonrpc::{Draft, RawJson},
-    model::{LogLevel, LoggingMessageParams, Notification, Number, ProgressParams},
+    model::{LogLevel, LoggingMessageParams, Notification, Number, ProgressParams, ProgressToken},
     revision::LogLevelBy,
 };
 
@@ -32,7 +32,8 @@ impl Telling {
         total: Option<Number>,
         message: Option<&str>,
     ) -> Option<Bytes> {
-        let params = self.next_progress(context, progress.into(), total, message)?;
+        let token = context.progress_token.as_ref();
+        let params = self.next_progress(token, progress.into(), total, message)?;
         frame(config, context, params)
     }
 
@@ -60,12 +61,12 @@ impl Telling {
 
     pub(super) fn next_progress(
         &mut self,
-        context: &RequestContext,
+        token: Option<&ProgressToken>,
         progress: Number,
         total: Option<Number>,
         message: Option<&str>,
     ) -> Option<ProgressParams> {
-        let token = context.progress_token.clone()?;
+        let token = token.cloned()?;
         let value = progress.as_f64();
         let increases = self.progress.is_none_or(|last| last < value);
         let finite = value.is_finite() && total.is_none_or(|total| total.as_f64().is_finite());

@@ -42,6 +42,40 @@ fn params_may_be_missing() {
 }
 
 #[test]
+fn a_client_may_say_the_same_of_itself_again_and_then_something_else() {
+    let mut rig = Rig::new();
+    let frame = |id: u64, capability: &str, rest: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{"{capability}":{{}}}}{rest}}},"name":"x","arguments":{{"a":{id}}}}}}}"#
+        )
+    };
+    for (id, capability, rest, token) in [
+        (1, "sampling", "", None),
+        (2, "sampling", "", None),
+        (3, "sampling", r#","progressToken":7"#, Some(7_u64.into())),
+        (4, "sampling", r#","progressToken":7"#, Some(7_u64.into())),
+        (5, "sampling", r#","progressToken":8"#, Some(8_u64.into())),
+        (6, "elicitation", "", None),
+        (7, "elicitation", "", None),
+    ] {
+        rig.bytes(frame(id, capability, rest));
+        let context = rig.context();
+        assert!(context.client.capabilities.has(capability), "{id}");
+        assert_eq!(context.progress_token, token, "{id}");
+        let Some(Event::Request { params, .. }) = rig.events.last() else {
+            panic!("it is handed up");
+        };
+        let call = context.plain_call(params.as_ref().unwrap()).unwrap();
+        assert_eq!(call.name, "x");
+        assert_eq!(call.arguments, Some(&*format!(r#"{{"a":{id}}}"#)));
+    }
+    rig.bytes(frame(8, "elicitation", r#","progressToken":1.5"#));
+    assert_eq!(rig.refused(8), -32602);
+    rig.bytes(frame(9, "elicitation", r#","progressToken":1.5"#));
+    assert_eq!(rig.refused(9), -32602, "and again");
+}
+
+#[test]
 fn the_context_of_a_stateless_request_is_its_own() {
     let mut rig = Rig::session();
     let mut params = json!({"name": "x", "_meta": {

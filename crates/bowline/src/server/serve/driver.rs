@@ -109,17 +109,17 @@ impl Future for Driver {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let shared = Arc::clone(&this.shared);
+        let now = shared.now();
         let mut more = {
             let mut inner = shared.lock();
             match &mut inner.driver {
                 Some(waker) => waker.clone_from(cx.waker()),
                 none => *none = Some(cx.waker().clone()),
             }
-            let now = shared.now();
             shared.catch_up(&mut inner, now);
             this.read(&mut inner, now, cx)
         };
-        dispatch(&shared, &this.handle);
+        dispatch(&shared, &this.handle, now);
         let mut inner = shared.lock();
         more |= this.watch_clock(&mut inner, cx);
         let flushed = match &mut inner.link {

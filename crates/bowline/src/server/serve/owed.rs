@@ -35,6 +35,10 @@ impl Owed {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.pay.is_none()
+    }
+
     /// Tells the client all of it.
     pub(super) fn pay(&mut self, machine: &mut Connection) {
         if let Some(pay) = self.pay {

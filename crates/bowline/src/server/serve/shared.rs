@@ -264,6 +264,9 @@ impl Shared {
     /// Hands the link what it had no room for, and tells the client what it is
     /// owed.
     pub(super) fn catch_up(&self, inner: &mut Inner, now: Instant) {
+        if inner.is_caught_up() && inner.owed.is_empty() {
+            return;
+        }
         inner.catch_up(now);
         if inner.is_caught_up() {
             inner.owed.pay(&mut inner.machine);
@@ -296,17 +299,10 @@ impl Shared {
     }
 
     /// Answers a request.
-    pub(super) fn answer(&self, request: Incoming, reply: Reply) {
-        let now = self.now();
+    pub(super) fn answer(&self, now: Instant, request: Incoming, reply: Reply) {
         let mut inner = self.lock();
         inner.machine.respond(now, request, reply);
         self.settle(&mut inner, now);
-    }
-
-    /// Whether more work may be done at once, and none waits for its turn.
-    pub(super) fn has_room(&self) -> bool {
-        let inner = self.lock();
-        inner.queued.is_empty() && inner.running.len() < self.serving.at_once
     }
 
     /// Serving is over: so is everything that was started for it.
@@ -492,6 +488,11 @@ impl Inner {
         if self.arrived.capacity() == 0 {
             self.arrived = list;
         }
+    }
+
+    /// Whether more work may be done at once, and none waits for its turn.
+    pub(super) fn has_room(&self, at_once: usize) -> bool {
+        self.queued.is_empty() && self.running.len() < at_once
     }
 
     pub(super) fn enqueue(&mut self, job: Job) {

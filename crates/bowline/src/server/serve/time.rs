@@ -40,7 +40,7 @@ impl Shared {
             inner.wake_driver();
             taken
         };
-        dispatch(self, handle);
+        dispatch(self, handle, now);
         taken
     }
 
@@ -78,7 +78,7 @@ impl Shared {
 
     /// Does what came of something that happened by itself.
     pub(crate) fn attend(self: &Arc<Self>, handle: &Arc<dyn Handle>) {
-        dispatch(self, handle);
+        dispatch(self, handle, self.now());
     }
 
     /// The client is gone: all that was started for it is given up.

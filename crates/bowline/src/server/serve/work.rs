@@ -5,7 +5,6 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, Waker},
-    time::Instant,
 };
 
 use super::{
@@ -15,28 +14,35 @@ use super::{
 };
 use crate::{
     contained::Contained,
-    proto::server::{Incoming, Reply},
+    proto::{
+        Instant,
+        server::{Incoming, Reply},
+    },
     server::{
         request::{Handle, Handled, Request, Taken, panicked},
         talk::voice::Voice,
     },
 };
 
-/// Gives what arrived to those who know, without the lock.
-pub(super) fn dispatch(shared: &Arc<Shared>, handle: &Arc<dyn Handle>) {
-    let (mut arrived, heard, watch_changed) = {
+/// Gives what arrived to those who know, without the lock. It was looked at from
+/// `now` on.
+pub(super) fn dispatch(shared: &Arc<Shared>, handle: &Arc<dyn Handle>, now: Instant) {
+    let (mut arrived, heard, watch_changed, has_room) = {
         let mut inner = shared.lock();
         let arrived = std::mem::take(&mut inner.arrived);
         let heard = std::mem::take(&mut inner.heard);
-        (arrived, heard, std::mem::take(&mut inner.watch_changed))
+        let watch_changed = std::mem::take(&mut inner.watch_changed);
+        let has_room = inner.has_room(shared.serving.at_once);
+        (arrived, heard, watch_changed, has_room)
     };
     if watch_changed {
         handle.watch_changed();
     }
     let heard = heard.into_iter();
     let notices: Vec<_> = heard.filter_map(|it| handle.hear(it)).collect();
+    let mut turn = Turn { now, has_room };
     for it in arrived.drain(..) {
-        take_in(shared, handle, it);
+        turn.take_in(shared, handle, it);
     }
     let mut inner = shared.lock();
     inner.spare(arrived);
@@ -48,50 +54,73 @@ pub(super) fn dispatch(shared: &Arc<Shared>, handle: &Arc<dyn Handle>) {
     start_notices(shared, &mut inner);
 }
 
-/// Has one request answered, or worked on.
-fn take_in(shared: &Arc<Shared>, handle: &Arc<dyn Handle>, arrived: Arrived) {
-    let Arrived { incoming, request } = arrived;
-    let mut voice = |_: &Request| {
-        Voice::Line(Line {
-            shared: Arc::clone(shared),
-            request: incoming,
-        })
-    };
-    let start = Instant::now();
-    let Taken { handled, pace } = Arc::clone(handle).take(request, &mut voice);
-    let look = start.elapsed();
-    let mut job = match handled {
-        Handled::Now(reply) => return shared.answer(incoming, reply),
-        Handled::Later(work) => Job {
-            incoming,
-            work: Contained(work),
-            paced: pace.map(|pace| Paced { pace, look }),
-        },
-    };
-    let now = |paced: &mut Paced| paced.is_quick() && shared.has_room();
-    if let Some(paced) = job.paced.take_if(now) {
-        // A task polls it again, so that nobody need be woken.
-        let mut unwatched = Context::from_waker(Waker::noop());
-        if let Poll::Ready(reply) = begin(&mut job.work, &paced, &mut unwatched) {
-            return shared.answer(incoming, reply);
+/// What is known while requests are taken in, one after the other.
+struct Turn {
+    /// The clock is read once between two things that are timed.
+    now: Instant,
+    /// Whether more work may be done at once, and none waits for its turn.
+    has_room: bool,
+}
+
+impl Turn {
+    /// Has one request answered, or worked on.
+    fn take_in(&mut self, shared: &Arc<Shared>, handle: &Arc<dyn Handle>, arrived: Arrived) {
+        let Arrived { incoming, request } = arrived;
+        let mut voice = |_: &Request| {
+            Voice::Line(Line {
+                shared: Arc::clone(shared),
+                request: incoming,
+            })
+        };
+        let start = self.now;
+        let Taken { handled, pace } = Arc::clone(handle).take(request, &mut voice);
+        self.now = shared.now();
+        let look = self.now - start;
+        let mut job = match handled {
+            Handled::Now(reply) => return shared.answer(self.now, incoming, reply),
+            Handled::Later(work) => Job {
+                incoming,
+                work: Contained(work),
+                paced: pace.map(|pace| Paced { pace, look }),
+            },
+        };
+        let here = |paced: &mut Paced| paced.is_quick() && self.has_room;
+        if let Some(paced) = job.paced.take_if(here) {
+            // A task polls it again, so that nobody need be woken.
+            let mut unwatched = Context::from_waker(Waker::noop());
+            let begun = begin(shared, &mut job.work, &paced, &mut self.now, &mut unwatched);
+            if let Poll::Ready(reply) = begun {
+                return shared.answer(self.now, incoming, reply);
+            }
         }
+        self.has_room = false;
+        shared.lock().enqueue(job);
     }
-    shared.lock().enqueue(job);
 }
 
 /// Does as much of the work as can be done at once, and notes for how long that
-/// holds the thread.
-fn begin(work: &mut Contained<Reply>, paced: &Paced, cx: &mut Context<'_>) -> Poll<Reply> {
-    let start = Instant::now();
+/// holds the thread: from `now` on, until what is `now` then.
+fn begin(
+    shared: &Shared,
+    work: &mut Contained<Reply>,
+    paced: &Paced,
+    now: &mut Instant,
+    cx: &mut Context<'_>,
+) -> Poll<Reply> {
+    let start = *now;
     let polled = Pin::new(work).poll(cx);
-    paced.note(start.elapsed());
+    *now = shared.now();
+    paced.note(*now - start);
     polled.map(|reply| reply.unwrap_or_else(|_| panicked()))
 }
 
 /// Does the work to its end.
-async fn complete(mut work: Contained<Reply>, paced: Option<Paced>) -> Reply {
+async fn complete(shared: &Shared, mut work: Contained<Reply>, paced: Option<Paced>) -> Reply {
     if let Some(paced) = paced {
-        let begun = poll_fn(|cx| Poll::Ready(begin(&mut work, &paced, cx)));
+        let begun = poll_fn(|cx| {
+            let mut now = shared.now();
+            Poll::Ready(begin(shared, &mut work, &paced, &mut now, cx))
+        });
         if let Poll::Ready(reply) = begun.await {
             return reply;
         }
@@ -111,7 +140,7 @@ fn start_jobs(shared: &Arc<Shared>, inner: &mut Inner) {
         // The table is locked while the task is started, so that it cannot be
         // done before it is entered.
         let task = tokio::spawn(async move {
-            let reply = complete(work, paced).await;
+            let reply = complete(&shared_then, work, paced).await;
             finish(&shared_then, incoming, reply);
         });
         inner.running.insert(incoming, task.abort_handle());
