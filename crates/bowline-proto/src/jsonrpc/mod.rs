@@ -9,6 +9,7 @@
 mod batch;
 mod block;
 pub mod code;
+mod compact;
 mod decode;
 mod encode;
 mod envelope;
@@ -27,6 +28,7 @@ mod text;
 mod write;
 
 pub use batch::{Messages, split};
+pub(crate) use compact::Compact;
 pub(crate) use decode::unplaced;
 pub use decode::{DecodeError, decode, decode_params};
 pub use encode::{Draft, EncodeError, Encoded, error_response, response, response_raw};
