@@ -1,16 +1,11 @@
 //! The calls under way.
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, HashMap},
-    hash::{BuildHasherDefault, Hasher},
-    time::Duration,
-};
+use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;
 use memchr::memmem;
 
-use super::{CallId, CallOptions, Timeouts, request::ToolName, tool_list::Relisting};
+use super::{CallId, CallMap, CallOptions, Timeouts, request::ToolName, tool_list::Relisting};
 use crate::{
     Instant,
     jsonrpc::Draft,
@@ -161,27 +156,27 @@ impl Call {
 /// a request that had to wait for the connection) have an alias.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    table: HashMap<u64, Call, BuildHasherDefault<IdHasher>>,
-    aliases: BTreeMap<u64, u64>,
+    table: CallMap<Call>,
+    aliases: BTreeMap<u64, CallId>,
 }
 
 impl Calls {
     pub(super) fn insert(&mut self, id: CallId, call: Call) {
-        self.table.insert(id.0, call);
+        self.table.insert(id, call);
     }
 
     pub(super) fn get_mut(&mut self, id: CallId) -> Option<&mut Call> {
-        self.table.get_mut(&id.0)
+        self.table.get_mut(&id)
     }
 
     pub(super) fn get(&self, id: CallId) -> Option<&Call> {
-        self.table.get(&id.0)
+        self.table.get(&id)
     }
 
     /// Lets answers to `wire` find the call.
     pub(super) fn alias(&mut self, wire: u64, id: CallId) {
         if wire != id.0 {
-            self.aliases.insert(wire, id.0);
+            self.aliases.insert(wire, id);
         }
     }
 
@@ -191,18 +186,19 @@ impl Calls {
 
     /// The call that waits for the answer to `wire`.
     pub(super) fn awaiting(&self, wire: u64) -> Option<CallId> {
-        let id = self.aliases.get(&wire).copied().unwrap_or(wire);
+        let alias = self.aliases.get(&wire).copied();
+        let id = alias.unwrap_or(CallId(wire));
         let call = self.table.get(&id)?;
-        (call.wire() == Some(wire)).then_some(CallId(id))
+        (call.wire() == Some(wire)).then_some(id)
     }
 
     pub(super) fn remove(&mut self, id: CallId) -> Option<Call> {
-        self.table.remove(&id.0)
+        self.table.remove(&id)
     }
 
     /// All calls, oldest first.
     pub(super) fn ids(&self) -> Vec<CallId> {
-        let mut ids: Vec<_> = self.table.keys().copied().map(CallId).collect();
+        let mut ids: Vec<_> = self.table.keys().copied().collect();
         ids.sort_unstable();
         ids
     }
@@ -213,28 +209,5 @@ impl Calls {
 
     pub(super) fn aliases(&self) -> usize {
         self.aliases.len()
-    }
-}
-
-/// Spreads our own consecutive ids. They are not chosen by the peer, so that
-/// there is nothing to defend against.
-#[derive(Default)]
-pub(super) struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(self.0 ^ u64::from(*byte));
-        }
-    }
-
-    fn write_u64(&mut self, id: u64) {
-        // Fibonacci hashing: the high bits, which the table uses to tell
-        // entries apart, depend on all bits of the id.
-        self.0 = id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }

@@ -205,7 +205,7 @@ impl Connection {
     }
 
     fn want(&mut self, now: Instant, want: Want, options: CallOptions) -> CallId {
-        let id = CallId(self.core.next_id());
+        let id = CallId(self.core.ids.fresh());
         self.step(now, Happening::Call(id, want, options));
         id
     }

@@ -44,10 +44,28 @@ pub(super) struct Core {
     pub(super) sessions: u64,
     /// Where `_meta` is put together, so that doing so allocates nothing.
     pub(super) scratch: Vec<u8>,
+    pub(super) ids: Ids,
     outputs: VecDeque<Output>,
-    last_id: u64,
     last_link: u64,
     last_peer_request: u64,
+}
+
+/// The ids of requests and calls: one counter for the life of the connection,
+/// never reset.
+#[derive(Debug, Default)]
+pub(super) struct Ids {
+    last: u64,
+}
+
+impl Ids {
+    pub(super) fn fresh(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    pub(super) fn last(&self) -> u64 {
+        self.last
+    }
 }
 
 impl Core {
@@ -66,22 +84,11 @@ impl Core {
             waits: 0,
             sessions: 0,
             scratch: Vec::new(),
+            ids: Ids::default(),
             outputs: VecDeque::new(),
-            last_id: 0,
             last_link: 0,
             last_peer_request: 0,
         }
-    }
-
-    /// The next id, for a request or a call: one counter for the life of the
-    /// connection, never reset.
-    pub(super) fn next_id(&mut self) -> u64 {
-        self.last_id += 1;
-        self.last_id
-    }
-
-    pub(super) fn last_id(&self) -> u64 {
-        self.last_id
     }
 
     pub(super) fn next_link(&mut self) -> Link {

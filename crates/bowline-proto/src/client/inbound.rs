@@ -336,6 +336,7 @@ impl Ready {
             }
             (Progress::Report | Progress::ExtendsDeadline { .. }, _) => {}
         }
+        let progress = Box::new(progress);
         core.event(Event::Progress { call: id, progress });
     }
 

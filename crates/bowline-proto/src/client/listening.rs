@@ -259,7 +259,7 @@ impl Listening {
     }
 
     fn open(&mut self, core: &mut Core, now: Instant, link: Link, standing: &[u8], wanted: Filter) {
-        let wire = core.next_id();
+        let wire = core.ids.fresh();
         let Ok(mut draft) = Draft::new(method::SUBSCRIPTIONS_LISTEN, &wanted.params()) else {
             return;
         };

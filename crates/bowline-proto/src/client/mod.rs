@@ -12,6 +12,7 @@
 //! changes open.
 
 mod backoff;
+mod call_map;
 mod calls;
 mod cause;
 mod config;
@@ -44,6 +45,7 @@ mod tool_list;
 mod wishes;
 
 pub use backoff::{Backoff, BadBackoff};
+pub use call_map::{CallHasher, CallMap};
 pub use cause::{Cause, CauseKind};
 pub use config::{BusyRetry, Config, Timeouts, Wire};
 pub use connection::{Cancel, Census, Connection};

@@ -58,8 +58,13 @@ impl ToolModes {
     }
 
     /// The mode of a tool; what nobody declared is stateful.
-    pub(super) fn of(&self, tool: &str) -> ToolMode {
-        self.modes.get(tool).copied().unwrap_or(ToolMode::Stateful)
+    pub(super) fn of<'a>(&self, tool: impl FnOnce() -> &'a str) -> ToolMode {
+        // Almost no server declares any.
+        if self.modes.is_empty() {
+            return ToolMode::Stateful;
+        }
+        let declared = self.modes.get(tool()).copied();
+        declared.unwrap_or(ToolMode::Stateful)
     }
 
     /// A call of a stateful tool makes the connection session-aware.

@@ -228,7 +228,7 @@ impl Opening {
         let Some(revision) = stateless_revision(core) else {
             return self.unsupported(core, now, Vec::new());
         };
-        let id = core.next_id();
+        let id = core.ids.fresh();
         let mut draft = Draft::empty(method::DISCOVER);
         let standing = standing_meta(core, revision.rules());
         let dress = Dress {
@@ -256,7 +256,7 @@ impl Opening {
         let params = InitializeParams::new(newest.as_str(), capabilities, identity);
         match Draft::new(method::INITIALIZE, &params) {
             Ok(draft) => {
-                let id = core.next_id();
+                let id = core.ids.fresh();
                 core.send(self.link, Some(id), draft.into_frame(id));
                 self.phase = Phase::Initializing { id };
                 State::Opening(self)

@@ -110,7 +110,7 @@ pub enum Event {
         /// Which call.
         call: CallId,
         /// What the server said.
-        progress: ProgressParams,
+        progress: Box<ProgressParams>,
     },
     /// The server asks something that we declared to answer. Answer with
     /// [`respond`](super::Connection::respond).

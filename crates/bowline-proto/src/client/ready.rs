@@ -201,18 +201,14 @@ impl Ready {
         let Some(draft) = draft else {
             return;
         };
-        match self.check(core, id, &draft) {
-            Ok(()) => self.transmit(core, now, id, draft),
-            Err(failure) => core.fail(now, id, failure),
+        if let Err(failure) = self.transmit(core, id, draft) {
+            core.fail(now, id, failure);
         }
     }
 
     /// Whether the call may go out at all: the revision has the method, the
     /// server advertised it, and its mode fits.
-    fn check(&mut self, core: &Core, id: CallId, draft: &Draft) -> Result<(), Failure> {
-        let Some(call) = core.calls.get(id) else {
-            return Ok(());
-        };
+    fn check(&mut self, call: &Call, draft: &Draft) -> Result<(), Failure> {
         if call.rounds > 0 && self.rules.era == Era::Handshake {
             // The server came back in the era that cannot go on with a call.
             return Err(Failure::ConnectionLost(CauseKind::WrongEra.into()));
@@ -236,7 +232,7 @@ impl Ready {
         if info.name == method::TOOLS_CALL {
             let tool = call.tool.as_ref();
             let name = || tool.map_or("", |tool| tool.get(draft.members()));
-            let listed = || self.modes.of(name());
+            let listed = || self.modes.of(name);
             let mode = call.options.mode.unwrap_or_else(listed);
             if mode == ToolMode::Stateful && self.server.stateless_only() {
                 return Err(Failure::ModeMismatch);
@@ -246,22 +242,23 @@ impl Ready {
         Ok(())
     }
 
-    /// Dresses the draft and sends it under an id that was never used.
-    pub(super) fn transmit(&mut self, core: &mut Core, now: Instant, id: CallId, mut draft: Draft) {
+    /// Dresses the draft, if it may go out, and sends it under an id that was
+    /// never used.
+    fn transmit(&mut self, core: &mut Core, id: CallId, mut draft: Draft) -> Result<(), Failure> {
+        let Some(call) = core.calls.get_mut(id) else {
+            return Ok(());
+        };
+        self.check(call, &draft)?;
         // A call's number is the id of its first request, where no other came
         // between.
-        let is_first = core.calls.get(id).is_some_and(|call| call.rounds == 0);
-        let wire = if is_first && core.last_id() == id.0 {
+        let wire = if call.rounds == 0 && core.ids.last() == id.0 {
             id.0
         } else {
-            core.next_id()
+            core.ids.fresh()
         };
         let session = (self.rules.era == Era::Handshake
             && self.modes.announce(core.config.session_meta))
         .then_some(core.sessions);
-        let Some(call) = core.calls.get_mut(id) else {
-            return;
-        };
         let wants_progress = call.options.progress != Progress::Unwanted;
         let dress = Dress {
             standing: self.era.standing_meta(),
@@ -272,8 +269,7 @@ impl Ready {
         dress.put_on(&mut draft, &mut core.scratch);
         let (size, limit) = (draft.len(), core.config.max_frame);
         if size > limit {
-            core.fail(now, id, Failure::RequestTooLarge { size, limit });
-            return;
+            return Err(Failure::RequestTooLarge { size, limit });
         }
         let frame = if call.members.is_none() && self.keeps_members(core.config.wire, call) {
             let encoded = draft.into_request(wire);
@@ -286,6 +282,7 @@ impl Ready {
         call.phase = Phase::InFlight { wire, sends: 1 };
         core.calls.alias(wire, id);
         core.send(self.link, Some(wire), frame);
+        Ok(())
     }
 
     /// Whether the parameters may be needed again: for a further round, after

@@ -119,7 +119,7 @@ impl Ready {
             core.finish(now, waiting, Outcome::Refused(relisting.error));
             return;
         };
-        let id = CallId(core.next_id());
+        let id = CallId(core.ids.fresh());
         let mut call = core.call(now, Want::Request(request), CallOptions::default());
         call.purpose = Purpose::Relist(Box::new(relisting));
         debug_assert!(matches!(call.phase, Phase::Waiting(Some(_))));

@@ -35,7 +35,7 @@ impl Ready {
             wishes.push((Want::Subscribe(uri.clone()), purpose));
         }
         for (want, purpose) in wishes {
-            let id = CallId(core.next_id());
+            let id = CallId(core.ids.fresh());
             let draft = Handshake::draft(&want);
             let mut call = core.call(now, want, CallOptions::default());
             call.purpose = purpose;

@@ -140,6 +140,7 @@ impl<'a> Parts<'a> {
         }
         let mut members = Members::open(frame, start);
         let mut parts = Self::default();
+        parts.head(members.usual_head());
         while let Some(key) = members.next_key()? {
             parts.member(key, &mut members, &mut sight)?;
         }
@@ -149,6 +150,15 @@ impl<'a> Parts<'a> {
         }
         parts.end = members.at();
         Ok(parts)
+    }
+
+    /// Takes note of the head that was seen, if it was the usual one.
+    fn head(&mut self, id: Option<u64>) {
+        if let Some(id) = id {
+            self.version = true;
+            self.id = Id::Given(id.into());
+            self.seen = Key::Jsonrpc.bit() | Key::Id.bit();
+        }
     }
 
     fn member(

@@ -25,6 +25,30 @@ impl<'a> Members<'a> {
         }
     }
 
+    /// Gets past what nearly all messages begin with, if this one does: the
+    /// version, and an id that is a number, which is returned. Comparing it is
+    /// a fraction of the work of taking it apart.
+    pub(super) fn usual_head(&mut self) -> Option<u64> {
+        let rest = self.bytes[self.at..].strip_prefix(br#""jsonrpc":"2.0","id":"#)?;
+        let mut id = 0;
+        let mut length = 0;
+        for digit in rest.iter().take_while(|byte| byte.is_ascii_digit()) {
+            // More than so many digits overflow, and are not usual.
+            id = id * 10 + u64::from(digit - b'0');
+            length += 1;
+            if length > 18 {
+                return None;
+            }
+        }
+        let (digits, rest) = rest.split_at(length);
+        if digits.is_empty() || digits[0] == b'0' || rest.first() != Some(&b',') {
+            return None;
+        }
+        self.started = true;
+        self.at = self.bytes.len() - rest.len();
+        Some(id)
+    }
+
     /// The next key, with the walk standing before its value; none behind the
     /// closing brace.
     pub(super) fn next_key(&mut self) -> Result<Option<Quoted<'a>>, Fault> {
@@ -231,6 +255,36 @@ mod tests {
 
     fn quoted(value: &str) -> Quoted<'_> {
         Quoted::from_value(value.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn only_the_usual_head_is_one() {
+        let head = |text: &str| {
+            let mut members = Members::open(text.as_bytes(), 0);
+            let id = members.usual_head();
+            let next = members.next_key().ok().flatten();
+            (id, next.and_then(|key| key.decode()).map(Cow::into_owned))
+        };
+        let with = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#);
+        let is = |id, next: &str| (id, Some(next.to_owned()));
+        for id in [1, 42, 999_999_999_999_999_999] {
+            assert_eq!(head(&with(&id.to_string())), is(Some(id), "method"));
+        }
+        for unusual in [
+            "0", "007", "-1", "1.5", "1 ", " 1", "\"1\"", "null", "1e3", "",
+        ] {
+            assert_eq!(head(&with(unusual)), is(None, "jsonrpc"), "{unusual}");
+        }
+        let long = "1".repeat(19);
+        assert_eq!(head(&with(&long)), is(None, "jsonrpc"), "may overflow");
+        for other in [
+            r#"{"jsonrpc":"2.0","id":1}"#,
+            r#"{"jsonrpc":"2.0","id":1"#,
+            r#"{"jsonrpc":"2.0","method":"m"}"#,
+            r#"{"jsonrpc":"1.0","id":1,"method":"m"}"#,
+        ] {
+            assert_eq!(head(other), is(None, "jsonrpc"), "{other}");
+        }
     }
 
     #[test]

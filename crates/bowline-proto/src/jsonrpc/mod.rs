@@ -9,6 +9,7 @@
 mod batch;
 mod block;
 pub mod code;
+mod compact;
 mod decode;
 mod encode;
 mod envelope;
@@ -28,6 +29,7 @@ mod walk;
 mod write;
 
 pub use batch::{Messages, split};
+pub(crate) use compact::Compact;
 pub(crate) use decode::unplaced;
 pub use decode::{DecodeError, decode, decode_params};
 pub(crate) use encode::response_with;

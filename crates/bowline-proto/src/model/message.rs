@@ -144,6 +144,20 @@ macro_rules! result {
             $crate::model::message::result!(@body);
         }
     };
+    // A result that nearly always looks alike, with a short way to read it then.
+    ($result:ty, plain by $read:path) => {
+        impl $crate::model::ResultObject for $result {
+            fn decode(json: &[u8]) -> Result<Self, $crate::model::DecodeError> {
+                let text = std::str::from_utf8(json).ok();
+                match text.and_then($read) {
+                    Some(result) => Ok(result),
+                    None => $crate::model::decode(json),
+                }
+            }
+            $crate::model::message::result!(@typed);
+            $crate::model::message::result!(@body);
+        }
+    };
     // A list that sets bad items aside.
     ($result:ty, list) => {
         impl $crate::model::ResultObject for $result {

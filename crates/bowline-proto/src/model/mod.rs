@@ -44,6 +44,7 @@ mod number;
 mod object;
 mod open_enum;
 mod outcome;
+mod plain_result;
 mod progress;
 mod prompt;
 mod resource;

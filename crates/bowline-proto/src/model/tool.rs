@@ -9,6 +9,7 @@ use super::{
     method,
     object::object,
     open_enum::open_enum,
+    plain_result,
 };
 use crate::jsonrpc::RawJson;
 
@@ -220,7 +221,7 @@ object! {
         meta: Option<Meta> = optional "_meta",
     }
 }
-result!(CallToolResult);
+result!(CallToolResult, plain by plain_result::read);
 
 impl CallToolResult {
     /// A success with one block of text.

@@ -66,9 +66,8 @@ impl Driver {
             inner.machine.handle(now, Input::Tick);
         }
         self.dial(inner, cx);
-        let more = self.read(inner, now, cx);
-        let shared = Arc::clone(&self.shared);
-        shared.settle(inner, now);
+        let more = Self::read(inner, now, cx);
+        self.shared.settle(inner, now);
         if let Some((_, link)) = &mut inner.link {
             // Not ready means that the link wakes us when it can go on.
             let _ = link.poll_flush(cx);
@@ -113,8 +112,9 @@ impl Driver {
         }
     }
 
-    /// Takes in what has arrived. Says whether there may be more.
-    fn read(&mut self, inner: &mut Inner, now: Instant, cx: &mut Context<'_>) -> bool {
+    /// Takes in what has arrived; what follows from all of it is carried out
+    /// together. Says whether there may be more.
+    fn read(inner: &mut Inner, now: Instant, cx: &mut Context<'_>) -> bool {
         for _ in 0..FRAMES_PER_TURN {
             let Some((link, live)) = &mut inner.link else {
                 return false;
@@ -138,8 +138,6 @@ impl Driver {
                 }
             };
             inner.machine.handle(now, input);
-            let shared = Arc::clone(&self.shared);
-            shared.settle(inner, now);
         }
         true
     }

@@ -5,7 +5,6 @@
 //! as that takes and never across a wait.
 
 use std::{
-    collections::BTreeMap,
     future::Future,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
@@ -27,7 +26,7 @@ use crate::{
     proto::{
         Instant,
         client::{
-            CallId, CallOptions, Cancel, CauseKind, Connection, Event, Failure, Input,
+            CallId, CallMap, CallOptions, Cancel, CauseKind, Connection, Event, Failure, Input,
             Link as LinkId, Outcome, Output, Request, StateName, Wiring,
         },
         model::ProgressParams,
@@ -58,7 +57,7 @@ pub(crate) struct Inner {
     /// The driver was woken to send calls, and others may be about to be made.
     pub(crate) gathering: bool,
     pub(crate) ended: bool,
-    waiting: BTreeMap<CallId, Waiter>,
+    waiting: CallMap<Waiter>,
     pub(super) ended_calls: Ended,
 }
 
@@ -88,7 +87,7 @@ impl Shared {
             alarm: None,
             gathering: false,
             ended: false,
-            waiting: BTreeMap::new(),
+            waiting: CallMap::default(),
             ended_calls: Ended::default(),
         };
         Arc::new(Self {
@@ -233,7 +232,7 @@ impl Shared {
                 let waiter = inner.waiting.get(&call);
                 if let Some(listener) = waiter.and_then(|waiter| waiter.progress.as_ref()) {
                     // Who does not listen any more does not want to know.
-                    let _ = listener.send(progress);
+                    let _ = listener.send(*progress);
                 }
             }
             Event::State(state) => self.health.send_modify(|health| health.state = state),

@@ -1,0 +1,124 @@
+//! JSON that is written the way in which most of it is: no whitespace, and the
+//! members that one expects.
+//!
+//! For shapes that arrive again and again. What is expected is compared, not
+//! parsed; whoever finds something else leaves it to the [decoder](super::decode()),
+//! which takes everything and says what is wrong.
+
+use super::{block::Block, block::SIZE, skip};
+
+/// A place in a JSON text.
+pub(crate) struct Compact<'a> {
+    json: &'a str,
+    at: usize,
+}
+
+impl<'a> Compact<'a> {
+    /// The beginning of a text.
+    pub(crate) fn new(json: &'a str) -> Self {
+        Self { json, at: 0 }
+    }
+
+    /// Goes behind `expected`, if that is what comes next.
+    #[inline]
+    pub(crate) fn eat(&mut self, expected: &str) -> bool {
+        let rest = &self.json.as_bytes()[self.at..];
+        let found = rest.starts_with(expected.as_bytes());
+        if found {
+            self.at += expected.len();
+        }
+        found
+    }
+
+    /// As [`eat`](Self::eat), for those who go no further without it.
+    #[inline]
+    pub(crate) fn expect(&mut self, expected: &str) -> Option<()> {
+        self.eat(expected).then_some(())
+    }
+
+    /// The string that comes next, if it is valid.
+    pub(crate) fn string(&mut self) -> Option<String> {
+        self.expect("\"")?;
+        let (bytes, start) = (self.json.as_bytes(), self.at);
+        let special = start + first_special(&bytes[start..])?;
+        let (text, end) = match bytes[special] {
+            b'"' => (self.json[start..special].to_owned(), special),
+            b'\\' => {
+                let end = skip::string(bytes, special).ok()?;
+                let quoted = &self.json[start - 1..=end];
+                (serde_json::from_str(quoted).ok()?, end)
+            }
+            _ => return None,
+        };
+        self.at = end + 1;
+        Some(text)
+    }
+
+    /// Whether nothing is left.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.at == self.json.len()
+    }
+}
+
+/// The place of the first byte that cannot stand in a string as it is: its end,
+/// most often.
+fn first_special(bytes: &[u8]) -> Option<usize> {
+    (0..bytes.len()).step_by(SIZE).find_map(|at| {
+        let specials = Block::load(&bytes[at..]).specials();
+        (specials != 0).then(|| at + specials.trailing_zeros() as usize)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What follows a string must be found behind it.
+    fn read(json: &str) -> Option<String> {
+        let followed = format!("{json}]");
+        let mut compact = Compact::new(&followed);
+        let text = compact.string()?;
+        (compact.eat("]") && compact.is_at_end()).then_some(text)
+    }
+
+    #[test]
+    fn what_is_not_expected_is_left_alone() {
+        let mut compact = Compact::new(r#"{"a":1}"#);
+        assert!(!compact.eat(r#"{"b":"#));
+        assert!(compact.eat(r#"{"a":"#));
+        assert_eq!(compact.string(), None, "a number");
+        assert!(!compact.eat("1}}"), "more than there is");
+        assert!(!compact.is_at_end());
+        assert!(compact.eat("1}"));
+        assert!(compact.is_at_end());
+        assert_eq!(compact.expect("}"), None);
+    }
+
+    #[test]
+    fn only_whole_strings_are_strings() {
+        for open in [
+            r#"""#, r#""a"#, r#""a\""#, r#""\"#, "\"a\nb\"", r#""\x""#, "",
+        ] {
+            assert_eq!(Compact::new(open).string(), None, "{open}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        #[test]
+        fn strings_are_what_the_decoder_says(text in "[a\"\\\\\n\u{1}ä€😀]{0,3}[ -~]{0,200}") {
+            let json = serde_json::to_string(&text).expect("a string");
+            prop_assert_eq!(read(&json), Some(text));
+        }
+
+        #[test]
+        fn so_is_what_is_none(inner in "[a\"\\\\nu0d8\n]{0,9}[ -~]{0,80}") {
+            let json = format!("\"{inner}\"");
+            let theirs = serde_json::from_str::<String>(&json).ok();
+            prop_assert_eq!(read(&json), theirs);
+        }
+    }
+}
