@@ -164,7 +164,7 @@ async fn read<B: http_body::Body>(
     };
     let limit = inner.options.max_body.min(inner.handle.config().max_frame);
     let reading = pin!(read_up_to(limit, body));
-    match patience::while_it_arrives(inner.options.body_time, reading).await {
+    match patience::soon(inner.options.body_time, reading).await {
         Ok(Ok(body)) => Ok((body, place)),
         Ok(Err(Unread::TooLarge)) => {
             let why = format!("the body may have {limit} bytes");

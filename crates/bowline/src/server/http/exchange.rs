@@ -10,10 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, request::Parts};
-use tokio::{
-    sync::OwnedSemaphorePermit,
-    time::{error::Elapsed, timeout},
-};
+use tokio::{sync::OwnedSemaphorePermit, time::error::Elapsed};
 
 use super::{
     Body, Inner,
@@ -21,6 +18,7 @@ use super::{
     entry::{Received, told},
     events::{Events, Source, event, event_called, prime},
     notes::Place,
+    patience,
     post::{Said, principal},
     session::{Posted, Session},
     store::answer_of,
@@ -166,7 +164,8 @@ impl Inner {
             return self.answer(session, posted, Ok(first)).into();
         }
         Answer::later(async move {
-            let first = timeout(self.options.patience, posted.reader.messages.recv()).await;
+            let first = posted.reader.messages.recv();
+            let first = patience::soon(self.options.patience, first).await;
             self.answer(session, posted, first)
         })
     }

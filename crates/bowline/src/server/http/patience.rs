@@ -9,22 +9,20 @@ use std::{
 
 use tokio::time::{error::Elapsed, timeout};
 
-/// Waits for the body of a request. A server hands out what it has of that only
-/// after somebody asked, so that it is not there at the first look.
-pub(super) async fn while_it_arrives<T>(
-    limit: Duration,
-    work: impl Future<Output = T>,
-) -> Result<T, Elapsed> {
+/// Waits for what is likely to be there once others had their turn: the body of
+/// a request, which a server hands out only after somebody asked, or what a tool
+/// says whose task has just begun.
+pub(super) async fn soon<T>(limit: Duration, work: impl Future<Output = T>) -> Result<T, Elapsed> {
     let mut work = pin!(work);
-    let mut asked = false;
+    let mut again = false;
     let there = poll_fn(|cx| {
         if let Poll::Ready(done) = work.as_mut().poll(cx) {
             return Poll::Ready(Some(done));
         }
-        if asked {
+        if again {
             return Poll::Ready(None);
         }
-        asked = true;
+        again = true;
         cx.waker().wake_by_ref();
         Poll::Pending
     });
@@ -47,7 +45,7 @@ mod tests {
     async fn what_does_not_come_is_waited_for_as_long_as_allowed() {
         let began = Instant::now();
         let never = std::future::pending::<()>;
-        assert!(while_it_arrives(LIMIT, never()).await.is_err());
+        assert!(soon(LIMIT, never()).await.is_err());
         assert_eq!(began.elapsed(), LIMIT);
     }
 
@@ -57,7 +55,7 @@ mod tests {
             tokio::time::sleep(LIMIT / 2).await;
             7
         };
-        assert_eq!(while_it_arrives(LIMIT, late()).await, Ok(7));
-        assert_eq!(while_it_arrives(LIMIT, async { 7 }).await, Ok(7));
+        assert_eq!(soon(LIMIT, late()).await, Ok(7));
+        assert_eq!(soon(LIMIT, async { 7 }).await, Ok(7));
     }
 }
