@@ -63,6 +63,11 @@ impl Accept {
     pub fn read<H: Headers + ?Sized>(headers: &H) -> Self {
         let (mut json, mut event_stream) = (Best::default(), Best::default());
         for value in headers.values(name::ACCEPT) {
+            if value == USUAL {
+                json.add(NAMED, true);
+                event_stream.add(NAMED, true);
+                continue;
+            }
             for range in split(value, b',') {
                 let range = Range::read(range);
                 json.weigh(&range, APPLICATION_JSON);
@@ -81,6 +86,13 @@ impl Accept {
         self.json && self.event_stream
     }
 }
+
+/// What clients say, letter for letter, with few exceptions: it need not be
+/// taken apart each time.
+const USUAL: &[u8] = b"application/json, text/event-stream";
+
+/// The specificity of a range that names the media type itself.
+const NAMED: u8 = 3;
 
 /// One of the ranges that a client accepts.
 struct Range<'a> {
@@ -109,16 +121,20 @@ struct Best {
 impl Best {
     fn weigh(&mut self, range: &Range<'_>, media_type: &str) {
         let specificity = match range.essence {
-            essence if essence.eq_ignore_ascii_case(media_type.as_bytes()) => 3,
+            essence if essence.eq_ignore_ascii_case(media_type.as_bytes()) => NAMED,
             b"*/*" => 1,
             [prefix @ .., b'*'] if is_family(prefix, media_type.as_bytes()) => 2,
             _ => return,
         };
+        self.add(specificity, !range.refused);
+    }
+
+    fn add(&mut self, specificity: u8, accepted: bool) {
         if specificity > self.specificity {
             self.specificity = specificity;
-            self.accepted = !range.refused;
+            self.accepted = accepted;
         } else if specificity == self.specificity {
-            self.accepted |= !range.refused;
+            self.accepted |= accepted;
         }
     }
 }
@@ -230,6 +246,18 @@ mod tests {
         assert!(Accept::read(&split).both());
         let none: [(&str, &str); 0] = [];
         assert_eq!(Accept::read(&none), Accept::default());
+    }
+
+    #[test]
+    fn the_usual_spelling_counts_as_any_other() {
+        let usual = "application/json, text/event-stream";
+        for other in ["*/*;q=0", "application/*;q=0", "text/event-stream;q=0"] {
+            for headers in [[usual, other], [other, usual]] {
+                let apart = headers.map(|value| ("accept", value));
+                let together = headers.join(",");
+                assert_eq!(Accept::read(&apart), Accept::read(&[("accept", &together)]));
+            }
+        }
     }
 
     #[test]

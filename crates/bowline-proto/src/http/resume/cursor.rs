@@ -47,24 +47,36 @@ impl EventId {
     pub fn stream(self) -> StreamId {
         StreamId(self.stream)
     }
+
+    /// Writes the id into some room, and gives what was written.
+    ///
+    /// Every event of a stream is given one. To allocate it and to format its
+    /// numbers would cost more than all else that is done for the event.
+    #[must_use]
+    pub fn write(self, room: &mut [u8; Self::LONGEST]) -> &str {
+        let mut end = 0;
+        for number in [self.incarnation, self.stream, self.sequence] {
+            if end > 0 {
+                room[end] = b'-';
+                end += 1;
+            }
+            let digits = 16 - (number.leading_zeros() / 4).min(15);
+            for digit in (0..digits).rev() {
+                let digit = (number >> (4 * digit)) & 0xf;
+                room[end] = b"0123456789abcdef"[digit as usize];
+                end += 1;
+            }
+        }
+        str::from_utf8(&room[..end]).unwrap_or_default()
+    }
+
+    /// The bytes that an id has at most.
+    pub const LONGEST: usize = 3 * 16 + 2;
 }
 
 impl fmt::Display for EventId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Every event of a stream is given one of these, and formatting numbers
-        // would cost more than all else that is done for it.
-        let mut text = [b'-'; 3 * 16 + 2];
-        let mut end = 0;
-        for number in [self.incarnation, self.stream, self.sequence] {
-            let zeros = (number.leading_zeros() as usize / 4).min(15);
-            let bytes = number.to_be_bytes().into_iter();
-            for digit in bytes.flat_map(|byte| [byte >> 4, byte & 0xf]).skip(zeros) {
-                text[end] = b"0123456789abcdef"[usize::from(digit)];
-                end += 1;
-            }
-            end += 1;
-        }
-        f.write_str(str::from_utf8(&text[..end - 1]).unwrap_or_default())
+        f.write_str(self.write(&mut [0; Self::LONGEST]))
     }
 }
 

@@ -1,16 +1,53 @@
 //! Answers of all kinds, as HTTP has them.
 
-use std::{future::poll_fn, task::Poll};
+use std::{
+    future::{Future, Ready, ready},
+    pin::Pin,
+    task::{Context, Poll},
+};
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 
 use super::{Body, events::Events};
-use crate::proto::{
-    http::header::name,
-    jsonrpc::{ErrorObject, RequestId, error_response},
-    server::stateless::Rejection,
+use crate::{
+    proto::{
+        http::header::name,
+        jsonrpc::{ErrorObject, RequestId, error_response},
+        server::stateless::Rejection,
+    },
+    transport::BoxFuture,
 };
+
+/// What comes of a request. Most are answered at once; the others wait in a
+/// box, so that there need be no room for that in every connection.
+pub(super) enum Answer<'a> {
+    Now(Ready<Response<Body>>),
+    Later(BoxFuture<'a, Response<Body>>),
+}
+
+impl<'a> Answer<'a> {
+    pub(super) fn later(answer: impl Future<Output = Response<Body>> + Send + 'a) -> Self {
+        Self::Later(Box::pin(answer))
+    }
+}
+
+impl From<Response<Body>> for Answer<'_> {
+    fn from(response: Response<Body>) -> Self {
+        Self::Now(ready(response))
+    }
+}
+
+impl Future for Answer<'_> {
+    type Output = Response<Body>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response<Body>> {
+        match self.get_mut() {
+            Self::Now(answer) => Pin::new(answer).poll(cx),
+            Self::Later(answer) => answer.as_mut().poll(cx),
+        }
+    }
+}
 
 /// An answer without a body.
 pub(super) fn empty(status: StatusCode) -> Response<Body> {
@@ -56,8 +93,8 @@ pub(super) fn rejection(id: Option<&RequestId>, rejection: &Rejection) -> Respon
 }
 
 /// A stream of events; one that is over before it has begun is sent as a whole.
-pub(super) async fn stream(mut events: Events) -> Response<Body> {
-    let whole = poll_fn(|cx| Poll::Ready(events.begin(cx))).await;
+pub(super) fn stream(mut events: Events) -> Response<Body> {
+    let whole = events.begin();
     let body = whole.map_or_else(|| Body::events(events), Body::whole);
     let mut response = Response::new(body);
     let headers = response.headers_mut();

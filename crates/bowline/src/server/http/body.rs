@@ -38,9 +38,9 @@ impl Body {
     }
 
     /// The same, which tells when it is sent.
-    pub(super) fn holding(self, answering: Answering) -> Self {
+    pub(super) fn holding(self, held: Option<Answering>) -> Self {
         Self {
-            _held: Some(answering),
+            _held: held,
             ..self
         }
     }

@@ -1,7 +1,6 @@
 //! One connection, served until it is over.
 
 use std::{
-    convert::Infallible,
     future::{Future, poll_fn},
     pin::{Pin, pin},
     sync::Arc,
@@ -12,6 +11,7 @@ use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
     net::TcpStream,
+    sync::OwnedSemaphorePermit,
     time::{Instant, Sleep},
 };
 
@@ -20,20 +20,14 @@ use super::{HttpService, Inner, entry::enter, pulse::Pulse, write_limit::WriteLi
 /// The least that the library takes for the head of a request.
 const LEAST_HEAD: usize = 8 * 1024;
 
-/// Serves a connection, until its client closes it, is too slow, or the server
-/// stops.
-pub(super) async fn serve(service: HttpService, stream: TcpStream) {
+/// Serves a connection in its place among others, until its client closes it,
+/// is too slow, or the server stops.
+pub(super) async fn serve(service: HttpService, stream: TcpStream, _place: OwnedSemaphorePermit) {
     // Small answers must not wait for more to come.
     let _ = stream.set_nodelay(true);
     let inner = &service.inner;
     let pulse = Pulse::new();
-    let answer = service_fn(|request| {
-        let answering = pulse.answering();
-        async {
-            let response = enter(inner, request).await;
-            Ok::<_, Infallible>(response.map(|body| body.holding(answering)))
-        }
-    });
+    let answer = service_fn(|request| enter(inner, request, Some(pulse.answering())));
     let options = &inner.options;
     let stream = WriteLimit::new(stream, options.write_time).noted_in(Arc::clone(&pulse));
     // Heads are timed by us: the library would set a timer for each.
@@ -116,5 +110,30 @@ impl<F: Future<Output = ()>> Watch<'_, F> {
             self.timer.as_mut().reset(until);
         }
         false
+    }
+}
+#[cfg(test)]
+mod tests {
+    use http::Request;
+    use hyper::body::Incoming;
+
+    use super::*;
+    use crate::server::http::pulse::Answering;
+
+    /// The size of the future that a function makes.
+    fn size<A, F: Future>(_: impl FnOnce(A) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// Every connection has both, whether it does anything or not. It is easy
+    /// to double them: who awaits a future that was passed in keeps room for it
+    /// where it was and where it is awaited.
+    #[test]
+    fn a_connection_takes_little_room() {
+        let connection = size(|(service, stream, place)| serve(service, stream, place));
+        assert!(connection <= 1280, "{connection}");
+        type Asked = (&'static Arc<Inner>, Request<Incoming>, Option<Answering>);
+        let request = size(|(inner, request, held): Asked| enter(inner, request, held));
+        assert!(request <= 896, "{request}");
     }
 }

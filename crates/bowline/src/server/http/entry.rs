@@ -1,6 +1,7 @@
 //! Letting requests in: by method, host, origin and size.
 
 use std::{
+    borrow::{Borrow, Cow},
     convert::Infallible,
     future::{Future, poll_fn},
     pin::{Pin, pin},
@@ -10,8 +11,14 @@ use std::{
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use http::{HeaderName, Method, Request, Response, StatusCode, header, request::Parts};
+use tokio::sync::OwnedSemaphorePermit;
 
-use super::{Body, HttpService, Inner, answer, cors, patience, post, protected};
+use super::{
+    Body, HttpService, Inner,
+    answer::{self, Answer},
+    cors, patience, post, protected,
+    pulse::Answering,
+};
 use crate::proto::{
     http::{Accept, Headers, OriginRefusal, header::name, is_json},
     jsonrpc::{ErrorObject, code},
@@ -70,75 +77,101 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let inner = Arc::clone(&self.inner);
-        Box::pin(async move { Ok(enter(&inner, request).await) })
+        Box::pin(enter(Arc::clone(&self.inner), request, None))
     }
 }
 
-/// Lets a request in, and answers it.
-pub(super) async fn enter<B: http_body::Body>(
-    inner: &Arc<Inner>,
+/// Lets a request in, and answers it. What is held is let go when the answer is
+/// sent.
+///
+/// A connection keeps room for this future as long as it is open, and most are
+/// idle most of the time. So this is no `async fn`, which would hold the request
+/// as it came besides its parts; and who must wait for something unusual, here
+/// and in what follows, does so in a box.
+pub(super) fn enter<I, B>(
+    inner: I,
     request: Request<B>,
-) -> Response<Body> {
+    held: Option<Answering>,
+) -> impl Future<Output = Result<Response<Body>, Infallible>>
+where
+    I: Borrow<Arc<Inner>>,
+    B: http_body::Body,
+{
     let (mut parts, body) = request.into_parts();
-    if let Err(refusal) = inner.options.origins.check(&Received(&parts)) {
-        let status = StatusCode::from_u16(OriginRefusal::STATUS).unwrap_or(StatusCode::FORBIDDEN);
-        return answer::refusal(status, None, &errors::invalid_request(&refusal.to_string()));
+    async move {
+        let inner = inner.borrow();
+        let response = match inner.options.origins.check(&Received(&parts)) {
+            Ok(()) => {
+                let answer = match protected::admit(inner, &mut parts).await {
+                    Some(answered) => answered.into(),
+                    None => by_method(inner, &parts, pin!(body)).await,
+                };
+                let mut response = answer.await;
+                if inner.options.cors {
+                    cors::allow(&parts, response.headers_mut());
+                }
+                response
+            }
+            Err(refusal) => unknown_origin(refusal),
+        };
+        Ok(response.map(|body| body.holding(held)))
     }
-    let mut response = match protected::admit(inner, &mut parts).await {
-        Some(answered) => answered,
-        None => by_method(inner, &parts, body).await,
-    };
-    if inner.options.cors {
-        cors::allow(&parts, response.headers_mut());
-    }
-    response
 }
 
-async fn by_method<B: http_body::Body>(
-    inner: &Arc<Inner>,
-    parts: &Parts,
-    body: B,
-) -> Response<Body> {
+fn unknown_origin(refusal: OriginRefusal) -> Response<Body> {
+    let status = StatusCode::from_u16(OriginRefusal::STATUS).unwrap_or(StatusCode::FORBIDDEN);
+    answer::refusal(status, None, &errors::invalid_request(&refusal.to_string()))
+}
+
+async fn by_method<'a, B: http_body::Body>(
+    inner: &'a Arc<Inner>,
+    parts: &'a Parts,
+    body: Pin<&mut B>,
+) -> Answer<'a> {
     match parts.method {
-        Method::POST => admit_post(inner, parts, body).await,
-        Method::GET if inner.has_sessions() => inner.listen_to_session(parts).await,
-        Method::DELETE if inner.has_sessions() => inner.end_session(parts).await,
-        Method::OPTIONS if inner.options.cors => answer::empty(StatusCode::NO_CONTENT),
-        _ => answer::no_such_method(inner.has_sessions()),
+        Method::POST => match read(inner, parts, body).await {
+            Ok((body, place)) => match protected::admit_call(inner, parts, &body) {
+                Some(refusal) => refusal.into(),
+                None => post::serve(inner, parts, &body, place),
+            },
+            Err((status, why)) => told(status, &why).into(),
+        },
+        Method::GET if inner.has_sessions() => Answer::later(inner.listen_to_session(parts)),
+        Method::DELETE if inner.has_sessions() => Answer::later(inner.end_session(parts)),
+        Method::OPTIONS if inner.options.cors => answer::empty(StatusCode::NO_CONTENT).into(),
+        _ => answer::no_such_method(inner.has_sessions()).into(),
     }
 }
 
-async fn admit_post<B: http_body::Body>(
-    inner: &Arc<Inner>,
+/// Reads what is posted, and finds a place for the work on it; or says why not.
+async fn read<B: http_body::Body>(
+    inner: &Inner,
     parts: &Parts,
-    body: B,
-) -> Response<Body> {
+    body: Pin<&mut B>,
+) -> Result<(Bytes, OwnedSemaphorePermit), (StatusCode, Cow<'static, str>)> {
     let content_type = parts.headers.get(header::CONTENT_TYPE);
     if !content_type.is_some_and(|value| is_json(value.as_bytes())) {
         let why = "the body must be application/json";
-        return told(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
+        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, why.into()));
     }
     if !Accept::read(&Received(parts)).both() {
         let why = "Accept must allow application/json and text/event-stream";
-        return told(StatusCode::NOT_ACCEPTABLE, why);
+        return Err((StatusCode::NOT_ACCEPTABLE, why.into()));
     }
     let Ok(place) = Arc::clone(&inner.requests).try_acquire_owned() else {
-        return told(StatusCode::SERVICE_UNAVAILABLE, "too many requests at once");
+        let why = "too many requests at once";
+        return Err((StatusCode::SERVICE_UNAVAILABLE, why.into()));
     };
     let limit = inner.options.max_body.min(inner.handle.config().max_frame);
-    let reading = read(body, limit);
-    match patience::while_it_arrives(inner.options.body_time, reading).await {
-        Ok(Ok(body)) => match protected::admit_call(inner, parts, &body) {
-            Some(refused) => refused,
-            None => post::serve(inner, parts, body, place).await,
-        },
+    let reading = pin!(read_up_to(limit, body));
+    match patience::soon(inner.options.body_time, reading).await {
+        Ok(Ok(body)) => Ok((body, place)),
         Ok(Err(Unread::TooLarge)) => {
             let why = format!("the body may have {limit} bytes");
-            told(StatusCode::PAYLOAD_TOO_LARGE, &why)
+            Err((StatusCode::PAYLOAD_TOO_LARGE, why.into()))
         }
-        Ok(Err(Unread::Broken)) => told(StatusCode::BAD_REQUEST, "the body broke off"),
-        Err(_) => told(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
+        Ok(Err(Unread::Broken)) => Err((StatusCode::BAD_REQUEST, "the body broke off".into())),
+        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the body took too long".into())),
     }
 }
 
@@ -154,11 +187,13 @@ enum Unread {
 }
 
 /// Reads a body, up to a limit.
-async fn read<B: http_body::Body>(body: B, limit: usize) -> Result<Bytes, Unread> {
+async fn read_up_to<B: http_body::Body>(
+    limit: usize,
+    mut body: Pin<&mut B>,
+) -> Result<Bytes, Unread> {
     if body.size_hint().lower() > limit as u64 {
         return Err(Unread::TooLarge);
     }
-    let mut body = pin!(body);
     // Most come in one piece, which is taken as it is.
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();

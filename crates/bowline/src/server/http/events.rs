@@ -1,21 +1,25 @@
 //! A stream of events, kept alive while it is quiet.
 
 use std::{
-    fmt::Display,
     future::Future as _,
     ops::ControlFlow,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 
 use bytes::Bytes;
 use tokio::time::{Instant, Sleep};
 
-use crate::proto::http::sse::{EventWriter, KEEP_ALIVE};
+use crate::proto::http::{
+    resume::EventId,
+    sse::{EventWriter, KEEP_ALIVE},
+};
 
 /// How much is sent in one piece, if so much is there at once.
 const PIECE: usize = 16 * 1024;
+/// How much room there is for a piece to begin with.
+const ROOM: usize = 512;
 
 /// Where events come from.
 pub(super) trait Source: Send {
@@ -49,8 +53,9 @@ impl Events {
     }
 
     /// Looks at what is there already; gives it if that is all there will be.
-    pub(super) fn begin(&mut self, cx: &mut Context<'_>) -> Option<Bytes> {
-        let there = self.gather(cx);
+    pub(super) fn begin(&mut self) -> Option<Bytes> {
+        // Whoever wants the rest asks again, so that nobody need be woken.
+        let there = self.gather(&mut Context::from_waker(Waker::noop()));
         if self.over {
             return Some(there);
         }
@@ -111,26 +116,40 @@ impl Events {
 }
 
 /// Writes a message as an event.
-pub(super) fn event(id: Option<impl Display>, message: &[u8], out: &mut Vec<u8>) {
-    let id = id.map(|id| id.to_string());
-    let writer = EventWriter::new();
-    // Ids of ours have no line ends; one that had would be left out.
-    let writer = match &id {
-        Some(id) => writer.id(id).unwrap_or_default(),
-        None => writer,
-    };
-    writer.write(message, out);
+pub(super) fn event(id: Option<EventId>, message: &[u8], out: &mut Vec<u8>) {
+    match id {
+        Some(id) => event_called(id.write(&mut [0; EventId::LONGEST]), message, out),
+        None => plain_event(message, out),
+    }
+}
+
+/// Writes a message as an event that was given this id elsewhere.
+pub(super) fn event_called(id: &str, message: &[u8], out: &mut Vec<u8>) {
+    write(&called(id), message, out);
 }
 
 /// Writes a message as an event that is not kept.
 pub(super) fn plain_event(message: &[u8], out: &mut Vec<u8>) {
-    event(None::<&str>, message, out);
+    write(&EventWriter::new(), message, out);
 }
 
 /// Writes an event that says where the stream begins, and when to come back to
 /// it.
-pub(super) fn prime(id: impl Display, retry: Duration, out: &mut Vec<u8>) {
-    let id = id.to_string();
-    let writer = EventWriter::new().id(&id).unwrap_or_default();
-    writer.retry(retry).write(b"", out);
+pub(super) fn prime(id: EventId, retry: Duration, out: &mut Vec<u8>) {
+    let mut room = [0; EventId::LONGEST];
+    let id = id.write(&mut room);
+    write(&called(id).retry(retry), b"", out);
+}
+
+fn write(event: &EventWriter<'_>, message: &[u8], out: &mut Vec<u8>) {
+    if out.is_empty() {
+        // Few come alone.
+        out.reserve(ROOM);
+    }
+    event.write(message, out);
+}
+
+/// Ids of ours have no line ends; one that had would be left out.
+fn called(id: &str) -> EventWriter<'_> {
+    EventWriter::new().id(id).unwrap_or_default()
 }

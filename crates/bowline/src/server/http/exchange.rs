@@ -4,18 +4,19 @@ use std::{
     collections::VecDeque,
     ops::ControlFlow,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, request::Parts};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::{sync::OwnedSemaphorePermit, time::error::Elapsed};
 
 use super::{
-    Body, Inner, answer,
+    Body, Inner,
+    answer::{self, Answer},
     entry::{Received, told},
-    events::{Events, Source, event, prime},
+    events::{Events, Source, event, event_called, prime},
     notes::Place,
     patience,
     post::{Said, principal},
@@ -40,36 +41,68 @@ use crate::{
 /// kept as long as the session, and there may be many.
 const MOST_OPENING: usize = 64 * 1024;
 
+/// Where the session of a request is.
+enum Found {
+    Here(Arc<Session>),
+    /// Another node may have it.
+    Elsewhere(SessionId),
+    /// The request names none.
+    None,
+}
+
 /// POST.
 impl Inner {
-    pub(super) async fn post_to_session(
-        self: &Arc<Self>,
-        parts: &Parts,
+    pub(super) fn post_to_session<'a>(
+        self: &'a Arc<Self>,
+        parts: &'a Parts,
         body: Bytes,
         said: Said,
         place: OwnedSemaphorePermit,
-    ) -> Response<Body> {
-        let session = match self.find(parts, said == Said::Opening).await {
-            Ok(Some(session)) => session,
-            Ok(None) => return self.open_session(parts, body, said, place).await,
-            Err(refusal) => return refused(refusal),
-        };
-        if let Some(response) = self.wrong_version(parts) {
-            return response;
+    ) -> Answer<'a> {
+        match self.find(parts, said == Said::Opening) {
+            Ok(Found::Here(session)) => self.post(parts, session, body, said, place),
+            Ok(Found::Elsewhere(id)) => Answer::later(async move {
+                match self.take_up(&id, principal(parts)).await {
+                    Ok(session) => self.post(parts, session, body, said, place).await,
+                    Err(refusal) => refused(refusal),
+                }
+            }),
+            Ok(Found::None) => Answer::later(self.open_session(parts, body, said, place)),
+            Err(refusal) => refused(refusal).into(),
         }
-        let batches = session.revision().is_some_and(|it| it.rules().batching);
-        if said == Said::Batch && !batches {
-            return told(StatusCode::BAD_REQUEST, "there are no batches here");
+    }
+
+    fn post<'a>(
+        self: &'a Arc<Self>,
+        parts: &Parts,
+        session: Arc<Session>,
+        body: Bytes,
+        said: Said,
+        place: OwnedSemaphorePermit,
+    ) -> Answer<'a> {
+        if let Some(response) = self.wrong_version(parts) {
+            return response.into();
+        }
+        let batches = || session.revision().is_some_and(|it| it.rules().batching);
+        if said == Said::Batch && !batches() {
+            return told(StatusCode::BAD_REQUEST, "there are no batches here").into();
         }
         let granted = Granted::over_http(&parts.extensions);
         let Some(posted) = session.post(body.clone(), said, granted) else {
-            return refused(SessionRefusal::Gone);
+            return refused(SessionRefusal::Gone).into();
         };
-        self.note(&session, &body).await;
         // Whoever waits for a call may have to wait for the client's own
-        // answer, which must find a place.
-        drop(place);
-        self.read_answer(&session, posted).await
+        // answer, which must find a place: this one is free once it is noted
+        // what was posted.
+        if self.options.session_store.is_none() {
+            drop(place);
+            return self.read_answer(session, posted);
+        }
+        Answer::later(async move {
+            self.note(&session, &body).await;
+            drop(place);
+            self.read_answer(session, posted).await
+        })
     }
 
     async fn open_session(
@@ -103,7 +136,7 @@ impl Inner {
         };
         drop(place);
         if session.revision().is_none() {
-            let response = self.read_answer(&session, posted).await;
+            let response = self.read_answer(Arc::clone(&session), posted).await;
             session.close();
             return response;
         }
@@ -111,7 +144,7 @@ impl Inner {
         // must leave nothing that nobody looks after.
         let session = self.sessions.add(session, seat);
         self.note(&session, &body).await;
-        let mut response = self.read_answer(&session, posted).await;
+        let mut response = self.read_answer(Arc::clone(&session), posted).await;
         if let Ok(id) = HeaderValue::from_str(session.id.as_str()) {
             let name = HeaderName::from_static(name::MCP_SESSION_ID);
             response.headers_mut().insert(name, id);
@@ -119,15 +152,33 @@ impl Inner {
         response
     }
 
+    /// Answers with what comes first of a POST.
+    fn read_answer<'a>(
+        self: &'a Arc<Self>,
+        session: Arc<Session>,
+        mut posted: Posted,
+    ) -> Answer<'a> {
+        // It is asked again if nothing is there, so that nobody need be woken.
+        let unwatched = &mut Context::from_waker(Waker::noop());
+        if let Poll::Ready(first) = posted.reader.messages.poll_recv(unwatched) {
+            return self.answer(session, posted, Ok(first)).into();
+        }
+        Answer::later(async move {
+            let first = posted.reader.messages.recv();
+            let first = patience::soon(self.options.patience, first).await;
+            self.answer(session, posted, first)
+        })
+    }
+
     /// One answer is JSON; what needs more, or takes long, is a stream.
-    async fn read_answer(
-        self: &Arc<Self>,
-        session: &Arc<Session>,
+    fn answer(
+        &self,
+        session: Arc<Session>,
         posted: Posted,
+        first: Result<Option<Message>, Elapsed>,
     ) -> Response<Body> {
         let Posted { mut reader, asked } = posted;
-        let first = patience::at_most(self.options.patience, reader.messages.recv());
-        let first = match first.await {
+        let first = match first {
             Ok(None) if !asked => return answer::empty(StatusCode::ACCEPTED),
             Ok(Some(Message::Frame { last, frame, .. })) if last || reader.messages.is_over() => {
                 return answer::json(StatusCode::OK, frame);
@@ -135,25 +186,25 @@ impl Inner {
             // It was called off: there is no answer, and never will be.
             Ok(None) => {
                 let (reader, shown) = Streams::closed();
-                return self.stream(session, reader, shown).await;
+                return self.stream(session, reader, shown);
             }
             Ok(first) => first,
             Err(_) => None,
         };
         let shown = session.streams().show(&mut reader, first);
-        self.stream(session, reader, shown).await
+        self.stream(session, reader, shown)
     }
 
-    async fn stream(&self, session: &Arc<Session>, reader: Reader, shown: Shown) -> Response<Body> {
+    fn stream(&self, session: Arc<Session>, reader: Reader, shown: Shown) -> Response<Body> {
         let polling = session.streams().polling;
         let primed = shown.prime.filter(|_| polling);
         let source = SessionStream {
             primed: primed.map(|id| (id, self.options.retry)),
             first: shown.messages,
             reader,
-            session: Arc::clone(session),
+            session,
         };
-        answer::stream(Events::new(source, self.options.keep_alive)).await
+        answer::stream(Events::new(source, self.options.keep_alive))
     }
 }
 
@@ -176,14 +227,14 @@ impl Inner {
         let received = Received(parts);
         let Some(last) = received.values(name::LAST_EVENT_ID).next() else {
             let (reader, shown) = session.streams().open_own();
-            return self.stream(&session, reader, shown).await;
+            return self.stream(session, reader, shown);
         };
         let Some(cursor) = EventId::parse(last) else {
             return told(StatusCode::BAD_REQUEST, "Last-Event-ID is none of ours");
         };
         let resumed = session.streams().resume(cursor);
         let miss = match resumed {
-            Ok((reader, shown)) => return self.stream(&session, reader, shown).await,
+            Ok((reader, shown)) => return self.stream(session, reader, shown),
             Err(miss) => miss,
         };
         let noted = match miss {
@@ -191,7 +242,7 @@ impl Inner {
             _ => None,
         };
         match noted {
-            Some((reader, shown)) => self.stream(&session, reader, shown).await,
+            Some((reader, shown)) => self.stream(session, reader, shown),
             None => told(StatusCode::BAD_REQUEST, &miss.to_string()),
         }
     }
@@ -258,40 +309,48 @@ impl Inner {
 /// Finding sessions, and noting them for others to find.
 impl Inner {
     async fn find_named(&self, parts: &Parts) -> Result<Arc<Session>, SessionRefusal> {
-        let session = self.find(parts, false).await?;
-        session.ok_or(SessionRefusal::Missing)
+        match self.find(parts, false)? {
+            Found::Here(session) => Ok(session),
+            Found::Elsewhere(id) => self.take_up(&id, principal(parts)).await,
+            Found::None => Err(SessionRefusal::Missing),
+        }
     }
 
     /// The session that a request names, if it is the caller's.
-    async fn find(
-        &self,
-        parts: &Parts,
-        opens: bool,
-    ) -> Result<Option<Arc<Session>>, SessionRefusal> {
+    fn find(&self, parts: &Parts, opens: bool) -> Result<Found, SessionRefusal> {
         let named = read_session(&Received(parts), opens, true)?;
         let SessionUse::Named(id) = named else {
-            return Ok(None);
+            return Ok(Found::None);
         };
-        let caller = principal(parts);
-        let session = match self.sessions.get(&id) {
-            Some(session) => Some(session),
-            None => self.take_up(&id, caller.as_deref()).await,
-        };
-        let session = session.filter(|session| session.principal == caller);
-        session.map(Some).ok_or(SessionRefusal::Gone)
+        match self.sessions.get(&id) {
+            Some(session) if session.principal == principal(parts) => Ok(Found::Here(session)),
+            None if self.options.session_store.is_some() => Ok(Found::Elsewhere(id)),
+            Some(_) | None => Err(SessionRefusal::Gone),
+        }
     }
 
     /// Takes up a session of this caller's that another node, or another life
     /// of this one, had.
-    async fn take_up(&self, id: &SessionId, caller: Option<&str>) -> Option<Arc<Session>> {
+    async fn take_up(
+        &self,
+        id: &SessionId,
+        caller: Option<Arc<str>>,
+    ) -> Result<Arc<Session>, SessionRefusal> {
+        let session = self.remake(id, caller.clone()).await;
+        // Somebody may have been first.
+        let session = session.filter(|session| session.principal == caller);
+        session.ok_or(SessionRefusal::Gone)
+    }
+
+    async fn remake(&self, id: &SessionId, caller: Option<Arc<str>>) -> Option<Arc<Session>> {
         let store = self.options.session_store.as_ref()?;
         if self.stopping().has_begun() {
             return None;
         }
         let stored = answer_of(store.get(id)).await??;
-        let stored = Some(stored).filter(|it| it.principal.as_deref() == caller)?;
+        let stored = Some(stored).filter(|it| it.principal.as_deref() == caller.as_deref())?;
         let seat = self.sessions.place()?;
-        let session = Session::again(self, id.clone(), caller.map(Arc::from));
+        let session = Session::again(self, id.clone(), caller);
         if !session.remake(stored).await {
             session.close();
             return None;
@@ -337,6 +396,13 @@ struct SessionStream {
     session: Arc<Session>,
 }
 
+/// The session was used for as long as it was connected.
+impl Drop for SessionStream {
+    fn drop(&mut self) {
+        self.session.touch();
+    }
+}
+
 impl Source for SessionStream {
     fn poll_event(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>) -> Poll<ControlFlow<()>> {
         if let Some((id, retry)) = self.primed.take() {
@@ -347,7 +413,6 @@ impl Source for SessionStream {
             Some(first) => Some(first),
             None => std::task::ready!(self.reader.messages.poll_recv(cx)),
         };
-        self.session.touch();
         Poll::Ready(match next {
             Some(Message::Frame { id, last, frame }) => {
                 event(id, &frame, out);
@@ -358,7 +423,7 @@ impl Source for SessionStream {
                 }
             }
             Some(Message::Noted { id, frame }) => {
-                event(Some(id), &frame, out);
+                event_called(&id, &frame, out);
                 ControlFlow::Continue(())
             }
             Some(Message::Pause) | None => ControlFlow::Break(()),

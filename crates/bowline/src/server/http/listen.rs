@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Opens a stream of changes, until the client closes it or the server ends.
-pub(super) async fn serve(inner: &Arc<Inner>, modern: &Modern<'_>) -> Response<Body> {
+pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>) -> Response<Body> {
     let Ok(place) = Arc::clone(&inner.listens).try_acquire_owned() else {
         let error = errors::internal("The server is busy: too many streams at once");
         return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, Some(&modern.id), &error);
@@ -51,7 +51,7 @@ pub(super) async fn serve(inner: &Arc<Inner>, modern: &Modern<'_>) -> Response<B
                 _place: place,
             };
             handle.watch_changed();
-            answer::stream(Events::new(listening, inner.options.keep_alive)).await
+            answer::stream(Events::new(listening, inner.options.keep_alive))
         }
         None => {
             let error = errors::internal("The stream was not opened");

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{Response, StatusCode, request::Parts};
+use http::{StatusCode, request::Parts};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
-    Body, Inner, Principal, answer,
+    Inner, Principal,
+    answer::{self, Answer},
     entry::{Received, told},
     listen, stateless,
 };
@@ -15,7 +16,7 @@ use crate::{
     contained::Contained,
     proto::{
         http::header::{Mirror, read_version},
-        jsonrpc::{Envelope, Messages, RequestId, decode_params, scan, split},
+        jsonrpc::{Envelope, Messages, RequestId, ScanError, decode_params, scan, split},
         model::{InitializeParams, method},
         revision::{Era, Revision},
         server::{
@@ -47,30 +48,28 @@ pub(super) enum Said {
 
 /// Serves what was posted. The body decides about the era; where it says
 /// nothing, the version header does.
-pub(super) async fn serve(
-    inner: &Arc<Inner>,
-    parts: &Parts,
-    body: Bytes,
+pub(super) fn serve<'a>(
+    inner: &'a Arc<Inner>,
+    parts: &'a Parts,
+    body: &Bytes,
     place: OwnedSemaphorePermit,
-) -> Response<Body> {
-    let messages = match split(&body) {
+) -> Answer<'a> {
+    let messages = match split(body) {
         Ok(messages) => messages,
-        Err(fault) => return answer::rejection(fault.id.as_ref(), &Rejection::from(&fault)),
+        Err(fault) => return faulty(&fault),
     };
     let headers = Received(parts);
     let modern = match read_version(&headers) {
         Ok(version) => version.is_some_and(names_stateless) || !inner.has_sessions(),
-        Err(mismatch) => return answer::rejection(None, &mismatch.into()),
+        Err(mismatch) => return answer::rejection(None, &mismatch.into()).into(),
     };
     let message = match messages {
         Messages::One(message) => message,
         Messages::Batch(_) if modern => {
-            return told(StatusCode::BAD_REQUEST, "there are no batches here");
+            return told(StatusCode::BAD_REQUEST, "there are no batches here").into();
         }
         Messages::Batch(_) => {
-            return inner
-                .post_to_session(parts, body.clone(), Said::Batch, place)
-                .await;
+            return inner.post_to_session(parts, body.clone(), Said::Batch, place);
         }
     };
     let own = |part: Option<&[u8]>| part.map(|part| body.slice_ref(part));
@@ -78,35 +77,38 @@ pub(super) async fn serve(
         Ok(Envelope::Request { id, method, params }) if modern || speaks_for_itself(params) => {
             let modern = Modern {
                 parts,
-                frame: &body,
+                frame: body,
                 id,
                 method: &method,
                 params: own(params),
             };
-            request(inner, modern, place).await
+            request(inner, modern, place)
         }
         Ok(Envelope::Notification { method, params }) if modern || speaks_for_itself(params) => {
-            notification(inner, parts, &method, own(params)).await
+            notification(inner, parts, &method, own(params))
         }
-        Ok(_) if modern => told(StatusCode::BAD_REQUEST, "only requests are posted here"),
+        Ok(_) if modern => told(StatusCode::BAD_REQUEST, "only requests are posted here").into(),
         Ok(envelope) => {
             let said = match envelope {
                 Envelope::Request { method, .. } if method == method::INITIALIZE => Said::Opening,
                 _ => Said::Other,
             };
-            inner
-                .post_to_session(parts, body.clone(), said, place)
-                .await
+            inner.post_to_session(parts, body.clone(), said, place)
         }
-        Err(fault) => answer::rejection(fault.id.as_ref(), &Rejection::from(&fault)),
+        Err(fault) => faulty(&fault),
     }
 }
 
-async fn request(
-    inner: &Arc<Inner>,
+/// It cannot be read.
+fn faulty<'a>(fault: &ScanError) -> Answer<'a> {
+    answer::rejection(fault.id.as_ref(), &Rejection::from(fault)).into()
+}
+
+fn request<'a>(
+    inner: &'a Arc<Inner>,
     modern: Modern<'_>,
     place: OwnedSemaphorePermit,
-) -> Response<Body> {
+) -> Answer<'a> {
     let config = inner.handle.config();
     let params = modern.params.as_deref();
     if modern.method == method::INITIALIZE && !speaks_for_itself(params) {
@@ -114,20 +116,21 @@ async fn request(
         let asked = decode_params::<InitializeParams>(params);
         let asked = asked.map_or(String::new(), |params| params.protocol_version);
         let error = errors::unsupported_version(config.versions(), &asked);
-        return answer::rejection(Some(&modern.id), &error.into());
+        return answer::rejection(Some(&modern.id), &error.into()).into();
     }
     let context = match admit(inner, &modern) {
         Ok(context) => context,
-        Err(rejection) => return answer::rejection(Some(&modern.id), &rejection),
+        Err(rejection) => return answer::rejection(Some(&modern.id), &rejection).into(),
     };
     if inner.stopping().has_begun() {
         let error = errors::internal("The server is shutting down");
-        return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, Some(&modern.id), &error);
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        return answer::refusal(status, Some(&modern.id), &error).into();
     }
     match modern.method {
-        method::DISCOVER => stateless::discover(config, &modern.id, &context),
-        method::SUBSCRIPTIONS_LISTEN => listen::serve(inner, &modern).await,
-        _ => stateless::serve(inner, modern, context, place).await,
+        method::DISCOVER => stateless::discover(config, &modern.id, &context).into(),
+        method::SUBSCRIPTIONS_LISTEN => listen::serve(inner, &modern).into(),
+        _ => stateless::serve(inner, modern, context, place),
     }
 }
 
@@ -143,30 +146,29 @@ fn admit(inner: &Inner, modern: &Modern<'_>) -> Result<RequestContext, Rejection
 
 /// The protocol has nothing to notify of: there is no session, and requests are
 /// called off by closing their stream. Extensions may.
-async fn notification(
-    inner: &Inner,
-    parts: &Parts,
-    name: &str,
-    params: Option<Bytes>,
-) -> Response<Body> {
+fn notification<'a>(inner: &Inner, parts: &Parts, name: &str, params: Option<Bytes>) -> Answer<'a> {
     let mirror = Mirror::of(name, params.as_deref());
     let mirrored = mirror.and_then(|mirror| mirror.check_notification(&Received(parts)));
     if let Err(mismatch) = mirrored {
-        return answer::rejection(None, &mismatch.into());
+        return answer::rejection(None, &mismatch.into()).into();
     }
     let mut extensions = inner.handle.config().extension_methods.iter();
-    if method::info(name).is_none() && extensions.any(|known| **known == *name) {
-        let heard = inner.handle.hear(Heard {
+    let extension = method::info(name).is_none() && extensions.any(|known| **known == *name);
+    let heard = extension.then(|| {
+        inner.handle.hear(Heard {
             method: name.to_owned().into(),
             params,
             principal: principal(parts),
-        });
-        if let Some(work) = heard {
+        })
+    });
+    match heard.flatten() {
+        Some(work) => Answer::later(async {
             // Nobody is told of a panic: there is no answer to tell it in.
             let _ = Contained(work).await;
-        }
+            answer::empty(StatusCode::ACCEPTED)
+        }),
+        None => answer::empty(StatusCode::ACCEPTED).into(),
     }
-    answer::empty(StatusCode::ACCEPTED)
 }
 
 pub(super) fn principal(parts: &Parts) -> Option<Arc<str>> {

@@ -28,7 +28,7 @@ pub(super) async fn admit(inner: &Inner, parts: &mut Parts) -> Option<Response<B
     if parts.method == Method::OPTIONS {
         return None;
     }
-    match protection.admit(parts).await {
+    match Box::pin(protection.admit(parts)).await {
         Ok(grant) => {
             let principal = Principal(Arc::from(grant.principal()));
             parts.extensions.insert(principal);

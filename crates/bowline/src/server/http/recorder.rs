@@ -46,8 +46,11 @@ impl Budget {
     }
 
     fn exchange(&self, before: usize, now: usize) {
-        self.kept.fetch_add(now, Ordering::Relaxed);
-        self.kept.fetch_sub(before, Ordering::Relaxed);
+        // All sessions share it, so it is not touched in vain.
+        if now != before {
+            let more = now.wrapping_sub(before);
+            self.kept.fetch_add(more, Ordering::Relaxed);
+        }
     }
 }
 

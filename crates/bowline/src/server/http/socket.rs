@@ -68,11 +68,7 @@ impl HttpService {
             tokio::select! {
                 accepted = listener.accept() => match accepted {
                     Ok((stream, _)) => {
-                        let serving = connection::serve(self.clone(), stream);
-                        connections.spawn(async move {
-                            serving.await;
-                            drop(place);
-                        });
+                        connections.spawn(connection::serve(self.clone(), stream, place));
                     }
                     // One connection that failed, or too many files for now.
                     Err(_) => tokio::time::sleep(AFTER_FAILURE).await,

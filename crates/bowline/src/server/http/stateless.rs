@@ -2,24 +2,24 @@
 //! a machine.
 
 use std::{
-    future::Future as _,
+    future::{Future as _, poll_fn},
     ops::ControlFlow,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
-    task::{Context, Poll},
+    task::{Context, Poll, Waker},
 };
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::{sync::OwnedSemaphorePermit, time::timeout};
 
 use super::{
-    Body, Inner, answer,
+    Body, Inner,
+    answer::{self, Answer},
     entry::Received,
     events::{Events, Source, plain_event},
-    patience,
     pipe::{Receiver, Sender, pipe},
     post::{Modern, principal},
 };
@@ -58,15 +58,15 @@ pub(super) fn discover(
 }
 
 /// Answers with JSON if nothing else is to be said, with a stream otherwise.
-/// Dropping this, or the stream, calls the request off.
-pub(super) async fn serve(
-    inner: &Arc<Inner>,
+/// Dropping the answer, or the stream, calls the request off.
+pub(super) fn serve<'a>(
+    inner: &'a Arc<Inner>,
     modern: Modern<'_>,
     context: RequestContext,
     place: OwnedSemaphorePermit,
-) -> Response<Body> {
+) -> Answer<'a> {
     if let Err(rejection) = check_params(inner, &modern) {
-        return answer::rejection(Some(&modern.id), &rejection);
+        return answer::rejection(Some(&modern.id), &rejection).into();
     }
     let mut told = None;
     let mut voice = |request: &Request| {
@@ -90,7 +90,7 @@ pub(super) async fn serve(
     let limit = inner.handle.config().max_frame;
     let handle = Arc::clone(&inner.handle);
     let work = match handle.handle(request, &mut voice) {
-        Handled::Now(reply) => return whole(reply, &modern.id, limit),
+        Handled::Now(reply) => return whole(reply, &modern.id, limit).into(),
         Handled::Later(work) => Contained(work),
     };
     let mut answering = Answering {
@@ -104,11 +104,16 @@ pub(super) async fn serve(
         limit,
         _place: place,
     };
-    let begun = patience::at_most(inner.options.patience, answering.begin());
-    if let Ok(Some(reply)) = begun.await {
-        return whole(reply, &answering.id, limit);
+    // It is asked again if that is not all, so that nobody need be woken.
+    let unwatched = &mut Context::from_waker(Waker::noop());
+    if let Poll::Ready(begun) = answering.poll_begun(unwatched) {
+        return answering.go_on(begun).into();
     }
-    answer::stream(Events::new(answering, inner.options.keep_alive)).await
+    Answer::later(async move {
+        let begun = poll_fn(|cx| answering.poll_begun(cx));
+        let begun = timeout(inner.options.patience, begun).await;
+        answering.go_on(begun.ok().flatten())
+    })
 }
 
 /// Arguments that the tool wants mirrored must be, and must agree.
@@ -172,12 +177,24 @@ enum Said {
 impl Answering {
     /// Waits until there is something to say. Gives the answer if that is all
     /// there will be.
-    async fn begin(&mut self) -> Option<Reply> {
-        match std::future::poll_fn(|cx| self.poll_said(cx)).await? {
-            Said::Answer(reply) => Some(reply),
-            said @ Said::Notice(_) => {
-                self.first = Some(said);
+    fn poll_begun(&mut self, cx: &mut Context<'_>) -> Poll<Option<Reply>> {
+        let said = std::task::ready!(self.poll_said(cx));
+        Poll::Ready(match said {
+            Some(Said::Answer(reply)) => Some(reply),
+            said => {
+                self.first = said;
                 None
+            }
+        })
+    }
+
+    /// Answers as a whole, or with all that is to be said.
+    fn go_on(self, answer: Option<Reply>) -> Response<Body> {
+        match answer {
+            Some(reply) => whole(reply, &self.id, self.limit),
+            None => {
+                let keep_alive = self.inner.options.keep_alive;
+                answer::stream(Events::new(self, keep_alive))
             }
         }
     }

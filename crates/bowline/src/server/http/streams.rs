@@ -221,6 +221,7 @@ impl Streams {
         let Some(key) = self.routes.remove(&request) else {
             return;
         };
+        give_back(&mut self.routes);
         let Some(stream) = self.open.get_mut(&key) else {
             return;
         };
@@ -350,9 +351,19 @@ impl Streams {
 
     /// Ends a stream; says as what it was recorded.
     fn end(&mut self, key: Key) -> Option<StreamId> {
-        let recorded = self.open.remove(&key)?.shown?.0?;
+        let ended = self.open.remove(&key)?;
+        give_back(&mut self.open);
+        let recorded = ended.shown?.0?;
         self.recorder.end(recorded);
         Some(recorded)
+    }
+}
+
+/// A map keeps room for some entries when it is empty again. Most sessions are
+/// idle most of the time, and there may be many.
+fn give_back<K, V>(map: &mut BTreeMap<K, V>) {
+    if map.is_empty() {
+        *map = BTreeMap::new();
     }
 }
 
