@@ -42,9 +42,9 @@ pub(super) struct Session {
     shared: Arc<Shared>,
     streams: Arc<Mutex<Streams>>,
     used: Mutex<Instant>,
-    /// Whoever makes work for the machine, or ends it, does so alone: what was
-    /// begun for a session that is over would never be given up.
-    turn: Mutex<()>,
+    /// Held by who says what it may do, until the machine has read the message
+    /// that this is about. Not while anybody works on it.
+    posting: Mutex<()>,
 }
 
 /// What came of a POST.
@@ -120,7 +120,7 @@ impl Session {
             shared,
             streams,
             used: Mutex::new(Instant::now()),
-            turn: Mutex::default(),
+            posting: Mutex::default(),
         })
     }
 
@@ -146,15 +146,22 @@ impl Session {
 
     /// Does what came of something that happened by itself.
     pub(super) fn attend(&self) {
-        let _turn = lock(&self.turn);
         self.shared.attend(&self.handle);
+        self.give_up_if_over();
     }
 
     /// Ends the session, and all that was begun for it.
     pub(super) fn close(&self) {
-        let _turn = lock(&self.turn);
         self.shared.close(&self.handle);
         self.streams().close();
+    }
+
+    /// What was begun while the session was ended would never be given up
+    /// otherwise.
+    fn give_up_if_over(&self) {
+        if self.shared.look(Connection::has_ended) {
+            self.close();
+        }
     }
 
     pub(super) fn revision(&self) -> Option<Revision> {
@@ -170,7 +177,7 @@ impl Session {
 
     /// Takes in what was posted; nothing, if the session is over.
     pub(super) fn post(&self, body: Bytes, said: Said, granted: Granted) -> Option<Posted> {
-        let _turn = lock(&self.turn);
+        let posting = lock(&self.posting);
         self.shared.grant(granted);
         let mut asked = false;
         let reader = self.shared.take_in(
@@ -183,8 +190,11 @@ impl Session {
             |requests| {
                 asked = !requests.is_empty();
                 self.streams().taken_in(requests);
+                drop(posting);
             },
-        )?;
+        );
+        self.give_up_if_over();
+        let reader = reader?;
         if said == Said::Opening {
             self.streams().polling = self.polls();
         }
@@ -199,5 +209,98 @@ impl Drop for Session {
         if !self.shared.look(Connection::has_ended) {
             self.close();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::server::{
+        Server, Tool,
+        http::{HttpOptions, HttpService, streams::Message},
+    };
+
+    #[derive(Deserialize, JsonSchema)]
+    struct Wait {
+        wait: bool,
+    }
+
+    fn call(id: u32, wait: bool) -> Value {
+        let params = json!({"name": "wait", "arguments": {"wait": wait}});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    }
+
+    fn post(session: &Session, message: &Value, said: Said) -> Option<Posted> {
+        session.post(message.to_string().into(), said, Granted::Everything)
+    }
+
+    async fn answer(posted: Option<Posted>) -> String {
+        let mut messages = posted.expect("the session is open").reader.messages;
+        match messages.recv().await {
+            Some(Message::Frame { frame, .. }) => String::from_utf8_lossy(&frame).into_owned(),
+            other => format!("{other:?}"),
+        }
+    }
+
+    /// A session with a tool that says when it waits, does so until it is let
+    /// go, and answers whether it was.
+    async fn with_a_gate(
+        enters: mpsc::Sender<()>,
+        let_go: mpsc::Receiver<()>,
+    ) -> (HttpService, Arc<Session>) {
+        let gate = Arc::new(Mutex::new((enters, let_go)));
+        let work = move |input: Wait| {
+            let gate = Arc::clone(&gate);
+            async move {
+                let (enters, let_go) = &*lock(&gate);
+                let held = !input.wait || enters.send(()).is_ok();
+                let free = !input.wait || let_go.recv_timeout(Duration::from_secs(10)).is_ok();
+                Ok((held && free).to_string())
+            }
+        };
+        let wait = Tool::new("wait").description("Waits").input::<Wait>();
+        let server = Server::new("test", "1").tool(wait.headless(work));
+        let http = server.build().unwrap().http(HttpOptions::default());
+        let session = Session::new(&http.inner, SessionId::new("test").unwrap(), None);
+        let params = json!({
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        });
+        let opening = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+        let opened = answer(post(&session, &opening, Said::Opening)).await;
+        assert!(opened.contains("2025-11-25"), "{opened}");
+        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert!(post(&session, &initialized, Said::Other).is_some());
+        (http, session)
+    }
+
+    /// One that was quick runs where its call was read. If it blocks there, for
+    /// once, others can post all the same.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_tool_that_blocks_holds_up_its_own_post_alone() {
+        let (enters, entered) = mpsc::channel();
+        let (lets_go, let_go) = mpsc::channel();
+        let (_http, session) = with_a_gate(enters, let_go).await;
+        for id in 1..50 {
+            let quick = answer(post(&session, &call(id, false), Said::Other)).await;
+            assert!(quick.contains("true"), "{quick}");
+        }
+        let blocked = Arc::clone(&session);
+        let blocked =
+            tokio::task::spawn_blocking(move || post(&blocked, &call(50, true), Said::Other));
+        let entered = tokio::task::spawn_blocking(move || entered.recv());
+        entered.await.unwrap().unwrap();
+        let ping = json!({"jsonrpc": "2.0", "id": "ping", "method": "ping"});
+        let pong = answer(post(&session, &ping, Said::Other)).await;
+        assert!(pong.contains("\"ping\""), "{pong}");
+        lets_go.send(()).unwrap();
+        let waited = answer(blocked.await.unwrap()).await;
+        assert!(waited.contains("true"), "{waited}");
     }
 }
