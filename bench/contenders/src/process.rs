@@ -33,10 +33,11 @@ impl Process {
             let text = fs::read_to_string(format!("{tasks}/{thread}/schedstat")).ok()?;
             text.split_ascii_whitespace().next()?.parse::<u64>().ok()
         });
-        match threads.sum() {
-            0 => Err(format!("the time of process {} is not known", self.0)),
-            sum => Ok(Duration::from_nanos(sum)),
-        }
+        // None at all is a process that is gone. Nothing is one that has just
+        // begun: the system adds up when a thread is stopped.
+        let sum = threads.fold(None, |sum, time| Some(sum.unwrap_or(0) + time));
+        sum.map(Duration::from_nanos)
+            .ok_or_else(|| format!("the time of process {} is not known", self.0))
     }
 
     /// The most memory that it has had resident, in bytes.
