@@ -25,6 +25,20 @@ pub(super) fn whitespace(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// The index of the quote that closes a string of a JSON text; `start` is behind
+/// the opening one. What is in the string is not looked at.
+///
+/// ```
+/// use bowline_proto::jsonrpc::closing_quote;
+///
+/// assert_eq!(closing_quote(r#"["a\"b\\", 7]"#, 2), Some(8));
+/// assert_eq!(closing_quote(r#"["a\"]"#, 2), None);
+/// ```
+#[must_use]
+pub fn closing_quote(json: &str, start: usize) -> Option<usize> {
+    string(json.as_bytes(), start).ok()
+}
+
 /// The index of the quote that closes a string; `at` is behind the opening one.
 pub(super) fn string(bytes: &[u8], mut at: usize) -> Result<usize, Fault> {
     while let Some(found) = quote(bytes, at) {
@@ -94,6 +108,10 @@ fn container<const BOUNDED: bool>(bytes: &[u8], mut at: usize, open: u32) -> Res
         }
         let strings = block::inside(quotes) ^ if in_string { u64::MAX } else { 0 };
         in_string = strings >> (block::SIZE - 1) == 1;
+        if strings == u64::MAX {
+            at += block::SIZE;
+            continue;
+        }
         let mut brackets = block.brackets() & !strings;
         while brackets != 0 {
             let place = at + brackets.trailing_zeros() as usize;
