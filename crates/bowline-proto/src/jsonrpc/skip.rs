@@ -90,13 +90,16 @@ fn container<const BOUNDED: bool>(bytes: &[u8], mut at: usize, open: u32) -> Res
     while at < bytes.len() {
         let block = Block::load(&bytes[at..]);
         let mut quotes = block.quotes();
-        if quotes == 0 && in_string {
+        if in_string && all_escaped(bytes, at, quotes) {
             // Long text: nothing but its end matters, and searching for that
             // alone is several times as fast.
-            at = match memchr(b'"', &bytes[(at + block::SIZE).min(bytes.len())..]) {
-                Some(found) => at + block::SIZE + found,
-                None => break,
-            };
+            at += block::SIZE;
+            if quotes == 0 {
+                match memchr(b'"', &bytes[at.min(bytes.len())..]) {
+                    Some(found) => at += found,
+                    None => break,
+                }
+            }
             continue;
         }
         if quotes != 0 {
@@ -108,10 +111,6 @@ fn container<const BOUNDED: bool>(bytes: &[u8], mut at: usize, open: u32) -> Res
         }
         let strings = block::inside(quotes) ^ if in_string { u64::MAX } else { 0 };
         in_string = strings >> (block::SIZE - 1) == 1;
-        if strings == u64::MAX {
-            at += block::SIZE;
-            continue;
-        }
         let mut brackets = block.brackets() & !strings;
         while brackets != 0 {
             let place = at + brackets.trailing_zeros() as usize;
@@ -171,6 +170,17 @@ impl Nesting {
         }
         Ok(false)
     }
+}
+
+/// Whether none of the quotes in the block at `at` ends a string.
+fn all_escaped(bytes: &[u8], at: usize, mut quotes: u64) -> bool {
+    while quotes != 0 {
+        if !is_escaped(bytes, at + quotes.trailing_zeros() as usize) {
+            return false;
+        }
+        quotes &= quotes - 1;
+    }
+    true
 }
 
 /// Whether an odd number of backslashes stands right before `at`.

@@ -18,7 +18,7 @@ pub(super) fn string(json: &str, start: usize) -> Option<(Cow<'_, str>, usize)> 
         return Some((Cow::Borrowed(text), special + 1));
     }
     let end = skip::string(bytes, special).ok()?;
-    let text = unescape(json.get(start..end)?)?;
+    let text = unescape(json.get(start..end)?, special - start)?;
     Some((Cow::Owned(text), end + 1))
 }
 
@@ -48,13 +48,14 @@ fn special(bytes: &[u8], mut at: usize) -> Option<usize> {
     None
 }
 
-/// What is written between two quotes.
-fn unescape(written: &str) -> Option<String> {
+/// The text that is written between two quotes; `first` is the first place in
+/// it that cannot be taken as it is.
+fn unescape(written: &str, first: usize) -> Option<String> {
     let bytes = written.as_bytes();
     // An escape is longer than what it stands for, so that this is enough.
     let mut text = String::with_capacity(written.len());
     let mut from = 0;
-    for at in (0..bytes.len()).step_by(block::SIZE) {
+    for at in (first..bytes.len()).step_by(block::SIZE) {
         let mut specials = Block::load(&bytes[at..]).specials();
         while specials != 0 {
             let place = at + specials.trailing_zeros() as usize;
