@@ -3,8 +3,9 @@
 //! The way in: a [`LineFramer`] cuts frames out of a byte stream, [`split`]
 //! takes batches apart, [`scan`] finds the parts of one message without
 //! decoding them, and [`decode()`] turns a part into the type that the method or
-//! the pending call expects. The way out: a [`Draft`] for what we ask,
-//! [`response`] and [`error_response`] for what we answer.
+//! the pending call expects; [`decode_plain`] does so faster, if it can. The way
+//! out: a [`Draft`] for what we ask, [`response`] and [`error_response`] for what
+//! we answer.
 
 mod batch;
 mod block;

@@ -236,7 +236,7 @@ mod tests {
         let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
         let input = Input::new(&schema).expect("it is a schema");
         let came = Bytes::from_static(br#"{"name":"x","arguments":{"city":"a"}}"#);
-        let text = str::from_utf8(&came[23..came.len() - 1]).expect("it is text");
+        let text = str::from_utf8(&came[24..came.len() - 1]).expect("it is text");
         let checked = input.check(Some(text), &came).expect("an object");
         let Checked::Text(kept) = checked.expect("it fits").0 else {
             panic!("the schema is plain");
