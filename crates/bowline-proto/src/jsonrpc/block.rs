@@ -77,6 +77,20 @@ pub(super) fn is_special(byte: u8) -> bool {
     (byte < b' ') | (byte == b'"') | (byte == b'\\')
 }
 
+/// The place of the first byte that must be escaped in a JSON string.
+#[inline(always)]
+pub(super) fn first_special(word: [u8; 8]) -> Option<usize> {
+    const ONES: u64 = u64::from_le_bytes([0x01; 8]);
+    const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
+    let word = u64::from_le_bytes(word);
+    let (quote, backslash) = (word ^ (ONES * 0x22), word ^ (ONES * 0x5c));
+    // The top bit of the lowest byte that is below the bound is set. Bits
+    // above it mean nothing, but then there is one below, too.
+    let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word;
+    let hits = (below(word, 0x20) | below(quote, 1) | below(backslash, 1)) & TOPS;
+    (hits != 0).then(|| hits.trailing_zeros() as usize / 8)
+}
+
 /// For each byte of a block the bit that is its word's.
 const WORD_BITS: [u8; SIZE] = {
     let mut bits = [0; SIZE];

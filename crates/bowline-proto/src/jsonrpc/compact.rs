@@ -5,7 +5,7 @@
 //! parsed; whoever finds something else leaves it to the [decoder](super::decode()),
 //! which takes everything and says what is wrong.
 
-use super::{block::Block, block::SIZE, skip};
+use super::unescape;
 
 /// A place in a JSON text.
 pub(crate) struct Compact<'a> {
@@ -39,34 +39,15 @@ impl<'a> Compact<'a> {
     /// The string that comes next, if it is valid.
     pub(crate) fn string(&mut self) -> Option<String> {
         self.expect("\"")?;
-        let (bytes, start) = (self.json.as_bytes(), self.at);
-        let special = start + first_special(&bytes[start..])?;
-        let (text, end) = match bytes[special] {
-            b'"' => (self.json[start..special].to_owned(), special),
-            b'\\' => {
-                let end = skip::string(bytes, special).ok()?;
-                let quoted = &self.json[start - 1..=end];
-                (serde_json::from_str(quoted).ok()?, end)
-            }
-            _ => return None,
-        };
-        self.at = end + 1;
-        Some(text)
+        let (text, end) = unescape::string(self.json, self.at)?;
+        self.at = end;
+        Some(text.into_owned())
     }
 
     /// Whether nothing is left.
     pub(crate) fn is_at_end(&self) -> bool {
         self.at == self.json.len()
     }
-}
-
-/// The place of the first byte that cannot stand in a string as it is: its end,
-/// most often.
-fn first_special(bytes: &[u8]) -> Option<usize> {
-    (0..bytes.len()).step_by(SIZE).find_map(|at| {
-        let specials = Block::load(&bytes[at..]).specials();
-        (specials != 0).then(|| at + specials.trailing_zeros() as usize)
-    })
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use super::block::{self, Block};
 /// Appends a text as a JSON string, the way `serde_json` writes it.
 pub(super) fn string(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
-    out.reserve(bytes.len() + 2);
+    // With room for escapes: were it missing, all that was written would have
+    // to move. Room that is not used is never touched.
+    out.reserve(bytes.len() + bytes.len() / 4 + 2);
     out.push(b'"');
     if bytes.len() < block::SIZE && is_plain(bytes) {
         out.extend_from_slice(bytes);
@@ -20,17 +22,8 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
 
 /// Whether all of it can stand in a JSON string as it is.
 fn is_plain(bytes: &[u8]) -> bool {
-    const ONES: u64 = u64::from_le_bytes([0x01; 8]);
-    const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
     let (words, rest) = bytes.as_chunks();
-    let plain = |word: &[u8; 8]| {
-        let word = u64::from_le_bytes(*word);
-        let (quote, backslash) = (word ^ (ONES * 0x22), word ^ (ONES * 0x5c));
-        // The top bit of the lowest byte that is below the bound is set. Bits
-        // above it mean nothing, but then there is one below, too.
-        let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word;
-        (below(word, 0x20) | below(quote, 1) | below(backslash, 1)) & TOPS == 0
-    };
+    let plain = |word: &[u8; 8]| block::first_special(*word).is_none();
     words.iter().all(plain) && !rest.iter().any(|&byte| block::is_special(byte))
 }
 

@@ -3,8 +3,9 @@
 //! The way in: a [`LineFramer`] cuts frames out of a byte stream, [`split`]
 //! takes batches apart, [`scan`] finds the parts of one message without
 //! decoding them, and [`decode()`] turns a part into the type that the method or
-//! the pending call expects. The way out: a [`Draft`] for what we ask,
-//! [`response`] and [`error_response`] for what we answer.
+//! the pending call expects; [`decode_plain`] does so faster, if it can. The way
+//! out: a [`Draft`] for what we ask, [`response`] and [`error_response`] for what
+//! we answer.
 
 mod batch;
 mod block;
@@ -21,10 +22,12 @@ mod member;
 mod members;
 mod place;
 mod raw;
+mod read;
 mod salvage;
 mod scan_error;
 mod skip;
 mod text;
+mod unescape;
 mod walk;
 mod write;
 
@@ -41,6 +44,8 @@ pub use frame::{LineFramer, Oversize};
 pub use id::RequestId;
 pub(crate) use member::{Member, find_member};
 pub use raw::RawJson;
+pub use read::decode_plain;
 pub use salvage::{Salvage, salvage};
 pub use scan_error::{ScanError, ScanErrorKind};
+pub use skip::closing_quote;
 pub(crate) use walk::{Sight, Walk};

@@ -33,7 +33,7 @@ enum Text {
 
 /// The name of a struct that serialisers of JSON write as its only field says,
 /// verbatim. It is `serde_json`'s, so that its serialisers know it, too.
-const VERBATIM: &str = "$serde_json::private::RawValue";
+pub(super) const VERBATIM: &str = "$serde_json::private::RawValue";
 
 /// The same for numbers, in programs that keep their digits.
 const VERBATIM_NUMBER: &str = "$serde_json::private::Number";

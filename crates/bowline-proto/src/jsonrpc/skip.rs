@@ -25,6 +25,20 @@ pub(super) fn whitespace(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// The index of the quote that closes a string of a JSON text; `start` is behind
+/// the opening one. What is in the string is not looked at.
+///
+/// ```
+/// use bowline_proto::jsonrpc::closing_quote;
+///
+/// assert_eq!(closing_quote(r#"["a\"b\\", 7]"#, 2), Some(8));
+/// assert_eq!(closing_quote(r#"["a\"]"#, 2), None);
+/// ```
+#[must_use]
+pub fn closing_quote(json: &str, start: usize) -> Option<usize> {
+    string(json.as_bytes(), start).ok()
+}
+
 /// The index of the quote that closes a string; `at` is behind the opening one.
 pub(super) fn string(bytes: &[u8], mut at: usize) -> Result<usize, Fault> {
     while let Some(found) = quote(bytes, at) {
@@ -76,13 +90,16 @@ fn container<const BOUNDED: bool>(bytes: &[u8], mut at: usize, open: u32) -> Res
     while at < bytes.len() {
         let block = Block::load(&bytes[at..]);
         let mut quotes = block.quotes();
-        if quotes == 0 && in_string {
+        if in_string && all_escaped(bytes, at, quotes) {
             // Long text: nothing but its end matters, and searching for that
             // alone is several times as fast.
-            at = match memchr(b'"', &bytes[(at + block::SIZE).min(bytes.len())..]) {
-                Some(found) => at + block::SIZE + found,
-                None => break,
-            };
+            at += block::SIZE;
+            if quotes == 0 {
+                match memchr(b'"', &bytes[at.min(bytes.len())..]) {
+                    Some(found) => at += found,
+                    None => break,
+                }
+            }
             continue;
         }
         if quotes != 0 {
@@ -153,6 +170,17 @@ impl Nesting {
         }
         Ok(false)
     }
+}
+
+/// Whether none of the quotes in the block at `at` ends a string.
+fn all_escaped(bytes: &[u8], at: usize, mut quotes: u64) -> bool {
+    while quotes != 0 {
+        if !is_escaped(bytes, at + quotes.trailing_zeros() as usize) {
+            return false;
+        }
+        quotes &= quotes - 1;
+    }
+    true
 }
 
 /// Whether an odd number of backslashes stands right before `at`.

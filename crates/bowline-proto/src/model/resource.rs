@@ -8,6 +8,7 @@ use super::{
     method,
     object::object,
 };
+use crate::jsonrpc::decode_plain;
 
 object! {
     /// Something that a server lets be read.
@@ -205,7 +206,7 @@ object! {
         meta: Option<Meta> = optional "_meta",
     }
 }
-result!(ReadResourceResult);
+result!(ReadResourceResult, plain by decode_plain);
 
 impl ReadResourceResult {
     fn adjust(&mut self, dialect: &Dialect) {

@@ -11,7 +11,7 @@ use super::{
     open_enum::open_enum,
     plain_result,
 };
-use crate::jsonrpc::RawJson;
+use crate::jsonrpc::{RawJson, decode_plain};
 
 object! {
     /// Something that a server does on request.
@@ -221,7 +221,12 @@ object! {
         meta: Option<Meta> = optional "_meta",
     }
 }
-result!(CallToolResult, plain by plain_result::read);
+result!(CallToolResult, plain by read_result);
+
+/// Nearly all results are texts and no more; others may hold long ones, too.
+fn read_result(json: &str) -> Option<CallToolResult> {
+    plain_result::read(json).or_else(|| decode_plain(json))
+}
 
 impl CallToolResult {
     /// A success with one block of text.

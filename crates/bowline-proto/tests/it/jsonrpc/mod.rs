@@ -3,6 +3,7 @@
 mod allocations;
 mod batch;
 mod decode;
+mod decode_plain;
 mod encode;
 mod envelope;
 mod frame;

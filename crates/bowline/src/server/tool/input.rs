@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::plain::Plain;
 use crate::{
-    proto::jsonrpc::{ErrorObject, RawJson, code},
+    proto::jsonrpc::{ErrorObject, RawJson, code, decode_plain},
     server::{
         error::{Error, Result},
         faults::faults,
@@ -111,11 +111,11 @@ impl Arguments {
     pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T> {
         let value = match self.0 {
             Checked::Value(value) => value,
-            Checked::Text(text) => match serde_json::from_slice(&text) {
-                Ok(read) => return Ok(read),
+            Checked::Text(text) => match str::from_utf8(&text).ok().and_then(decode_plain) {
+                Some(read) => return Ok(read),
                 // A name that is there twice is a fault in a text and none in a
                 // value, and a value knows where the fault is.
-                Err(_) => object(&text).map_err(Error::protocol)?,
+                None => object(&text).map_err(Error::protocol)?,
             },
         };
         serde_path_to_error::deserialize(value).map_err(|fault| {
@@ -164,4 +164,86 @@ fn is_of_rust(format: &str) -> bool {
 
 pub(super) fn raw(schema: &Value) -> Option<RawJson> {
     RawJson::encode(schema).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Trip {
+        city: String,
+        days: u8,
+        price: Option<f32>,
+        #[serde(default)]
+        class: Class,
+        stops: BTreeMap<Name, Vec<Name>>,
+        #[serde(flatten)]
+        rest: BTreeMap<String, Value>,
+    }
+
+    #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+    struct Name(String);
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Class {
+        #[default]
+        LowCost,
+        First,
+        Other(u8),
+    }
+
+    fn read(text: &'static str) -> Result<Trip> {
+        Arguments(Checked::Text(Bytes::from_static(text.as_bytes()))).read()
+    }
+
+    #[test]
+    fn arguments_become_the_type_of_the_tool() {
+        for text in [
+            r#"{"city":"Porto","days":3,"stops":{}}"#,
+            r#"{"city":"a\n\"\u00e9","days":0,"price":1.5,"class":"first","stops":{"a":["b\\"]}}"#,
+            r#"{"city":"","days":1,"price":null,"stops":{},"more":[1,{"a":null}],"and":true}"#,
+            // What is unusual is read in another way.
+            r#"{"city":"","days":1,"class":{"other":7},"stops":{}}"#,
+            r#"{"city":"","days":1,"stops":{},"more":1.5}"#,
+        ] {
+            let expected: Trip = serde_json::from_str(text).expect("it fits");
+            assert_eq!(read(text).expect("it fits"), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_there_twice_counts_once() {
+        let trip = read(r#"{"city":"a","city":"b","days":1,"stops":{}}"#).expect("it fits");
+        assert_eq!(trip.city, "b");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_with_its_place() {
+        let fault = read(r#"{"city":"a","days":1,"stops":{"x":[7]}}"#).unwrap_err();
+        let fault = fault.to_string();
+        assert!(fault.starts_with("Invalid arguments\n- at "), "{fault}");
+        assert!(fault.contains("expected a string"), "{fault}");
+    }
+
+    #[test]
+    fn arguments_are_checked_and_kept_as_they_came() {
+        let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+        let input = Input::new(&schema).expect("it is a schema");
+        let came = Bytes::from_static(br#"{"name":"x","arguments":{"city":"a"}}"#);
+        let text = str::from_utf8(&came[24..came.len() - 1]).expect("it is text");
+        let checked = input.check(Some(text), &came).expect("an object");
+        let Checked::Text(kept) = checked.expect("it fits").0 else {
+            panic!("the schema is plain");
+        };
+        assert_eq!(kept, r#"{"city":"a"}"#);
+        let unfit = input.check(Some(r#"{"city":7}"#), &came);
+        assert!(unfit.expect("an object").is_err());
+        assert!(input.check(Some("[]"), &came).is_err());
+    }
 }

@@ -8,6 +8,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::proto::jsonrpc::closing_quote;
+
 /// A schema that is checked on the text. It lets nothing through that the
 /// schema does not, and it may refuse what the schema lets through.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -266,17 +268,9 @@ impl<'a> Text<'a> {
     /// A string, as it is written between its quotes.
     fn string(&mut self) -> Option<&'a [u8]> {
         let start = self.at + 1;
-        let mut at = start;
-        loop {
-            at += self.json.get(at..)?.find('"')?;
-            let text = &self.json.as_bytes()[start..at];
-            let before = text.iter().rev().take_while(|byte| **byte == b'\\');
-            if before.count() % 2 == 0 {
-                self.at = at + 1;
-                return Some(text);
-            }
-            at += 1;
-        }
+        let end = closing_quote(self.json, start)?;
+        self.at = end + 1;
+        Some(&self.json.as_bytes()[start..end])
     }
 
     fn number(&mut self, plain: &Plain) -> Option<()> {
