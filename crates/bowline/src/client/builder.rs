@@ -7,7 +7,7 @@ use super::{
     driver::Driver,
     error::Error,
     handler::{self, Handler},
-    host::Host,
+    host::{Host, by_model, by_user},
     shared::Shared,
 };
 use crate::{
@@ -67,7 +67,7 @@ impl ClientBuilder {
         F: Fn(ElicitParams) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = ElicitResult> + Send + 'static,
     {
-        self.host.elicit = Some(Arc::new(move |params| Box::pin(handler(params))));
+        self.host.elicit = Some(by_user(handler));
         self.config
             .capabilities
             .elicitation
@@ -93,7 +93,7 @@ impl ClientBuilder {
         F: Fn(CreateMessageParams) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<CreateMessageResult, ErrorObject>> + Send + 'static,
     {
-        self.host.sample = Some(Arc::new(move |params| Box::pin(handler(params))));
+        self.host.sample = Some(by_model(handler));
         self.config
             .capabilities
             .sampling

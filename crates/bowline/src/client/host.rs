@@ -28,17 +28,22 @@ use crate::{
     transport::BoxFuture,
 };
 
-/// Answers the server's wish to ask the user something.
-pub(crate) type ElicitHandler =
-    Arc<dyn Fn(ElicitParams) -> BoxFuture<'static, ElicitResult> + Send + Sync>;
-/// Answers the server's wish to ask a model something; an error refuses.
-pub(crate) type SampleHandler = Arc<
-    dyn Fn(CreateMessageParams) -> BoxFuture<'static, Result<CreateMessageResult, ErrorObject>>
-        + Send
-        + Sync,
->;
+/// Answers questions of one kind. The host's code runs when the future does, and
+/// not before: this is called under the lock.
+///
+/// It reads the question itself, so that a program whose clients answer none is
+/// not linked with what reads and writes them.
+pub(crate) type Answerer = Arc<dyn Fn(Asked) -> Answer + Send + Sync>;
 /// The answer to a question of the server's.
 type Answer = BoxFuture<'static, Result<RawJson, ErrorObject>>;
+/// A question of the server's, as it came.
+pub(crate) enum Asked {
+    /// In a request: its parameters.
+    Params(Option<Bytes>),
+    /// In a result that takes another round.
+    Input(InputKind),
+}
+
 /// Sees what happens inside.
 pub(crate) type Observer = Arc<dyn Fn(&Telemetry) + Send + Sync>;
 
@@ -48,8 +53,8 @@ const NOTIFICATIONS_KEPT: usize = 1024;
 /// The host's side of a connection.
 #[derive(Default)]
 pub(crate) struct Host {
-    pub(crate) elicit: Option<ElicitHandler>,
-    pub(crate) sample: Option<SampleHandler>,
+    pub(crate) elicit: Option<Answerer>,
+    pub(crate) sample: Option<Answerer>,
     pub(crate) observer: Option<Observer>,
     listeners: Mutex<Listeners>,
     running: Mutex<HashMap<Task, AbortHandle>>,
@@ -130,7 +135,7 @@ impl Host {
                 method,
                 params,
             } => {
-                let answer = contained(self.answer(&method, params));
+                let answer = contained(self.answer(&method, Asked::Params(params)));
                 let shared_then = Arc::clone(shared);
                 self.run(Task::Request(request), async move {
                     let answer = answer.await;
@@ -188,19 +193,16 @@ impl Host {
         }
     }
 
-    /// The answer to one question of the server's. The host's code runs when
-    /// the future does, and not before: this is called under the lock.
-    fn answer(&self, name: &str, params: Option<Bytes>) -> Answer {
-        match (name, &self.elicit, &self.sample) {
-            (method::ELICITATION_CREATE, Some(handler), _) => {
-                let handler = Arc::clone(handler);
-                Box::pin(async move { encode(&handler(read(params.as_deref())?).await) })
-            }
-            (method::SAMPLING_CREATE_MESSAGE, _, Some(handler)) => {
-                let handler = Arc::clone(handler);
-                Box::pin(async move { encode(&handler(read(params.as_deref())?).await?) })
-            }
-            _ => refused(name),
+    /// The answer to one question of the server's.
+    fn answer(&self, name: &str, asked: Asked) -> Answer {
+        let answerer = match name {
+            method::ELICITATION_CREATE => self.elicit.as_ref(),
+            method::SAMPLING_CREATE_MESSAGE => self.sample.as_ref(),
+            _ => None,
+        };
+        match answerer {
+            Some(answerer) => answerer(asked),
+            None => refused(name),
         }
     }
 
@@ -212,8 +214,8 @@ impl Host {
     ) -> BoxFuture<'static, Option<InputResponses>> {
         let requests = questions.input_requests.unwrap_or_default();
         let answers: Vec<_> = requests
-            .iter()
-            .map(|(key, question)| (key.to_owned(), self.answer_question(question)))
+            .into_iter()
+            .map(|(key, question)| (key, self.answer_question(question)))
             .collect();
         Box::pin(async move {
             // Asked together; dropping the set gives up those still open.
@@ -230,29 +232,65 @@ impl Host {
         })
     }
 
-    fn answer_question(&self, question: &InputRequest) -> Answer {
-        let params = match &question.kind {
-            InputKind::Elicit(params) => serde_json::to_vec(params),
-            InputKind::CreateMessage(params) => serde_json::to_vec(params),
-            _ => Ok(b"{}".to_vec()),
-        };
-        match params {
-            Ok(params) => self.answer(question.method(), Some(params.into())),
-            Err(error) => Box::pin(std::future::ready(Err(internal(&error)))),
-        }
+    fn answer_question(&self, question: InputRequest) -> Answer {
+        let name = question.method().to_owned();
+        self.answer(&name, Asked::Input(question.kind))
     }
 }
 
-fn read<T: DeserializeOwned>(params: Option<&[u8]>) -> Result<T, ErrorObject> {
-    decode_params(params).map_err(|error| ErrorObject::new(code::INVALID_PARAMS, error.to_string()))
+/// Answers the server's wish to ask the user something.
+pub(crate) fn by_user<F, Fut>(handler: F) -> Answerer
+where
+    F: Fn(ElicitParams) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = ElicitResult> + Send + 'static,
+{
+    let handler = Arc::new(handler);
+    Arc::new(move |asked| {
+        let handler = Arc::clone(&handler);
+        Box::pin(async move {
+            let params = match asked {
+                Asked::Input(InputKind::Elicit(params)) => *params,
+                asked => asked.read()?,
+            };
+            encode(&handler(params).await)
+        })
+    })
+}
+
+/// Answers the server's wish to ask a model something; an error refuses.
+pub(crate) fn by_model<F, Fut>(handler: F) -> Answerer
+where
+    F: Fn(CreateMessageParams) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<CreateMessageResult, ErrorObject>> + Send + 'static,
+{
+    let handler = Arc::new(handler);
+    Arc::new(move |asked| {
+        let handler = Arc::clone(&handler);
+        Box::pin(async move {
+            let params = match asked {
+                Asked::Input(InputKind::CreateMessage(params)) => *params,
+                asked => asked.read()?,
+            };
+            encode(&handler(params).await?)
+        })
+    })
+}
+
+impl Asked {
+    /// The parameters of a request; those of others have their types already.
+    fn read<T: DeserializeOwned>(self) -> Result<T, ErrorObject> {
+        let params = match self {
+            Self::Params(params) => params,
+            Self::Input(_) => None,
+        };
+        decode_params(params.as_deref())
+            .map_err(|error| ErrorObject::new(code::INVALID_PARAMS, error.to_string()))
+    }
 }
 
 fn encode<T: Serialize>(answer: &T) -> Result<RawJson, ErrorObject> {
-    RawJson::encode(answer).map_err(|error| internal(&error))
-}
-
-fn internal(error: &serde_json::Error) -> ErrorObject {
-    ErrorObject::new(code::INTERNAL_ERROR, error.to_string())
+    RawJson::encode(answer)
+        .map_err(|error| ErrorObject::new(code::INTERNAL_ERROR, error.to_string()))
 }
 
 /// Runs the host's code as a task of its own, so that a panic ends only that.

@@ -28,6 +28,8 @@ pub(crate) struct Part {
 #[derive(Default)]
 pub(crate) struct Parts {
     known: Vec<&'static Part>,
+    /// What all of them answer.
+    answers: Vec<(&'static str, Answer)>,
     /// What answers methods that are not in the protocol.
     pub(crate) beyond: Option<Answer>,
     /// What tells the application what clients watch.
@@ -39,6 +41,7 @@ impl Parts {
     pub(crate) fn add(&mut self, part: &'static Part) {
         if !self.known.iter().any(|known| std::ptr::eq(*known, part)) {
             self.known.push(part);
+            self.answers.extend_from_slice(part.answers);
         }
     }
 
@@ -57,8 +60,7 @@ impl Parts {
     }
 
     fn of_protocol(&self, method: &str) -> Option<Answer> {
-        let mut answers = self.iter().flat_map(|part| part.answers);
-        let found = answers.find(|(name, _)| *name == method);
+        let found = self.answers.iter().find(|(name, _)| *name == method);
         found.map(|(_, answer)| *answer)
     }
 }

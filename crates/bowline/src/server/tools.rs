@@ -1,6 +1,6 @@
 //! Listing and calling tools.
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{borrow::Cow, ops::Range, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer};
@@ -143,8 +143,9 @@ fn as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de 
 struct Prepared {
     tool: Tool,
     arguments: Arguments,
-    /// The arguments as they came.
-    raw: Option<Bytes>,
+    /// The params, and where in them the arguments stand.
+    came: Bytes,
+    at: Option<Range<usize>>,
     brought: Brought,
 }
 
@@ -216,21 +217,31 @@ impl Core {
     /// Finds the tool, and looks whether the call may be made.
     fn prepare(&self, request: &mut Request) -> Result<Result<Prepared, Error>, ErrorObject> {
         let came = request.params.take().unwrap_or(Bytes::from_static(b"{}"));
-        let params = CallParams::read(&came, &request.context)?;
+        let CallParams {
+            name,
+            arguments: raw,
+            input_responses,
+            request_state,
+        } = CallParams::read(&came, &request.context)?;
         let catalog = self.catalog();
-        let found = catalog.tools.get(&params.name);
-        let tool = found.ok_or_else(|| errors::unknown_tool(&params.name))?;
+        let found = catalog.tools.get(&name);
+        let tool = found.ok_or_else(|| errors::unknown_tool(&name))?;
+        drop(name);
         check_scopes(&tool.shared.scopes, &request.granted)?;
         check_needs(tool.shared.needs, &request.context)?;
-        let raw = params.arguments;
         let checked = tool.shared.input.check(raw, &came)?;
+        let at = raw.map(|raw| {
+            let start = raw.as_ptr().addr() - came.as_ptr().addr();
+            start..start + raw.len()
+        });
         Ok(checked.map(|arguments| Prepared {
             tool: tool.clone(),
             arguments,
-            raw: raw.map(|raw| came.slice_ref(raw.as_bytes())),
+            came,
+            at,
             brought: Brought {
-                state: params.request_state,
-                answers: params.input_responses.unwrap_or_default(),
+                state: request_state,
+                answers: input_responses.unwrap_or_default(),
             },
         }))
     }
@@ -256,7 +267,7 @@ impl Core {
         let tool = prepared.tool;
         let task = Task {
             name: tool.name(),
-            arguments: prepared.raw.as_deref(),
+            arguments: prepared.at.map(|at| &prepared.came[at]),
             limits: tool.shared.limits,
             brought: prepared.brought,
         };
