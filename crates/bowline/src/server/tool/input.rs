@@ -182,8 +182,7 @@ mod tests {
         #[serde(default)]
         class: Class,
         stops: BTreeMap<Name, Vec<Name>>,
-        #[serde(flatten)]
-        rest: BTreeMap<String, Value>,
+        more: Option<Value>,
     }
 
     #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
