@@ -16,7 +16,8 @@ pub(super) const MOST_WATCHED: usize = 1024 * 1024;
 /// The open streams, by the id of the request that each of them is.
 #[derive(Debug, Default)]
 pub(super) struct Listens {
-    open: BTreeMap<RequestId, Listen>,
+    // Boxed: a map makes room for eleven at once, and most have one.
+    open: BTreeMap<RequestId, Box<Listen>>,
 }
 
 /// One of them.
@@ -39,15 +40,16 @@ pub(super) struct Filter {
 
 impl Listens {
     pub(super) fn open(&mut self, id: RequestId, listen: Listen) {
-        self.open.insert(id, listen);
+        self.open.insert(id, Box::new(listen));
     }
 
     pub(super) fn close(&mut self, id: &RequestId) -> Option<Listen> {
-        self.open.remove(id)
+        self.open.remove(id).map(|listen| *listen)
     }
 
     pub(super) fn close_first(&mut self) -> Option<(RequestId, Listen)> {
-        self.open.pop_first()
+        let (id, listen) = self.open.pop_first()?;
+        Some((id, *listen))
     }
 
     pub(super) fn contains(&self, id: &RequestId) -> bool {
@@ -55,7 +57,7 @@ impl Listens {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&RequestId, &Listen)> {
-        self.open.iter()
+        self.open.iter().map(|(id, listen)| (id, &**listen))
     }
 
     pub(super) fn len(&self) -> usize {

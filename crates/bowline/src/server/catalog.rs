@@ -2,13 +2,14 @@
 
 use std::{
     collections::HashMap,
-    hash::{DefaultHasher, Hash as _, Hasher as _},
+    hash::{BuildHasherDefault, DefaultHasher, Hash as _, Hasher as _},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use super::{
     build::BuildError,
     list::{Listed, PageKey},
+    names::Names,
     needs::Needs,
     prompt::Prompt,
     resource::Resource,
@@ -29,7 +30,7 @@ pub(crate) struct Catalog {
 /// Things of one kind, each with a name of its own.
 pub(crate) struct Shelf<T> {
     items: Vec<T>,
-    by_name: HashMap<Box<str>, usize>,
+    by_name: Names,
     /// All that any of them needs of a client.
     pub(super) needs: Needs,
     /// Whether any of them has arguments that HTTP requests repeat in headers.
@@ -50,7 +51,7 @@ impl<T: Listed> Shelf<T> {
     ///
     /// Where something is wrong with one of them, or two have the same name.
     pub(crate) fn new(items: Vec<T>) -> Result<Self, BuildError> {
-        let mut by_name = HashMap::with_capacity(items.len());
+        let mut by_name = Names::with_capacity_and_hasher(items.len(), BuildHasherDefault::new());
         for (at, item) in items.iter().enumerate() {
             let name = item.name();
             if let Some(why) = item.problem() {
@@ -129,7 +130,7 @@ impl<T> Default for Shelf<T> {
     fn default() -> Self {
         Self {
             items: Vec::new(),
-            by_name: HashMap::new(),
+            by_name: Names::default(),
             needs: Needs::default(),
             #[cfg(feature = "http-server")]
             has_headers: false,

@@ -19,6 +19,7 @@ pub mod http;
 mod limits;
 mod list;
 mod manifest;
+mod names;
 mod needs;
 pub mod prompt;
 mod prompts;

@@ -254,7 +254,11 @@ impl Core {
         voice: Voices<'_>,
     ) -> Taken {
         let voice = voice(&call.request);
-        Handled::Later(Box::pin(self.talk_with(talk, call, voice))).into()
+        let pace = Arc::clone(&call.prepared.tool.shared.pace);
+        Taken {
+            handled: Handled::Later(Box::pin(self.talk_with(talk, call, voice))),
+            pace: Some(pace),
+        }
     }
 
     async fn talk_with(
