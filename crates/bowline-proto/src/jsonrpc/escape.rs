@@ -22,9 +22,13 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
 
 /// Whether all of it can stand in a JSON string as it is.
 fn is_plain(bytes: &[u8]) -> bool {
-    let (words, rest) = bytes.as_chunks();
     let plain = |word: &[u8; 8]| block::first_special(*word).is_none();
-    words.iter().all(plain) && !rest.iter().any(|&byte| block::is_special(byte))
+    let (words, rest) = bytes.as_chunks();
+    match bytes.last_chunk() {
+        // The last word overlaps the one before: better than byte by byte.
+        Some(last) => words.iter().all(plain) && plain(last),
+        None => !rest.iter().any(|&byte| block::is_special(byte)),
+    }
 }
 
 /// Copies what is between the escapes in one piece each.
