@@ -17,7 +17,6 @@ use super::{
     replay::round::{Brought, refused},
     request::{Handled, Request, Taken, Voices, answer},
     route::Part,
-    serve::Pace,
     service::{Core, Service},
     talk::{ServerContext, voice::Voice},
     tool::{Arguments, Talk, Tool},
@@ -159,7 +158,6 @@ pub(crate) struct ToolCall {
 pub(crate) struct Alone {
     pub(crate) arguments: Arguments,
     pub(crate) end: End,
-    pub(crate) pace: Arc<Pace>,
 }
 
 impl ToolCall {
@@ -173,14 +171,12 @@ impl ToolCall {
         if prepared.brought.state.is_some() && request.context.era() == Era::Stateless {
             return Err(refused("this tool puts nothing off"));
         }
-        let shared = &prepared.tool.shared;
         Ok(Alone {
             arguments: prepared.arguments,
-            pace: Arc::clone(&shared.pace),
             end: End {
                 id: request.id,
                 context: request.context,
-                limit: shared.limits.time,
+                limit: prepared.tool.shared.limits.time,
             },
         })
     }
@@ -210,8 +206,12 @@ impl Core {
             }
             Err(error) => return Handled::Now(Reply::Error(error)).into(),
         };
-        let run = Arc::clone(&prepared.tool.shared.run);
-        run.take(self, ToolCall { request, prepared }, voice)
+        let tool = &prepared.tool.shared;
+        let (run, pace) = (Arc::clone(&tool.run), Arc::clone(&tool.pace));
+        Taken {
+            handled: run.take(self, ToolCall { request, prepared }, voice),
+            pace: Some(pace),
+        }
     }
 
     /// Finds the tool, and looks whether the call may be made.
@@ -252,13 +252,9 @@ impl Core {
         talk: Arc<dyn Talk>,
         call: ToolCall,
         voice: Voices<'_>,
-    ) -> Taken {
+    ) -> Handled {
         let voice = voice(&call.request);
-        let pace = Arc::clone(&call.prepared.tool.shared.pace);
-        Taken {
-            handled: Handled::Later(Box::pin(self.talk_with(talk, call, voice))),
-            pace: Some(pace),
-        }
+        Handled::Later(Box::pin(self.talk_with(talk, call, voice)))
     }
 
     async fn talk_with(

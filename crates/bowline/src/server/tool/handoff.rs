@@ -10,7 +10,7 @@ use crate::{
     server::{
         Conversation, ServerContext,
         error::Result,
-        request::{Taken, Voices},
+        request::{Handled, Voices},
         service::Core,
         tools::ToolCall,
     },
@@ -148,7 +148,7 @@ where
     H: Serialize + DeserializeOwned + Send + 'static,
     R: Send + 'static,
 {
-    fn take(self: Arc<Self>, core: Arc<Core>, call: ToolCall, voice: Voices<'_>) -> Taken {
+    fn take(self: Arc<Self>, core: Arc<Core>, call: ToolCall, voice: Voices<'_>) -> Handled {
         core.talk(self, call, voice)
     }
 }

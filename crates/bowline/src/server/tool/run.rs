@@ -11,7 +11,7 @@ use crate::{
         Conversation, ServerContext,
         converse::within,
         error::Result,
-        request::{Handled, Taken, Voices},
+        request::{Handled, Voices},
         service::Core,
         tools::ToolCall,
     },
@@ -21,7 +21,7 @@ use crate::{
 /// What a tool does when it is called.
 pub(crate) trait Run: Send + Sync {
     /// Takes a call in. Does no work of the author's by itself.
-    fn take(self: Arc<Self>, core: Arc<Core>, call: ToolCall, voice: Voices<'_>) -> Taken;
+    fn take(self: Arc<Self>, core: Arc<Core>, call: ToolCall, voice: Voices<'_>) -> Handled;
 }
 
 /// What a tool does in a conversation.
@@ -46,10 +46,10 @@ where
     F: Fn(I) -> W + Send + Sync + 'static,
     W: Future<Output = Result<O>> + Send + 'static,
 {
-    fn take(self: Arc<Self>, _: Arc<Core>, call: ToolCall, _: Voices<'_>) -> Taken {
+    fn take(self: Arc<Self>, _: Arc<Core>, call: ToolCall, _: Voices<'_>) -> Handled {
         let alone = match call.alone() {
             Ok(alone) => alone,
-            Err(error) => return Handled::Now(Reply::Error(error)).into(),
+            Err(error) => return Handled::Now(Reply::Error(error)),
         };
         let (arguments, end) = (alone.arguments, alone.end);
         let work = async move {
@@ -57,10 +57,7 @@ where
             let ended = within(end.limit, Duration::ZERO, work).await;
             end.reply(ended.and_then(|ended| ended))
         };
-        Taken {
-            pace: Some(alone.pace),
-            handled: Handled::Later(Box::pin(work)),
-        }
+        Handled::Later(Box::pin(work))
     }
 }
 
@@ -78,7 +75,7 @@ where
     F: Fn(I, Conversation<S>) -> W + Send + Sync + 'static,
     W: Future<Output = Result<O>> + Send + 'static,
 {
-    fn take(self: Arc<Self>, core: Arc<Core>, call: ToolCall, voice: Voices<'_>) -> Taken {
+    fn take(self: Arc<Self>, core: Arc<Core>, call: ToolCall, voice: Voices<'_>) -> Handled {
         core.talk(self, call, voice)
     }
 }
