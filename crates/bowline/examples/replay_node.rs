@@ -1,10 +1,9 @@
 //! One node of a server of several, for the tests: `replay_node <folder>
-//! <max-state> [hurry | http]`.
+//! <max-state> [http]`.
 //!
-//! Nodes share a key, and a folder for what happened once, for states that are
-//! too large, and for a list of what was done, and by whom. With `hurry`,
-//! waiting for something takes no time: for tests in which a node waits for a
-//! dead one. With `http`, the node serves over HTTP, and says at which address.
+//! Nodes share a key, and a folder for journals, for states that are too large,
+//! and for a list of what was done, and by whom. With `http`, the node serves
+//! over HTTP, and says at which address.
 //! Its tools are its own one, and all those of the tests' suite.
 
 #[cfg(all(feature = "server", feature = "macros", unix))]
@@ -38,9 +37,9 @@ mod node {
     use std::{
         env, fs,
         io::{self, ErrorKind, Write as _},
-        path::PathBuf,
+        path::{Path, PathBuf},
         sync::atomic::{AtomicU64, Ordering},
-        time::Duration,
+        time::{Duration, SystemTime},
     };
 
     use bowline::{
@@ -48,11 +47,14 @@ mod node {
             Conversation, Result, Server, ServerContext, Service, Tool,
             form::Elicit,
             seal::Keyring,
-            store::{Claim, OnceStore, StateStore, StoreError},
+            store::{Appended, JournalStore, Key, Lease, NewEntry, Opened, StateStore, StoreError},
         },
         transport::BoxFuture,
     };
     use bytes::Bytes;
+
+    /// Short, so that tests in which a node dies need not wait for long.
+    const LEASE: Duration = Duration::from_millis(500);
 
     pub(super) fn main() -> io::Result<()> {
         let mut arguments = env::args().skip(1);
@@ -62,14 +64,14 @@ mod node {
         let keyring = Keyring::from_secret(b"what all nodes of this server know");
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
-            .start_paused(mode == "hurry")
             .build()?;
         runtime.block_on(async {
             let service = Server::new("fleet", "1")
                 .state(folder.clone())
                 .keyring(keyring.map_err(io::Error::other)?)
-                .once_store(folder.clone())
+                .journal_store(folder.clone())
                 .state_store(folder)
+                .conversation_lease(LEASE)
                 .max_state(max_state.unwrap_or(32 * 1024))
                 .tool(order())
                 .tools(crate::tools::all().into_iter().map(|case| case.tool))
@@ -168,15 +170,14 @@ mod node {
             Ok(path)
         }
 
-        fn claim_file(&self, key: &str, value: &[u8]) -> io::Result<Claim> {
-            let (new, file) = (self.whole(value)?, self.file("once", key));
-            let linked = fs::hard_link(&new, &file);
+        /// Writes a file if there is none of that name. Says whether it did.
+        fn write_once(&self, file: &Path, value: &[u8]) -> io::Result<bool> {
+            let new = self.whole(value)?;
+            let linked = fs::hard_link(&new, file);
             fs::remove_file(new)?;
             match linked {
-                Ok(()) => Ok(Claim::First),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                    Ok(Claim::Earlier(fs::read(file)?.into()))
-                }
+                Ok(()) => Ok(true),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
                 Err(error) => Err(error),
             }
         }
@@ -188,7 +189,7 @@ mod node {
 
     fn plain(character: char) -> char {
         match character {
-            '/' | '#' | '!' => '_',
+            '/' => '_',
             other => other,
         }
     }
@@ -197,31 +198,115 @@ mod node {
         StoreError::new("the folder failed").caused_by(error)
     }
 
-    impl OnceStore for Folder {
-        fn claim<'a>(
-            &'a self,
-            key: &'a str,
-            value: Bytes,
-            _ttl: Duration,
-        ) -> BoxFuture<'a, Result<Claim, StoreError>> {
-            Box::pin(async move { self.claim_file(key, &value).map_err(failed) })
+    /// Every entry is a file of its own.
+    impl Folder {
+        fn entry(&self, id: &str, position: u64) -> PathBuf {
+            self.file("entry", &format!("{id}-{position}"))
         }
 
-        fn put<'a>(
-            &'a self,
-            key: &'a str,
-            value: Bytes,
-            _ttl: Duration,
-        ) -> BoxFuture<'a, Result<(), StoreError>> {
-            Box::pin(async move { self.put_file("once", key, &value).map_err(failed) })
-        }
-
-        fn release<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
-            Box::pin(async move {
-                match fs::remove_file(self.file("once", key)) {
-                    Err(error) if error.kind() != ErrorKind::NotFound => Err(failed(error)),
-                    _ => Ok(()),
+        fn read(&self, id: &str, from: u64, lease: Lease<'_>) -> io::Result<Opened> {
+            let acquired = self.take_lease(id, lease)?;
+            let mut opened = Opened::new(0);
+            while let Some(entry) = found(fs::read(self.entry(id, opened.next)))? {
+                if opened.next >= from {
+                    opened.entries.push(entry.into());
                 }
+                opened.next += 1;
+            }
+            opened.answer = found(fs::read(self.file("answer", id)))?.map(Bytes::from);
+            opened.acquired = acquired;
+            Ok(opened)
+        }
+
+        fn write(&self, id: &str, entry: &NewEntry) -> io::Result<Appended> {
+            let gap = entry.position > 0 && !self.entry(id, entry.position - 1).exists();
+            if gap || !self.write_once(&self.entry(id, entry.position), &entry.value)? {
+                return Ok(Appended::Taken);
+            }
+            if let Some(answer) = &entry.answer {
+                self.put_file("answer", id, answer)?;
+                found(fs::remove_file(self.file("lease", id)))?;
+            }
+            Ok(Appended::Done)
+        }
+
+        /// Takes the lease unless another has it. Two who find that it has
+        /// ended move it away; one of them succeeds.
+        fn take_lease(&self, id: &str, lease: Lease<'_>) -> io::Result<bool> {
+            let file = self.file("lease", id);
+            let until = millis() + lease.duration.as_millis();
+            let ours = format!("{} {until}", lease.holder);
+            if self.write_once(&file, ours.as_bytes())? {
+                return Ok(true);
+            }
+            let known = found(fs::read_to_string(&file))?.unwrap_or_default();
+            let (holder, until) = known.split_once(' ').unwrap_or_default();
+            if holder == lease.holder {
+                fs::rename(self.whole(ours.as_bytes())?, &file)?;
+                return Ok(true);
+            }
+            if until.parse().is_ok_and(|until: u128| until > millis()) {
+                return Ok(false);
+            }
+            let away = self.whole(b"")?;
+            Ok(found(fs::rename(&file, away))?.is_some()
+                && self.write_once(&file, ours.as_bytes())?)
+        }
+    }
+
+    /// Milliseconds of the Unix epoch.
+    fn millis() -> u128 {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        since.unwrap_or_default().as_millis()
+    }
+
+    /// What is there, if it is.
+    fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    impl JournalStore for Folder {
+        fn open<'a>(
+            &'a self,
+            key: Key<'a>,
+            from: u64,
+            lease: Lease<'a>,
+        ) -> BoxFuture<'a, Result<Opened, StoreError>> {
+            Box::pin(async move { self.read(key.id, from, lease).map_err(failed) })
+        }
+
+        fn append<'a>(
+            &'a self,
+            key: Key<'a>,
+            entry: NewEntry,
+        ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+            Box::pin(async move { self.write(key.id, &entry).map_err(failed) })
+        }
+
+        fn renew<'a>(
+            &'a self,
+            key: Key<'a>,
+            lease: Lease<'a>,
+        ) -> BoxFuture<'a, Result<(), StoreError>> {
+            Box::pin(async move { self.take_lease(key.id, lease).map(drop).map_err(failed) })
+        }
+
+        fn release<'a>(
+            &'a self,
+            key: Key<'a>,
+            holder: &'a str,
+        ) -> BoxFuture<'a, Result<(), StoreError>> {
+            Box::pin(async move {
+                let file = self.file("lease", key.id);
+                let known = found(fs::read_to_string(&file)).map_err(failed)?;
+                if known.is_some_and(|known| known.starts_with(holder)) {
+                    found(fs::remove_file(file)).map_err(failed)?;
+                }
+                Ok(())
             })
         }
     }
@@ -229,20 +314,17 @@ mod node {
     impl StateStore for Folder {
         fn save<'a>(
             &'a self,
-            handle: &'a str,
+            key: Key<'a>,
             state: Bytes,
             _ttl: Duration,
         ) -> BoxFuture<'a, Result<(), StoreError>> {
-            Box::pin(async move { self.put_file("state", handle, &state).map_err(failed) })
+            Box::pin(async move { self.put_file("state", key.id, &state).map_err(failed) })
         }
 
-        fn load<'a>(&'a self, handle: &'a str) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
+        fn load<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
             Box::pin(async move {
-                match fs::read(self.file("state", handle)) {
-                    Ok(state) => Ok(Some(state.into())),
-                    Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-                    Err(error) => Err(failed(error)),
-                }
+                let state = found(fs::read(self.file("state", key.id)));
+                Ok(state.map_err(failed)?.map(Bytes::from))
             })
         }
     }

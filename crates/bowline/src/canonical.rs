@@ -1,58 +1,197 @@
 //! One text for all ways to write the same JSON.
+//!
+//! The text is never taken apart into values: those have no room for numbers
+//! beyond a double, nor for halves of surrogate pairs, and what has no room
+//! would look the same as something else.
 
-use serde_json::Value;
+use std::borrow::Cow;
 
-/// The text of `value` with the members of every object in order.
-///
-/// Whether `serde_json` keeps members sorted depends on features that some
-/// other crate of the program may have turned on, so it is not relied upon.
-pub(crate) fn canonical(value: &Value) -> String {
-    let mut text = String::new();
-    write(value, &mut text);
+use serde_json::value::RawValue;
+
+/// How deep values may be, so that no input overflows the stack.
+const MAX_DEPTH: u32 = 512;
+
+/// The canonical text of `json`: without white space, with the members of
+/// every object in order, each string and number written in one way. Equal
+/// texts have equal values. Text that is not JSON, or is too deep, stays as it
+/// is.
+pub(crate) fn canonical(json: &[u8]) -> Cow<'_, [u8]> {
+    let is_json = serde_json::from_slice::<&RawValue>(json).is_ok();
+    let mut reader = Reader { rest: json };
+    let written = if is_json { reader.value(0) } else { None };
+    match written {
+        Some(text) if reader.next().is_none() => Cow::Owned(text),
+        _ => Cow::Borrowed(json),
+    }
+}
+
+/// Reads what is known to be JSON, from left to right.
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    /// The next byte that is no white space.
+    fn next(&mut self) -> Option<u8> {
+        self.rest = self.rest.trim_ascii_start();
+        self.rest.first().copied()
+    }
+
+    fn take(&mut self, expected: u8) -> Option<()> {
+        if self.next() != Some(expected) {
+            return None;
+        }
+        self.rest = &self.rest[1..];
+        Some(())
+    }
+
+    /// So many bytes from here on.
+    fn token(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (token, rest) = self.rest.split_at_checked(len)?;
+        self.rest = rest;
+        Some(token)
+    }
+
+    fn value(&mut self, depth: u32) -> Option<Vec<u8>> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        match self.next()? {
+            b'{' => self.object(depth),
+            b'[' => self.array(depth),
+            b'"' => self.string(),
+            b'-' | b'0'..=b'9' => self.number(),
+            _ => {
+                let len = self.rest.iter().take_while(|it| it.is_ascii_alphabetic());
+                let len = len.count();
+                self.token(len).map(<[u8]>::to_vec)
+            }
+        }
+    }
+
+    fn object(&mut self, depth: u32) -> Option<Vec<u8>> {
+        let mut members = Vec::new();
+        self.take(b'{')?;
+        while self.next()? != b'}' {
+            let name = self.string()?;
+            self.take(b':')?;
+            members.push((name, self.value(depth + 1)?));
+            if self.next()? == b',' {
+                self.take(b',')?;
+            }
+        }
+        self.take(b'}')?;
+        // Members of the same name stay in their order, which may matter.
+        members.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let members = members.into_iter().map(|(mut text, value)| {
+            text.push(b':');
+            text.extend(value);
+            text
+        });
+        Some(enclose(b'{', members, b'}'))
+    }
+
+    fn array(&mut self, depth: u32) -> Option<Vec<u8>> {
+        let mut items = Vec::new();
+        self.take(b'[')?;
+        while self.next()? != b']' {
+            items.push(self.value(depth + 1)?);
+            if self.next()? == b',' {
+                self.take(b',')?;
+            }
+        }
+        self.take(b']')?;
+        Some(enclose(b'[', items, b']'))
+    }
+
+    /// A string. One that has no value, since it has half of a surrogate pair,
+    /// stays as it is written.
+    fn string(&mut self) -> Option<Vec<u8>> {
+        if self.next() != Some(b'"') {
+            return None;
+        }
+        let mut end = 1;
+        loop {
+            match self.rest.get(end)? {
+                b'"' => break,
+                b'\\' => end += 2,
+                _ => end += 1,
+            }
+        }
+        let token = self.token(end + 1)?;
+        match serde_json::from_slice::<String>(token) {
+            Ok(text) => serde_json::to_vec(&text).ok(),
+            Err(_) => Some(token.to_vec()),
+        }
+    }
+
+    fn number(&mut self) -> Option<Vec<u8>> {
+        let part = |it: &&u8| matches!(it, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+        let len = self.rest.iter().take_while(part).count();
+        let token = self.token(len)?;
+        Some(decimal(token).unwrap_or_else(|| token.to_vec()))
+    }
+}
+
+fn enclose(open: u8, parts: impl IntoIterator<Item = Vec<u8>>, close: u8) -> Vec<u8> {
+    let mut text = vec![open];
+    for (index, part) in parts.into_iter().enumerate() {
+        if index > 0 {
+            text.push(b',');
+        }
+        text.extend(part);
+    }
+    text.push(close);
     text
 }
 
-fn write(value: &Value, text: &mut String) {
-    match value {
-        Value::Object(members) => {
-            let mut members: Vec<_> = members.iter().collect();
-            members.sort_unstable_by_key(|(name, _)| *name);
-            text.push('{');
-            for (index, (name, member)) in members.into_iter().enumerate() {
-                if index > 0 {
-                    text.push(',');
-                }
-                text.push_str(&Value::from(name.as_str()).to_string());
-                text.push(':');
-                write(member, text);
-            }
-            text.push('}');
-        }
-        Value::Array(items) => {
-            text.push('[');
-            for (index, item) in items.iter().enumerate() {
-                if index > 0 {
-                    text.push(',');
-                }
-                write(item, text);
-            }
-            text.push(']');
-        }
-        plain => text.push_str(&plain.to_string()),
+/// A number as its digits, without zeros at either end, and the power of ten
+/// that they are multiplied by: exact, however large it is. `None` where the
+/// power has no room in an `i64`.
+fn decimal(token: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(token).ok()?;
+    let (negative, text) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let (mantissa, power) = match text.split_once(['e', 'E']) {
+        Some((mantissa, power)) => (mantissa, power.parse::<i64>().ok()?),
+        None => (text, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let digits = digits.trim_start_matches('0');
+    let short = digits.trim_end_matches('0');
+    if short.is_empty() {
+        return Some(b"0".to_vec());
     }
+    let zeros = i64::try_from(digits.len() - short.len()).ok()?;
+    let fraction = i64::try_from(fraction.len()).ok()?;
+    let power = power.checked_sub(fraction)?.checked_add(zeros)?;
+    let sign = if negative { "-" } else { "" };
+    Some(
+        match power {
+            0 => format!("{sign}{short}"),
+            power => format!("{sign}{short}e{power}"),
+        }
+        .into_bytes(),
+    )
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
     use super::*;
 
     fn of(text: &str) -> String {
-        canonical(&serde_json::from_str(text).unwrap())
+        String::from_utf8(canonical(text.as_bytes()).into_owned()).unwrap()
     }
 
     #[test]
     fn order_and_space_do_not_matter() {
-        let one = of(r#"{"b": [1, {"y": null, "x": "\u0041"}], "a": 2}"#);
+        let one = of(r#" {"b": [1, {"y": null, "x": "\u0041"}], "a": 2} "#);
         let other = of(r#"{"a":2,"b":[1,{"x":"A","y":null}]}"#);
         assert_eq!(one, other);
         assert_eq!(one, r#"{"a":2,"b":[1,{"x":"A","y":null}]}"#);
@@ -66,5 +205,78 @@ mod tests {
     #[test]
     fn names_are_escaped() {
         assert_eq!(of(r#"{"a\"b":1}"#), r#"{"a\"b":1}"#);
+    }
+
+    #[test]
+    fn numbers_are_equal_if_they_are_equal_to_the_last_digit() {
+        for same in [
+            ["1", "1.0"],
+            ["100", "1e2"],
+            ["0.10", "1E-1"],
+            ["-0.0", "0"],
+        ] {
+            assert_eq!(of(same[0]), of(same[1]));
+        }
+        let large = "18446744073709551616";
+        for other in ["18446744073709551617", "-18446744073709551616", "1e400"] {
+            assert_ne!(of(large), of(other));
+        }
+        assert_eq!(of("1e99999999999999999999"), "1e99999999999999999999");
+    }
+
+    #[test]
+    fn what_has_no_value_still_differs() {
+        let pen = of(r#"{"item":"pen","x":1e400}"#);
+        assert_ne!(pen, of(r#"{"item":"car","x":1e400}"#));
+        assert_eq!(pen, of(r#"{"x":1e400, "item":"pen"}"#));
+        let lone = of(r#"{"item":"pen","x":"\ud800"}"#);
+        assert_ne!(lone, of(r#"{"item":"car","x":"\ud800"}"#));
+    }
+
+    #[test]
+    fn what_is_no_json_or_too_deep_stays_as_it_is() {
+        for text in ["{\"a\":1", "{} {}", "", "[1,]"] {
+            assert_eq!(of(text), text);
+        }
+        let deep = format!("{}{}", "[ ".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(of(&deep), deep);
+    }
+
+    fn json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            // Such as survive being read as a double.
+            any::<i32>().prop_map(Value::from),
+            (-1e6..1e6_f64).prop_map(Value::from),
+            ".{0,6}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 32, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::btree_map(".{0,3}", inner, 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn the_text_has_the_same_value_and_is_its_own_canonical_text(value in json()) {
+            let text = of(&serde_json::to_string_pretty(&value).unwrap());
+            let read: Value = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(of(&text), text.clone());
+            prop_assert_eq!(of(&read.to_string()), text);
+        }
+
+        #[test]
+        fn nothing_panics(text in "[\\[\\]{}\",:0-9eE+. \\\\u-]{0,40}") {
+            of(&text);
+        }
     }
 }

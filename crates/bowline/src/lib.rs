@@ -31,6 +31,8 @@ pub mod pool;
 pub mod registry;
 #[cfg(feature = "server")]
 pub mod server;
+#[cfg(feature = "server")]
+mod sync;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(any(feature = "client", feature = "server"))]

@@ -314,8 +314,9 @@ async fn connected(client: &Client, patience: Option<Duration>) -> Result<(), Er
 fn encode<A: Serialize>(arguments: &A) -> Result<(RawJson, Arc<str>), Arc<Error>> {
     let refused = |error: serde_json::Error| Error::unencodable(method::TOOLS_CALL, error.into());
     let arguments = RawJson::encode(arguments).map_err(refused)?;
-    let value = arguments.decode().map_err(refused)?;
-    Ok((arguments, canonical(&value).into()))
+    let text = canonical(arguments.get().as_bytes());
+    let text = String::from_utf8_lossy(&text).into();
+    Ok((arguments, text))
 }
 
 fn typed<T: Any + Send + Sync>(operation: &str, value: Value) -> Result<Arc<T>, Arc<Error>> {

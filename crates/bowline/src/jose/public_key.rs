@@ -182,7 +182,9 @@ impl PublicKey {
     /// The SHA-256 thumbprint of RFC 7638, as base64url.
     #[must_use]
     pub fn thumbprint(&self) -> String {
-        digest(crate::canonical::canonical(&self.required()).as_bytes())
+        digest(&crate::canonical::canonical(
+            self.required().to_string().as_bytes(),
+        ))
     }
 
     const fn curve(&self) -> &'static str {

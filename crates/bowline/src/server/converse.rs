@@ -1,6 +1,6 @@
 //! Running what may ask: live, or round by round.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{future::poll_fn, pin::pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -9,34 +9,72 @@ use super::{
     error::{Error, ErrorKind, Result},
     limits::Limits,
     replay::{
-        claims::Round,
+        course::Round,
+        journal::{Entry, Outcome},
         perform::{Performance, perform},
-        round::{Brought, Resumed},
-        stage::{PutOff, Stage},
-        state::{Thread, binding},
+        refusal::expired,
+        round::{Brought, Caller, Resumed},
+        stage::{Pending, PutOff, Script, Stage},
+        state::{Thread, account, binding},
     },
     request::{Request, answer},
     service::Core,
     talk::{
         call::{Call, EndOfCall},
+        presence::{Presence, Staying},
+        step::as_a_step,
         voice::Voice,
     },
+    tool::handoff::{AFTER, BEFORE, CLEANUP},
 };
 use crate::{
     proto::{
         jsonrpc::{ErrorObject, RawJson, RequestId},
         model::{InputRequiredResult, ResultObject},
+        revision::Era,
         server::{Reply, RequestContext, encode_result, errors},
     },
     transport::BoxFuture,
 };
 
 /// What is to be run.
-pub(super) struct Task<'a> {
-    pub(super) name: &'a str,
-    pub(super) arguments: Option<&'a [u8]>,
+pub(super) struct Task {
+    pub(super) name: Box<str>,
+    /// The arguments, as they came.
+    pub(super) arguments: Option<Bytes>,
     pub(super) limits: Limits,
     pub(super) brought: Brought,
+}
+
+/// Whoever does the work.
+pub(super) trait Handler<R>: Send + 'static {
+    /// Begins the work. It is done once.
+    fn run(&mut self, call: Arc<Call>) -> BoxFuture<'static, Result<R>>;
+
+    /// What to do with the value of the first phase where the last is not
+    /// reached, for work in phases.
+    fn cleanup(&mut self, before: &RawJson, call: &Arc<Call>) -> Option<Cleanup> {
+        let _ = (before, call);
+        None
+    }
+}
+
+/// What is done with what the first phase holds.
+pub(super) type Cleanup = BoxFuture<'static, Result<()>>;
+
+/// Work without phases.
+pub(super) struct Whole<F>(pub(super) Option<F>);
+
+impl<R, F> Handler<R> for Whole<F>
+where
+    F: FnOnce(Arc<Call>) -> BoxFuture<'static, Result<R>> + Send + 'static,
+{
+    fn run(&mut self, call: Arc<Call>) -> BoxFuture<'static, Result<R>> {
+        match self.0.take() {
+            Some(work) => work(call),
+            None => Box::pin(async { Err(Error::internal("it is done already")) }),
+        }
+    }
 }
 
 /// What the client is told of how something ended.
@@ -52,15 +90,44 @@ enum Ended<R> {
     Broken(ErrorObject),
 }
 
+/// A round that is to be played.
+struct Play<R, H> {
+    call: Arc<Call>,
+    /// How long the conversation had been going on when the round was played
+    /// first.
+    spent: Duration,
+    handler: H,
+    settle: Settle<R>,
+}
+
+/// Runs something that may ask, in the way of the era. What must come to its
+/// end does, although the caller leaves.
+pub(super) fn converse<R: ResultObject + Send + 'static>(
+    core: Arc<Core>,
+    request: Request,
+    voice: Voice,
+    task: Task,
+    handler: impl Handler<R>,
+    settle: Settle<R>,
+) -> Staying {
+    let background = Arc::clone(&core.background);
+    Staying::new(&background, move |presence| {
+        Box::pin(async move {
+            core.converse(request, voice, task, handler, settle, presence)
+                .await
+        })
+    })
+}
+
 impl Core {
-    /// Runs something that may ask, in the way of the era.
-    pub(super) async fn converse<R: ResultObject>(
+    async fn converse<R: ResultObject>(
         &self,
         request: Request,
         voice: Voice,
-        task: Task<'_>,
-        work: impl FnOnce(Arc<Call>) -> BoxFuture<'static, Result<R>>,
+        task: Task,
+        handler: impl Handler<R>,
         settle: Settle<R>,
+        presence: Arc<Presence>,
     ) -> Reply {
         let Request {
             id,
@@ -70,25 +137,41 @@ impl Core {
             granted,
             ..
         } = request;
-        let binding = || binding(principal.as_deref(), &method, task.name, task.arguments);
+        let principal = principal.as_ref();
+        let arguments = task.arguments.as_deref();
+        let named = principal.map(|principal| &**principal);
+        let binding = || binding(named, &method, &task.name, arguments);
         let clock = Arc::clone(&self.replay.clock);
-        let mut call = Call::new(context, task.name.into(), voice, task.limits, clock);
-        call.principal.clone_from(&principal);
+        let mut call = Call::new(context, task.name.clone(), voice, task.limits, clock);
+        call.principal = principal.cloned();
         call.granted = granted;
+        call.presence = presence;
         if !call.is_replayed() {
-            let ended = live(call, work, settle).await;
+            let ended = live(call, handler, settle).await;
             return ended.0.into_reply(&ended.1.context, &id);
         }
         let Some(state) = &task.brought.state else {
-            call.stage = Some(Stage::offered(task.brought.answers));
-            let begin = || self.replay.begin(binding());
-            let ended = self.play(call, Duration::ZERO, begin, work, settle).await;
-            return ended.0.into_reply(&ended.1.context, &id);
+            call.stage = Some(Stage::first(task.brought.answers));
+            let began = (self.replay.clock)();
+            let play = Play {
+                call: Arc::new(call),
+                spent: Duration::ZERO,
+                handler,
+                settle,
+            };
+            let thread = |call: &Call| self.replay.begin(binding(), call.id().into(), began);
+            let (ended, call) = self.play(play, thread).await;
+            return ended.into_reply(&call.context, &id);
         };
-        let binding = binding();
-        let resumed = self.replay.resume(&binding, state, &task.brought.answers);
+        let caller = Caller {
+            binding: &binding(),
+            account: account(named),
+            presence: &call.presence,
+        };
+        let resumed = self.replay.resume(caller, state, &task.brought.answers);
         match resumed.await {
-            Ok(resumed) => self.go_on(call, resumed, work, settle).await,
+            Ok(resumed) if resumed.is_expired => self.end_late(call, resumed, handler).await,
+            Ok(resumed) => self.go_on(call, resumed, handler, settle).await,
             Err(error) => Reply::Error(error),
         }
     }
@@ -98,78 +181,232 @@ impl Core {
         &self,
         mut call: Call,
         resumed: Resumed,
-        work: impl FnOnce(Arc<Call>) -> BoxFuture<'static, Result<R>>,
+        handler: impl Handler<R>,
         settle: Settle<R>,
     ) -> Reply {
-        let claim = match self.replay.claim(&resumed).await {
-            Ok(Round::Play(claim)) => claim,
+        let (thread, now) = (resumed.thread, resumed.place.now);
+        let round = resumed.place.open(waiting(&call)).await;
+        let (course, since) = match round {
+            Ok(Round::Play(course, since)) => (course, since),
             Ok(Round::Played(answer)) => return Stored::reply(&answer),
             Err(error) => return Reply::Error(error),
         };
-        call.stage = Some(resumed.stage);
-        call.claims = Some(resumed.claims);
-        let (thread, spent) = (resumed.thread, resumed.age);
-        let played = self.play(call, spent, || Ok(thread), work, settle);
-        let (ended, call) = played.await;
-        let last = matches!(ended, Ended::Complete(_) | Ended::Refused(_));
-        let stored = ended.store(&call.context);
-        let reply = stored.clone().into_reply();
-        match serde_json::to_vec(&stored) {
-            Ok(answer) if last => claim.keep(answer.into()).await,
-            _ => claim.release().await,
+        let delay = Duration::from_millis(now.saturating_sub(course.began()));
+        if !delay.is_zero() {
+            let clock = Arc::clone(&self.replay.clock);
+            call.clock = Arc::new(move || clock().checked_sub(delay).unwrap_or_else(&*clock));
         }
-        reply
+        let spent = thread.age(course.began());
+        call.is_called(thread.nonce.clone());
+        call.stage = Some(Stage::resumed(Script {
+            before: resumed.before,
+            answers: resumed.answers,
+            since,
+        }));
+        call.course = Some(course);
+        let play = Play {
+            call: Arc::new(call),
+            spent,
+            handler,
+            settle,
+        };
+        let (ended, call) = self.play(play, |_| thread).await;
+        ended.conclude(&call).await
     }
 
     /// Plays a round as far as it goes, some time after the conversation began.
     async fn play<R: ResultObject>(
         &self,
-        call: Call,
-        spent: Duration,
-        thread: impl FnOnce() -> Result<Thread, ErrorObject>,
-        work: impl FnOnce(Arc<Call>) -> BoxFuture<'static, Result<R>>,
-        settle: Settle<R>,
+        mut play: Play<R, impl Handler<R>>,
+        thread: impl FnOnce(&Call) -> Thread,
     ) -> (Ended<R>, Arc<Call>) {
-        let call = Arc::new(call);
+        let call = Arc::clone(&play.call);
         let _end = EndOfCall(Arc::clone(&call));
         let Some(stage) = &call.stage else {
             let error = errors::internal("there is no stage to play on");
             return (Ended::Broken(error), call);
         };
-        let performed = perform(stage, work(Arc::clone(&call)));
-        let ended = match within(call.limits.time, spent, performed).await {
-            Err(late) => Ended::of(settle(Err(late), &call.context)),
-            Ok(Performance::Ended(end)) => Ended::of(settle(end, &call.context)),
+        let work = play.handler.run(Arc::clone(&call));
+        let performed = perform(stage, call.course.as_ref(), work);
+        let performed = with_lease(&call, attended(&call, stage, performed));
+        let ended = match within(call.limits.time, play.spent, performed).await {
+            Err(late) => play.end(Err(late)).await,
+            Ok(Performance::Ended(end)) => play.settle(end),
             Ok(Performance::Failed(fault)) => Ended::Broken(fault.explain()),
-            Ok(Performance::Suspended(kept)) => match self.suspend(thread(), kept).await {
-                Ok(question) => Ended::Suspended(question),
-                Err(error) => Ended::Broken(error),
-            },
+            Ok(Performance::Suspended(kept)) => {
+                let thread = thread(&call);
+                match self.suspend(&call, thread, kept).await {
+                    Ok(Some(question)) => Ended::Suspended(question),
+                    Ok(None) => play.expire().await,
+                    Err(error) => Ended::Broken(error),
+                }
+            }
         };
         (ended, call)
     }
 
     async fn suspend(
         &self,
-        thread: Result<Thread, ErrorObject>,
+        call: &Call,
+        thread: Thread,
         kept: PutOff,
-    ) -> Result<InputRequiredResult, ErrorObject> {
-        self.replay.suspend(&thread?, kept).await
+    ) -> Result<Option<InputRequiredResult>, ErrorObject> {
+        let position = call.course.as_ref().map_or(0, |course| course.position());
+        let account = account(call.principal.as_deref());
+        let suspended = self.replay.suspend(thread, &account, position, kept);
+        suspended.await
+    }
+
+    /// Ends a conversation whose state came back too late, if it has not ended
+    /// and that can be known: what its first phase holds is released.
+    async fn end_late<R>(
+        &self,
+        mut call: Call,
+        resumed: Resumed,
+        mut handler: impl Handler<R>,
+    ) -> Reply {
+        let before = resumed.before.iter().find(|it| *it.id == *BEFORE);
+        let Some(Entry {
+            outcome: Outcome::Value(before),
+            ..
+        }) = before
+        else {
+            return Reply::Error(expired());
+        };
+        let course = match resumed.place.open_to_end(&[AFTER, CLEANUP]).await {
+            Ok(Some(course)) => course,
+            Ok(None) => return Reply::Error(expired()),
+            Err(error) => return Reply::Error(error),
+        };
+        call.course = Some(course);
+        call.is_called(resumed.thread.nonce);
+        let call = Arc::new(call);
+        if let Some(cleanup) = handler.cleanup(before, &call) {
+            clean_up(&call, cleanup).await;
+        }
+        let ended: Ended<InputRequiredResult> = Ended::Refused(expired());
+        ended.conclude(&call).await
+    }
+}
+
+impl<R: ResultObject, H: Handler<R>> Play<R, H> {
+    /// What was run came to its end.
+    fn settle(&self, end: Result<R>) -> Ended<R> {
+        let context = &self.call.context;
+        let lacks = matches!(&end, Err(error)
+            if matches!(error.kind(), ErrorKind::Capability { .. }));
+        match (self.settle)(end, context) {
+            Ok(result) => Ended::Complete(result),
+            // The client may declare it when it comes again.
+            Err(error) if lacks && context.era() == Era::Stateless => Ended::Broken(error),
+            Err(error) => Ended::Refused(error),
+        }
+    }
+
+    /// The conversation ends here, and not where it would have.
+    async fn end(&mut self, end: Result<R>) -> Ended<R> {
+        self.clean_up().await;
+        self.settle(end)
+    }
+
+    /// It took longer than conversations may: nobody could go on with it.
+    async fn expire(&mut self) -> Ended<R> {
+        self.clean_up().await;
+        Ended::Refused(expired())
+    }
+
+    async fn clean_up(&mut self) {
+        if let Some(before) = self.held()
+            && let Some(cleanup) = self.handler.cleanup(&before, &self.call)
+        {
+            clean_up(&self.call, cleanup).await;
+        }
+    }
+
+    /// What the first phase holds, if it is still to be released.
+    fn held(&self) -> Option<RawJson> {
+        let stage = self.call.stage.as_ref()?;
+        let is_over = |id| stage.outcome(id).is_some();
+        match stage.outcome(BEFORE)? {
+            // Whoever was dropped with a deserted call has seen to it.
+            Outcome::Value(before)
+                if !is_over(AFTER) && !is_over(CLEANUP) && !self.call.is_deserted() =>
+            {
+                Some(before)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Releases what the first phase holds, once.
+async fn clean_up(call: &Call, cleanup: Cleanup) {
+    let _busy = call.presence.busy();
+    if let Some(course) = &call.course {
+        let begun = Pending {
+            events: Vec::new(),
+            begun: vec![CLEANUP.into()],
+        };
+        if course.write(begun).await.is_err() {
+            return;
+        }
+    }
+    // Why the conversation ended matters more.
+    let _ = as_a_step(cleanup).await;
+}
+
+/// Tells the client that another node works on its request.
+fn waiting(call: &Call) -> impl Fn() {
+    let times = std::sync::atomic::AtomicU32::new(0);
+    move || {
+        let times = times.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        // Far less than any work will say of itself afterwards.
+        let progress = f64::from(times) / 1e6;
+        let message = "Another node works on this request";
+        call.voice.progress(progress, None, Some(message));
+    }
+}
+
+/// Lets nothing new begin once the caller has left.
+async fn attended<T>(call: &Call, stage: &Stage, performed: impl Future<Output = T>) -> T {
+    let mut performed = pin!(performed);
+    poll_fn(|cx| {
+        if call.presence.has_left() {
+            stage.abandon();
+        }
+        performed.as_mut().poll(cx)
+    })
+    .await
+}
+
+/// Keeps the lease of the conversation's journal meanwhile, if it has one.
+async fn with_lease<T>(call: &Call, performed: impl Future<Output = T>) -> T {
+    let Some(course) = &call.course else {
+        return performed.await;
+    };
+    tokio::select! {
+        biased;
+        performed = performed => performed,
+        never = course.keep_lease() => match never {},
     }
 }
 
 /// Runs something that asks its client directly.
 async fn live<R: ResultObject>(
     call: Call,
-    work: impl FnOnce(Arc<Call>) -> BoxFuture<'static, Result<R>>,
+    mut handler: impl Handler<R>,
     settle: Settle<R>,
 ) -> (Ended<R>, Arc<Call>) {
     let call = Arc::new(call);
     let _end = EndOfCall(Arc::clone(&call));
-    let work = work(Arc::clone(&call));
+    let work = handler.run(Arc::clone(&call));
     let end = within(call.limits.time, Duration::ZERO, work).await;
     let end = end.and_then(|end| end);
-    (Ended::of(settle(end, &call.context)), call)
+    let ended = match settle(end, &call.context) {
+        Ok(result) => Ended::Complete(result),
+        Err(error) => Ended::Refused(error),
+    };
+    (ended, call)
 }
 
 /// The work, with a limit on its time, of which some is spent.
@@ -193,18 +430,34 @@ pub(super) async fn within<T>(
 }
 
 impl<R: ResultObject> Ended<R> {
-    fn of(settled: Result<R, ErrorObject>) -> Self {
-        match settled {
-            Ok(result) => Self::Complete(result),
-            Err(error) => Self::Refused(error),
-        }
-    }
-
     fn into_reply(self, context: &RequestContext, id: &RequestId) -> Reply {
         match self {
             Self::Complete(result) => answer(context, id, result),
             Self::Suspended(question) => answer(context, id, question),
             Self::Refused(error) | Self::Broken(error) => Reply::Error(error),
+        }
+    }
+
+    /// Writes down how a later round ended, if the conversation did. Its answer
+    /// is what was written first.
+    async fn conclude(self, call: &Call) -> Reply {
+        let Some(course) = &call.course else {
+            return self.store(&call.context).into_reply();
+        };
+        let is_last = matches!(self, Self::Complete(_) | Self::Refused(_));
+        let stored = self.store(&call.context);
+        let written = match serde_json::to_vec(&stored) {
+            Ok(written) if is_last => written,
+            _ => {
+                course.release().await;
+                return stored.into_reply();
+            }
+        };
+        let written = Bytes::from(written);
+        match course.end(written.clone()).await {
+            Ok(first) if first == written => stored.into_reply(),
+            Ok(first) => Stored::reply(&first),
+            Err(error) => Reply::Error(error),
         }
     }
 

@@ -97,6 +97,11 @@ pub enum ErrorKind {
         /// How often it was asked.
         attempts: u32,
     },
+    /// A step was begun on a node that died in it, and nobody knows whether it
+    /// has happened. It does not happen again. A handler can look for itself,
+    /// with the [key](crate::server::Conversation::step_key) that it gave to
+    /// whatever the step calls.
+    OutcomeUnknown,
     /// An error that the client is to see as it is; [`Error::object`].
     Protocol,
 }
@@ -211,6 +216,7 @@ impl ErrorKind {
             Self::BranchTimeout { .. } => "BranchTimeout",
             Self::ElicitInBranch { .. } => "ElicitInBranch",
             Self::SampleValidation { .. } => "SampleValidation",
+            Self::OutcomeUnknown => "OutcomeUnknown",
         }
     }
 }

@@ -6,6 +6,7 @@
 //! the user and models through a [`Conversation`].
 
 pub mod auth;
+mod background;
 mod build;
 mod catalog;
 pub mod completion;
@@ -51,7 +52,7 @@ pub use serve::extension::Notice;
 pub use service::Service;
 pub use talk::{
     Branch, Conversation, Elicitation, Elicited, ForCalls, ForText, ForValue, ModelPrompt,
-    OnDecline, Retrying, RootsQuestion, Sample, Sampled, ServerContext, Strict, Structured,
+    OnDecline, Retrying, RootsQuestion, Sample, Sampled, ServerContext, Step, Strict, Structured,
     ToolCalls, Visit,
 };
 pub use template::{ResourceTemplate, Variables};

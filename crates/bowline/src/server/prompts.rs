@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::{
     build::BuildError,
     catalog::{Catalog, Shelf},
-    converse::Task,
+    converse::{Task, Whole, converse},
     list::{Listed, Shelved},
     needs::Needs,
     prompt::{Arguments, Prompt},
     replay::round::Brought,
-    request::{Request, Taken, Voices, later},
+    request::{Handled, Request, Taken, Voices},
     route::Part,
     service::{Core, Service},
     talk::{ServerContext, voice::Voice},
@@ -111,10 +113,16 @@ pub(super) static PROMPTS: Part = Part {
 impl Core {
     fn get_prompt(self: Arc<Self>, request: Request, voice: Voices<'_>) -> Taken {
         let voice = voice(&request);
-        later(async move { self.try_get_prompt(request, voice).await })
+        self.try_get_prompt(request, voice)
+            .unwrap_or_else(|error| Handled::Now(Reply::Error(error)))
+            .into()
     }
 
-    async fn try_get_prompt(&self, request: Request, voice: Voice) -> Result<Reply, ErrorObject> {
+    fn try_get_prompt(
+        self: Arc<Self>,
+        request: Request,
+        voice: Voice,
+    ) -> Result<Handled, ErrorObject> {
         let params: GetPromptParams = request.read()?;
         let catalog = self.catalog();
         let found = catalog.prompts.get(&params.name);
@@ -126,18 +134,19 @@ impl Core {
             .map_err(|error| errors::internal(&error.to_string()))?;
         let arguments = Arguments::take(prompt.definition(), params.arguments)?;
         let task = Task {
-            name: prompt.name(),
-            arguments: raw.as_deref(),
+            name: prompt.name().into(),
+            arguments: raw.map(Bytes::from),
             limits: prompt.shared.limits,
             brought: Brought {
                 state: params.request_state,
                 answers: params.input_responses.unwrap_or_default(),
             },
         };
-        let state = Arc::clone(&self.state);
-        let work = |call| (prompt.shared.get)(arguments, ServerContext::new(call, state));
-        Ok(self
-            .converse(request, voice, task, work, settle_or_refuse)
-            .await)
+        let (state, get) = (Arc::clone(&self.state), Arc::clone(&prompt.shared.get));
+        let work = Whole(Some(move |call| {
+            get(arguments, ServerContext::new(call, state))
+        }));
+        let work = converse(self, request, voice, task, work, settle_or_refuse);
+        Ok(Handled::Later(Box::pin(work)))
     }
 }

@@ -88,6 +88,10 @@ pub(crate) trait Handle: Send + Sync {
     #[cfg(feature = "http-server")]
     fn connections(&self) -> &super::serve::Connections;
 
+    /// What goes on although its caller left.
+    #[cfg(feature = "http-server")]
+    fn background(&self) -> &super::background::Background;
+
     /// Whether there is a tool with arguments that HTTP requests repeat in
     /// headers.
     #[cfg(feature = "http-server")]

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::{
     build::BuildError,
     catalog::{Catalog, Shelf},
-    converse::Task,
+    converse::{Task, Whole, converse},
     list::{Listed, Shelved, unshared_if},
     needs::Needs,
     replay::round::Brought,
-    request::{Handled, Request, Taken, Voices, later},
+    request::{Handled, Request, Taken, Voices},
     resource::{About, AnySource, Resource},
     route::Part,
     service::{Core, Service},
@@ -264,14 +264,16 @@ impl Core {
 impl Core {
     fn read_resource(self: Arc<Self>, request: Request, voice: Voices<'_>) -> Taken {
         let voice = voice(&request);
-        later(async move { self.try_read_resource(request, voice).await })
+        self.try_read_resource(request, voice)
+            .unwrap_or_else(|error| Handled::Now(Reply::Error(error)))
+            .into()
     }
 
-    async fn try_read_resource(
-        &self,
+    fn try_read_resource(
+        self: Arc<Self>,
         request: Request,
         voice: Voice,
-    ) -> Result<Reply, ErrorObject> {
+    ) -> Result<Handled, ErrorObject> {
         let params: ReadResourceParams = request.read()?;
         let catalog = self.catalog();
         let found = self.find(&catalog, &params.uri, &request.context)?;
@@ -281,7 +283,7 @@ impl Core {
             Some(_) => None,
         };
         let task = Task {
-            name: &params.uri,
+            name: params.uri.as_str().into(),
             arguments: None,
             limits: found.limits,
             brought: Brought {
@@ -291,7 +293,7 @@ impl Core {
         };
         let state = Arc::clone(&self.state);
         let read = found.read;
-        let work = |call| -> BoxFuture<'static, _> {
+        let work = move |call| -> BoxFuture<'static, _> {
             let reading = read(ServerContext::new(call, state));
             Box::pin(async move {
                 let mut result = reading.await?;
@@ -301,9 +303,9 @@ impl Core {
                 Ok(result)
             })
         };
-        Ok(self
-            .converse(request, voice, task, work, settle_or_refuse)
-            .await)
+        let work = Whole(Some(work));
+        let work = converse(self, request, voice, task, work, settle_or_refuse);
+        Ok(Handled::Later(Box::pin(work)))
     }
 
     /// What is at a URI: a resource of its own, what the first template that
@@ -323,10 +325,11 @@ impl Core {
             let shared = &resource.shared;
             check_needs(shared.needs, context)?;
             let about = about(&shared.definition.mime_type);
+            let read = Arc::clone(&shared.read);
             return Ok(Found {
                 limits: shared.limits,
                 hint: shared.hint.as_ref(),
-                read: Box::new(move |cx| (shared.read)(about, cx)),
+                read: Box::new(move |cx| read(about, cx)),
             });
         }
         let mut templates = catalog.templates.items().iter();
@@ -335,10 +338,11 @@ impl Core {
             let shared = &template.shared;
             check_needs(shared.needs, context)?;
             let about = about(&shared.definition.mime_type);
+            let read = Arc::clone(&shared.read);
             return Ok(Found {
                 limits: shared.limits,
                 hint: shared.hint.as_ref(),
-                read: Box::new(move |cx| (shared.read)((about, variables), cx)),
+                read: Box::new(move |cx| read((about, variables), cx)),
             });
         }
         let able = Needs::met_by(&context.client.capabilities);
@@ -357,13 +361,12 @@ impl Core {
 struct Found<'a> {
     limits: super::Limits,
     hint: Option<&'a CacheHint>,
-    read: Reading<'a>,
+    read: Reading,
 }
 
 /// Reads it.
-type Reading<'a> = Box<
-    dyn FnOnce(ServerContext) -> BoxFuture<'static, super::Result<ReadResourceResult>> + Send + 'a,
->;
+type Reading =
+    Box<dyn FnOnce(ServerContext) -> BoxFuture<'static, super::Result<ReadResourceResult>> + Send>;
 
 async fn read_sources(
     sources: Vec<AnySource>,

@@ -7,9 +7,12 @@ use std::{
     time::Duration,
 };
 
+use tokio::time::Instant;
+
 #[cfg(all(feature = "auth", feature = "http-server"))]
 use super::auth::grant::Granted;
 use super::{
+    background::Background,
     build::BuildError,
     catalog::{Catalog, Shelf},
     limits::Limits,
@@ -61,6 +64,8 @@ pub(crate) struct Core {
     pub(crate) hints: Hints,
     pub(crate) serving: Serving,
     pub(crate) connections: Connections,
+    /// What goes on although its caller left.
+    pub(crate) background: Arc<Background>,
 }
 
 /// How long clients may keep what they are told.
@@ -210,6 +215,11 @@ impl Handle for Core {
     }
 
     #[cfg(feature = "http-server")]
+    fn background(&self) -> &Background {
+        &self.background
+    }
+
+    #[cfg(feature = "http-server")]
     fn has_param_headers(&self) -> bool {
         let catalog = self.catalog.read().unwrap_or_else(PoisonError::into_inner);
         catalog.tools.has_headers
@@ -233,7 +243,8 @@ impl Handle for Core {
 /// Serving.
 impl<S: Send + Sync + 'static> Service<S> {
     /// Serves one client at the other end of a link, until the link is gone or
-    /// the server is told to stop.
+    /// the server is told to stop. Steps that were begun come to their end
+    /// first, within the [grace](super::Server::grace).
     pub async fn serve(&self, link: impl Link + 'static) {
         self.core.serve(Box::new(link), None).await;
     }
@@ -316,6 +327,9 @@ impl Core {
         self.connections
             .serve(handle, config, serving, principal, link)
             .await;
+        let stops = self.connections.stopping().deadline();
+        let last = stops.unwrap_or_else(|| Instant::now() + self.serving.grace);
+        self.background.until_idle(last).await;
     }
 }
 

@@ -10,22 +10,26 @@ use super::{
     auth::{self, grant::Granted},
     build::BuildError,
     catalog::{Catalog, Shelf},
-    converse::Task,
+    converse::{Cleanup, Handler, Task, converse},
     error::{Error, ErrorKind},
     list::{Listed, Shelved},
     needs::{Need, Needs},
-    replay::round::{Brought, refused},
+    replay::{refusal::refused, round::Brought},
     request::{Handled, Request, Taken, Voices, answer},
     route::Part,
     service::{Core, Service},
-    talk::{ServerContext, voice::Voice},
+    state::AnyState,
+    talk::{ServerContext, call::Call},
     tool::{Arguments, Talk, Tool},
 };
-use crate::proto::{
-    jsonrpc::{ErrorObject, RequestId, code, decode},
-    model::{CacheScope, CallToolResult, InputResponses, ListToolsResult, method},
-    revision::Era,
-    server::{CacheHint, Kind, PlainCall, Reply, RequestContext, errors},
+use crate::{
+    proto::{
+        jsonrpc::{ErrorObject, RawJson, RequestId, code, decode},
+        model::{CacheScope, CallToolResult, InputResponses, ListToolsResult, method},
+        revision::Era,
+        server::{CacheHint, Kind, PlainCall, Reply, RequestContext, errors},
+    },
+    transport::BoxFuture,
 };
 
 impl Listed for Tool {
@@ -254,26 +258,42 @@ impl Core {
         voice: Voices<'_>,
     ) -> Handled {
         let voice = voice(&call.request);
-        Handled::Later(Box::pin(self.talk_with(talk, call, voice)))
-    }
-
-    async fn talk_with(
-        self: Arc<Self>,
-        talk: Arc<dyn Talk>,
-        call: ToolCall,
-        voice: Voice,
-    ) -> Reply {
         let ToolCall { request, prepared } = call;
-        let tool = prepared.tool;
         let task = Task {
-            name: tool.name(),
-            arguments: prepared.at.map(|at| &prepared.came[at]),
-            limits: tool.shared.limits,
+            name: prepared.tool.name().into(),
+            arguments: prepared.at.map(|at| prepared.came.slice(at)),
+            limits: prepared.tool.shared.limits,
             brought: prepared.brought,
         };
-        let (arguments, state) = (prepared.arguments, Arc::clone(&self.state));
-        let work = |call| talk.talk(arguments, ServerContext::new(call, state));
-        self.converse(request, voice, task, work, settle).await
+        let talking = Talking {
+            talk,
+            arguments: Some(prepared.arguments),
+            state: Arc::clone(&self.state),
+        };
+        let work = converse(self, request, voice, task, talking, settle);
+        Handled::Later(Box::pin(work))
+    }
+}
+
+/// A call of a tool that may ask.
+struct Talking {
+    talk: Arc<dyn Talk>,
+    arguments: Option<Arguments>,
+    state: AnyState,
+}
+
+impl Handler<CallToolResult> for Talking {
+    fn run(&mut self, call: Arc<Call>) -> BoxFuture<'static, super::Result<CallToolResult>> {
+        let context = ServerContext::new(call, Arc::clone(&self.state));
+        match self.arguments.take() {
+            Some(arguments) => self.talk.talk(arguments, context),
+            None => Box::pin(async { Err(Error::internal("the tool was called already")) }),
+        }
+    }
+
+    fn cleanup(&mut self, before: &RawJson, call: &Arc<Call>) -> Option<Cleanup> {
+        let context = ServerContext::new(Arc::clone(call), Arc::clone(&self.state));
+        self.talk.cleanup(before, context)
     }
 }
 

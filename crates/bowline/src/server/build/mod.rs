@@ -14,13 +14,14 @@ use std::{
 };
 
 use super::{
+    background::Background,
     catalog::Catalog,
     replay::round::{Clock, Replay},
     seal::Keyring,
     serve::Connections,
     service::{Core, Hints, Service, Serving},
     state::AnyState,
-    store::{OnceStore, StateStore},
+    store::{JournalStore, StateStore},
     subscriptions::Watch,
 };
 use crate::proto::{
@@ -58,9 +59,11 @@ pub struct Server<S = ()> {
     hints: Hints,
     serving: Serving,
     keyring: Option<Keyring>,
-    once: Option<Arc<dyn OnceStore>>,
+    journals: Option<Arc<dyn JournalStore>>,
     states: Option<Arc<dyn StateStore>>,
     life: Duration,
+    lease: Duration,
+    abandoned_timeout: Duration,
     max_state: usize,
     clock: Clock,
 }
@@ -92,9 +95,11 @@ impl Server<()> {
                 observer: None,
             },
             keyring: None,
-            once: None,
+            journals: None,
             states: None,
             life: Duration::from_secs(30 * 60),
+            lease: Duration::from_secs(6),
+            abandoned_timeout: Duration::from_secs(60),
             max_state: 32 * 1024,
             clock: Arc::new(SystemTime::now),
         }
@@ -111,9 +116,11 @@ impl Server<()> {
             hints: self.hints,
             serving: self.serving,
             keyring: self.keyring,
-            once: self.once,
+            journals: self.journals,
             states: self.states,
             life: self.life,
+            lease: self.lease,
+            abandoned_timeout: self.abandoned_timeout,
             max_state: self.max_state,
             clock: self.clock,
         }
@@ -126,9 +133,11 @@ impl<S: Send + Sync + 'static> Server<S> {
     ///
     /// # Errors
     ///
-    /// Where something that it offers is wrong, or two things have one name.
+    /// Where something that it offers is wrong, or two things have one name; or
+    /// where its keys outlive the process and its stores do not.
     pub fn build(mut self) -> Result<Service<S>, BuildError> {
         self.offer.check()?;
+        self.check_stores()?;
         self.offer.declare(&mut self.config);
         let mut offer = self.offer;
         let parts = std::mem::take(&mut offer.parts);
@@ -136,13 +145,14 @@ impl<S: Send + Sync + 'static> Server<S> {
         for part in parts.iter() {
             (part.shelve)(&mut offer, &mut catalog)?;
         }
-        let name = &self.config.identity.name;
         let replay = Replay {
-            purpose: format!("state of {name}").into_bytes().into(),
+            server: self.config.identity.name.as_str().into(),
+            purpose: OnceLock::new(),
             keyring: self.keyring.map(OnceLock::from).unwrap_or_default(),
-            once: self.once.map(OnceLock::from).unwrap_or_default(),
+            journals: self.journals.map(OnceLock::from).unwrap_or_default(),
             states: self.states.map(OnceLock::from).unwrap_or_default(),
             life: self.life,
+            lease: self.lease,
             max_state: self.max_state,
             clock: self.clock,
         };
@@ -160,9 +170,29 @@ impl<S: Send + Sync + 'static> Server<S> {
                 hints: self.hints,
                 serving: self.serving,
                 connections: Connections::default(),
+                background: Arc::new(Background::new(self.abandoned_timeout)),
             }),
             state: self.state,
         })
+    }
+
+    /// Keys that outlive the process bring back states that do, too. Without the
+    /// journals that belong to them, what they lead to would happen again.
+    fn check_stores(&self) -> Result<(), BuildError> {
+        let outlives = self.keyring.as_ref().is_some_and(Keyring::is_shared);
+        let missing = match (&self.journals, &self.states) {
+            (None, _) => "journal_store",
+            (_, None) => "state_store",
+            _ => return Ok(()),
+        };
+        if !outlives {
+            return Ok(());
+        }
+        let why = format!(
+            "other nodes and later runs have its secret, but not its stores: give `{missing}` \
+             one that they share, or one in memory if this server is a single process"
+        );
+        Err(BuildError::new("keyring", "from_secret", &why))
     }
 
     /// Serves the program at the other end of standard input and output; see

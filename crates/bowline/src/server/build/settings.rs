@@ -14,7 +14,7 @@ use crate::{
     },
     server::{
         seal::Keyring,
-        store::{OnceStore, StateStore},
+        store::{JournalStore, StateStore},
     },
 };
 
@@ -156,16 +156,18 @@ impl<S> Server<S> {
 impl<S> Server<S> {
     /// The keys that seal what clients carry from round to round. A random key
     /// of this process unless given: then no other node, and no later run, can
-    /// go on with a conversation.
+    /// go on with a conversation. Keys from a secret need stores that are given
+    /// as well.
     pub fn keyring(mut self, keyring: Keyring) -> Self {
         self.keyring = Some(keyring);
         self
     }
 
-    /// Where it is noted what has happened once. Servers that share
-    /// conversations must share it; in memory unless given.
-    pub fn once_store(mut self, store: impl OnceStore) -> Self {
-        self.once = Some(Arc::new(store));
+    /// Where it is written down what happens in conversations, so that nothing
+    /// happens twice. Servers that share conversations must share it; in memory
+    /// unless given.
+    pub fn journal_store(mut self, store: impl JournalStore) -> Self {
+        self.journals = Some(Arc::new(store));
         self
     }
 
@@ -179,6 +181,26 @@ impl<S> Server<S> {
     /// How long a conversation may go on: half an hour.
     pub fn conversation_life(mut self, life: Duration) -> Self {
         self.life = life;
+        self
+    }
+
+    /// How long a node that works on a conversation may be silent before
+    /// another takes it for dead and goes on: six seconds. It gives a sign of
+    /// life three times as often.
+    ///
+    /// A node that was taken for dead finds out before its next effect. If it
+    /// was in the middle of one, the conversation is told that nobody knows
+    /// what came of it.
+    pub fn conversation_lease(mut self, lease: Duration) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// How long a step that was begun may take to come to its end once its
+    /// caller has left: a minute. After that it is cut off, and so is what goes
+    /// over 1,024 of them.
+    pub fn abandoned_timeout(mut self, timeout: Duration) -> Self {
+        self.abandoned_timeout = timeout;
         self
     }
 

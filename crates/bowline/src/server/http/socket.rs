@@ -37,6 +37,7 @@ impl HttpService {
         if let Some(last) = last {
             // Who has not read its answer by now does not get it.
             let _ = tokio::time::timeout_at(last, ends).await;
+            self.inner.handle.background().until_idle(last).await;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     proto::{jsonrpc::RawJson, model::InputRequest},
-    server::error::{Error, Result},
+    server::error::{Error, ErrorKind, Result},
 };
 
 /// What a conversation is told of one thing that it asked or did.
@@ -35,6 +35,10 @@ pub(crate) enum Outcome {
     /// so many seconds. It is told nothing, and will drop it again.
     #[serde(rename = "d")]
     GivenUp(u64),
+    /// The step was begun on a node that died, and nobody knows what came of
+    /// it.
+    #[serde(rename = "u")]
+    Unknown,
 }
 
 impl Outcome {
@@ -47,12 +51,16 @@ impl Outcome {
         }
     }
 
-    /// Reads what a step returned. A step's error is always the handler's own,
-    /// whatever kind it had: the journal keeps its words only.
+    /// Reads what a step returned. An error that it returned is always the
+    /// handler's own, whatever kind it had: the journal keeps its words only.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
         match self {
             Self::Value(value) => Ok(value.decode()?),
             Self::Failed(why) => Err(Error::failed(why.to_string())),
+            Self::Unknown => Err(Error::of(
+                ErrorKind::OutcomeUnknown,
+                "this step was begun before, on a node that died, and its end is not known",
+            )),
             // It is told to nobody.
             Self::GivenUp(_) => Err(Error::internal("a step that was given up has no value")),
         }
@@ -67,6 +75,10 @@ pub(crate) struct Mark(u64);
 impl Mark {
     pub(crate) fn of_question(question: &InputRequest) -> Result<Self> {
         Ok(Self::of("question", &serde_json::to_vec(question)?))
+    }
+
+    pub(crate) fn to_bytes(self) -> [u8; 8] {
+        self.0.to_le_bytes()
     }
 
     pub(crate) fn of_step(name: &str) -> Self {

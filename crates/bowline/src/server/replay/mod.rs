@@ -10,13 +10,15 @@
 //!   and hands out what the journal has for them.
 //! - [`perform`] polls a conversation, and says how far it came.
 //! - [`state`] is what travels through the client: bound to the request, sealed.
-//! - [`claims`] lets effects happen once, on all nodes, however often a round
-//!   is repeated.
-//! - [`round`] puts them together.
+//! - [`course`] is the journal that all nodes share: it lets effects happen
+//!   once, and in one course, however often a round is repeated.
+//! - [`round`] puts them together, and [`refusal`] is what clients are told
+//!   where that cannot be done.
 
-pub(crate) mod claims;
+pub(crate) mod course;
 pub(crate) mod journal;
 pub(crate) mod perform;
+pub(crate) mod refusal;
 pub(crate) mod round;
 pub(crate) mod stage;
 pub(crate) mod state;

@@ -6,22 +6,23 @@ use std::{
 };
 
 use super::{
-    claims::{Claims, Round, RoundClaim},
-    journal::{Entry, digest, hex},
-    stage::{Divergence, Fault, PutOff, Stage},
-    state::{State, Thread},
+    course::Place,
+    journal::{Entry, Outcome, digest, hex},
+    refusal::{expired, refused, store_failed},
+    stage::PutOff,
+    state::{State, Thread, millis, whole_millis},
 };
 use crate::{
     canonical::canonical,
     proto::{
-        jsonrpc::{ErrorObject, code},
+        jsonrpc::ErrorObject,
         model::{InputRequiredResult, InputResponses},
         server::errors,
     },
     server::{
-        error::Result,
-        seal::{Keyring, Unsealing},
-        store::{MemoryOnce, MemoryState, OnceStore, StateStore},
+        seal::{Keyring, Unsealing, random_bytes},
+        store::{JournalStore, Key, MemoryJournals, MemoryState, StateStore},
+        talk::presence::Presence,
     },
 };
 
@@ -31,15 +32,19 @@ use crate::{
 /// ask nothing have neither keys nor stores.
 pub(crate) struct Replay {
     pub(crate) keyring: OnceLock<Keyring>,
-    pub(crate) once: OnceLock<Arc<dyn OnceStore>>,
+    pub(crate) journals: OnceLock<Arc<dyn JournalStore>>,
     pub(crate) states: OnceLock<Arc<dyn StateStore>>,
     /// How long a conversation may go on.
     pub(crate) life: Duration,
+    /// How long whoever plays a round may be silent before it is taken for
+    /// dead.
+    pub(crate) lease: Duration,
     /// How long a state may be, sealed, before it is kept here instead.
     pub(crate) max_state: usize,
     pub(crate) clock: Clock,
-    /// What the seal is for: no other server's state opens.
-    pub(crate) purpose: Box<[u8]>,
+    /// The server, since no other's state opens.
+    pub(crate) server: Box<str>,
+    pub(crate) purpose: OnceLock<Arc<[u8]>>,
 }
 
 /// What time it is.
@@ -48,9 +53,12 @@ pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 /// A conversation that goes on.
 pub(crate) struct Resumed {
     pub(crate) thread: Thread,
-    pub(crate) stage: Stage,
-    pub(crate) claims: Claims,
-    pub(crate) age: Duration,
+    /// What it was told before.
+    pub(crate) before: Vec<Entry>,
+    pub(crate) answers: Vec<Entry>,
+    pub(crate) place: Place,
+    /// Its time is over, a little while ago.
+    pub(crate) is_expired: bool,
 }
 
 /// What a round brings along.
@@ -60,8 +68,17 @@ pub(crate) struct Brought {
     pub(crate) answers: InputResponses,
 }
 
-/// How much longer claims are kept than states are good: the clocks of nodes
-/// disagree, and a claim that is forgotten too early is an effect that happens
+/// For whom a round is played.
+pub(crate) struct Caller<'a> {
+    /// The request and the principal, in short.
+    pub(crate) binding: &'a str,
+    /// The principal, in short.
+    pub(crate) account: Box<str>,
+    pub(crate) presence: &'a Arc<Presence>,
+}
+
+/// How much longer journals are kept than states are good: the clocks of nodes
+/// disagree, and an entry that is forgotten too early is an effect that happens
 /// twice.
 const MARGIN: Duration = Duration::from_secs(5 * 60);
 
@@ -69,15 +86,9 @@ const MARGIN: Duration = Duration::from_secs(5 * 60);
 const KEPT_HERE: char = '@';
 
 impl Replay {
-    /// A conversation begins.
-    ///
-    /// # Errors
-    ///
-    /// Where the system has no randomness to name it with.
-    pub(crate) fn begin(&self, binding: Box<str>) -> Result<Thread, ErrorObject> {
-        let mut nonce = [0; 16];
-        getrandom::fill(&mut nonce).map_err(|error| errors::internal(&error.to_string()))?;
-        Ok(Thread::new(binding, &nonce, (self.clock)(), self.life))
+    /// A conversation of this name begins.
+    pub(crate) fn begin(&self, binding: Box<str>, nonce: Box<str>, began: SystemTime) -> Thread {
+        Thread::new(binding, nonce, began, self.life)
     }
 
     /// Takes a conversation up again.
@@ -88,57 +99,65 @@ impl Replay {
     /// where an answer is none.
     pub(crate) async fn resume(
         &self,
-        binding: &str,
+        caller: Caller<'_>,
         state: &str,
         answers: &InputResponses,
     ) -> Result<Resumed, ErrorObject> {
-        let state = self.open(state).await?;
-        if *state.thread.binding != *binding {
+        let state = self.open(state, &caller.account).await?;
+        if *state.thread.binding != *caller.binding {
             return Err(refused("it belongs to another request"));
         }
         let now = (self.clock)();
-        let ttl = state
-            .thread
-            .left(now)
-            .ok_or_else(|| refused("it is too old: make the call anew, without it"))?;
-        let (thread, journal) = state.answered(answers)?;
-        let claims = Claims {
-            store: Arc::clone(self.once()),
-            nonce: thread.nonce.clone(),
-            history: history(&journal)?,
-            ttl: ttl + MARGIN,
+        let left = state.thread.left(now);
+        // Until then it is known whether it has ended.
+        let late = millis(now).saturating_sub(whole_millis(MARGIN / 2));
+        if left.is_none() && late >= state.thread.expires {
+            return Err(expired());
+        }
+        let answers = state.answers(answers)?;
+        let holder: [u8; 16] = random_bytes();
+        let place = Place {
+            store: Arc::clone(self.journals()),
+            keyring: self.keyring().clone(),
+            purpose: Arc::clone(self.purpose()),
+            id: state.thread.nonce.clone(),
+            account: caller.account,
+            holder: hex(&holder).into(),
+            lease: self.lease,
+            history: history(state.journal.iter().chain(&answers)),
+            from: state.position,
+            ttl: left.unwrap_or_default() + MARGIN,
+            now: millis(now),
+            presence: Arc::clone(caller.presence),
         };
         Ok(Resumed {
-            age: thread.age(now),
-            stage: Stage::new(journal),
-            thread,
-            claims,
+            thread: state.thread,
+            before: state.journal,
+            answers,
+            place,
+            is_expired: left.is_none(),
         })
     }
 
-    /// Claims the round that begins.
-    ///
-    /// # Errors
-    ///
-    /// Where the store failed.
-    pub(crate) async fn claim(&self, resumed: &Resumed) -> Result<Round, ErrorObject> {
-        let claims = &resumed.claims;
-        RoundClaim::claim(self.once(), &claims.nonce, &claims.history, claims.ttl).await
-    }
-
     /// Puts a conversation off: what to ask the client, and the state to bring
-    /// back.
+    /// back. Nothing if its time is over.
     pub(crate) async fn suspend(
         &self,
-        thread: &Thread,
+        thread: Thread,
+        account: &str,
+        position: u64,
         kept: PutOff,
-    ) -> Result<InputRequiredResult, ErrorObject> {
+    ) -> Result<Option<InputRequiredResult>, ErrorObject> {
         let PutOff { journal, asked } = kept;
-        let state = State::new(thread.clone(), journal, &asked);
+        let Some(left) = thread.left((self.clock)()) else {
+            return Ok(None);
+        };
+        let nonce = thread.nonce.clone();
+        let state = State::new(thread, journal, position, &asked);
         let plain = serde_json::to_vec(&state).map_err(|error| internal(&error))?;
-        let mut sealed = self.keyring().seal(&self.purpose, &plain);
+        let mut sealed = self.keyring().seal(self.purpose(), &plain);
         if sealed.len() > self.max_state {
-            sealed = self.keep_here(thread, sealed).await?;
+            sealed = self.keep_here(&nonce, account, sealed, left).await?;
         }
         let questions = asked
             .into_iter()
@@ -146,40 +165,47 @@ impl Replay {
         let mut result = InputRequiredResult::default();
         result.input_requests = Some(questions.collect());
         result.request_state = Some(sealed);
-        Ok(result)
+        Ok(Some(result))
     }
 
-    async fn keep_here(&self, thread: &Thread, sealed: String) -> Result<String, ErrorObject> {
+    async fn keep_here(
+        &self,
+        nonce: &str,
+        account: &str,
+        sealed: String,
+        left: Duration,
+    ) -> Result<String, ErrorObject> {
         let mark = hex(&digest([sealed.as_bytes()])[..16]);
-        let handle = format!("{}/{mark}", thread.nonce);
-        let ttl = thread.left((self.clock)()).unwrap_or_default();
-        let saved = self.states().save(&handle, sealed.into(), ttl).await;
-        saved.map_err(|error| internal(&error))?;
-        let name = format!("{KEPT_HERE}{handle}");
-        Ok(self.keyring().seal(&self.purpose, name.as_bytes()))
+        let id = format!("{nonce}/{mark}");
+        let key = Key::new(&id, account);
+        let saved = self.states().save(key, sealed.into(), left + MARGIN).await;
+        saved.map_err(|error| store_failed(&error))?;
+        let name = format!("{KEPT_HERE}{id}");
+        Ok(self.keyring().seal(self.purpose(), name.as_bytes()))
     }
 
-    async fn open(&self, sealed: &str) -> Result<State, ErrorObject> {
+    async fn open(&self, sealed: &str, account: &str) -> Result<State, ErrorObject> {
         let mut plain = self.unseal(sealed)?;
-        if let Some(handle) = plain.strip_prefix(&[KEPT_HERE as u8]) {
-            let handle = String::from_utf8_lossy(handle);
-            let kept = self.states().load(&handle).await;
-            let kept = kept.map_err(|error| internal(&error))?;
+        if let Some(id) = plain.strip_prefix(&[KEPT_HERE as u8]) {
+            let id = String::from_utf8_lossy(id);
+            let kept = self.states().load(Key::new(&id, account)).await;
+            let kept = kept.map_err(|error| store_failed(&error))?;
             let kept = kept.ok_or_else(|| {
                 refused("it is too old, or kept elsewhere: make the call anew, without it")
             })?;
             plain = self.unseal(&String::from_utf8_lossy(&kept))?;
         }
-        serde_json::from_slice(&plain).map_err(|error| internal(&error))
+        let other = "another version of this server made it: make the call anew, without it";
+        serde_json::from_slice(&plain).map_err(|_| refused(other))
     }
 
     fn keyring(&self) -> &Keyring {
         self.keyring.get_or_init(Keyring::random)
     }
 
-    fn once(&self) -> &Arc<dyn OnceStore> {
-        let memory = || -> Arc<dyn OnceStore> { Arc::new(MemoryOnce::default()) };
-        self.once.get_or_init(memory)
+    fn journals(&self) -> &Arc<dyn JournalStore> {
+        let memory = || -> Arc<dyn JournalStore> { Arc::new(MemoryJournals::default()) };
+        self.journals.get_or_init(memory)
     }
 
     fn states(&self) -> &Arc<dyn StateStore> {
@@ -187,8 +213,18 @@ impl Replay {
         self.states.get_or_init(memory)
     }
 
+    /// What the seal is for: no other server's state opens, nor one that
+    /// belongs to a journal that is gone.
+    fn purpose(&self) -> &Arc<[u8]> {
+        self.purpose.get_or_init(|| {
+            let journals = self.journals().instance().unwrap_or("shared");
+            let purpose = format!("state of {} in {journals}", self.server);
+            purpose.into_bytes().into()
+        })
+    }
+
     fn unseal(&self, sealed: &str) -> Result<Vec<u8>, ErrorObject> {
-        let opened = self.keyring().open(&self.purpose, sealed);
+        let opened = self.keyring().open(self.purpose(), sealed);
         opened.map_err(|fault| match fault {
             Unsealing::UnknownKey => refused("no key of this server opens it"),
             _ => refused("it is not what this server sent"),
@@ -196,38 +232,21 @@ impl Replay {
     }
 }
 
-impl Fault {
-    /// What the client and the author are told.
-    pub(crate) fn explain(self) -> ErrorObject {
-        let what = match self {
-            Self::Failed(error) => return error,
-            Self::Diverged(Divergence::Changed(id)) => {
-                format!("{id:?} is another question than before")
-            }
-            Self::Diverged(Divergence::Missing(id)) => {
-                format!("{id:?} was asked or done before, and now is not")
-            }
-            Self::Diverged(Divergence::Awaited(id)) => {
-                format!("{id:?} was given up before, and now is waited for")
-            }
-        };
-        errors::internal(&format!(
-            "The conversation did not take the same path again: {what}. \
-             What may differ from run to run belongs in a step."
-        ))
-    }
-}
-
 /// All that is known of a conversation, in short. Answers that only are written
 /// in another way are the same.
-fn history(journal: &[Entry]) -> Result<Box<str>, ErrorObject> {
-    let journal = serde_json::to_value(journal).map_err(|error| internal(&error))?;
-    Ok(hex(&digest([canonical(&journal).as_bytes()])[..16]).into())
-}
-
-pub(crate) fn refused(why: &str) -> ErrorObject {
-    let message = format!("Invalid params: requestState is refused: {why}");
-    ErrorObject::new(code::INVALID_PARAMS, message)
+fn history<'a>(entries: impl Iterator<Item = &'a Entry>) -> Box<str> {
+    let mut all = Vec::new();
+    for Entry { id, mark, outcome } in entries {
+        let (kind, what) = match outcome {
+            Outcome::Value(value) => ("v", canonical(value.get().as_bytes())),
+            Outcome::Failed(why) => ("f", why.as_bytes().into()),
+            Outcome::GivenUp(seconds) => ("d", seconds.to_le_bytes().to_vec().into()),
+            Outcome::Unknown => ("u", b"".into()),
+        };
+        let entry = digest([id.as_bytes(), &mark.to_bytes(), kind.as_bytes(), &what]);
+        all.extend_from_slice(&entry);
+    }
+    hex(&digest([&*all])[..16]).into()
 }
 
 fn internal(error: &dyn std::error::Error) -> ErrorObject {

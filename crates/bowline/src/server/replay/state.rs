@@ -4,10 +4,9 @@
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{
-    journal::{Entry, Mark, digest, hex},
+    journal::{Entry, Mark, Outcome, digest, hex},
     stage::Asked,
 };
 use crate::{
@@ -28,6 +27,9 @@ pub(crate) struct State {
     pub(crate) thread: Thread,
     #[serde(rename = "j")]
     pub(crate) journal: Vec<Entry>,
+    /// From where on the journal in the store has more.
+    #[serde(rename = "p")]
+    pub(crate) position: u64,
     #[serde(rename = "a")]
     asked: Vec<Open>,
 }
@@ -73,7 +75,7 @@ enum Kind {
 }
 
 impl State {
-    pub(crate) fn new(thread: Thread, journal: Vec<Entry>, asked: &[Asked]) -> Self {
+    pub(crate) fn new(thread: Thread, journal: Vec<Entry>, position: u64, asked: &[Asked]) -> Self {
         let asked = asked.iter().map(|asked| Open {
             id: asked.id.clone(),
             mark: asked.mark,
@@ -82,39 +84,43 @@ impl State {
         Self {
             thread,
             journal,
+            position,
             asked: asked.collect(),
         }
     }
 
-    /// The journal with the answers that came. Answers to what was not asked
-    /// are ignored; questions without an answer will be asked again.
+    /// The answers that came to what was asked. Others are ignored; questions
+    /// without an answer will be asked again.
     ///
     /// # Errors
     ///
     /// Where something is not an answer to its question.
-    pub(crate) fn answered(
-        mut self,
-        answers: &InputResponses,
-    ) -> Result<(Thread, Vec<Entry>), ErrorObject> {
-        for open in self.asked {
-            if let Some(answer) = answers.get(&open.id) {
+    pub(crate) fn answers(&self, came: &InputResponses) -> Result<Vec<Entry>, ErrorObject> {
+        let mut answers = Vec::new();
+        for open in &self.asked {
+            if let Some(answer) = came.get(&open.id) {
                 open.kind.check(&open.id, answer)?;
-                self.journal.push(Entry {
-                    id: open.id,
+                answers.push(Entry {
+                    id: open.id.clone(),
                     mark: open.mark,
-                    outcome: super::journal::Outcome::Value(answer.clone()),
+                    outcome: Outcome::Value(answer.clone()),
                 });
             }
         }
-        Ok((self.thread, self.journal))
+        Ok(answers)
     }
 }
 
 impl Thread {
-    pub(crate) fn new(binding: Box<str>, nonce: &[u8], now: SystemTime, life: Duration) -> Self {
-        let started = millis(now);
+    pub(crate) fn new(
+        binding: Box<str>,
+        nonce: Box<str>,
+        started: SystemTime,
+        life: Duration,
+    ) -> Self {
+        let started = millis(started);
         Self {
-            nonce: hex(nonce).into(),
+            nonce,
             binding,
             started,
             expires: started.saturating_add(whole_millis(life)),
@@ -127,9 +133,9 @@ impl Thread {
         (left > 0).then(|| Duration::from_millis(left))
     }
 
-    /// How long it has been going on.
-    pub(crate) fn age(&self, now: SystemTime) -> Duration {
-        Duration::from_millis(millis(now).saturating_sub(self.started))
+    /// How long it had been going on then, in milliseconds of the Unix epoch.
+    pub(crate) fn age(&self, then: u64) -> Duration {
+        Duration::from_millis(then.saturating_sub(self.started))
     }
 }
 
@@ -140,19 +146,21 @@ pub(crate) fn binding(
     name: &str,
     arguments: Option<&[u8]>,
 ) -> Box<str> {
-    let arguments: Value = arguments
-        .and_then(|arguments| serde_json::from_slice(arguments).ok())
-        .unwrap_or_else(|| Value::Object(serde_json::Map::new()));
     let known: &[u8] = if principal.is_some() { b"known" } else { b"" };
-    let parts = [
+    let digest = digest([
         known,
         principal.unwrap_or_default().as_bytes(),
         method.as_bytes(),
         name.as_bytes(),
-        canonical(&arguments).as_bytes(),
-    ]
-    .map(<[u8]>::to_vec);
-    hex(&digest(parts.iter().map(Vec::as_slice))[..16]).into()
+        &canonical(arguments.unwrap_or(b"{}")),
+    ]);
+    hex(&digest[..16]).into()
+}
+
+/// Whom something is kept for, in short; nothing where nobody knows.
+pub(crate) fn account(principal: Option<&str>) -> Box<str> {
+    let short = |principal: &str| hex(&digest([principal.as_bytes()])[..16]);
+    principal.map(short).unwrap_or_default().into()
 }
 
 /// Whether this could be the answer to a question of its kind.

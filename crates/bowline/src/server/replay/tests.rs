@@ -172,7 +172,7 @@ async fn a_question_that_is_dropped_is_not_asked() {
         assert_eq!(won, Some(value(7)));
         ask(&stage, "kept").await
     };
-    let Performance::Suspended(kept) = perform(&stage, work).await else {
+    let Performance::Suspended(kept) = perform(&stage, None, work).await else {
         panic!("it is not put off");
     };
     assert_eq!(ids(&kept.journal), ["quick"]);
@@ -192,7 +192,7 @@ async fn an_answer_that_nobody_waits_for_is_no_divergence() {
             b = ask(&stage, "b") => b,
         }
     };
-    let Performance::Ended(first) = perform(&stage, work).await else {
+    let Performance::Ended(first) = perform(&stage, None, work).await else {
         panic!("it does not end");
     };
     assert_eq!(first, Some(value(0)));
@@ -206,7 +206,7 @@ async fn a_conversation_is_put_off_when_its_steps_have_ended() {
         1
     };
     let work = async { join!(ask(&stage, "a"), step(&stage, "slow", slow)) };
-    let Performance::Suspended(kept) = perform(&stage, work).await else {
+    let Performance::Suspended(kept) = perform(&stage, None, work).await else {
         panic!("it is not put off");
     };
     assert_eq!(kept.journal, [entry("slow", value(1))]);
@@ -223,7 +223,7 @@ async fn a_step_that_was_dropped_is_in_the_journal_and_is_told_to_nobody() {
             assert!(gave_up.is_err());
             ask(&stage, "a").await
         };
-        match perform(&stage, work).await {
+        match perform(&stage, None, work).await {
             Performance::Suspended(kept) => kept,
             other => panic!("it is not put off: {other:?}"),
         }
@@ -240,7 +240,7 @@ async fn another_thing_under_the_same_name_is_a_divergence() {
         mark: Mark::of_step("something else"),
         ..entry("a", value(1))
     }]);
-    let Performance::Failed(fault) = perform(&stage, ask(&stage, "a")).await else {
+    let Performance::Failed(fault) = perform(&stage, None, ask(&stage, "a")).await else {
         panic!("it does not fail");
     };
     assert_eq!(fault, diverged(Divergence::Changed("a".into())));
@@ -249,7 +249,7 @@ async fn another_thing_under_the_same_name_is_a_divergence() {
 #[tokio::test(start_paused = true)]
 async fn to_end_without_what_is_known_is_a_divergence() {
     let stage = Stage::new(entries(&["a", "b"]));
-    let Performance::Failed(fault) = perform(&stage, ask(&stage, "a")).await else {
+    let Performance::Failed(fault) = perform(&stage, None, ask(&stage, "a")).await else {
         panic!("it does not fail");
     };
     assert_eq!(fault, diverged(Divergence::Missing("b".into())));
@@ -258,7 +258,7 @@ async fn to_end_without_what_is_known_is_a_divergence() {
 #[tokio::test(start_paused = true)]
 async fn to_ask_something_new_without_what_is_known_is_a_divergence() {
     let stage = Stage::new(entries(&["a"]));
-    let Performance::Failed(fault) = perform(&stage, ask(&stage, "b")).await else {
+    let Performance::Failed(fault) = perform(&stage, None, ask(&stage, "b")).await else {
         panic!("it does not fail");
     };
     assert_eq!(fault, diverged(Divergence::Missing("a".into())));
@@ -272,7 +272,7 @@ async fn a_new_step_waits_for_what_is_known() {
         begun.fetch_add(1, Ordering::SeqCst);
         1
     };
-    let Performance::Failed(_) = perform(&stage, step(&stage, "new", work())).await else {
+    let Performance::Failed(_) = perform(&stage, None, step(&stage, "new", work())).await else {
         panic!("it does not fail");
     };
     assert_eq!(begun.load(Ordering::SeqCst), 0);
@@ -284,7 +284,7 @@ async fn a_new_step_waits_for_what_is_known() {
         ask(&stage, "a").await
     };
     let both = async { join!(step(&stage, "new", work()), late) };
-    let Performance::Ended(ended) = perform(&stage, both).await else {
+    let Performance::Ended(ended) = perform(&stage, None, both).await else {
         panic!("it does not end");
     };
     assert_eq!(ended, (Some(value(1)), Some(value(0))));
@@ -323,7 +323,7 @@ async fn what_fails_ends_the_round_and_is_not_told() {
         stage.fail(error.clone());
         stage.told("a").await
     };
-    let Performance::Failed(fault) = perform(&stage, work).await else {
+    let Performance::Failed(fault) = perform(&stage, None, work).await else {
         panic!("it does not fail");
     };
     assert_eq!(fault, Fault::Failed(error));

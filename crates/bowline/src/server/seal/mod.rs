@@ -6,8 +6,8 @@
 //! it, alter it, make one up, or use one where another belongs.
 //!
 //! A seal does not make anything happen only once: a client can bring back an
-//! old text that is sealed well. What must not happen twice is claimed in a
-//! [`OnceStore`](super::store::OnceStore).
+//! old text that is sealed well. What must not happen twice is written to a
+//! [`JournalStore`](super::store::JournalStore).
 //!
 //! ```
 //! use bowline::server::seal::Keyring;
@@ -27,7 +27,6 @@ mod sealed;
 #[cfg(test)]
 mod tests;
 
-#[cfg(feature = "http-server")]
 pub(crate) use keyring::random_bytes;
 pub use keyring::{Keyring, WeakSecret};
 pub(crate) use sealed::Unsealing;

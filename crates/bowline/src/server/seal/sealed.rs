@@ -4,7 +4,7 @@
 //! version, 1 byte | name of the key, 8 | nonce, 24 | ciphertext | tag, 16
 //! ```
 //!
-//! All of it in base64 with the URL alphabet, without padding. There is one
+//! What travels is all of it in base64 with the URL alphabet, without padding. There is one
 //! way to write any bytes, so that a text is either what was made here, to the
 //! last bit, or refused. What stands before the ciphertext is authenticated
 //! together with the purpose.
@@ -38,6 +38,22 @@ impl Keyring {
     /// If the system has no randomness. A nonce used twice would give away
     /// what both texts say.
     pub(crate) fn seal(&self, purpose: &[u8], plain: &[u8]) -> String {
+        URL_SAFE_NO_PAD.encode(self.seal_bytes(purpose, plain))
+    }
+
+    /// Opens what was sealed for this purpose, with any key of the ring.
+    pub(crate) fn open(&self, purpose: &[u8], sealed: &str) -> Result<Vec<u8>, Unsealing> {
+        let sealed = URL_SAFE_NO_PAD.decode(sealed);
+        let sealed = sealed.map_err(|_| Unsealing::Refused)?;
+        self.open_bytes(purpose, &sealed)
+    }
+
+    /// As [`seal`](Self::seal), for what does not travel as text.
+    ///
+    /// # Panics
+    ///
+    /// As there.
+    pub(crate) fn seal_bytes(&self, purpose: &[u8], plain: &[u8]) -> Vec<u8> {
         let key = self.first();
         let nonce: [u8; NONCE_LEN] = random_bytes();
         let mut sealed = Vec::with_capacity(HEADER_LEN + plain.len() + 16);
@@ -50,13 +66,11 @@ impl Keyring {
             .encrypt(&XNonce::from(nonce), Payload { msg: plain, aad })
             .expect("it fits in memory, and the cipher takes 256 GiB");
         sealed.extend_from_slice(&ciphertext);
-        URL_SAFE_NO_PAD.encode(sealed)
+        sealed
     }
 
-    /// Opens what was sealed for this purpose, with any key of the ring.
-    pub(crate) fn open(&self, purpose: &[u8], sealed: &str) -> Result<Vec<u8>, Unsealing> {
-        let sealed = URL_SAFE_NO_PAD.decode(sealed);
-        let sealed = sealed.map_err(|_| Unsealing::Refused)?;
+    /// As [`open`](Self::open), for what did not travel as text.
+    pub(crate) fn open_bytes(&self, purpose: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Unsealing> {
         let (header, msg) = sealed
             .split_at_checked(HEADER_LEN)
             .ok_or(Unsealing::Refused)?;

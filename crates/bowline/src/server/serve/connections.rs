@@ -66,7 +66,6 @@ impl Connections {
     }
 
     /// Whether the end was called for.
-    #[cfg(feature = "http-server")]
     pub(crate) fn stopping(&self) -> &Stopping {
         &self.stopping
     }

@@ -26,5 +26,4 @@ pub(crate) use line::Line;
 pub(crate) use outlet::Outlet;
 pub(crate) use pace::Pace;
 pub(crate) use shared::Shared;
-#[cfg(feature = "http-server")]
 pub(crate) use stopping::Stopping;

@@ -4,16 +4,15 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 
-use super::StoreError;
+use super::{Key, StoreError};
 use crate::transport::BoxFuture;
 
-/// Keeps state under a handle, while the handle travels through the client.
+/// Keeps state under a key, while the key travels through the client.
 ///
-/// # Handles
-///
-/// Whoever saves makes up the handle, and never uses one twice for different
-/// states: a client may repeat an earlier round, and must find the state of
-/// that round. Loading therefore does not remove anything either.
+/// A key is never used for two different states: a client may repeat an earlier
+/// round, and must find the state of that round. Loading therefore does not
+/// remove anything either. A state that is put off is saved once, and loaded
+/// once for each time that it comes back.
 ///
 /// # At expiry
 ///
@@ -25,7 +24,7 @@ use crate::transport::BoxFuture;
 ///
 /// # After a crash
 ///
-/// A state that was saved, and whose handle never reached the client, stays
+/// A state that was saved, and whose key never reached the client, stays
 /// until it expires. Nobody else cleans up.
 ///
 /// # What a fleet needs
@@ -35,10 +34,61 @@ use crate::transport::BoxFuture;
 /// behind is not good enough to read from. Unlike claims, states may be lost
 /// with a node of the store, if some broken conversations are acceptable.
 ///
-/// What is saved can be private to a user. A store outside the process
-/// should be protected as other data of users is.
+/// What is saved is sealed, and larger than what travels: 32 KiB at least, unless
+/// the server says otherwise.
+///
+/// # Example
+///
+/// ```
+/// use std::{
+///     collections::HashMap,
+///     sync::Mutex,
+///     time::{Duration, Instant},
+/// };
+///
+/// use bowline::{
+///     server::store::{Key, StateStore, StoreError},
+///     transport::BoxFuture,
+/// };
+/// use bytes::Bytes;
+///
+/// /// In place of a table in a database.
+/// #[derive(Default)]
+/// struct Table(Mutex<HashMap<String, (Bytes, Instant)>>);
+///
+/// impl StateStore for Table {
+///     fn save<'a>(
+///         &'a self,
+///         key: Key<'a>,
+///         state: Bytes,
+///         ttl: Duration,
+///     ) -> BoxFuture<'a, Result<(), StoreError>> {
+///         Box::pin(async move {
+///             let mut rows = self.0.lock().map_err(|_| StoreError::new("poisoned"))?;
+///             rows.insert(key.id.to_owned(), (state, Instant::now() + ttl));
+///             Ok(())
+///         })
+///     }
+///
+///     fn load<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
+///         Box::pin(async move {
+///             let rows = self.0.lock().map_err(|_| StoreError::new("poisoned"))?;
+///             let row = rows.get(key.id).filter(|(_, until)| *until > Instant::now());
+///             Ok(row.map(|(state, _)| state.clone()))
+///         })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), StoreError> {
+/// let (table, key) = (Table::default(), Key::new("00ff/a1", ""));
+/// table.save(key, Bytes::from_static(b"sealed"), Duration::from_secs(60)).await?;
+/// assert_eq!(table.load(key).await?.as_deref(), Some(&b"sealed"[..]));
+/// # Ok(())
+/// # }
+/// ```
 pub trait StateStore: Send + Sync + 'static {
-    /// Keeps `state` under `handle`, in place of what is there, for at least
+    /// Keeps `state` under `key`, in place of what is there, for at least
     /// `ttl` from now.
     ///
     /// # Errors
@@ -46,31 +96,31 @@ pub trait StateStore: Send + Sync + 'static {
     /// If the store is full or failed. The state may be there or not.
     fn save<'a>(
         &'a self,
-        handle: &'a str,
+        key: Key<'a>,
         state: Bytes,
         ttl: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// What was saved under `handle`; `None` if there is nothing, or nothing
+    /// What was saved under `key`; `None` if there is nothing, or nothing
     /// any more.
     ///
     /// # Errors
     ///
     /// If the store failed, and nobody knows.
-    fn load<'a>(&'a self, handle: &'a str) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>>;
+    fn load<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>>;
 }
 
 impl<S: StateStore + ?Sized> StateStore for Arc<S> {
     fn save<'a>(
         &'a self,
-        handle: &'a str,
+        key: Key<'a>,
         state: Bytes,
         ttl: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        S::save(self, handle, state, ttl)
+        S::save(self, key, state, ttl)
     }
 
-    fn load<'a>(&'a self, handle: &'a str) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
-        S::load(self, handle)
+    fn load<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
+        S::load(self, key)
     }
 }

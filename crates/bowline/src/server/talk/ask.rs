@@ -105,6 +105,11 @@ impl Call {
         Ok(())
     }
 
+    /// Whether the conversation does again what it did in earlier rounds.
+    pub(super) fn is_replaying(&self) -> bool {
+        self.stage.as_ref().is_some_and(Stage::is_replaying)
+    }
+
     /// Whether questions wait for another round instead of the client.
     pub(crate) fn is_replayed(&self) -> bool {
         self.context.era() == Era::Stateless

@@ -3,21 +3,20 @@
 use std::{
     fmt,
     sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        Arc, OnceLock,
+        atomic::{AtomicU32, Ordering},
     },
 };
 
-use tokio::sync::Notify;
-
-use super::voice::Voice;
+use super::{presence::Presence, voice::Voice};
 use crate::{
     proto::server::RequestContext,
     server::{
         auth::grant::Granted,
         error::{Error, ErrorKind, Result},
         limits::Limits,
-        replay::{claims::Claims, round::Clock, stage::Stage},
+        replay::{course::Course, journal::hex, round::Clock, stage::Stage},
+        seal::random_bytes,
     },
 };
 
@@ -32,13 +31,15 @@ pub(crate) struct Call {
     pub(crate) limits: Limits,
     /// Where the conversation is replayed; live ones have none.
     pub(crate) stage: Option<Stage>,
-    /// From the second round on, what happens once is claimed.
-    pub(crate) claims: Option<Claims>,
-    /// What time it is, where a replay must know.
+    /// From the second round on, what happens is written down.
+    pub(crate) course: Option<Course>,
+    /// What time it is, where a replay must know: the same for all who play
+    /// the same round.
     pub(crate) clock: Clock,
+    pub(crate) presence: Arc<Presence>,
+    /// The name of the conversation, once somebody wants to know.
+    id: OnceLock<Box<str>>,
     questions: AtomicU32,
-    over: AtomicBool,
-    ended: Notify,
 }
 
 impl Call {
@@ -57,12 +58,32 @@ impl Call {
             voice,
             limits,
             stage: None,
-            claims: None,
+            course: None,
             clock,
+            presence: Arc::default(),
+            id: OnceLock::new(),
             questions: AtomicU32::new(0),
-            over: AtomicBool::new(false),
-            ended: Notify::new(),
         }
+    }
+
+    /// Whether the caller has left a conversation that nobody can go on with:
+    /// no state of it was handed out.
+    pub(crate) fn is_deserted(&self) -> bool {
+        let is_put_off = self.stage.as_ref().is_some_and(Stage::is_closed);
+        self.presence.has_left() && self.course.is_none() && !is_put_off
+    }
+
+    /// A name that no other conversation has, and that this one keeps.
+    pub(crate) fn id(&self) -> &str {
+        self.id.get_or_init(|| {
+            let name: [u8; 16] = random_bytes();
+            hex(&name).into()
+        })
+    }
+
+    /// The conversation has a name already.
+    pub(crate) fn is_called(&mut self, id: Box<str>) {
+        self.id = OnceLock::from(id);
     }
 
     /// Counts a question, and refuses it if there were enough.
@@ -74,17 +95,6 @@ impl Call {
         let message = format!("no more than {limit} questions may be asked");
         Err(Error::of(ErrorKind::TooManyQuestions { limit }, message))
     }
-
-    /// Waits until nobody waits for the call any more.
-    pub(super) async fn until_over(&self) {
-        loop {
-            let ended = self.ended.notified();
-            if self.over.load(Ordering::Acquire) {
-                return;
-            }
-            ended.await;
-        }
-    }
 }
 
 /// Says that a call is over when it is dropped, however it ended.
@@ -92,8 +102,7 @@ pub(crate) struct EndOfCall(pub(crate) Arc<Call>);
 
 impl Drop for EndOfCall {
     fn drop(&mut self) {
-        self.0.over.store(true, Ordering::Release);
-        self.0.ended.notify_waiters();
+        self.0.presence.end();
     }
 }
 

@@ -93,7 +93,8 @@ impl<S> ServerContext<S> {
     }
 
     /// Sends a log message, if the client wants any of that level. Says
-    /// whether it was sent.
+    /// whether it was sent. What a conversation said in an earlier round is not
+    /// sent again.
     pub fn log<T: Serialize + ?Sized>(&self, level: LogLevel, data: &T) -> bool {
         self.log_as(None, level, data)
     }
@@ -110,16 +111,17 @@ impl<S> ServerContext<S> {
         data: &T,
     ) -> bool {
         match RawJson::encode(data) {
-            Ok(data) => self.call.voice.log(level, logger, data),
-            Err(_) => false,
+            Ok(data) if !self.call.is_replaying() => self.call.voice.log(level, logger, data),
+            _ => false,
         }
     }
 
     /// Says how far the work has come, of how much if that is known, if the
     /// client asked for it. Each number must be greater than the one before;
-    /// others are not sent. Says whether it was sent.
+    /// others are not sent, and neither is what a conversation said in an
+    /// earlier round. Says whether it was sent.
     pub fn progress(&self, progress: f64, total: impl Into<Option<f64>>) -> bool {
-        self.call.voice.progress(progress, total.into(), None)
+        self.say_progress(progress, total.into(), None)
     }
 
     /// As [`progress`](Self::progress), with a message for people.
@@ -129,8 +131,12 @@ impl<S> ServerContext<S> {
         total: impl Into<Option<f64>>,
         message: &str,
     ) -> bool {
-        let voice = &self.call.voice;
-        voice.progress(progress, total.into(), Some(message))
+        self.say_progress(progress, total.into(), Some(message))
+    }
+
+    fn say_progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) -> bool {
+        let call = &self.call;
+        !call.is_replaying() && call.voice.progress(progress, total, message)
     }
 
     /// Closes the connection on which the client waits for the answer, if the
@@ -146,8 +152,8 @@ impl<S> ServerContext<S> {
     /// The handler itself is dropped then. This is for work that it started
     /// elsewhere, in a task or thread of its own.
     pub fn over(&self) -> impl Future<Output = ()> + Send + 'static {
-        let call = Arc::clone(&self.call);
-        async move { call.until_over().await }
+        let presence = Arc::clone(&self.call.presence);
+        async move { presence.until_over().await }
     }
 }
 

@@ -2,15 +2,17 @@
 
 use std::{fmt, future::Future, ops::Deref, sync::Arc};
 
-use serde::{Serialize, de::DeserializeOwned};
-
 use super::{
-    Branch, Elicitation, ModelPrompt, RootsQuestion, Sample, ServerContext, Visit, ask::Question,
-    elicit::Confirm, scope::Scope,
+    Branch, Elicitation, ModelPrompt, RootsQuestion, Sample, ServerContext, Step, Visit,
+    ask::Question, elicit::Confirm, scope::Scope,
 };
 use crate::{
     proto::{jsonrpc::RawJson, model::SamplingMessage},
-    server::{error::Result, form::Elicit},
+    server::{
+        error::Result,
+        form::Elicit,
+        replay::journal::{digest, hex},
+    },
 };
 
 /// Asks the user and models, in the middle of a call.
@@ -189,18 +191,37 @@ impl<S> Conversation<S> {
     /// [`ErrorKind::Failed`](crate::server::ErrorKind::Failed), whatever it was. A step
     /// must neither ask anything nor take steps of its own.
     ///
-    /// # Errors
+    /// A step that has begun comes to its end even if the client goes away
+    /// meanwhile; a client that then repeats its round goes on from there.
     ///
-    /// What the step returns; and where it was begun before and its end is not
-    /// known, since the node died.
-    pub async fn step<T: Serialize + DeserializeOwned>(
-        &self,
-        name: &str,
-        work: impl Future<Output = Result<T>>,
-    ) -> Result<T> {
-        let id = self.scope.repeated(name);
-        self.scope.unless_cut_off(&self.context.call, &id).await;
-        self.context.call.step(&id, work).await
+    /// It fails with what it returns, and with
+    /// [`ErrorKind::OutcomeUnknown`](crate::server::ErrorKind::OutcomeUnknown)
+    /// where it was begun before, on a node that died in it, unless there is a
+    /// way to [find out](Step::recover).
+    pub fn step<'a, T, W>(&'a self, name: &'a str, work: W) -> Step<'a, T, W>
+    where
+        W: Future<Output = Result<T>>,
+    {
+        Step::new(&self.context.call, &self.scope, name, work)
+    }
+
+    /// A name of this conversation that no other has, the same in all its
+    /// rounds and on all nodes: 32 characters of `0-9` and `a-f`.
+    ///
+    /// A call that is made again, without the state of an earlier one, is
+    /// another conversation.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        self.context.call.id()
+    }
+
+    /// A key for the next step of this name, the same however often the step is
+    /// come to: what a payment service wants to see so as not to charge twice.
+    /// It has 32 characters of `0-9` and `a-f`.
+    #[must_use]
+    pub fn step_key(&self, name: &str) -> String {
+        let id = self.scope.next_repeated(name);
+        hex(&digest([self.id().as_bytes(), id.as_bytes()])[..16])
     }
 
     /// Asks anything that the protocol lets servers ask.

@@ -5,7 +5,8 @@
 //! nothing. Below them, [`call`] is one call of a client's, and [`voice`] the
 //! way back to it; [`ask`], [`step`] and the [deadlines](branch::deadline) of
 //! branches are where live conversations and replayed ones part, and nowhere
-//! else. [`scope`] names what is asked and done, and keeps it within bounds.
+//! else. [`presence`] says whether the caller is still there, and what goes on
+//! without them. [`scope`] names what is asked and done, and keeps it within bounds.
 
 mod ask;
 mod branch;
@@ -13,10 +14,11 @@ pub(crate) mod call;
 mod context;
 mod conversation;
 mod elicit;
+pub(crate) mod presence;
 mod roots;
 mod sample;
 mod scope;
-mod step;
+pub(crate) mod step;
 pub(crate) mod voice;
 
 pub use branch::Branch;
@@ -27,3 +29,4 @@ pub use roots::RootsQuestion;
 pub use sample::{
     ForCalls, ForText, ForValue, ModelPrompt, Sample, Sampled, Structured, ToolCalls,
 };
+pub use step::Step;

@@ -1,10 +1,15 @@
 //! What happens once in a conversation, however often it is replayed.
 
-use std::future::Future;
+use std::{
+    fmt,
+    future::{Future, Ready},
+    marker::PhantomData,
+    pin::Pin,
+};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{ask::put_off, call::Call};
+use super::{ask::put_off, call::Call, scope::Scope};
 use crate::server::{
     error::{Error, ErrorKind, Result},
     replay::{
@@ -34,8 +39,121 @@ pub(super) fn not_in_a_step(what: &str) -> Error {
     )
 }
 
+/// Work as that of a step.
+pub(crate) async fn as_a_step<T>(work: impl Future<Output = T>) -> T {
+    IN_A_STEP.scope((), work).await
+}
+
+/// Something that is to happen once in a conversation; made by
+/// [`Conversation::step`](super::Conversation::step), and begun by `.await`.
+#[must_use = "a step is taken when it is awaited"]
+pub struct Step<'a, T, W, R = fn() -> Ready<Result<T>>> {
+    call: &'a Call,
+    scope: &'a Scope,
+    name: &'a str,
+    work: W,
+    recover: Option<R>,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<'a, T, W> Step<'a, T, W> {
+    pub(super) fn new(call: &'a Call, scope: &'a Scope, name: &'a str, work: W) -> Self {
+        Self {
+            call,
+            scope,
+            name,
+            work,
+            recover: None,
+            value: PhantomData,
+        }
+    }
+
+    /// Finds out what came of the step, where it was begun on a node that died
+    /// in it: asks the payment service, looks into the database. What this
+    /// returns counts as what the step returned. It must not do what the step
+    /// does.
+    ///
+    /// ```
+    /// # use bowline::server::{Conversation, Result};
+    /// # struct Bank;
+    /// # impl Bank {
+    /// #     async fn charge(&self, key: &str) -> Result<String> { Ok(key.to_owned()) }
+    /// #     async fn find(&self, key: &str) -> Result<String> { Ok(key.to_owned()) }
+    /// # }
+    /// # async fn example(cx: Conversation<Bank>) -> Result<()> {
+    /// let (bank, key) = (cx.state(), cx.step_key("charge"));
+    /// let receipt = cx
+    ///     .step("charge", bank.charge(&key))
+    ///     .recover(|| bank.find(&key))
+    ///     .await?;
+    /// # drop(receipt);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Without it, the step fails with
+    /// [`ErrorKind::OutcomeUnknown`](crate::server::ErrorKind::OutcomeUnknown).
+    pub fn recover<R, V>(self, recover: R) -> Step<'a, T, W, R>
+    where
+        R: FnOnce() -> V,
+        V: Future<Output = Result<T>>,
+    {
+        Step {
+            call: self.call,
+            scope: self.scope,
+            name: self.name,
+            work: self.work,
+            recover: Some(recover),
+            value: PhantomData,
+        }
+    }
+}
+
+impl<'a, T, W, R, V> Step<'a, T, W, R>
+where
+    T: Serialize + DeserializeOwned,
+    W: Future<Output = Result<T>>,
+    R: FnOnce() -> V,
+    V: Future<Output = Result<T>>,
+{
+    async fn take(self) -> Result<T> {
+        let id = self.scope.repeated(self.name);
+        self.scope.unless_cut_off(self.call, &id).await;
+        let taken = self.call.step(&id, self.work).await;
+        match (taken, self.recover) {
+            (Err(error), Some(recover)) if *error.kind() == ErrorKind::OutcomeUnknown => {
+                self.call.step(&format!("{id}!recover"), recover()).await
+            }
+            (taken, _) => taken,
+        }
+    }
+}
+
+impl<'a, T, W, R, V> IntoFuture for Step<'a, T, W, R>
+where
+    T: Serialize + DeserializeOwned + Send + 'a,
+    W: Future<Output = Result<T>> + Send + 'a,
+    R: FnOnce() -> V + Send + 'a,
+    V: Future<Output = Result<T>> + Send + 'a,
+{
+    type Output = Result<T>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.take())
+    }
+}
+
+impl<T, W, R> fmt::Debug for Step<'_, T, W, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut step = f.debug_struct("Step");
+        step.field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 impl Call {
-    /// Takes a step, or tells what came of it before.
+    /// Takes a step, or tells what came of it before. Once begun, it comes to
+    /// its end although the caller leaves; and nothing begins once they have.
     ///
     /// Live, its value takes the way through JSON, too: a type that does not
     /// survive that is found out on the first try, not in another era.
@@ -47,12 +165,20 @@ impl Call {
         if in_a_step() {
             return Err(not_in_a_step("take steps of its own"));
         }
-        let work = IN_A_STEP.scope((), async { Outcome::of(work.await) });
+        let work = as_a_step(async { Outcome::of(work.await) });
         let outcome = match &self.stage {
-            None => work.await,
+            None => self.step_live(work).await,
             Some(stage) => self.step_on_stage(stage, id, work).await?,
         };
         outcome.read()
+    }
+
+    async fn step_live(&self, work: impl Future<Output = Outcome>) -> Outcome {
+        if self.presence.has_left() {
+            std::future::pending::<()>().await;
+        }
+        let _busy = self.presence.busy();
+        work.await
     }
 
     async fn step_on_stage(
@@ -67,14 +193,8 @@ impl Call {
             Entered::Recorded | Entered::Diverged => {}
             Entered::New => {
                 let running = stage.begin(id, mark).await.ok_or_else(put_off)?;
-                let ended = match &self.claims {
-                    None => Ok(work.await),
-                    Some(claims) => claims.once(id, work).await,
-                };
-                match ended {
-                    Ok(outcome) => running.end(outcome),
-                    Err(error) => stage.fail(error),
-                }
+                let _busy = self.presence.busy();
+                running.end(work.await);
             }
         }
         stage.told(id).await.ok_or_else(put_off)

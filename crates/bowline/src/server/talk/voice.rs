@@ -28,7 +28,7 @@ pub(crate) enum Voice {
 
 impl Voice {
     /// How far the work has come.
-    pub(super) fn progress(
+    pub(crate) fn progress(
         &self,
         progress: f64,
         total: Option<f64>,

@@ -9,6 +9,7 @@ use crate::{
     proto::{jsonrpc::RawJson, model::CallToolResult},
     server::{
         Conversation, ServerContext,
+        converse::Cleanup,
         error::Result,
         request::{Handled, Voices},
         service::Core,
@@ -16,6 +17,11 @@ use crate::{
     },
     transport::BoxFuture,
 };
+
+// The names of the phases, among those of steps: no step of an author's has one.
+pub(crate) const BEFORE: &str = "!before";
+pub(crate) const AFTER: &str = "!after";
+pub(crate) const CLEANUP: &str = "!cleanup";
 
 /// A phase of a tool, whatever its types are.
 type Phase<In, Out> = Arc<dyn Fn(In) -> BoxFuture<'static, Result<Out>> + Send + Sync>;
@@ -91,10 +97,12 @@ where
     R: Send + 'static,
 {
     /// What to do with the first phase's value where the last is not reached:
-    /// the conversation failed, or the caller went away while it ran.
+    /// the conversation failed or took too long, or the caller went away while
+    /// it ran.
     ///
     /// A client that never comes back with its answers is not noticed; what
-    /// must not be held for ever needs a time limit of its own.
+    /// must not be held for ever needs a time limit of its own. One that comes
+    /// back too late is.
     pub fn cleanup<F, W>(mut self, cleanup: F) -> Self
     where
         F: Work2<H, ServerContext<S>, W> + Send + Sync + 'static,
@@ -168,6 +176,11 @@ where
         let phases = Arc::clone(&self.0);
         Box::pin(async move { phases.run(arguments.read()?, context.for_state()).await })
     }
+
+    fn cleanup(&self, before: &RawJson, context: ServerContext) -> Option<Cleanup> {
+        let cleanup = self.0.cleanup.as_ref()?;
+        Some(cleanup((before.decode().ok()?, context.for_state())))
+    }
 }
 
 impl<S, I, H, R> Phases<S, I, H, R>
@@ -181,7 +194,7 @@ where
             let value = (self.before)((input, context.clone())).await?;
             Ok(RawJson::encode(&value)?)
         };
-        let handoff: RawJson = call.step("!before", before).await?;
+        let handoff: RawJson = call.step(BEFORE, before).await?;
         let mut unfinished = Unfinished {
             cleanup: self.cleanup.clone(),
             handoff: &handoff,
@@ -194,14 +207,14 @@ where
             Ok(result) => {
                 let value = handoff.decode()?;
                 let after = (self.after)((value, result, context.clone()));
-                call.step("!after", after).await
+                call.step(AFTER, after).await
             }
             Err(error) => {
                 if let Some(cleanup) = cleanup {
                     let value = handoff.decode()?;
                     let cleanup = cleanup((value, context.clone()));
                     // Why the conversation failed matters more.
-                    let _ = call.step("!cleanup", cleanup).await;
+                    let _ = call.step(CLEANUP, cleanup).await;
                 }
                 Err(error)
             }
@@ -209,7 +222,8 @@ where
     }
 }
 
-/// A live conversation that is dropped before its end is cleaned up after.
+/// A conversation that is dropped before its end, and with which nobody can go
+/// on, is cleaned up after.
 struct Unfinished<'a, S, H>
 where
     S: Send + Sync + 'static,
@@ -227,14 +241,17 @@ where
 {
     fn drop(&mut self) {
         // A replayed conversation is dropped at every question.
-        if self.context.call.is_replayed() {
+        let call = &self.context.call;
+        if call.is_replayed() && !call.is_deserted() {
             return;
         }
-        let runtime = tokio::runtime::Handle::try_current();
-        if let (Some(cleanup), Ok(runtime)) = (self.cleanup.take(), runtime)
+        if let Some(cleanup) = self.cleanup.take()
             && let Ok(handoff) = self.handoff.decode()
         {
-            runtime.spawn(cleanup((handoff, self.context.clone())));
+            let cleanup = cleanup((handoff, self.context.clone()));
+            call.presence.go_on_with(async move {
+                let _ = cleanup.await;
+            });
         }
     }
 }

@@ -8,7 +8,7 @@
 //! The other traits are bounds that explain themselves to those who miss them.
 
 mod builder;
-mod handoff;
+pub(crate) mod handoff;
 mod input;
 mod output;
 mod plain;

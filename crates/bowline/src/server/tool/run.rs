@@ -6,10 +6,10 @@ use serde::de::DeserializeOwned;
 
 use super::{Arguments, Output};
 use crate::{
-    proto::{model::CallToolResult, server::Reply},
+    proto::{jsonrpc::RawJson, model::CallToolResult, server::Reply},
     server::{
         Conversation, ServerContext,
-        converse::within,
+        converse::{Cleanup, within},
         error::Result,
         request::{Handled, Voices},
         service::Core,
@@ -31,6 +31,13 @@ pub(crate) trait Talk: Send + Sync {
         arguments: Arguments,
         context: ServerContext,
     ) -> BoxFuture<'static, Result<CallToolResult>>;
+
+    /// What to do with the value of the first phase where the last is not
+    /// reached, for tools that have phases.
+    fn cleanup(&self, before: &RawJson, context: ServerContext) -> Option<Cleanup> {
+        let _ = (before, context);
+        None
+    }
 }
 
 /// A tool that asks nothing and needs nothing but its arguments.

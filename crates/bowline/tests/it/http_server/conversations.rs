@@ -1,6 +1,9 @@
 //! Tools that talk back, over HTTP, in both eras.
 
-use bowline::server::{seal::Keyring, store::MemoryOnce};
+use bowline::server::{
+    seal::Keyring,
+    store::{MemoryJournals, MemoryState},
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -40,10 +43,13 @@ async fn a_conversation_by_rounds() {
 #[tokio::test(start_paused = true)]
 async fn two_nodes_share_a_conversation() {
     let key = || Keyring::from_secret(&[7; 32]).unwrap();
-    let once = std::sync::Arc::new(MemoryOnce::default());
+    let journals = std::sync::Arc::new(MemoryJournals::default());
     let node = || {
-        let once = std::sync::Arc::clone(&once);
-        workshop_with(|server| server.keyring(key()).once_store(once))
+        let journals = std::sync::Arc::clone(&journals);
+        workshop_with(|server| {
+            let server = server.keyring(key()).journal_store(journals);
+            server.state_store(MemoryState::default())
+        })
     };
     let (one, two) = (node(), node());
     let nodes = [Node::new(&one.service), Node::new(&two.service)];

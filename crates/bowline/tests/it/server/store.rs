@@ -1,18 +1,22 @@
 //! What every store must keep, and what the stores in memory add to it.
 //!
-//! The contracts, `once` and `state`, know the traits only, and run on any
+//! The contracts, `journal` and `state`, know the traits only, and run on any
 //! store for which a [`Rig`] is made.
 
 use std::{error::Error, sync::Arc, time::Duration};
 
 use bowline::{
-    server::store::{Claim, MemoryOnce, MemoryState, OnceStore, StateStore, StoreError},
+    server::store::{
+        Appended, JournalStore, Key, Lease, MemoryJournals, MemoryState, NewEntry, StateStore,
+        StoreError,
+    },
     transport::BoxFuture,
 };
 use bytes::Bytes;
 
 const TTL: Duration = Duration::from_secs(60);
 const TICK: Duration = Duration::from_secs(1);
+const LEASE: Duration = Duration::from_secs(6);
 
 /// An empty store, and how time passes for it.
 struct Rig<S> {
@@ -29,25 +33,48 @@ fn bytes(text: &'static str) -> Bytes {
     Bytes::from_static(text.as_bytes())
 }
 
-fn earlier(text: &'static str) -> Claim {
-    Claim::Earlier(bytes(text))
+fn key(id: &str) -> Key<'_> {
+    Key::new(id, "")
+}
+
+fn entry(position: u64, value: &'static str) -> NewEntry {
+    NewEntry::new(position, value, TTL)
+}
+
+/// An entry that makes those before it superfluous.
+fn first_entry(position: u64, value: &'static str) -> NewEntry {
+    let mut entry = entry(position, value);
+    entry.truncate = true;
+    entry
+}
+
+fn last_entry(position: u64, value: &'static str, answer: impl Into<Bytes>) -> NewEntry {
+    let mut entry = first_entry(position, value);
+    entry.answer = Some(answer.into());
+    entry
+}
+
+fn lease(holder: &str) -> Lease<'_> {
+    Lease::new(holder, LEASE)
 }
 
 #[tokio::test(start_paused = true)]
-async fn memory_keeps_the_contract_of_once() {
-    once::check(|| in_memory(MemoryOnce::new())).await.unwrap();
+async fn memory_keeps_the_contract_of_journals() {
+    journal::check(|| in_memory(MemoryJournals::new()))
+        .await
+        .unwrap();
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_shared_store_keeps_the_contract_of_once() {
-    once::check(|| in_memory::<Arc<dyn OnceStore>>(Arc::new(MemoryOnce::new())))
+async fn a_shared_store_keeps_the_contract_of_journals() {
+    journal::check(|| in_memory::<Arc<dyn JournalStore>>(Arc::new(MemoryJournals::new())))
         .await
         .unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn claims_in_memory_are_atomic_on_several_threads() {
-    once::of_many_at_once_one_is_first(in_memory(MemoryOnce::new()))
+async fn entries_in_memory_are_written_once_by_several_threads() {
+    journal::of_many_at_once_one_has_the_position(in_memory(MemoryJournals::new()))
         .await
         .unwrap();
 }
@@ -66,134 +93,209 @@ async fn a_shared_store_keeps_the_contract_of_state() {
         .unwrap();
 }
 
-/// The contract of a `OnceStore`.
-mod once {
+/// The contract of a `JournalStore`.
+mod journal {
     use tokio::task::JoinSet;
 
     use super::*;
 
     const TASKS: u8 = 8;
 
-    pub(super) async fn check<S: OnceStore>(make: impl Fn() -> Rig<S>) -> Result<(), StoreError> {
-        a_key_is_claimed_once(make()).await?;
-        a_later_claim_changes_nothing(make()).await?;
-        later_claims_see_what_was_put(make()).await?;
-        a_put_needs_no_claim(make()).await?;
-        a_put_counts_from_its_own_time(make()).await?;
-        an_expired_entry_can_be_put_again(make()).await?;
-        any_key_and_value_will_do(make()).await?;
-        of_many_at_once_one_is_first(make()).await?;
+    pub(super) async fn check<S: JournalStore>(
+        make: impl Fn() -> Rig<S>,
+    ) -> Result<(), StoreError> {
+        a_position_is_written_once(make()).await?;
+        entries_are_read_from_where_they_are_news(make()).await?;
+        what_is_superfluous_may_go_and_positions_stay(make()).await?;
+        the_last_entry_has_an_answer_and_frees_the_lease(make()).await?;
+        a_lease_is_for_one_until_it_ends(make()).await?;
+        a_lease_is_given_back_by_its_holder_only(make()).await?;
+        a_journal_is_kept_from_its_last_entry_on(make()).await?;
+        any_value_will_do(make()).await?;
+        of_many_at_once_one_has_the_position(make()).await?;
         Ok(())
     }
 
-    async fn a_key_is_claimed_once<S: OnceStore>(rig: Rig<S>) -> Result<(), StoreError> {
-        let (store, pass) = (rig.store, rig.pass);
-        assert_eq!(store.claim("a", bytes("1"), TTL).await?, Claim::First);
-        assert_eq!(store.claim("a", bytes("2"), TTL).await?, earlier("1"));
-        assert_eq!(store.claim("b", bytes("3"), TTL).await?, Claim::First);
-        pass(TTL - TICK).await;
-        assert_eq!(store.claim("a", bytes("4"), TTL).await?, earlier("1"));
-        pass(2 * TICK).await;
-        assert_eq!(store.claim("a", bytes("5"), TTL).await?, Claim::First);
-        assert_eq!(store.claim("a", bytes("6"), TTL).await?, earlier("5"));
-        Ok(())
-    }
-
-    async fn a_later_claim_changes_nothing<S: OnceStore>(rig: Rig<S>) -> Result<(), StoreError> {
-        let (store, pass) = (rig.store, rig.pass);
-        store.claim("a", bytes("1"), TTL).await?;
-        store.claim("a", bytes("2"), 10 * TTL).await?;
-        assert_eq!(store.claim("a", bytes("3"), TTL).await?, earlier("1"));
-        pass(TTL + TICK).await;
-        let claim = store.claim("a", bytes("4"), TTL).await?;
-        assert_eq!(claim, Claim::First, "the second did not prolong the first");
-        Ok(())
-    }
-
-    async fn later_claims_see_what_was_put<S: OnceStore>(rig: Rig<S>) -> Result<(), StoreError> {
+    async fn a_position_is_written_once<S: JournalStore>(rig: Rig<S>) -> Result<(), StoreError> {
         let store = rig.store;
-        store.claim("a", bytes("begun"), TTL).await?;
-        store.put("a", bytes("done"), TTL).await?;
-        assert_eq!(store.claim("a", bytes("x"), TTL).await?, earlier("done"));
-        store.put("a", bytes("better"), TTL).await?;
-        assert_eq!(store.claim("a", bytes("x"), TTL).await?, earlier("better"));
+        assert_eq!(
+            store.append(key("a"), entry(1, "gap")).await?,
+            Appended::Taken
+        );
+        assert_eq!(store.append(key("a"), entry(0, "1")).await?, Appended::Done);
+        assert_eq!(
+            store.append(key("a"), entry(0, "2")).await?,
+            Appended::Taken
+        );
+        assert_eq!(
+            store.append(key("a"), entry(2, "gap")).await?,
+            Appended::Taken
+        );
+        assert_eq!(store.append(key("b"), entry(0, "3")).await?, Appended::Done);
+        assert_eq!(store.append(key("a"), entry(1, "4")).await?, Appended::Done);
+        let opened = store.open(key("a"), 0, lease("x")).await?;
+        assert_eq!(opened.entries, [bytes("1"), bytes("4")]);
+        assert_eq!(opened.next, 2);
         Ok(())
     }
 
-    async fn a_put_needs_no_claim<S: OnceStore>(rig: Rig<S>) -> Result<(), StoreError> {
+    async fn entries_are_read_from_where_they_are_news<S: JournalStore>(
+        rig: Rig<S>,
+    ) -> Result<(), StoreError> {
         let store = rig.store;
-        store.put("a", bytes("done"), TTL).await?;
-        assert_eq!(store.claim("a", bytes("x"), TTL).await?, earlier("done"));
+        assert_eq!(store.open(key("a"), 0, lease("x")).await?.next, 0);
+        for (position, value) in [(0, "0"), (1, "1"), (2, "2")] {
+            store.append(key("a"), entry(position, value)).await?;
+        }
+        let all = [bytes("0"), bytes("1"), bytes("2")];
+        for from in 0..=3 {
+            let opened = store.open(key("a"), from, lease("x")).await?;
+            assert_eq!(opened.entries, all[usize::try_from(from).unwrap()..]);
+            assert_eq!(opened.next, 3);
+            assert_eq!(opened.answer, None);
+        }
+        assert!(
+            store
+                .open(key("a"), 9, lease("x"))
+                .await?
+                .entries
+                .is_empty()
+        );
         Ok(())
     }
 
-    async fn a_put_counts_from_its_own_time<S: OnceStore>(rig: Rig<S>) -> Result<(), StoreError> {
-        let (store, pass) = (rig.store, rig.pass);
-        store.claim("a", bytes("begun"), TTL).await?;
-        pass(TTL / 2).await;
-        store.put("a", bytes("done"), TTL).await?;
-        pass(TTL - TICK).await;
-        assert_eq!(store.claim("a", bytes("x"), TTL).await?, earlier("done"));
-        pass(2 * TICK).await;
-        assert_eq!(store.claim("a", bytes("x"), TTL).await?, Claim::First);
+    async fn what_is_superfluous_may_go_and_positions_stay<S: JournalStore>(
+        rig: Rig<S>,
+    ) -> Result<(), StoreError> {
+        let store = rig.store;
+        store.append(key("a"), entry(0, "0")).await?;
+        store.append(key("a"), first_entry(1, "1")).await?;
+        store.append(key("a"), entry(2, "2")).await?;
+        let opened = store.open(key("a"), 1, lease("x")).await?;
+        assert_eq!(opened.entries, [bytes("1"), bytes("2")]);
+        assert_eq!(opened.next, 3);
+        // Whoever knows less finds what is kept, which is not what it expects.
+        let opened = store.open(key("a"), 0, lease("x")).await?;
+        assert_eq!(opened.entries.last(), Some(&bytes("2")));
+        assert_eq!(
+            store.append(key("a"), entry(0, "x")).await?,
+            Appended::Taken
+        );
         Ok(())
     }
 
-    async fn an_expired_entry_can_be_put_again<S: OnceStore>(
+    async fn the_last_entry_has_an_answer_and_frees_the_lease<S: JournalStore>(
+        rig: Rig<S>,
+    ) -> Result<(), StoreError> {
+        let store = rig.store;
+        assert!(store.open(key("a"), 0, lease("x")).await?.acquired);
+        store.append(key("a"), entry(0, "0")).await?;
+        assert!(!store.open(key("a"), 0, lease("y")).await?.acquired);
+        store.append(key("a"), last_entry(1, "end", "42")).await?;
+        let opened = store.open(key("a"), 0, lease("y")).await?;
+        assert_eq!(opened.entries.last(), Some(&bytes("end")));
+        assert_eq!(opened.answer, Some(bytes("42")));
+        assert_eq!(opened.next, 2);
+        assert!(opened.acquired);
+        Ok(())
+    }
+
+    async fn a_lease_is_for_one_until_it_ends<S: JournalStore>(
         rig: Rig<S>,
     ) -> Result<(), StoreError> {
         let (store, pass) = (rig.store, rig.pass);
-        store.claim("a", bytes("begun"), TTL).await?;
-        pass(TTL + TICK).await;
-        store.put("a", bytes("done"), TTL).await?;
-        assert_eq!(store.claim("a", bytes("x"), TTL).await?, earlier("done"));
+        assert!(store.open(key("a"), 0, lease("x")).await?.acquired);
+        assert!(store.open(key("a"), 0, lease("x")).await?.acquired, "again");
+        assert!(!store.open(key("a"), 0, lease("y")).await?.acquired);
+        pass(LEASE - TICK).await;
+        store.renew(key("a"), lease("y")).await?;
+        assert!(!store.open(key("a"), 0, lease("y")).await?.acquired);
+        store.renew(key("a"), lease("x")).await?;
+        pass(2 * TICK).await;
+        assert!(
+            !store.open(key("a"), 0, lease("y")).await?.acquired,
+            "renewed"
+        );
+        pass(LEASE).await;
+        assert!(store.open(key("a"), 0, lease("y")).await?.acquired);
+        store.renew(key("a"), lease("x")).await?;
+        assert!(!store.open(key("a"), 0, lease("x")).await?.acquired, "lost");
         Ok(())
     }
 
-    async fn any_key_and_value_will_do<S: OnceStore>(rig: Rig<S>) -> Result<(), StoreError> {
+    async fn a_lease_is_given_back_by_its_holder_only<S: JournalStore>(
+        rig: Rig<S>,
+    ) -> Result<(), StoreError> {
         let store = rig.store;
-        let long = "k".repeat(300);
-        let keys = ["", " ", "a b\n", "é*?[x]", "{a}:b", long.as_str()];
+        store.release(key("a"), "x").await?;
+        assert!(store.open(key("a"), 0, lease("x")).await?.acquired);
+        store.append(key("a"), entry(0, "0")).await?;
+        store.release(key("a"), "y").await?;
+        assert!(!store.open(key("a"), 0, lease("y")).await?.acquired);
+        store.release(key("a"), "x").await?;
+        let opened = store.open(key("a"), 0, lease("y")).await?;
+        assert!(opened.acquired);
+        assert_eq!(opened.next, 1, "what was written stays");
+        Ok(())
+    }
+
+    async fn a_journal_is_kept_from_its_last_entry_on<S: JournalStore>(
+        rig: Rig<S>,
+    ) -> Result<(), StoreError> {
+        let (store, pass) = (rig.store, rig.pass);
+        store.append(key("a"), entry(0, "0")).await?;
+        pass(TTL / 2).await;
+        store.append(key("a"), entry(1, "1")).await?;
+        pass(TTL - TICK).await;
+        assert_eq!(store.open(key("a"), 0, lease("x")).await?.next, 2);
+        pass(LEASE + 2 * TICK).await;
+        assert_eq!(
+            store.append(key("a"), entry(0, "new")).await?,
+            Appended::Done
+        );
+        Ok(())
+    }
+
+    async fn any_value_will_do<S: JournalStore>(rig: Rig<S>) -> Result<(), StoreError> {
+        let store = rig.store;
+        let id = "f".repeat(65);
         let values = [
             Bytes::new(),
             Bytes::from_iter(0..=255),
             Bytes::from(vec![7; 70_000]),
         ];
-        for (at, key) in keys.into_iter().enumerate() {
-            let value = values[at % values.len()].clone();
-            let claim = store.claim(key, value.clone(), TTL).await?;
-            assert_eq!(claim, Claim::First, "{key:?}");
-            let claim = store.claim(key, bytes("x"), TTL).await?;
-            assert_eq!(claim, Claim::Earlier(value), "{key:?}");
+        for (position, value) in (0..).zip(&values) {
+            let entry = NewEntry::new(position, value.clone(), TTL);
+            assert_eq!(store.append(key(&id), entry).await?, Appended::Done);
         }
+        assert_eq!(store.open(key(&id), 0, lease("x")).await?.entries, values);
         Ok(())
     }
 
     /// On one thread, all tasks begin before any goes on, so that a store which
     /// looks, waits and then writes is caught each time.
-    pub(super) async fn of_many_at_once_one_is_first<S: OnceStore>(
+    pub(super) async fn of_many_at_once_one_has_the_position<S: JournalStore>(
         rig: Rig<S>,
     ) -> Result<(), StoreError> {
         let store = Arc::new(rig.store);
-        for round in 0..100 {
+        for position in 0..100 {
             let mut tasks = JoinSet::new();
             for task in 0..TASKS {
                 let store = Arc::clone(&store);
                 tasks.spawn(async move {
-                    let (key, value) = (format!("round {round}"), Bytes::from(vec![task]));
-                    let claim = store.claim(&key, value.clone(), TTL).await?;
-                    Ok::<_, StoreError>(match claim {
-                        Claim::First => (true, value),
-                        Claim::Earlier(value) => (false, value),
-                    })
+                    let entry = NewEntry::new(position, vec![task], TTL);
+                    let appended = store.append(key("a"), entry).await?;
+                    Ok::<_, StoreError>((task, appended))
                 });
             }
             let told: Result<Vec<_>, _> = tasks.join_all().await.into_iter().collect();
-            let told = told?;
-            let firsts = told.iter().filter(|(first, _)| *first).count();
-            assert_eq!(firsts, 1, "in round {round}: {told:?}");
-            let agree = told.iter().all(|(_, value)| *value == told[0].1);
-            assert!(agree, "all see the value of the first: {told:?}");
+            let mut done = told?;
+            done.retain(|(_, appended)| *appended == Appended::Done);
+            let [(task, _)] = *done else {
+                panic!("at {position}: {done:?}");
+            };
+            let opened = store.open(key("a"), position, lease("x")).await?;
+            assert_eq!(opened.entries, [vec![task]]);
         }
         Ok(())
     }
@@ -207,7 +309,7 @@ mod state {
         what_is_saved_can_be_loaded_again_and_again(make()).await?;
         the_last_to_save_is_right(make()).await?;
         states_expire_and_no_sooner(make()).await?;
-        any_handle_and_state_will_do(make()).await?;
+        any_state_will_do(make()).await?;
         Ok(())
     }
 
@@ -215,35 +317,35 @@ mod state {
         rig: Rig<S>,
     ) -> Result<(), StoreError> {
         let store = rig.store;
-        assert_eq!(store.load("a").await?, None);
-        store.save("a", bytes("1"), TTL).await?;
+        assert_eq!(store.load(key("a")).await?, None);
+        store.save(key("a"), bytes("1"), TTL).await?;
         for _ in 0..2 {
-            assert_eq!(store.load("a").await?, Some(bytes("1")));
+            assert_eq!(store.load(key("a")).await?, Some(bytes("1")));
         }
-        assert_eq!(store.load("b").await?, None);
+        assert_eq!(store.load(key("b")).await?, None);
         Ok(())
     }
 
     async fn the_last_to_save_is_right<S: StateStore>(rig: Rig<S>) -> Result<(), StoreError> {
         let store = rig.store;
-        store.save("a", bytes("1"), TTL).await?;
-        store.save("b", bytes("2"), TTL).await?;
-        store.save("a", bytes("3"), TTL).await?;
-        assert_eq!(store.load("a").await?, Some(bytes("3")));
-        assert_eq!(store.load("b").await?, Some(bytes("2")));
+        store.save(key("a"), bytes("1"), TTL).await?;
+        store.save(key("b"), bytes("2"), TTL).await?;
+        store.save(key("a"), bytes("3"), TTL).await?;
+        assert_eq!(store.load(key("a")).await?, Some(bytes("3")));
+        assert_eq!(store.load(key("b")).await?, Some(bytes("2")));
         Ok(())
     }
 
     async fn states_expire_and_no_sooner<S: StateStore>(rig: Rig<S>) -> Result<(), StoreError> {
         let (store, pass) = (rig.store, rig.pass);
-        store.save("a", bytes("1"), TTL).await?;
-        store.save("b", bytes("2"), TTL).await?;
+        store.save(key("a"), bytes("1"), TTL).await?;
+        store.save(key("b"), bytes("2"), TTL).await?;
         pass(TTL - TICK).await;
-        assert_eq!(store.load("a").await?, Some(bytes("1")));
-        store.save("b", bytes("3"), TTL).await?;
+        assert_eq!(store.load(key("a")).await?, Some(bytes("1")));
+        store.save(key("b"), bytes("3"), TTL).await?;
         pass(2 * TICK).await;
-        assert_eq!(store.load("a").await?, None);
-        let saved_again = store.load("b").await?;
+        assert_eq!(store.load(key("a")).await?, None);
+        let saved_again = store.load(key("b")).await?;
         assert_eq!(
             saved_again,
             Some(bytes("3")),
@@ -252,82 +354,135 @@ mod state {
         Ok(())
     }
 
-    async fn any_handle_and_state_will_do<S: StateStore>(rig: Rig<S>) -> Result<(), StoreError> {
+    async fn any_state_will_do<S: StateStore>(rig: Rig<S>) -> Result<(), StoreError> {
         let store = rig.store;
         let states = [
             Bytes::new(),
             Bytes::from_iter(0..=255),
             Bytes::from(vec![7; 1 << 20]),
         ];
-        for (handle, state) in ["", "é*?[x]\n", "{a}:b"].into_iter().zip(states) {
-            store.save(handle, state.clone(), TTL).await?;
-            assert_eq!(store.load(handle).await?, Some(state), "{handle:?}");
+        for (id, state) in ["a", "0f/1e", "b"].into_iter().zip(states) {
+            store.save(key(id), state.clone(), TTL).await?;
+            assert_eq!(store.load(key(id)).await?, Some(state), "{id:?}");
         }
         Ok(())
     }
 }
 
-#[track_caller]
-fn check_full<T: std::fmt::Debug>(outcome: Result<T, StoreError>) {
-    let message = "the store in memory is full of what has not expired";
-    assert_eq!(outcome.expect_err("it is full").to_string(), message);
+/// The accounts of two callers who have names.
+const ADA: &str = "ada0";
+const BOB: &str = "b0b0";
+
+#[tokio::test(start_paused = true)]
+async fn a_full_store_refuses_entries_and_forgets_none() {
+    // Callers without a name may have half of it.
+    let store = MemoryJournals::with_limits(4, 1000, 1000);
+    store.append(key("a"), entry(0, "1")).await.unwrap();
+    store.append(key("b"), entry(0, "2")).await.unwrap();
+    let full = store.append(key("c"), entry(0, "3")).await.unwrap_err();
+    let message = "this caller has its share of the store in memory in use";
+    assert_eq!(full.to_string(), message);
+    for (id, value) in [("a", "1"), ("b", "2")] {
+        let opened = store.open(key(id), 0, lease("x")).await.unwrap();
+        assert_eq!(opened.entries, [bytes(value)]);
+    }
+    let last = last_entry(1, "end", "answer");
+    let ended = store.append(key("a"), last).await.unwrap();
+    assert_eq!(ended, Appended::Done, "what has a journal may end");
+    tokio::time::advance(TTL + LEASE).await;
+    let made = store.append(key("c"), entry(0, "3")).await.unwrap();
+    assert_eq!(made, Appended::Done, "what expired made room");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_store_refuses_claims_and_forgets_none() {
-    let store = MemoryOnce::with_limits(2, 1000);
-    store.claim("a", bytes("1"), TTL).await.unwrap();
-    store.claim("b", bytes("2"), 2 * TTL).await.unwrap();
-    check_full(store.claim("c", bytes("3"), TTL).await);
-    check_full(store.put("c", bytes("3"), TTL).await);
-    assert_eq!(
-        store.claim("a", bytes("x"), TTL).await.unwrap(),
-        earlier("1")
-    );
-    assert_eq!(
-        store.claim("b", bytes("x"), TTL).await.unwrap(),
-        earlier("2")
-    );
-    store
-        .put("a", bytes("done"), TTL)
+async fn one_caller_cannot_fill_the_store_for_others() {
+    let store = MemoryJournals::with_limits(1000, 8000, 8000);
+    let large: &'static str = "x".repeat(400).leak();
+    let mut had = 0;
+    while store
+        .append(Key::new(&format!("{had}"), ADA), entry(0, large))
         .await
-        .expect("a claim in place has room for its answer");
-
-    tokio::time::advance(TTL).await;
-    let claim = store.claim("c", bytes("3"), TTL).await.unwrap();
-    assert_eq!(claim, Claim::First, "what expired made room");
-    assert_eq!(
-        store.claim("b", bytes("x"), TTL).await.unwrap(),
-        earlier("2")
-    );
+        .is_ok()
+    {
+        had += 1;
+    }
+    assert_eq!(had, 2, "an eighth of 8,000 bytes");
+    let other = store.append(Key::new("b0", BOB), entry(0, large)).await;
+    assert_eq!(other.unwrap(), Appended::Done);
+    let nobody = store.append(key("n0"), entry(0, large)).await;
+    assert_eq!(nobody.unwrap(), Appended::Done);
+    // Nobody is kept from a lease.
+    let opened = store.open(Key::new("a9", ADA), 0, lease("x")).await;
+    assert!(opened.unwrap().acquired);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_put_without_room_leaves_the_claim() {
-    let store = MemoryOnce::with_limits(10, 10);
-    store.claim("a", bytes("begun"), TTL).await.unwrap();
-    check_full(store.put("a", bytes("far too long"), TTL).await);
-    assert_eq!(
-        store.claim("a", bytes("x"), TTL).await.unwrap(),
-        earlier("begun")
-    );
+async fn old_answers_make_room_for_new_ones_of_the_same_caller() {
+    let store = MemoryJournals::with_limits(1000, 80_000, 8000);
+    let answer = || vec![7; 400];
+    let ids = ["a0", "a1", "a2", "a3"];
+    let bob = Key::new("b0", BOB);
     store
-        .put("a", bytes("123456789"), TTL)
+        .append(bob, last_entry(0, "end", answer()))
         .await
-        .expect("keys count, and what is replaced does not");
+        .unwrap();
+    for id in ids {
+        let key = Key::new(id, ADA);
+        store
+            .append(key, last_entry(0, "end", answer()))
+            .await
+            .unwrap();
+    }
+    let mut kept = Vec::new();
+    for id in ids {
+        let opened = store.open(Key::new(id, ADA), 0, lease("x")).await.unwrap();
+        assert_eq!(opened.entries, [bytes("end")], "that it has ended is known");
+        kept.push(opened.answer.is_some());
+    }
+    assert_eq!(kept, [false, false, true, true]);
+    let opened = store.open(bob, 0, lease("x")).await.unwrap();
+    assert!(opened.answer.is_some(), "it is another's");
+    // One that never has room is not kept, and takes no others along.
+    let large = last_entry(0, "end", vec![7; 2000]);
+    store.append(Key::new("a4", ADA), large).await.unwrap();
+    let opened = store.open(Key::new("a4", ADA), 0, lease("x")).await;
+    assert_eq!(opened.unwrap().answer, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn those_who_wait_are_told_when_something_changes() {
+    let store = MemoryJournals::new();
+    store.open(key("a"), 0, lease("x")).await.unwrap();
+    let appended = store.changed(key("a"));
+    store.append(key("a"), entry(0, "0")).await.unwrap();
+    appended.await;
+    let released = store.changed(key("a"));
+    store.release(key("a"), "x").await.unwrap();
+    released.await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_alone_leaves_nothing_behind() {
+    let store = MemoryJournals::with_limits(0, 0, 0);
+    let empty = format!("{store:?}");
+    for id in ["a", "b", "c"] {
+        assert!(store.open(key(id), 0, lease("x")).await.unwrap().acquired);
+        store.release(key(id), "x").await.unwrap();
+    }
+    assert_eq!(format!("{store:?}"), empty);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_full_store_refuses_states_and_forgets_none() {
-    let store = MemoryState::with_limits(10, 10);
-    store.save("a", bytes("1234"), TTL).await.unwrap();
-    check_full(store.save("b", bytes("12345"), TTL).await);
-    store.save("b", bytes("1234"), TTL).await.unwrap();
-    check_full(store.save("", bytes("1"), TTL).await);
-    assert_eq!(store.load("a").await.unwrap(), Some(bytes("1234")));
+    let store = MemoryState::with_limits(20, 20);
+    store.save(key("a"), bytes("1234"), TTL).await.unwrap();
+    store.save(key("b"), bytes("12345"), TTL).await.unwrap_err();
+    store.save(key("b"), bytes("1234"), TTL).await.unwrap();
+    store.save(key(""), bytes("1"), TTL).await.unwrap_err();
+    assert_eq!(store.load(key("a")).await.unwrap(), Some(bytes("1234")));
     tokio::time::advance(TTL).await;
     store
-        .save("c", bytes("123456789"), TTL)
+        .save(key("c"), bytes("123456789"), TTL)
         .await
         .expect("what expired made room");
 }
@@ -336,30 +491,44 @@ async fn a_full_store_refuses_states_and_forgets_none() {
 #[tokio::test(start_paused = true)]
 async fn a_small_part_does_not_keep_a_large_frame() {
     let frame = Bytes::from(vec![7; 1 << 20]);
-    let (once, state) = (MemoryOnce::new(), MemoryState::new());
-    once.claim("a", frame.slice(..5), TTL).await.unwrap();
-    once.put("b", frame.slice(..5), TTL).await.unwrap();
-    state.save("c", frame.slice(..5), TTL).await.unwrap();
+    let (journals, states) = (MemoryJournals::new(), MemoryState::new());
+    let mut entry = NewEntry::new(0, frame.slice(..5), TTL);
+    entry.answer = Some(frame.slice(..5));
+    journals.append(key("a"), entry).await.unwrap();
+    let state = frame.slice(..5);
+    states.save(key("c"), state, TTL).await.unwrap();
     assert!(frame.is_unique(), "the stores have copies");
 }
 
 /// A call that is dropped before it began has not happened.
 #[tokio::test(start_paused = true)]
 async fn nothing_happens_before_the_first_poll() {
-    let store = MemoryOnce::new();
-    drop(store.claim("a", bytes("1"), TTL));
-    assert_eq!(
-        store.claim("a", bytes("2"), TTL).await.unwrap(),
-        Claim::First
-    );
+    let store = MemoryJournals::new();
+    drop(store.append(key("a"), entry(0, "1")));
+    let appended = store.append(key("a"), entry(0, "2")).await;
+    assert_eq!(appended.unwrap(), Appended::Done);
 }
 
 #[tokio::test(start_paused = true)]
 async fn debug_shows_no_contents() {
-    let store = MemoryOnce::with_limits(2, 1000);
-    store.claim("key", bytes("value"), TTL).await.unwrap();
-    let shown = "MemoryOnce(Shelf { entries: 1, max_entries: 2, bytes: 8, max_bytes: 1000 })";
-    assert_eq!(format!("{store:?}"), shown);
+    let store = MemoryJournals::new();
+    store
+        .append(key("secret"), entry(0, "value"))
+        .await
+        .unwrap();
+    let shown = format!("{store:?}");
+    assert!(shown.contains("bytes: 11"), "{shown}");
+    assert!(
+        !shown.contains("secret") && !shown.contains("value"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn stores_in_memory_have_a_name_that_no_other_has() {
+    let (one, other) = (MemoryJournals::new(), MemoryJournals::new());
+    assert!(one.instance().is_some());
+    assert_ne!(one.instance(), other.instance());
 }
 
 #[test]

@@ -13,7 +13,7 @@ use bowline::{
     server::{
         Server, Service,
         seal::Keyring,
-        store::{MemoryOnce, MemoryState},
+        store::{MemoryJournals, MemoryState},
     },
     testing::{
         BothWays, Entry, ModelAnswer, TestClient, UserAnswer, accept, cancel, confirmed, decline,
@@ -108,15 +108,15 @@ async fn a_model_is_asked_for_no_more_than_a_sentence() {
 #[tokio::test]
 async fn nothing_is_booked_twice_on_two_nodes() {
     let agency = Agency::default();
-    let (once, states) = (
-        Arc::new(MemoryOnce::default()),
+    let (journals, states) = (
+        Arc::new(MemoryJournals::default()),
         Arc::new(MemoryState::default()),
     );
     let node = || {
         let keys = Keyring::from_secret(b"a secret for tests, and for nothing else");
         server(&agency)
             .keyring(keys.expect("it is long enough"))
-            .once_store(Arc::clone(&once))
+            .journal_store(Arc::clone(&journals))
             .state_store(Arc::clone(&states))
             .build()
             .expect("the server is sound")

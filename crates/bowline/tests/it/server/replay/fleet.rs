@@ -67,12 +67,9 @@ struct Node {
 }
 
 impl Node {
-    fn start(folder: &Folder, max_state: usize, hurry: bool) -> Self {
+    fn start(folder: &Folder, max_state: usize) -> Self {
         let mut command = Command::new(example("replay_node"));
         command.arg(&folder.0).arg(max_state.to_string());
-        if hurry {
-            command.arg("hurry");
-        }
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -116,8 +113,8 @@ impl Node {
 async fn nodes_take_turns_in_one_conversation() {
     for max_state in [32 * 1024, 0] {
         let folder = Folder::new(&format!("turns-{max_state}"));
-        let mut one = Node::start(&folder, max_state, false);
-        let mut two = Node::start(&folder, max_state, false);
+        let mut one = Node::start(&folder, max_state);
+        let mut two = Node::start(&folder, max_state);
         let called = Called::new("order");
         let first = one.ask(&called.params()).await.questions();
         let params = called.later(&first.state, &first.answers(always("tea")));
@@ -139,7 +136,7 @@ async fn nodes_take_turns_in_one_conversation() {
 #[tokio::test]
 async fn a_round_goes_on_elsewhere_when_its_node_dies_between_steps() {
     let folder = Folder::new("between");
-    let mut one = Node::start(&folder, 32 * 1024, false);
+    let mut one = Node::start(&folder, 32 * 1024);
     let called = Called::new("order");
     let first = one.ask(&called.params()).await.questions();
     let params = called.later(&first.state, &first.answers(always("tea")));
@@ -147,7 +144,7 @@ async fn a_round_goes_on_elsewhere_when_its_node_dies_between_steps() {
     one.send(&params).await;
     one.die_at("charged").await;
     folder.go("charged");
-    let mut two = Node::start(&folder, 32 * 1024, true);
+    let mut two = Node::start(&folder, 32 * 1024);
     let second = two.ask(&params).await.questions();
     let params = called.later(&second.state, &second.answers(always("large")));
     let end = two.ask(&params).await;
@@ -158,7 +155,7 @@ async fn a_round_goes_on_elsewhere_when_its_node_dies_between_steps() {
 #[tokio::test]
 async fn a_step_whose_node_died_is_not_taken_again_and_its_end_is_unknown() {
     let folder = Folder::new("within");
-    let mut one = Node::start(&folder, 32 * 1024, false);
+    let mut one = Node::start(&folder, 32 * 1024);
     let called = Called::new("order");
     let first = one.ask(&called.params()).await.questions();
     let params = called.later(&first.state, &first.answers(always("tea")));
@@ -166,7 +163,7 @@ async fn a_step_whose_node_died_is_not_taken_again_and_its_end_is_unknown() {
     one.send(&params).await;
     one.die_at("charge").await;
     folder.go("charge");
-    let mut two = Node::start(&folder, 32 * 1024, true);
+    let mut two = Node::start(&folder, 32 * 1024);
     let second = two.ask(&params).await.questions();
     let params = called.later(&second.state, &second.answers(always("large")));
     // The conversation knows, and goes on as it sees fit. Then `after` is cut
@@ -175,7 +172,7 @@ async fn a_step_whose_node_died_is_not_taken_again_and_its_end_is_unknown() {
     two.send(&params).await;
     two.die_at("after").await;
     folder.go("after");
-    let mut three = Node::start(&folder, 32 * 1024, true);
+    let mut three = Node::start(&folder, 32 * 1024);
     for _ in 0..2 {
         let (text, failed) = three.ask(&params).await.text();
         assert!(failed && text.contains("its end is not known"), "{text}");

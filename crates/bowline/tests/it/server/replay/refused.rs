@@ -3,13 +3,17 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, SystemTime},
 };
 
-use bowline::server::{Conversation, Server, Service, Tool, seal::Keyring};
+use bowline::server::{
+    Conversation, Server, Service, Tool,
+    seal::Keyring,
+    store::{MemoryJournals, MemoryState},
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -27,6 +31,9 @@ struct Numbers {
 
 const SECRET: &[u8] = b"a secret of at least thirty-two bytes";
 const OTHER: &[u8] = b"another secret of thirty-two bytes or so";
+
+/// All servers here share it, as the nodes of a fleet do.
+static JOURNALS: LazyLock<Arc<MemoryJournals>> = LazyLock::new(Arc::default);
 
 fn keyring() -> Keyring {
     Keyring::from_secret(SECRET).expect("long enough")
@@ -54,6 +61,8 @@ fn server(name: &str) -> Server<App> {
         .tool(tool("one"))
         .tool(tool("other"))
         .keyring(keyring())
+        .journal_store(Arc::clone(&JOURNALS))
+        .state_store(MemoryState::new())
 }
 
 fn service() -> Service<App> {

@@ -6,25 +6,34 @@ use std::{
 };
 
 use bowline::{
-    server::store::{Claim, MemoryOnce, MemoryState, OnceStore, StateStore, StoreError},
+    server::store::{
+        Appended, JournalStore, Key, Lease, MemoryJournals, MemoryState, NewEntry, Opened,
+        StateStore, StoreError,
+    },
     transport::BoxFuture,
 };
 use bytes::Bytes;
 
-/// Stores in memory that can be told to fail, and remember what they saw.
+/// Stores in memory that pass for those of a fleet, can be told to fail, and
+/// remember what they saw.
 #[derive(Debug, Default)]
 pub(crate) struct Stores {
-    once: MemoryOnce,
+    journals: MemoryJournals,
     states: MemoryState,
     seen: Mutex<Seen>,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// How many more accesses fail, to keys with this in them.
+    /// How many more operations of this name fail.
     failing: Option<(&'static str, usize)>,
-    /// The keys that were claimed, and for how long.
-    claims: Vec<(String, Duration)>,
+    /// How many more entries are written without a word.
+    unheard: usize,
+    /// The entries that were appended, by how long they are kept.
+    appended: Vec<Duration>,
+    /// What was kept, as the store sees it.
+    values: Vec<Bytes>,
+    opened: usize,
     saved: usize,
 }
 
@@ -33,14 +42,29 @@ impl Stores {
         Arc::default()
     }
 
-    /// Lets the next accesses fail, to keys with this in them.
+    /// Lets the next operations of this name fail.
     pub(crate) fn fail(&self, what: &'static str, times: usize) {
         self.see(|seen| seen.failing = Some((what, times)));
     }
 
-    /// The claims that were made, and for how long.
-    pub(crate) fn claims(&self) -> Vec<(String, Duration)> {
-        self.see(|seen| seen.claims.clone())
+    /// Writes the next entries, and answers as if it had not.
+    pub(crate) fn answer_nothing(&self, times: usize) {
+        self.see(|seen| seen.unheard = times);
+    }
+
+    /// How long the entries are kept that were appended.
+    pub(crate) fn appended(&self) -> Vec<Duration> {
+        self.see(|seen| seen.appended.clone())
+    }
+
+    /// All that was given to the stores to keep.
+    pub(crate) fn values(&self) -> Vec<Bytes> {
+        self.see(|seen| seen.values.clone())
+    }
+
+    /// How often a journal was opened.
+    pub(crate) fn opened(&self) -> usize {
+        self.see(|seen| seen.opened)
     }
 
     /// How many states were saved.
@@ -52,9 +76,9 @@ impl Stores {
         look(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn check(&self, key: &str) -> Result<(), StoreError> {
+    fn check(&self, name: &str) -> Result<(), StoreError> {
         self.see(|seen| match &mut seen.failing {
-            Some((what, times)) if *times > 0 && key.contains(*what) => {
+            Some((what, times)) if *times > 0 && name == *what => {
                 *times -= 1;
                 Err(StoreError::new("out of order"))
             }
@@ -63,36 +87,62 @@ impl Stores {
     }
 }
 
-impl OnceStore for Stores {
-    fn claim<'a>(
+impl JournalStore for Stores {
+    fn open<'a>(
         &'a self,
-        key: &'a str,
-        value: Bytes,
-        ttl: Duration,
-    ) -> BoxFuture<'a, Result<Claim, StoreError>> {
+        key: Key<'a>,
+        from: u64,
+        lease: Lease<'a>,
+    ) -> BoxFuture<'a, Result<Opened, StoreError>> {
         Box::pin(async move {
-            self.see(|seen| seen.claims.push((key.to_owned(), ttl)));
-            self.check(&format!("claim {key}"))?;
-            self.once.claim(key, value, ttl).await
+            self.see(|seen| seen.opened += 1);
+            self.check("open")?;
+            self.journals.open(key, from, lease).await
         })
     }
 
-    fn put<'a>(
+    fn append<'a>(
         &'a self,
-        key: &'a str,
-        value: Bytes,
-        ttl: Duration,
+        key: Key<'a>,
+        entry: NewEntry,
+    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+        Box::pin(async move {
+            self.check("append")?;
+            let unheard = self.see(|seen| {
+                seen.appended.push(entry.ttl);
+                seen.values.push(entry.value.clone());
+                seen.values.extend(entry.answer.clone());
+                let unheard = seen.unheard > 0;
+                seen.unheard = seen.unheard.saturating_sub(1);
+                unheard
+            });
+            let appended = self.journals.append(key, entry).await;
+            match unheard {
+                true => Err(StoreError::new("no answer")),
+                false => appended,
+            }
+        })
+    }
+
+    fn renew<'a>(
+        &'a self,
+        key: Key<'a>,
+        lease: Lease<'a>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            self.check(&format!("put {key}"))?;
-            self.once.put(key, value, ttl).await
+            self.check("renew")?;
+            self.journals.renew(key, lease).await
         })
     }
 
-    fn release<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn release<'a>(
+        &'a self,
+        key: Key<'a>,
+        holder: &'a str,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            self.check(&format!("release {key}"))?;
-            self.once.release(key).await
+            self.check("release")?;
+            self.journals.release(key, holder).await
         })
     }
 }
@@ -100,21 +150,24 @@ impl OnceStore for Stores {
 impl StateStore for Stores {
     fn save<'a>(
         &'a self,
-        handle: &'a str,
+        key: Key<'a>,
         state: Bytes,
         ttl: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             self.check("save")?;
-            self.see(|seen| seen.saved += 1);
-            self.states.save(handle, state, ttl).await
+            self.see(|seen| {
+                seen.saved += 1;
+                seen.values.push(state.clone());
+            });
+            self.states.save(key, state, ttl).await
         })
     }
 
-    fn load<'a>(&'a self, handle: &'a str) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
+    fn load<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
         Box::pin(async move {
             self.check("load")?;
-            self.states.load(handle).await
+            self.states.load(key).await
         })
     }
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bowline::server::{
     Conversation, Server, Service, Tool,
-    store::{MemoryOnce, MemoryState},
+    store::{MemoryJournals, MemoryState},
 };
 
 use super::{
@@ -35,7 +35,7 @@ fn server() -> Server<App> {
 
 fn with(stores: &Arc<Stores>) -> Service<App> {
     let server = server()
-        .once_store(Arc::clone(stores))
+        .journal_store(Arc::clone(stores))
         .state_store(Arc::clone(stores));
     server.build().expect("the server is sound")
 }
@@ -45,13 +45,13 @@ async fn a_store_that_fails_for_a_while_only_delays() {
     let stores = Stores::new();
     let service = with(&stores);
     let called = Called::new("pay");
-    // The claims of rounds have a slash more than those of steps.
-    for what in ["/round/", "/pay"] {
+    // Entries are tried three times.
+    for (what, times) in [("open", 1), ("append", 3)] {
         service.state().forget();
         let mut peer = Peer::new(&service);
         let first = peer.begin(&called).await.questions();
         let answers = first.answers(always("yes"));
-        stores.fail(what, 1);
+        stores.fail(what, times);
         let failed = peer.go_on(&called, &first.state, &answers).await;
         assert!(failed.refusal().contains("out of order"), "{failed:?}");
         assert!(service.state().noted().is_empty());
@@ -70,7 +70,7 @@ async fn a_store_that_fails_for_a_while_only_delays() {
 async fn a_state_that_cannot_be_kept_now_may_be_kept_later() {
     let stores = Stores::new();
     let service = server()
-        .once_store(Arc::clone(&stores))
+        .journal_store(Arc::clone(&stores))
         .state_store(Arc::clone(&stores))
         .max_state(0)
         .build()
@@ -108,13 +108,13 @@ async fn an_answer_that_cannot_be_kept_is_found_again() {
         .await
         .questions();
     let answers = second.answers(always("yes"));
-    // The claim succeeds, and what follows it does not.
-    stores.fail("put", 1);
-    let end = peer.go_on(&called, &second.state, &answers).await;
-    assert_eq!(end.text().0, "paid");
+    // Its course is known, and its end is not.
+    stores.fail("append", 3);
+    let failed = peer.go_on(&called, &second.state, &answers).await;
+    assert!(failed.refusal().contains("out of order"), "{failed:?}");
     for _ in 0..2 {
-        let again = peer.go_on(&called, &second.state, &answers).await;
-        assert_eq!(again, end);
+        let end = peer.go_on(&called, &second.state, &answers).await;
+        assert_eq!(end.text(), ("paid".to_owned(), false));
     }
     assert_eq!(service.state().noted(), ["paid"]);
 }
@@ -122,7 +122,7 @@ async fn an_answer_that_cannot_be_kept_is_found_again() {
 #[tokio::test(start_paused = true)]
 async fn full_stores_refuse_and_nothing_happens() {
     let service = server()
-        .once_store(MemoryOnce::with_limits(0, 0))
+        .journal_store(MemoryJournals::with_limits(0, 0, 0))
         .build()
         .unwrap();
     let called = Called::new("pay");
@@ -130,7 +130,7 @@ async fn full_stores_refuse_and_nothing_happens() {
     let first = peer.begin(&called).await.questions();
     let answers = first.answers(always("yes"));
     let failed = peer.go_on(&called, &first.state, &answers).await;
-    assert!(failed.refusal().contains("full"), "{failed:?}");
+    assert!(failed.refusal().contains("its share"), "{failed:?}");
     assert!(service.state().noted().is_empty());
 
     let service = server()
@@ -139,7 +139,7 @@ async fn full_stores_refuse_and_nothing_happens() {
         .build()
         .unwrap();
     let failed = Peer::new(&service).begin(&called).await;
-    assert!(failed.refusal().contains("full"), "{failed:?}");
+    assert!(failed.refusal().contains("its share"), "{failed:?}");
 }
 
 /// Clocks of nodes disagree. A claim that is forgotten while a state is still
@@ -149,16 +149,16 @@ async fn claims_outlast_states() {
     let life = Duration::from_secs(60);
     let stores = Stores::new();
     let service = server()
-        .once_store(Arc::clone(&stores))
+        .journal_store(Arc::clone(&stores))
         .conversation_life(life)
         .build()
         .unwrap();
     let called = Called::new("pay");
     let end = Peer::new(&service).play(&called, always("yes")).await;
     assert_eq!(end.text().0, "paid");
-    let claims = stores.claims();
-    assert!(claims.iter().any(|(key, _)| key.contains("pay")));
-    for (key, ttl) in claims {
-        assert!(ttl >= life + Duration::from_secs(60), "{key}: {ttl:?}");
+    let appended = stores.appended();
+    assert_eq!(appended.len(), 3, "a step begins and ends, and so does all");
+    for ttl in appended {
+        assert!(ttl >= life + Duration::from_secs(60), "{ttl:?}");
     }
 }

@@ -7,7 +7,7 @@ use bowline::{
     server::{
         Conversation, Server, Service, Tool,
         seal::Keyring,
-        store::{MemoryOnce, MemoryState},
+        store::{MemoryJournals, MemoryState},
     },
     testing::{TestClient, TestError, confirmed},
 };
@@ -53,15 +53,15 @@ async fn what_is_no_step_is_found_out_by_repeated_rounds() {
 }
 
 /// A node of a fleet, or a machine of its own.
-fn node(app: &App, stores: Option<&(Arc<MemoryOnce>, Arc<MemoryState>)>) -> Service<App> {
+fn node(app: &App, stores: &(Arc<MemoryJournals>, Arc<MemoryState>)) -> Service<App> {
     let keys = Keyring::from_secret(b"thirty-two bytes, all of them known");
-    let mut server = Server::new("travel", "1")
+    let (journals, states) = stores;
+    let server = Server::new("travel", "1")
         .state(app.clone())
         .tool(book())
-        .keyring(keys.expect("it is long enough"));
-    if let Some((once, states)) = stores {
-        server = server.once_store(once.clone()).state_store(states.clone());
-    }
+        .keyring(keys.expect("it is long enough"))
+        .journal_store(Arc::clone(journals))
+        .state_store(Arc::clone(states));
     server.build().expect("the server is sound")
 }
 
@@ -69,7 +69,7 @@ fn node(app: &App, stores: Option<&(Arc<MemoryOnce>, Arc<MemoryState>)>) -> Serv
 async fn rounds_go_to_two_nodes_in_turn() {
     let app = App::default();
     let stores = Default::default();
-    let client = TestClient::on_two_nodes(node(&app, Some(&stores)), node(&app, Some(&stores)))
+    let client = TestClient::on_two_nodes(node(&app, &stores), node(&app, &stores))
         .elicit(choice())
         .elicit(confirmed())
         .each_round_twice();
@@ -81,12 +81,12 @@ async fn rounds_go_to_two_nodes_in_turn() {
 #[tokio::test]
 async fn nodes_that_share_no_store_are_found_out() {
     let app = App::default();
-    let client = TestClient::on_two_nodes(node(&app, None), node(&app, None))
-        .elicit(choice())
-        .elicit(confirmed())
-        .each_round_twice();
-    client.call("book", json!({})).await.assert_contains("FL1");
-    assert_eq!(app.counts(), (2, 2));
+    let nodes = [Default::default(), Default::default()];
+    let [one, other] = nodes.each_ref().map(|stores| node(&app, stores));
+    let client = TestClient::on_two_nodes(one, other).elicit(choice());
+    let outcome = client.call("book", json!({})).await;
+    outcome.assert_refused(code::INVALID_PARAMS);
+    assert_eq!(app.counts(), (0, 0));
 }
 
 #[tokio::test]

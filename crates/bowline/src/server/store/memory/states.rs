@@ -1,0 +1,302 @@
+//! States in memory.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::Arc,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use tokio::time::Instant;
+
+use super::{
+    super::{Key, StateStore, StoreError},
+    FOREVER, MIB, SWEEP,
+    quota::{Amount, Full, Quota},
+};
+use crate::{
+    sync::{Mutex, lock},
+    transport::BoxFuture,
+};
+
+/// A [`StateStore`] for a server that is a single process.
+///
+/// It is bounded: 4096 states of 128 MiB in all, unless set otherwise. One
+/// account may have an eighth of that; callers without a name have one account
+/// together, which may have half. What has expired makes room; when nothing
+/// has, states are refused. A restart forgets everything.
+pub struct MemoryState(Mutex<States>);
+
+impl MemoryState {
+    /// A store of the usual size.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_limits(4096, 128 * MIB)
+    }
+
+    /// A store for this many states, and this many bytes of ids and states.
+    #[must_use]
+    pub fn with_limits(max_entries: usize, max_bytes: usize) -> Self {
+        Self(Mutex::new(States::new(max_entries, max_bytes)))
+    }
+}
+
+impl StateStore for MemoryState {
+    fn save<'a>(
+        &'a self,
+        key: Key<'a>,
+        state: Bytes,
+        ttl: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            let now = Instant::now();
+            let saved = lock(&self.0).put(key, &state, now, ttl);
+            saved.map_err(StoreError::from)
+        })
+    }
+
+    fn load<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
+        Box::pin(async move { Ok(lock(&self.0).get(key.id, Instant::now())) })
+    }
+}
+
+/// A bounded map whose entries expire. Nothing that is alive is ever dropped.
+struct States {
+    entries: HashMap<Arc<str>, Entry>,
+    /// The ids by expiry. The number keeps equal times apart.
+    expiries: BTreeMap<Expiry, Arc<str>>,
+    written: u64,
+    quota: Quota,
+}
+
+type Expiry = (Instant, u64);
+
+struct Entry {
+    account: Box<str>,
+    value: Bytes,
+    expiry: Expiry,
+}
+
+impl States {
+    fn new(max_entries: usize, max_bytes: usize) -> Self {
+        Self {
+            entries: HashMap::new(),
+            expiries: BTreeMap::new(),
+            written: 0,
+            quota: Quota::new(max_entries, max_bytes),
+        }
+    }
+
+    /// What is there, if it has not expired.
+    fn get(&self, id: &str, now: Instant) -> Option<Bytes> {
+        let entry = self.entries.get(id)?;
+        (entry.expiry.0 > now).then(|| entry.value.clone())
+    }
+
+    /// Puts a value there. If it has no room, what was there stays.
+    fn put(&mut self, key: Key<'_>, value: &[u8], now: Instant, ttl: Duration) -> Result<(), Full> {
+        for _ in 0..SWEEP {
+            self.drop_expired(now);
+        }
+        let size = |value: &[u8]| Amount::one(key.id.len() + value.len());
+        let new = size(value);
+        loop {
+            let old = self.entries.get(key.id);
+            let old = old.map_or(Amount::NONE, |old| size(&old.value));
+            match self.quota.check(key.account, old, new) {
+                Ok(()) => break,
+                Err(_) if self.drop_expired(now) => {}
+                Err(full) => return Err(full),
+            }
+        }
+        let id = self.remove(key.id).unwrap_or_else(|| key.id.into());
+        self.written += 1;
+        let expiry = (now + ttl.min(FOREVER), self.written);
+        self.quota.replace(key.account, Amount::NONE, new);
+        self.expiries.insert(expiry, Arc::clone(&id));
+        let entry = Entry {
+            account: key.account.into(),
+            // A copy: the given bytes may be a small part of a large frame,
+            // all of which would stay in memory.
+            value: Bytes::copy_from_slice(value),
+            expiry,
+        };
+        self.entries.insert(id, entry);
+        Ok(())
+    }
+
+    /// Drops the entry that expired first. Says whether there was one.
+    fn drop_expired(&mut self, now: Instant) -> bool {
+        let expired = match self.expiries.first_key_value() {
+            Some(((until, _), id)) if *until <= now => Arc::clone(id),
+            _ => return false,
+        };
+        self.remove(&expired).is_some()
+    }
+
+    fn remove(&mut self, id: &str) -> Option<Arc<str>> {
+        let (id, entry) = self.entries.remove_entry(id)?;
+        self.expiries.remove(&entry.expiry);
+        let size = Amount::one(id.len() + entry.value.len());
+        self.quota.replace(&entry.account, size, Amount::NONE);
+        Some(id)
+    }
+}
+
+impl Default for MemoryState {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Shows how full it is, and no contents.
+impl fmt::Debug for MemoryState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let states = lock(&self.0);
+        f.debug_tuple("MemoryState").field(&states.quota).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    // What callers without a name may have: half of all.
+    const MAX_ENTRIES: usize = 5;
+    const MAX_BYTES: usize = 60;
+
+    fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    /// What a states should do, done the slow way.
+    #[derive(Default)]
+    struct Model(BTreeMap<String, (Vec<u8>, Instant)>);
+
+    impl Model {
+        fn get(&self, key: &str, now: Instant) -> Option<Vec<u8>> {
+            let (value, until) = self.0.get(key)?;
+            (*until > now).then(|| value.clone())
+        }
+
+        fn put(
+            &mut self,
+            key: &str,
+            value: &[u8],
+            now: Instant,
+            ttl: Duration,
+        ) -> Result<(), Full> {
+            self.0.retain(|_, (_, until)| *until > now);
+            let mut after = self.0.clone();
+            after.insert(key.to_owned(), (value.to_vec(), now + ttl));
+            let size = |(key, (value, _)): (&String, &(Vec<u8>, Instant))| key.len() + value.len();
+            if after.len() > MAX_ENTRIES || after.iter().map(size).sum::<usize>() > MAX_BYTES {
+                return Err(Full::Account);
+            }
+            self.0 = after;
+            Ok(())
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Put { key: u8, len: usize, ttl: u64 },
+        Wait(u64),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            4 => (0..8_u8, 0..30_usize, 0..20_u64)
+                .prop_map(|(key, len, ttl)| Step::Put { key, len, ttl }),
+            1 => (0..15_u64).prop_map(Step::Wait),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::with_cases(512)
+        })]
+
+        #[test]
+        fn it_does_what_a_slow_one_does(steps in prop::collection::vec(step(), 0..80)) {
+            let mut states = States::new(2 * MAX_ENTRIES, 2 * MAX_BYTES);
+            let (mut model, mut now) = (Model::default(), Instant::now());
+            for (count, step) in steps.into_iter().enumerate() {
+                match step {
+                    Step::Wait(ttl) => now += seconds(ttl),
+                    Step::Put { key, len, ttl } => {
+                        let (key, value) = (format!("key {key}"), vec![count as u8; len]);
+                        let put = states.put(Key::new(&key, ""), &value, now, seconds(ttl));
+                        prop_assert_eq!(put, model.put(&key, &value, now, seconds(ttl)));
+                    }
+                }
+                for key in (0..8).map(|key| format!("key {key}")) {
+                    let found = states.get(&key, now).map(|value| value.to_vec());
+                    prop_assert_eq!(found, model.get(&key, now));
+                }
+                check_counts(&states)?;
+            }
+        }
+    }
+
+    fn check_counts(states: &States) -> Result<(), TestCaseError> {
+        let sizes = states
+            .entries
+            .iter()
+            .map(|(key, entry)| key.len() + entry.value.len());
+        prop_assert_eq!(states.quota.used().bytes, sizes.sum::<usize>());
+        prop_assert_eq!(states.quota.used().entries, states.entries.len());
+        prop_assert_eq!(states.entries.len(), states.expiries.len());
+        prop_assert!(states.quota.used().bytes <= MAX_BYTES);
+        prop_assert!(states.entries.len() <= MAX_ENTRIES);
+        Ok(())
+    }
+
+    #[test]
+    fn expired_entries_go_although_there_is_room() {
+        let mut states = States::new(1000, 100_000);
+        let now = Instant::now();
+        for key in 0..100 {
+            states
+                .put(Key::new(&format!("old {key}"), ""), b"", now, seconds(1))
+                .unwrap();
+        }
+        let later = now + seconds(1);
+        for key in 0..34 {
+            states
+                .put(Key::new(&format!("new {key}"), ""), b"", later, seconds(1))
+                .unwrap();
+        }
+        assert_eq!(states.entries.len(), 34, "4 went for each that came");
+    }
+
+    #[test]
+    fn one_write_does_not_sweep_everything() {
+        let mut states = States::new(1000, 100_000);
+        let now = Instant::now();
+        for key in 0..100 {
+            states
+                .put(Key::new(&format!("old {key}"), ""), b"", now, seconds(1))
+                .unwrap();
+        }
+        let later = now + seconds(1);
+        states
+            .put(Key::new("new", ""), b"", later, seconds(1))
+            .unwrap();
+        assert_eq!(states.entries.len(), 100 - SWEEP + 1);
+    }
+
+    #[test]
+    fn the_longest_time_is_not_too_long() {
+        let mut states = States::new(10, 1000);
+        let now = Instant::now();
+        states
+            .put(Key::new("key", ""), b"value", now, Duration::MAX)
+            .unwrap();
+        assert!(states.get("key", now + FOREVER - seconds(1)).is_some());
+    }
+}
