@@ -1,20 +1,21 @@
 //! Running what may ask: live, or round by round.
 
-use std::{future::poll_fn, pin::pin, sync::Arc, time::Duration};
+use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use tokio::time::sleep;
 
 use super::{
     error::{Error, ErrorKind, Result},
     limits::Limits,
     replay::{
-        course::Round,
+        course::{Course, Round},
         journal::{Entry, Outcome},
         perform::{Performance, perform},
         refusal::expired,
         round::{Brought, Caller, Resumed},
-        stage::{Pending, PutOff, Script, Stage},
+        stage::{Fault, Pending, PutOff, Script, Stage},
         state::{Thread, account, binding},
     },
     request::{Request, answer},
@@ -159,8 +160,9 @@ impl Core {
                 handler,
                 settle,
             };
+            let life = self.replay.life;
             let thread = |call: &Call| self.replay.begin(binding(), call.id().into(), began);
-            let (ended, call) = self.play(play, thread).await;
+            let (ended, call) = self.play(play, life, thread).await;
             return ended.into_reply(&call.context, &id);
         };
         let caller = Caller {
@@ -210,14 +212,17 @@ impl Core {
             handler,
             settle,
         };
-        let (ended, call) = self.play(play, |_| thread).await;
+        let left = self.replay.left(&thread).unwrap_or_default();
+        let (ended, call) = self.play(play, left, |_| thread).await;
         ended.conclude(&call).await
     }
 
-    /// Plays a round as far as it goes, some time after the conversation began.
+    /// Plays a round as far as it goes, some time after the conversation began,
+    /// which may go on for so long.
     async fn play<R: ResultObject>(
         &self,
         mut play: Play<R, impl Handler<R>>,
+        left: Duration,
         thread: impl FnOnce(&Call) -> Thread,
     ) -> (Ended<R>, Arc<Call>) {
         let call = Arc::clone(&play.call);
@@ -228,33 +233,37 @@ impl Core {
         };
         let work = play.handler.run(Arc::clone(&call));
         let performed = perform(stage, call.course.as_ref(), work);
-        let performed = with_lease(&call, attended(&call, stage, performed));
+        let performed = with_lease(&call, attended(&call, stage, left, performed));
         let ended = match within(call.limits.time, play.spent, performed).await {
             Err(late) => play.end(Err(late)).await,
             Ok(Performance::Ended(end)) => play.settle(end),
+            Ok(Performance::Failed(Fault::Expired)) => play.expire(&[]).await,
             Ok(Performance::Failed(fault)) => Ended::Broken(fault.explain()),
             Ok(Performance::Suspended(kept)) => {
                 let thread = thread(&call);
-                match self.suspend(&call, thread, kept).await {
-                    Ok(Some(question)) => Ended::Suspended(question),
-                    Ok(None) => play.expire().await,
-                    Err(error) => Ended::Broken(error),
+                match self.replay.left(&thread) {
+                    Some(left) => self.suspend(&call, thread, left, kept).await,
+                    None => play.expire(&kept.journal).await,
                 }
             }
         };
         (ended, call)
     }
 
-    async fn suspend(
+    async fn suspend<R>(
         &self,
         call: &Call,
         thread: Thread,
+        left: Duration,
         kept: PutOff,
-    ) -> Result<Option<InputRequiredResult>, ErrorObject> {
-        let position = call.course.as_ref().map_or(0, |course| course.position());
+    ) -> Ended<R> {
+        let position = call.course.as_ref().map_or(0, Course::position);
         let account = account(call.principal.as_deref());
-        let suspended = self.replay.suspend(thread, &account, position, kept);
-        suspended.await
+        let suspended = self.replay.suspend(thread, left, &account, position, kept);
+        match suspended.await {
+            Ok(question) => Ended::Suspended(question),
+            Err(error) => Ended::Broken(error),
+        }
     }
 
     /// Ends a conversation whose state came back too late, if it has not ended
@@ -305,18 +314,19 @@ impl<R: ResultObject, H: Handler<R>> Play<R, H> {
 
     /// The conversation ends here, and not where it would have.
     async fn end(&mut self, end: Result<R>) -> Ended<R> {
-        self.clean_up().await;
+        self.clean_up(&[]).await;
         self.settle(end)
     }
 
-    /// It took longer than conversations may: nobody could go on with it.
-    async fn expire(&mut self) -> Ended<R> {
-        self.clean_up().await;
+    /// It took longer than conversations may: nobody could go on with it. This
+    /// much of it is known besides what its stage knows.
+    async fn expire(&mut self, told: &[Entry]) -> Ended<R> {
+        self.clean_up(told).await;
         Ended::Refused(expired())
     }
 
-    async fn clean_up(&mut self) {
-        if let Some(before) = self.held()
+    async fn clean_up(&mut self, told: &[Entry]) {
+        if let Some(before) = self.held(told)
             && let Some(cleanup) = self.handler.cleanup(&before, &self.call)
         {
             clean_up(&self.call, cleanup).await;
@@ -324,10 +334,15 @@ impl<R: ResultObject, H: Handler<R>> Play<R, H> {
     }
 
     /// What the first phase holds, if it is still to be released.
-    fn held(&self) -> Option<RawJson> {
+    fn held(&self, told: &[Entry]) -> Option<RawJson> {
         let stage = self.call.stage.as_ref()?;
-        let is_over = |id| stage.outcome(id).is_some();
-        match stage.outcome(BEFORE)? {
+        let outcome = |id: &str| {
+            let told = told.iter().find(|entry| *entry.id == *id);
+            told.map(|entry| entry.outcome.clone())
+                .or_else(|| stage.outcome(id))
+        };
+        let is_over = |id| outcome(id).is_some();
+        match outcome(BEFORE)? {
             // Whoever was dropped with a deserted call has seen to it.
             Outcome::Value(before)
                 if !is_over(AFTER) && !is_over(CLEANUP) && !self.call.is_deserted() =>
@@ -367,14 +382,30 @@ fn waiting(call: &Call) -> impl Fn() {
     }
 }
 
-/// Lets nothing new begin once the caller has left.
-async fn attended<T>(call: &Call, stage: &Stage, performed: impl Future<Output = T>) -> T {
+/// Lets nothing new begin once the caller has left, or the time of the
+/// conversation is over.
+async fn attended<T>(
+    call: &Call,
+    stage: &Stage,
+    left: Duration,
+    performed: impl Future<Output = T>,
+) -> T {
     let mut performed = pin!(performed);
+    let mut expiry = pin!(sleep(left));
+    let mut is_expired = false;
     poll_fn(|cx| {
         if call.presence.has_left() {
-            stage.abandon();
+            stage.wind_down(Fault::Abandoned);
         }
-        performed.as_mut().poll(cx)
+        if let Poll::Ready(ended) = performed.as_mut().poll(cx) {
+            return Poll::Ready(ended);
+        }
+        if !is_expired && expiry.as_mut().poll(cx).is_ready() {
+            is_expired = true;
+            stage.wind_down(Fault::Expired);
+            return performed.as_mut().poll(cx);
+        }
+        Poll::Pending
     })
     .await
 }

@@ -30,6 +30,7 @@ impl Fault {
         let what = match self {
             Self::Failed(error) => return error,
             Self::Abandoned => return errors::internal("The caller has left"),
+            Self::Expired => return expired(),
             Self::Diverged(Divergence::Changed(id)) => {
                 format!("{id:?} is another question than before")
             }

@@ -139,19 +139,22 @@ impl Replay {
         })
     }
 
-    /// Puts a conversation off: what to ask the client, and the state to bring
-    /// back. Nothing if its time is over.
+    /// How long a conversation may still go on.
+    pub(crate) fn left(&self, thread: &Thread) -> Option<Duration> {
+        thread.left((self.clock)())
+    }
+
+    /// Puts a conversation off that may go on for so long: what to ask the
+    /// client, and the state to bring back.
     pub(crate) async fn suspend(
         &self,
         thread: Thread,
+        left: Duration,
         account: &str,
         position: u64,
         kept: PutOff,
-    ) -> Result<Option<InputRequiredResult>, ErrorObject> {
+    ) -> Result<InputRequiredResult, ErrorObject> {
         let PutOff { journal, asked } = kept;
-        let Some(left) = thread.left((self.clock)()) else {
-            return Ok(None);
-        };
         let nonce = thread.nonce.clone();
         let state = State::new(thread, journal, position, &asked);
         let plain = serde_json::to_vec(&state).map_err(|error| internal(&error))?;
@@ -165,7 +168,7 @@ impl Replay {
         let mut result = InputRequiredResult::default();
         result.input_requests = Some(questions.collect());
         result.request_state = Some(sealed);
-        Ok(Some(result))
+        Ok(result)
     }
 
     async fn keep_here(

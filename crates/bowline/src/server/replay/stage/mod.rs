@@ -66,8 +66,8 @@ struct Inner {
     running: usize,
     /// Whether there is a journal, and steps wait for it.
     is_journaled: bool,
-    /// Whether the caller has left, so that nothing new begins.
-    is_abandoned: bool,
+    /// Why nothing new begins, although nothing has failed.
+    winding_down: Option<Fault>,
     fault: Option<Fault>,
     closed: bool,
     runner: Option<Waker>,
@@ -123,6 +123,8 @@ pub(crate) enum Fault {
     Failed(ErrorObject),
     /// The caller has left, and what had to come to its end has.
     Abandoned,
+    /// The time of the conversation is over, likewise.
+    Expired,
 }
 
 /// How a conversation came to do other things than before.

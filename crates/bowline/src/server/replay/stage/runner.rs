@@ -56,8 +56,8 @@ impl Stage {
         if inner.is_busy() {
             return Next::Wait;
         }
-        if inner.is_abandoned {
-            return Next::Fail(Fault::Abandoned);
+        if let Some(reason) = &inner.winding_down {
+            return Next::Fail(reason.clone());
         }
         let next = inner.stand_still();
         if matches!(next, Next::Suspend(_)) {
@@ -83,12 +83,14 @@ impl Stage {
         inner.wake_runner();
     }
 
-    /// The caller has left. What is under way comes to its end, and nothing new
-    /// begins.
-    pub(crate) fn abandon(&self) {
+    /// What is under way comes to its end, and nothing new begins. Then the
+    /// round ends for this reason, unless the conversation has.
+    pub(crate) fn wind_down(&self, reason: Fault) {
         let mut inner = self.lock();
-        inner.is_abandoned = true;
-        inner.wake_runner();
+        if inner.winding_down.is_none() {
+            inner.winding_down = Some(reason);
+            inner.wake_runner();
+        }
     }
 
     /// The conversation came to its end: it must have been through all that

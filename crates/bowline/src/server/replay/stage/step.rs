@@ -74,7 +74,7 @@ impl Inner {
             }
             return false;
         }
-        if self.is_abandoned {
+        if self.winding_down.is_some() {
             return false;
         }
         if self.is_journaled {

@@ -1,12 +1,16 @@
 //! Conversations on a wire that keeps no state, put to the test.
 
+mod adversary;
 mod app;
+mod course;
+mod departed;
 mod detached;
 mod diverge;
 #[cfg(unix)]
 mod fleet;
 #[cfg(all(unix, feature = "http-client", feature = "http-server"))]
 mod fleet_http;
+mod late;
 mod limits;
 mod once;
 mod order;
@@ -14,12 +18,14 @@ mod program;
 mod properties;
 #[cfg(all(unix, feature = "http-client", feature = "http-server"))]
 mod proxy;
+mod quota;
 mod refused;
 mod rig;
 mod stores;
 mod suite;
 #[cfg(all(feature = "http-client", feature = "http-server"))]
 mod suite_http;
+mod telling;
 mod tools;
 mod trouble;
 mod unordered;

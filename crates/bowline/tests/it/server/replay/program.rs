@@ -127,15 +127,40 @@ pub(crate) fn serve(
         .limits(Limits::new().questions(10_000))
         .execute(move |_, cx: Conversation<App>| {
             let program = Arc::clone(&program);
-            async move {
-                match run(&program, String::from("p"), &cx).await? {
-                    Flow::On(text) | Flow::Out(text) => Ok(text),
-                }
-            }
+            async move { play(&program, &cx).await }
         });
     let server = Server::new("programs", "1").state(App::default());
     let server = change(server.tool(tool));
     server.build().expect("the server is sound")
+}
+
+/// What programs have at hand.
+pub(crate) trait World: Send + Sync + 'static {
+    /// The number of the world, which no conversation should depend on.
+    fn world(&self) -> u64;
+
+    /// Something with an effect.
+    fn note(&self, what: &str) -> impl Future<Output = Result<String>> + Send;
+
+    /// Takes note of what was answered to a question.
+    fn heard(&self, _question: &str, _answer: &str) {}
+}
+
+impl World for App {
+    fn world(&self) -> u64 {
+        Self::world(self)
+    }
+
+    async fn note(&self, what: &str) -> Result<String> {
+        Self::note(self, what).await
+    }
+}
+
+/// Runs a program to its end.
+pub(crate) async fn play<S: World>(program: &Part, cx: &Conversation<S>) -> Result<String> {
+    match run(program, String::from("p"), cx).await? {
+        Flow::On(text) | Flow::Out(text) => Ok(text),
+    }
 }
 
 /// Whether a conversation goes on.
@@ -145,7 +170,11 @@ enum Flow {
 }
 
 /// Runs a part, which is found at this path.
-fn run<'a>(part: &'a Part, path: String, cx: &'a Conversation<App>) -> Boxed<'a, Result<Flow>> {
+fn run<'a, S: World>(
+    part: &'a Part,
+    path: String,
+    cx: &'a Conversation<S>,
+) -> Boxed<'a, Result<Flow>> {
     Box::pin(async move {
         let text = match part {
             Part::Ask { keyed } => ask(cx, &path, *keyed).await?,
@@ -155,7 +184,9 @@ fn run<'a>(part: &'a Part, path: String, cx: &'a Conversation<App>) -> Boxed<'a,
                 checked(cx, &message, answer).await
             }
             Part::Confirm => {
-                cx.confirm(format!("confirm {path}")).await?;
+                let question = format!("confirm {path}");
+                cx.confirm(&question).await?;
+                cx.state().heard(&question, "c");
                 String::from("c")
             }
             Part::Step { slow, fails } => step(cx, &path, *slow, *fails).await?,
@@ -186,10 +217,10 @@ fn run<'a>(part: &'a Part, path: String, cx: &'a Conversation<App>) -> Boxed<'a,
     })
 }
 
-async fn in_turn<'a>(
+async fn in_turn<'a, S: World>(
     parts: impl IntoIterator<Item = &'a Part>,
     path: &str,
-    cx: &'a Conversation<App>,
+    cx: &'a Conversation<S>,
 ) -> Result<Flow> {
     let mut all = String::new();
     for (number, part) in parts.into_iter().enumerate() {
@@ -201,10 +232,10 @@ async fn in_turn<'a>(
     Ok(Flow::On(all))
 }
 
-fn each<'a>(
+fn each<'a, S: World>(
     parts: &'a [Part],
     path: &'a str,
-    cx: &'a Conversation<App>,
+    cx: &'a Conversation<S>,
 ) -> impl Iterator<Item = Boxed<'a, Result<Flow>>> {
     let parts = parts.iter().enumerate();
     parts.map(move |(number, part)| run(part, format!("{path}_{number}"), cx))
@@ -222,21 +253,23 @@ fn gather(mut ended: Vec<(usize, Result<Flow>)>) -> Result<String> {
     Ok(all)
 }
 
-async fn ask(cx: &Conversation<App>, path: &str, keyed: bool) -> Result<String> {
+async fn ask<S: World>(cx: &Conversation<S>, path: &str, keyed: bool) -> Result<String> {
     let message = message(cx, path);
     let mut question = cx.elicit::<Text>(&message);
     if keyed {
         question = question.key(path);
     }
-    Ok(match question.await? {
-        Elicited::Accepted(answer) => checked(cx, &message, answer).await,
-        Elicited::Declined => String::from("declined"),
-        Elicited::Cancelled => String::from("cancelled"),
-    })
+    let without = match question.await? {
+        Elicited::Accepted(answer) => return Ok(checked(cx, &message, answer).await),
+        Elicited::Declined => "declined",
+        Elicited::Cancelled => "cancelled",
+    };
+    cx.state().heard(&message, without);
+    Ok(without.to_owned())
 }
 
 /// What a question says: some say something else when the world has changed.
-fn message(cx: &Conversation<App>, path: &str) -> String {
+fn message<S: World>(cx: &Conversation<S>, path: &str) -> String {
     match hash(path, 0) % 3 {
         0 => format!("{path} in {}", cx.state().world()),
         _ => path.to_owned(),
@@ -244,17 +277,18 @@ fn message(cx: &Conversation<App>, path: &str) -> String {
 }
 
 /// What was answered. It must be an answer to this question.
-async fn checked(cx: &Conversation<App>, message: &str, answer: Text) -> String {
+async fn checked<S: World>(cx: &Conversation<S>, message: &str, answer: Text) -> String {
     let (what, to) = answer.text.split_once(" to ").unwrap_or_default();
     if to != message {
         let _ = cx.state().note(&format!("wrong: {message} {to}")).await;
     }
+    cx.state().heard(message, what);
     what.to_owned()
 }
 
 /// A step that may take a while, notes its path once, and may fail. All steps
 /// have one of two names, so that they must be told apart by their number.
-async fn step(cx: &Conversation<App>, path: &str, slow: u8, fails: bool) -> Result<String> {
+async fn step<S: World>(cx: &Conversation<S>, path: &str, slow: u8, fails: bool) -> Result<String> {
     let work = async {
         cx.state().note(path).await?;
         match slow {

@@ -30,6 +30,19 @@ const SEED: u64 = 0x00b0_111e;
 /// the seed of the run.
 #[track_caller]
 fn check<S: Strategy>(strategy: &S, property: &impl AsyncFn(&S::Value)) {
+    holds(strategy, &async |input: &S::Value| {
+        property(input).await;
+        Ok(())
+    });
+}
+
+/// The same for a property that says what is wrong and does not panic, so that
+/// all that is printed is of the smallest input.
+#[track_caller]
+pub(crate) fn holds<S: Strategy>(
+    strategy: &S,
+    property: &impl AsyncFn(&S::Value) -> Result<(), String>,
+) {
     let seed = setting("BOWLINE_SEED").unwrap_or(SEED);
     let times = setting("BOWLINE_CASES").and_then(|times| u32::try_from(times).ok());
     let config = Config {
@@ -47,8 +60,8 @@ fn check<S: Strategy>(strategy: &S, property: &impl AsyncFn(&S::Value)) {
             .start_paused(true)
             .build()
             .expect("a runtime");
-        runtime.block_on(property(&input));
-        Ok(())
+        let held = runtime.block_on(property(&input));
+        held.map_err(TestCaseError::fail)
     });
     match outcome {
         Ok(()) => {}

@@ -1,15 +1,23 @@
 //! A client of the stateless era that says exactly what a test wants it to.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::HashMap,
+    time::{Duration, SystemTime},
+};
 
 use bowline::{server::Service, transport::MemoryPeer};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 /// One end of a link, with a server at the other.
 pub(crate) struct Peer {
     link: MemoryPeer,
     next: u64,
     arrived: HashMap<u64, Value>,
+    /// What it says of itself with each request; a test may change it.
+    pub(crate) meta: Value,
+    /// The notifications that came, in their order.
+    pub(crate) told: Vec<Value>,
 }
 
 /// What a tool is called with.
@@ -61,14 +69,27 @@ impl Peer {
             link,
             next: 0,
             arrived: HashMap::new(),
+            meta: meta(),
+            told: Vec::new(),
         }
     }
 
     /// Sends a request, and does not wait for its answer.
     pub(crate) async fn send(&mut self, method: &str, params: &Value) -> u64 {
+        self.send_text(method, &params.to_string()).await
+    }
+
+    /// Sends a request whose parameters are this text, to the letter: an object
+    /// that is not empty and has no `_meta`. Some texts are JSON and have no
+    /// value here, such as a number that is too large.
+    pub(crate) async fn send_text(&mut self, method: &str, params: &str) -> u64 {
         self.next += 1;
-        let frame = request(self.next, method, params);
-        assert!(self.link.send_frame(frame.to_string().into()).await);
+        let (id, meta) = (self.next, &self.meta);
+        let members = params.strip_prefix('{').expect("an object");
+        let frame = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{"_meta":{meta},{members}}}"#
+        );
+        assert!(self.link.send_frame(frame.into()).await);
         self.next
     }
 
@@ -89,14 +110,21 @@ impl Peer {
             let frame = tokio::time::timeout(Duration::from_secs(600), self.link.recv()).await;
             let frame = frame.expect("the server answers").expect("a frame");
             let frame: Value = serde_json::from_slice(&frame).expect("JSON");
-            if let Some(id) = frame["id"].as_u64() {
-                self.arrived.insert(id, frame);
+            match frame["id"].as_u64() {
+                Some(id) => drop(self.arrived.insert(id, frame)),
+                None => self.told.push(frame),
             }
         }
     }
 
     pub(crate) async fn ask(&mut self, method: &str, params: &Value) -> Round {
         let id = self.send(method, params).await;
+        self.answer(id).await
+    }
+
+    /// A round of a call whose parameters are this text.
+    pub(crate) async fn ask_text(&mut self, params: &str) -> Round {
+        let id = self.send_text("tools/call", params).await;
         self.answer(id).await
     }
 
@@ -223,12 +251,36 @@ pub(crate) fn always(text: &'static str) -> impl FnMut(&str, &Value) -> Value {
 /// A request of the stateless era, of a client that can do everything.
 pub(crate) fn request(id: u64, method: &str, params: &Value) -> Value {
     let mut params = params.clone();
-    params["_meta"] = json!({
+    params["_meta"] = meta();
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+/// What such a client says of itself.
+fn meta() -> Value {
+    json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "rig", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {
             "elicitation": {"form": {}}, "roots": {}, "sampling": {}
         },
+    })
+}
+
+/// The parameters of a call as a text, with arguments that are a text.
+pub(crate) fn call_text(tool: &str, arguments: &str, later: Option<(&str, &Value)>) -> String {
+    let more = later.map(|(state, answers)| {
+        format!(
+            r#","requestState":{},"inputResponses":{answers}"#,
+            json!(state)
+        )
     });
-    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+    let more = more.unwrap_or_default();
+    format!(r#"{{"name":"{tool}","arguments":{arguments}{more}}}"#)
+}
+
+/// A clock for a server that goes with the runtime's, which tests pause and
+/// advance.
+pub(crate) fn clock() -> impl Fn() -> SystemTime + Send + Sync + 'static {
+    let began = Instant::now();
+    move || SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000) + began.elapsed()
 }

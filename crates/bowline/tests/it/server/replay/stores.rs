@@ -13,6 +13,7 @@ use bowline::{
     transport::BoxFuture,
 };
 use bytes::Bytes;
+use tokio::time::sleep;
 
 /// Stores in memory that pass for those of a fleet, can be told to fail, and
 /// remember what they saw.
@@ -83,6 +84,57 @@ impl Stores {
                 Err(StoreError::new("out of order"))
             }
             _ => Ok(()),
+        })
+    }
+}
+
+/// A store that is a millisecond away.
+#[derive(Debug)]
+pub(crate) struct Far<S>(pub(crate) S);
+
+impl<S: JournalStore> JournalStore for Far<S> {
+    fn open<'a>(
+        &'a self,
+        key: Key<'a>,
+        from: u64,
+        lease: Lease<'a>,
+    ) -> BoxFuture<'a, Result<Opened, StoreError>> {
+        Box::pin(async move {
+            sleep(Duration::from_millis(1)).await;
+            self.0.open(key, from, lease).await
+        })
+    }
+
+    fn append<'a>(
+        &'a self,
+        key: Key<'a>,
+        entry: NewEntry,
+    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+        Box::pin(async move {
+            sleep(Duration::from_millis(1)).await;
+            self.0.append(key, entry).await
+        })
+    }
+
+    fn renew<'a>(
+        &'a self,
+        key: Key<'a>,
+        lease: Lease<'a>,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            sleep(Duration::from_millis(1)).await;
+            self.0.renew(key, lease).await
+        })
+    }
+
+    fn release<'a>(
+        &'a self,
+        key: Key<'a>,
+        holder: &'a str,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            sleep(Duration::from_millis(1)).await;
+            self.0.release(key, holder).await
         })
     }
 }

@@ -1,0 +1,160 @@
+//! Nodes that share a store, which may fail, and that can be killed.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use bowline::{
+    server::{
+        Server, Service, Tool,
+        seal::Keyring,
+        store::{
+            Appended, JournalStore, Key, Lease, MemoryJournals, MemoryState, NewEntry, Opened,
+            StoreError,
+        },
+    },
+    transport::BoxFuture,
+};
+use tokio::time::sleep;
+
+use super::{
+    tools,
+    world::{Hold, LIFE, World},
+};
+use crate::server::replay::{program::Part, rig::clock};
+
+/// The nodes that there are, and what they share.
+pub(crate) struct Fleet {
+    pub(crate) world: Arc<World>,
+    tools: Vec<Tool<Hold>>,
+    journals: Arc<MemoryJournals>,
+    states: Arc<MemoryState>,
+    clock: Arc<dyn Fn() -> std::time::SystemTime + Send + Sync>,
+    nodes: Vec<(Service<Hold>, Hold)>,
+}
+
+/// How many journals the store has room for: few enough to be filled.
+const JOURNALS: usize = 64;
+
+/// How many nodes there are.
+const NODES: u8 = 3;
+
+impl Fleet {
+    pub(crate) fn new(program: &Part) -> Self {
+        let mut fleet = Self {
+            world: World::new(),
+            tools: tools::all(program),
+            journals: Arc::new(MemoryJournals::with_limits(JOURNALS, 1 << 20, 1 << 16)),
+            states: Arc::new(MemoryState::new()),
+            clock: Arc::new(clock()),
+            nodes: Vec::new(),
+        };
+        fleet.nodes = (0..NODES).map(|number| fleet.node(number)).collect();
+        fleet
+    }
+
+    /// A new node. The last one keeps all states with the server.
+    fn node(&self, number: u8) -> (Service<Hold>, Hold) {
+        let hold = Hold::new(&self.world);
+        let secret = b"a secret of at least thirty-two bytes";
+        let store = NodeStore {
+            hold: hold.clone(),
+            journals: Arc::clone(&self.journals),
+        };
+        let clock = Arc::clone(&self.clock);
+        let server = Server::new("adversary", "1")
+            .state(hold.clone())
+            .keyring(Keyring::from_secret(secret).expect("long enough"))
+            .journal_store(store)
+            .state_store(Arc::clone(&self.states))
+            .conversation_life(LIFE)
+            .clock(move || clock());
+        let server = match number {
+            2 => server.max_state(0),
+            _ => server,
+        };
+        let tools = self.tools.iter().cloned();
+        let service = tools.fold(server, Server::tool).build();
+        (service.expect("the server is sound"), hold)
+    }
+
+    pub(crate) fn service(&self, number: u8) -> &Service<Hold> {
+        &self.nodes[usize::from(number % NODES)].0
+    }
+
+    /// Kills a node as `kill -9` does, and starts it again.
+    pub(crate) fn restart(&mut self, number: u8) {
+        let number = number % NODES;
+        let (_, hold) = &self.nodes[usize::from(number)];
+        hold.kill();
+        self.nodes[usize::from(number)] = self.node(number);
+    }
+}
+
+/// A node's way to the store.
+struct NodeStore {
+    hold: Hold,
+    journals: Arc<MemoryJournals>,
+}
+
+impl NodeStore {
+    /// An operation, which takes a while on its way there and back. If it
+    /// fails, it may have been done or not.
+    async fn reach<T>(
+        &self,
+        operation: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        let broken = || StoreError::new("out of order");
+        let less = |faults: usize| faults.checked_sub(1);
+        let faults = &self.hold.world.faults;
+        let fault = faults.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
+        sleep(Duration::from_millis(1)).await;
+        self.hold.living().await;
+        if fault.is_ok_and(|fault| fault % 2 == 0) {
+            return Err(broken());
+        }
+        let done = operation.await;
+        sleep(Duration::from_millis(1)).await;
+        self.hold.living().await;
+        match fault {
+            Ok(_) => Err(broken()),
+            Err(_) => done,
+        }
+    }
+}
+
+impl JournalStore for NodeStore {
+    fn open<'a>(
+        &'a self,
+        key: Key<'a>,
+        from: u64,
+        lease: Lease<'a>,
+    ) -> BoxFuture<'a, Result<Opened, StoreError>> {
+        Box::pin(self.reach(self.journals.open(key, from, lease)))
+    }
+
+    fn append<'a>(
+        &'a self,
+        key: Key<'a>,
+        entry: NewEntry,
+    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+        Box::pin(self.reach(self.journals.append(key, entry)))
+    }
+
+    fn renew<'a>(
+        &'a self,
+        key: Key<'a>,
+        lease: Lease<'a>,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(self.reach(self.journals.renew(key, lease)))
+    }
+
+    fn release<'a>(
+        &'a self,
+        key: Key<'a>,
+        holder: &'a str,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(self.reach(self.journals.release(key, holder)))
+    }
+}
