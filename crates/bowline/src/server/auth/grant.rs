@@ -189,10 +189,11 @@ impl Grant {
     pub fn principal(&self) -> String {
         // There are no blanks in the addresses of issuers; whatever a subject
         // is called, it cannot pass for another one, nor for a client.
-        let (kind, name) = match (self.subject(), self.client_id()) {
-            (Some(subject), _) => ("sub", subject),
-            (None, Some(client)) => ("client", client),
-            (None, None) => ("nobody", ""),
+        // There is one of the two: a grant is made with it, and a token that has
+        // neither, or an empty one, is refused.
+        let (kind, name) = match self.subject() {
+            Some(subject) => ("sub", subject),
+            None => ("client", self.client_id().unwrap_or_default()),
         };
         format!("{} {kind} {name}", self.issuer())
     }

@@ -36,6 +36,7 @@ use crate::{
         store::{Appended, JournalStore, Key, Lease, NewEntry, Opened, StoreError},
         talk::presence::Presence,
     },
+    transport::BoxFuture,
 };
 
 /// How often to look whether another node has come to an end, where the store
@@ -127,6 +128,7 @@ impl Place {
     ///
     /// Where the store failed, or the conversation took another course.
     pub(crate) async fn open(self, waiting: impl Fn()) -> Result<Round, ErrorObject> {
+        let mut changed: Option<BoxFuture<'_, ()>> = None;
         loop {
             let opened = self.store.open(self.key(), self.from, self.lease()).await;
             let opened = opened.map_err(|error| store_failed(&error))?;
@@ -137,18 +139,25 @@ impl Place {
                     let gone = "the conversation has ended, and its answer is no longer kept";
                     return answer.map(Round::Played).ok_or_else(|| refused(gone));
                 }
-                Ok(Found::Open(next, slots)) if acquired => return self.take(next, slots).await,
+                Ok(Found::Open(next, slots)) if acquired => {
+                    drop(changed);
+                    return self.take(next, slots).await;
+                }
                 Ok(Found::Open(..)) => {}
                 Err(error) => {
                     self.give_back(acquired).await;
                     return Err(error);
                 }
             }
-            waiting();
-            tokio::select! {
-                () = self.store.changed(self.key()) => {}
-                () = sleep(LOOK_EVERY) => {}
+            if let Some(changed) = changed {
+                waiting();
+                tokio::select! {
+                    () = changed => {}
+                    () = sleep(LOOK_EVERY) => {}
+                }
             }
+            // Before the next look, so that nothing changes unseen.
+            changed = Some(self.store.changed(self.key()));
         }
     }
 

@@ -20,6 +20,8 @@ pub(crate) mod journal;
 pub(crate) mod perform;
 pub(crate) mod refusal;
 pub(crate) mod round;
+#[cfg(test)]
+mod schedules;
 pub(crate) mod stage;
 pub(crate) mod state;
 #[cfg(test)]

@@ -29,8 +29,8 @@ use crate::transport::BoxFuture;
 /// after they end; steps that run at once share them. A round that takes
 /// longer than a third of its lease calls [`renew`](Self::renew) each third.
 ///
-/// Who finds the lease taken calls `open` again four times a second, and
-/// whenever [`changed`](Self::changed) returns.
+/// Who finds the lease taken calls [`changed`](Self::changed) and then `open`
+/// again, four times a second or whenever `changed` returns.
 ///
 /// # At expiry
 ///
@@ -234,9 +234,9 @@ pub trait JournalStore: Send + Sync + 'static {
         holder: &'a str,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Returns when there may be something new in the journal, or its lease may
-    /// be free: sooner than it would be seen otherwise, if the store can tell.
-    /// It may return for no reason, and need not return at all.
+    /// Returns when there is something new in the journal since this was called,
+    /// or its lease may be free: sooner than it would be seen otherwise, if the
+    /// store can tell. It may return for no reason, and need not return at all.
     fn changed<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, ()> {
         let _ = key;
         Box::pin(pending())

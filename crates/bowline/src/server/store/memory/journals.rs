@@ -162,10 +162,8 @@ impl JournalStore for MemoryJournals {
             return Box::pin(async {});
         };
         let notify = Arc::clone(journal.waiting.get_or_insert_default());
-        drop(kept);
         // From here on, though nobody polls it yet.
-        let notified = notify.notified_owned();
-        Box::pin(notified)
+        Box::pin(notify.notified_owned())
     }
 
     fn instance(&self) -> Option<&str> {

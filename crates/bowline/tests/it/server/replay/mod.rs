@@ -19,6 +19,7 @@ mod properties;
 #[cfg(all(unix, feature = "http-client", feature = "http-server"))]
 mod proxy;
 mod quota;
+mod recovery;
 mod refused;
 mod rig;
 mod stores;

@@ -34,7 +34,6 @@ struct Seen {
     appended: Vec<Duration>,
     /// What was kept, as the store sees it.
     values: Vec<Bytes>,
-    opened: usize,
     saved: usize,
 }
 
@@ -61,11 +60,6 @@ impl Stores {
     /// All that was given to the stores to keep.
     pub(crate) fn values(&self) -> Vec<Bytes> {
         self.see(|seen| seen.values.clone())
-    }
-
-    /// How often a journal was opened.
-    pub(crate) fn opened(&self) -> usize {
-        self.see(|seen| seen.opened)
     }
 
     /// How many states were saved.
@@ -147,7 +141,6 @@ impl JournalStore for Stores {
         lease: Lease<'a>,
     ) -> BoxFuture<'a, Result<Opened, StoreError>> {
         Box::pin(async move {
-            self.see(|seen| seen.opened += 1);
             self.check("open")?;
             self.journals.open(key, from, lease).await
         })
