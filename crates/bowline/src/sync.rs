@@ -2,7 +2,7 @@
 //!
 //! What conversations and their stores share, they share under locks that are
 //! taken here, and nothing waits while it has one. So a schedule of threads is
-//! the order in which they take their locks. In tests, [`schedules`] tries many
+//! the order in which they take their locks. In tests, `schedules` tries many
 //! of these orders: each lock is a place where another thread may go on.
 
 pub(crate) use std::sync::{Mutex, MutexGuard};

@@ -92,7 +92,7 @@ impl<'a, T, W> Step<'a, T, W> {
     /// ```
     ///
     /// Without it, the step fails with
-    /// [`ErrorKind::OutcomeUnknown`](crate::server::ErrorKind::OutcomeUnknown).
+    /// [`ErrorKind::OutcomeUnknown`].
     pub fn recover<R, V>(self, recover: R) -> Step<'a, T, W, R>
     where
         R: FnOnce() -> V,

@@ -148,9 +148,12 @@ mod journal {
             store.append(key("a"), entry(position, value)).await?;
         }
         let all = [bytes("0"), bytes("1"), bytes("2")];
-        for from in 0..=3 {
-            let opened = store.open(key("a"), from, lease("x")).await?;
-            assert_eq!(opened.entries, all[usize::try_from(from).unwrap()..]);
+        for from in 0..=3_usize {
+            let opened = store.open(key("a"), from as u64, lease("x")).await?;
+            assert_eq!(
+                opened.entries,
+                all.iter().skip(from).cloned().collect::<Vec<_>>()
+            );
             assert_eq!(opened.next, 3);
             assert_eq!(opened.answer, None);
         }
