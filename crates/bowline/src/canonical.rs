@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 /// How deep values may be, so that no input overflows the stack.
-const MAX_DEPTH: u32 = 512;
+const MAX_DEPTH: u32 = 128;
 
 /// The canonical text of `json`: without white space, with the members of
 /// every object in order, each string and number written in one way. Equal

@@ -1,52 +1,65 @@
 //! Work that goes on although nobody waits for it.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use tokio::{
     sync::Notify,
     time::{Instant, timeout, timeout_at},
 };
 
-/// How much of it there may be at once. Clients that begin and leave, again and
-/// again, must not pile up work without end.
-const MAX_RUNNING: usize = 1024;
+use crate::sync::{Mutex, lock};
+
+/// How much of it there may be at once, for one caller and for all. Clients that
+/// begin and leave, again and again, must not pile up work without end, nor keep
+/// others from theirs. Callers without a name count as one.
+const MAX_OF_ONE: usize = 128;
+const MAX_OF_ALL: usize = 1024;
 
 /// The work of a server that outlives the calls it belongs to.
 #[derive(Debug)]
 pub(crate) struct Background {
     /// How long it may take.
     timeout: Duration,
-    running: AtomicUsize,
+    running: Mutex<Running>,
     idle: Notify,
+}
+
+/// How much there is.
+#[derive(Debug, Default)]
+struct Running {
+    all: usize,
+    by_caller: HashMap<Option<Arc<str>>, usize>,
 }
 
 impl Background {
     pub(crate) fn new(timeout: Duration) -> Self {
         Self {
             timeout,
-            running: AtomicUsize::new(0),
+            running: Mutex::default(),
             idle: Notify::new(),
         }
     }
 
-    /// Does something without being waited for, in the time that there is for
-    /// it. Where there is too much of it, and outside of a runtime, nothing is
-    /// done.
-    pub(crate) fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
+    /// Does something for a caller without being waited for, in the time that
+    /// there is for it. Where there is too much of it, and outside of a runtime,
+    /// nothing is done.
+    pub(crate) fn spawn(
+        self: &Arc<Self>,
+        caller: Option<Arc<str>>,
+        work: impl Future<Output = ()> + Send + 'static,
+    ) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
-        let before = self.running.fetch_add(1, Ordering::AcqRel);
-        let running = Running(Arc::clone(self));
-        if before >= MAX_RUNNING {
+        let mut counted = lock(&self.running);
+        let own = counted.by_caller.get(&caller).copied().unwrap_or_default();
+        if own >= MAX_OF_ONE || counted.all >= MAX_OF_ALL {
             return;
         }
+        counted.all += 1;
+        counted.by_caller.insert(caller.clone(), own + 1);
+        drop(counted);
+        let running = Counted(Arc::clone(self), caller);
         let limit = self.timeout;
         runtime.spawn(async move {
             let _running = running;
@@ -59,7 +72,7 @@ impl Background {
         let idle = async {
             loop {
                 let idle = self.idle.notified();
-                if self.running.load(Ordering::Acquire) == 0 {
+                if lock(&self.running).all == 0 {
                     return;
                 }
                 idle.await;
@@ -69,11 +82,19 @@ impl Background {
     }
 }
 
-struct Running(Arc<Background>);
+struct Counted(Arc<Background>, Option<Arc<str>>);
 
-impl Drop for Running {
+impl Drop for Counted {
     fn drop(&mut self) {
-        if self.0.running.fetch_sub(1, Ordering::AcqRel) == 1 {
+        let mut counted = lock(&self.0.running);
+        counted.all -= 1;
+        if let Some(own) = counted.by_caller.get_mut(&self.1) {
+            *own -= 1;
+            if *own == 0 {
+                counted.by_caller.remove(&self.1);
+            }
+        }
+        if counted.all == 0 {
             self.0.idle.notify_waiters();
         }
     }

@@ -10,12 +10,12 @@ use super::{
     error::{Error, ErrorKind, Result},
     limits::Limits,
     replay::{
-        course::{Course, Round},
+        course::{Course, End, Round},
         journal::{Entry, Outcome},
         perform::{Performance, perform},
         refusal::expired,
         round::{Brought, Caller, Resumed},
-        stage::{Fault, Pending, PutOff, Script, Stage},
+        stage::{Fault, PutOff, Script, Stage},
         state::{Thread, account, binding},
     },
     request::{Request, answer},
@@ -81,8 +81,16 @@ where
 /// What the client is told of how something ended.
 pub(super) type Settle<R> = fn(Result<R>, &RequestContext) -> Result<R, ErrorObject>;
 
+/// How one round ended, and what is to be done about it.
+struct Ended<R> {
+    round: How<R>,
+    /// What the first phase holds and is to be released, since no later one is
+    /// reached.
+    held: Option<RawJson>,
+}
+
 /// How one round ended.
-enum Ended<R> {
+enum How<R> {
     Complete(R),
     Suspended(InputRequiredResult),
     /// What was run ended with an error of the protocol.
@@ -112,7 +120,8 @@ pub(super) fn converse<R: ResultObject + Send + 'static>(
     settle: Settle<R>,
 ) -> Staying {
     let background = Arc::clone(&core.background);
-    Staying::new(&background, move |presence| {
+    let caller = request.principal.clone();
+    Staying::new(&background, caller, move |presence| {
         Box::pin(async move {
             core.converse(request, voice, task, handler, settle, presence)
                 .await
@@ -154,7 +163,7 @@ impl Core {
         let Some(state) = &task.brought.state else {
             call.stage = Some(Stage::first(task.brought.answers));
             let began = (self.replay.clock)();
-            let play = Play {
+            let mut play = Play {
                 call: Arc::new(call),
                 spent: Duration::ZERO,
                 handler,
@@ -162,8 +171,9 @@ impl Core {
             };
             let life = self.replay.life;
             let thread = |call: &Call| self.replay.begin(binding(), call.id().into(), began);
-            let (ended, call) = self.play(play, life, thread).await;
-            return ended.into_reply(&call.context, &id);
+            let Ended { round, held } = self.play(&mut play, life, thread).await;
+            clean_up(&play.call, &mut play.handler, held).await;
+            return round.into_reply(&play.call.context, &id);
         };
         let caller = Caller {
             binding: &binding(),
@@ -186,19 +196,19 @@ impl Core {
         handler: impl Handler<R>,
         settle: Settle<R>,
     ) -> Reply {
-        let (thread, now) = (resumed.thread, resumed.place.now);
+        let thread = resumed.thread;
         let round = resumed.place.open(waiting(&call)).await;
         let (course, since) = match round {
             Ok(Round::Play(course, since)) => (course, since),
             Ok(Round::Played(answer)) => return Stored::reply(&answer),
             Err(error) => return Reply::Error(error),
         };
-        let delay = Duration::from_millis(now.saturating_sub(course.began()));
+        let delay = course.delay();
         if !delay.is_zero() {
             let clock = Arc::clone(&self.replay.clock);
             call.clock = Arc::new(move || clock().checked_sub(delay).unwrap_or_else(&*clock));
         }
-        let spent = thread.age(course.began());
+        let spent = thread.age(course.now());
         call.is_called(thread.nonce.clone());
         call.stage = Some(Stage::resumed(Script {
             before: resumed.before,
@@ -206,63 +216,76 @@ impl Core {
             since,
         }));
         call.course = Some(course);
-        let play = Play {
+        let mut play = Play {
             call: Arc::new(call),
             spent,
             handler,
             settle,
         };
         let left = self.replay.left(&thread).unwrap_or_default();
-        let (ended, call) = self.play(play, left, |_| thread).await;
-        ended.conclude(&call).await
+        let ended = self.play(&mut play, left, |_| thread).await;
+        ended.conclude(&play.call, &mut play.handler).await
     }
 
     /// Plays a round as far as it goes, some time after the conversation began,
     /// which may go on for so long.
     async fn play<R: ResultObject>(
         &self,
-        mut play: Play<R, impl Handler<R>>,
+        play: &mut Play<R, impl Handler<R>>,
         left: Duration,
         thread: impl FnOnce(&Call) -> Thread,
-    ) -> (Ended<R>, Arc<Call>) {
+    ) -> Ended<R> {
         let call = Arc::clone(&play.call);
         let _end = EndOfCall(Arc::clone(&call));
         let Some(stage) = &call.stage else {
             let error = errors::internal("there is no stage to play on");
-            return (Ended::Broken(error), call);
+            return How::Broken(error).into();
         };
         let work = play.handler.run(Arc::clone(&call));
         let performed = perform(stage, call.course.as_ref(), work);
         let performed = with_lease(&call, attended(&call, stage, left, performed));
-        let ended = match within(call.limits.time, play.spent, performed).await {
-            Err(late) => play.end(Err(late)).await,
-            Ok(Performance::Ended(end)) => play.settle(end),
-            Ok(Performance::Failed(Fault::Expired)) => play.expire(&[]).await,
-            Ok(Performance::Failed(fault)) => Ended::Broken(fault.explain()),
+        match within(call.limits.time, play.spent, performed).await {
+            Err(late) => play.early(play.settle(Err(late)), &[]),
+            Ok(Performance::Ended(end)) => play.settle(end).into(),
+            Ok(Performance::Failed(Fault::Expired)) => play.early(How::Refused(expired()), &[]),
+            Ok(Performance::Failed(fault)) => How::Broken(fault.explain()).into(),
             Ok(Performance::Suspended(kept)) => {
                 let thread = thread(&call);
                 match self.replay.left(&thread) {
-                    Some(left) => self.suspend(&call, thread, left, kept).await,
-                    None => play.expire(&kept.journal).await,
+                    Some(left) => {
+                        let held = play.held(&kept.journal);
+                        self.suspend(&call, held, thread, left, kept).await
+                    }
+                    None => play.early(How::Refused(expired()), &kept.journal),
                 }
             }
-        };
-        (ended, call)
+        }
     }
 
+    /// Hands a state out, for the next round. If that cannot be done for a
+    /// first round, or nobody is there to take it, nobody can go on.
     async fn suspend<R>(
         &self,
         call: &Call,
+        held: Option<RawJson>,
         thread: Thread,
         left: Duration,
         kept: PutOff,
     ) -> Ended<R> {
+        let _busy = call.presence.busy();
+        let held = held.filter(|_| call.course.is_none());
         let position = call.course.as_ref().map_or(0, Course::position);
         let account = account(call.principal.as_deref());
         let suspended = self.replay.suspend(thread, left, &account, position, kept);
         match suspended.await {
-            Ok(question) => Ended::Suspended(question),
-            Err(error) => Ended::Broken(error),
+            Ok(question) => Ended {
+                round: How::Suspended(question),
+                held: held.filter(|_| call.presence.has_left()),
+            },
+            Err(error) => Ended {
+                round: How::Broken(error),
+                held,
+            },
         }
     }
 
@@ -290,50 +313,37 @@ impl Core {
         call.course = Some(course);
         call.is_called(resumed.thread.nonce);
         let call = Arc::new(call);
-        if let Some(cleanup) = handler.cleanup(before, &call) {
-            clean_up(&call, cleanup).await;
-        }
-        let ended: Ended<InputRequiredResult> = Ended::Refused(expired());
-        ended.conclude(&call).await
+        let _end = EndOfCall(Arc::clone(&call));
+        let ended = Ended::<InputRequiredResult> {
+            round: How::Refused(expired()),
+            held: Some(before.clone()),
+        };
+        ended.conclude(&call, &mut handler).await
     }
 }
 
 impl<R: ResultObject, H: Handler<R>> Play<R, H> {
     /// What was run came to its end.
-    fn settle(&self, end: Result<R>) -> Ended<R> {
+    fn settle(&self, end: Result<R>) -> How<R> {
         let context = &self.call.context;
-        let lacks = matches!(&end, Err(error)
-            if matches!(error.kind(), ErrorKind::Capability { .. }));
+        let lacks = matches!(&end, Err(error) if error.is_capability());
         match (self.settle)(end, context) {
-            Ok(result) => Ended::Complete(result),
+            Ok(result) => How::Complete(result),
             // The client may declare it when it comes again.
-            Err(error) if lacks && context.era() == Era::Stateless => Ended::Broken(error),
-            Err(error) => Ended::Refused(error),
+            Err(error) if lacks && context.era() == Era::Stateless => How::Broken(error),
+            Err(error) => How::Refused(error),
         }
     }
 
-    /// The conversation ends here, and not where it would have.
-    async fn end(&mut self, end: Result<R>) -> Ended<R> {
-        self.clean_up(&[]).await;
-        self.settle(end)
+    /// The conversation ends here, and not where it would have, so that what its
+    /// first phase holds is to be released. This much of it is known besides
+    /// what its stage knows.
+    fn early(&self, round: How<R>, told: &[Entry]) -> Ended<R> {
+        let held = self.held(told);
+        Ended { round, held }
     }
 
-    /// It took longer than conversations may: nobody could go on with it. This
-    /// much of it is known besides what its stage knows.
-    async fn expire(&mut self, told: &[Entry]) -> Ended<R> {
-        self.clean_up(told).await;
-        Ended::Refused(expired())
-    }
-
-    async fn clean_up(&mut self, told: &[Entry]) {
-        if let Some(before) = self.held(told)
-            && let Some(cleanup) = self.handler.cleanup(&before, &self.call)
-        {
-            clean_up(&self.call, cleanup).await;
-        }
-    }
-
-    /// What the first phase holds, if it is still to be released.
+    /// What the first phase holds, if no later one has begun.
     fn held(&self, told: &[Entry]) -> Option<RawJson> {
         let stage = self.call.stage.as_ref()?;
         let outcome = |id: &str| {
@@ -341,33 +351,14 @@ impl<R: ResultObject, H: Handler<R>> Play<R, H> {
             told.map(|entry| entry.outcome.clone())
                 .or_else(|| stage.outcome(id))
         };
-        let is_over = |id| outcome(id).is_some();
+        if outcome(AFTER).is_some() || outcome(CLEANUP).is_some() {
+            return None;
+        }
         match outcome(BEFORE)? {
-            // Whoever was dropped with a deserted call has seen to it.
-            Outcome::Value(before)
-                if !is_over(AFTER) && !is_over(CLEANUP) && !self.call.is_deserted() =>
-            {
-                Some(before)
-            }
+            Outcome::Value(before) => Some(before),
             _ => None,
         }
     }
-}
-
-/// Releases what the first phase holds, once.
-async fn clean_up(call: &Call, cleanup: Cleanup) {
-    let _busy = call.presence.busy();
-    if let Some(course) = &call.course {
-        let begun = Pending {
-            events: Vec::new(),
-            begun: vec![CLEANUP.into()],
-        };
-        if course.write(begun).await.is_err() {
-            return;
-        }
-    }
-    // Why the conversation ended matters more.
-    let _ = as_a_step(cleanup).await;
 }
 
 /// Tells the client that another node works on its request.
@@ -427,15 +418,15 @@ async fn live<R: ResultObject>(
     call: Call,
     mut handler: impl Handler<R>,
     settle: Settle<R>,
-) -> (Ended<R>, Arc<Call>) {
+) -> (How<R>, Arc<Call>) {
     let call = Arc::new(call);
     let _end = EndOfCall(Arc::clone(&call));
     let work = handler.run(Arc::clone(&call));
     let end = within(call.limits.time, Duration::ZERO, work).await;
     let end = end.and_then(|end| end);
     let ended = match settle(end, &call.context) {
-        Ok(result) => Ended::Complete(result),
-        Err(error) => Ended::Refused(error),
+        Ok(result) => How::Complete(result),
+        Err(error) => How::Refused(error),
     };
     (ended, call)
 }
@@ -460,23 +451,21 @@ pub(super) async fn within<T>(
     tokio::time::timeout(left, work).await.map_err(|_| late())
 }
 
-impl<R: ResultObject> Ended<R> {
-    fn into_reply(self, context: &RequestContext, id: &RequestId) -> Reply {
-        match self {
-            Self::Complete(result) => answer(context, id, result),
-            Self::Suspended(question) => answer(context, id, question),
-            Self::Refused(error) | Self::Broken(error) => Reply::Error(error),
-        }
+impl<R> From<How<R>> for Ended<R> {
+    fn from(round: How<R>) -> Self {
+        Self { round, held: None }
     }
+}
 
+impl<R: ResultObject> Ended<R> {
     /// Writes down how a later round ended, if the conversation did. Its answer
     /// is what was written first.
-    async fn conclude(self, call: &Call) -> Reply {
+    async fn conclude<H>(self, call: &Arc<Call>, handler: &mut impl Handler<H>) -> Reply {
         let Some(course) = &call.course else {
-            return self.store(&call.context).into_reply();
+            return Reply::Error(errors::internal("a later round has a journal"));
         };
-        let is_last = matches!(self, Self::Complete(_) | Self::Refused(_));
-        let stored = self.store(&call.context);
+        let is_last = matches!(self.round, How::Complete(_) | How::Refused(_));
+        let stored = self.round.store(&call.context);
         let written = match serde_json::to_vec(&stored) {
             Ok(written) if is_last => written,
             _ => {
@@ -484,11 +473,37 @@ impl<R: ResultObject> Ended<R> {
                 return stored.into_reply();
             }
         };
-        let written = Bytes::from(written);
-        match course.end(written.clone()).await {
-            Ok(first) if first == written => stored.into_reply(),
-            Ok(first) => Stored::reply(&first),
+        // First, so that it is known wherever it is cut off.
+        let begun = self.held.iter().map(|_| CLEANUP.into()).collect();
+        match course.end(&written, begun).await {
+            Ok(End::Ours) => {
+                clean_up(call, handler, self.held).await;
+                stored.into_reply()
+            }
+            Ok(End::Before(answer)) => Stored::reply(&answer),
             Err(error) => Reply::Error(error),
+        }
+    }
+}
+
+/// Releases what the first phase holds, unless a later one has begun.
+async fn clean_up<R>(call: &Arc<Call>, handler: &mut impl Handler<R>, held: Option<RawJson>) {
+    if let Some(held) = held
+        && call.begin_last_phase()
+        && let Some(cleanup) = handler.cleanup(&held, call)
+    {
+        let _busy = call.presence.busy();
+        // Why the conversation ended matters more.
+        let _ = as_a_step(cleanup).await;
+    }
+}
+
+impl<R: ResultObject> How<R> {
+    fn into_reply(self, context: &RequestContext, id: &RequestId) -> Reply {
+        match self {
+            Self::Complete(result) => answer(context, id, result),
+            Self::Suspended(question) => answer(context, id, question),
+            Self::Refused(error) | Self::Broken(error) => Reply::Error(error),
         }
     }
 

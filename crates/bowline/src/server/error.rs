@@ -97,10 +97,9 @@ pub enum ErrorKind {
         /// How often it was asked.
         attempts: u32,
     },
-    /// A step was begun on a node that died in it, and nobody knows whether it
-    /// has happened. It does not happen again. A handler can look for itself,
-    /// with the [key](crate::server::Conversation::step_key) that it gave to
-    /// whatever the step calls.
+    /// A step was begun, and nobody knows whether it has happened: its node
+    /// died, say. It does not happen again. A handler can look for itself, or
+    /// say [how](crate::server::Step::recover).
     OutcomeUnknown,
     /// An error that the client is to see as it is; [`Error::object`].
     Protocol,
@@ -185,6 +184,11 @@ impl Error {
     #[must_use]
     pub fn is_refusal_by_user(&self) -> bool {
         matches!(self.kind, ErrorKind::Declined | ErrorKind::Cancelled)
+    }
+
+    /// Whether the client lacks a capability.
+    pub(crate) fn is_capability(&self) -> bool {
+        matches!(self.kind, ErrorKind::Capability { .. })
     }
 
     /// The text for the model: the name of the trouble, and the message.

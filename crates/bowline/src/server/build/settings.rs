@@ -190,15 +190,16 @@ impl<S> Server<S> {
     ///
     /// A node that was taken for dead finds out before its next effect. If it
     /// was in the middle of one, the conversation is told that nobody knows
-    /// what came of it.
+    /// what came of it. So a step must not hold its thread for that long; what
+    /// does belongs on a thread of its own.
     pub fn conversation_lease(mut self, lease: Duration) -> Self {
-        self.lease = lease;
+        self.lease = lease.max(Duration::from_millis(100));
         self
     }
 
     /// How long a step that was begun may take to come to its end once its
     /// caller has left: a minute. After that it is cut off, and so is what goes
-    /// over 1,024 of them.
+    /// over 128 of them for one caller, and 1,024 for all.
     pub fn abandoned_timeout(mut self, timeout: Duration) -> Self {
         self.abandoned_timeout = timeout;
         self

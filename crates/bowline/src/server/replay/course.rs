@@ -22,12 +22,14 @@ use std::{
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::{
     journal::{Entry, Mark, Outcome},
     refusal::{refused, store_failed},
+    round::Clock,
     stage::Pending,
+    state::millis,
 };
 use crate::{
     proto::{jsonrpc::ErrorObject, server::errors},
@@ -56,8 +58,8 @@ pub(crate) struct Course {
     is_taken: AtomicBool,
     /// Whether the lease is still to be given back.
     is_held: AtomicBool,
-    /// When this round was played first, in milliseconds of the Unix epoch.
-    began: u64,
+    /// How much time passed between the last entry that was found and now.
+    delay: u64,
 }
 
 /// Which journal it is, and what round of which conversation is played.
@@ -80,8 +82,7 @@ pub(crate) struct Place {
     pub(crate) from: u64,
     /// How long the journal is kept: longer than the conversation may go on.
     pub(crate) ttl: Duration,
-    /// What time it is, in milliseconds of the Unix epoch.
-    pub(crate) now: u64,
+    pub(crate) clock: Clock,
     /// What must come to its end although the caller left.
     pub(crate) presence: Arc<Presence>,
 }
@@ -91,9 +92,10 @@ pub(crate) struct Place {
 struct Slot {
     #[serde(rename = "h")]
     history: Box<str>,
-    /// When the round was played first.
+    /// When this was written, in milliseconds of the Unix epoch, as the round
+    /// counts time.
     #[serde(rename = "c")]
-    began: u64,
+    at: u64,
     #[serde(rename = "e")]
     events: Vec<Entry>,
     /// Steps that begin.
@@ -122,7 +124,7 @@ impl Place {
     }
 
     /// Takes the journal, once nobody else plays a round of the conversation.
-    /// `waiting` is told each time that somebody does.
+    /// `waiting` is told now and then that somebody does.
     ///
     /// # Errors
     ///
@@ -139,21 +141,20 @@ impl Place {
                     let gone = "the conversation has ended, and its answer is no longer kept";
                     return answer.map(Round::Played).ok_or_else(|| refused(gone));
                 }
-                Ok(Found::Open(next, slots)) if acquired => {
+                Ok(Found::Open(opened)) if acquired => {
                     drop(changed);
-                    return self.take(next, slots).await;
+                    return self.take(&opened).await;
                 }
-                Ok(Found::Open(..)) => {}
+                Ok(Found::Open(_)) => {}
                 Err(error) => {
                     self.give_back(acquired).await;
                     return Err(error);
                 }
             }
             if let Some(changed) = changed {
-                waiting();
                 tokio::select! {
                     () = changed => {}
-                    () = sleep(LOOK_EVERY) => {}
+                    () = sleep(LOOK_EVERY) => waiting(),
                 }
             }
             // Before the next look, so that nothing changes unseen.
@@ -178,10 +179,7 @@ impl Place {
                 && !begun.any(|id| avoid.contains(&&**id))
         };
         match slots {
-            Ok(slots) if may_end(&slots) => {
-                let began = self.now;
-                Ok(Some(Course::new(self, opened.next, false, began)))
-            }
+            Ok(slots) if may_end(&slots) => Ok(Some(Course::new(self, opened.next, None))),
             slots => {
                 self.give_back(true).await;
                 slots.map(|_| None)
@@ -196,27 +194,34 @@ impl Place {
                         anew, without it";
             return Err(refused(lost));
         }
-        let slots = self.read(&opened)?;
-        let (Some(first), Some(last)) = (slots.first(), slots.last()) else {
-            return Ok(Found::Open(opened.next, slots));
+        let Some(last) = opened.entries.len().checked_sub(1) else {
+            return Ok(Found::Open(opened));
         };
-        if first.history != self.history {
-            return Err(refused("the conversation has gone on with other answers"));
+        if self.slot(&opened, 0)?.history != self.history {
+            let other = "the conversation has gone on from here, or before, with other answers";
+            return Err(refused(other));
         }
-        if last.ended {
+        if self.slot(&opened, last)?.ended {
             let at = opened.next.saturating_sub(1);
             let answer = opened.answer.map(|sealed| self.unseal(at, ANSWER, &sealed));
             return Ok(Found::Ended(answer.transpose()?));
         }
-        Ok(Found::Open(opened.next, slots))
+        Ok(Found::Open(opened))
     }
 
     /// Goes on where the journal ends. Steps that were begun, and whose end it
     /// does not know, are cut off: their node is dead, or too slow to be
     /// believed. That is written down, so that everybody is told the same.
-    async fn take(self, next: u64, slots: Vec<Slot>) -> Result<Round, ErrorObject> {
-        let began = slots.first().map_or(self.now, |first| first.began);
-        let course = Course::new(self, next, !slots.is_empty(), began);
+    async fn take(self, opened: &Opened) -> Result<Round, ErrorObject> {
+        let slots = match self.read(opened) {
+            Ok(slots) => slots,
+            Err(error) => {
+                self.give_back(true).await;
+                return Err(error);
+            }
+        };
+        let last = slots.last().map(|last| last.at);
+        let course = Course::new(self, opened.next, last);
         let mut begun = Vec::new();
         let mut events = Vec::new();
         for slot in slots {
@@ -253,14 +258,16 @@ impl Place {
     }
 
     fn read(&self, opened: &Opened) -> Result<Vec<Slot>, ErrorObject> {
-        let first = opened.next.saturating_sub(opened.entries.len() as u64);
-        let entries = (first..).zip(&opened.entries);
-        let slots = entries.map(|(at, sealed)| {
-            let plain = self.unseal(at, ENTRY, sealed)?;
-            let other = "it was written by another version of this server";
-            serde_json::from_slice(&plain).map_err(|_| unreadable(other))
-        });
-        slots.collect()
+        let all = 0..opened.entries.len();
+        all.map(|index| self.slot(opened, index)).collect()
+    }
+
+    fn slot(&self, opened: &Opened, index: usize) -> Result<Slot, ErrorObject> {
+        let from_end = (opened.entries.len() - index) as u64;
+        let at = opened.next.saturating_sub(from_end);
+        let plain = self.unseal(at, ENTRY, &opened.entries[index])?;
+        let other = "it was written by another version of this server";
+        serde_json::from_slice(&plain).map_err(|_| unreadable(other))
     }
 
     fn seal(&self, at: u64, kind: &[u8], plain: &[u8]) -> Bytes {
@@ -283,12 +290,20 @@ impl Place {
     }
 }
 
+/// How a conversation came to its end.
+pub(crate) enum End {
+    /// By what was written now.
+    Ours,
+    /// It had ended before, with this answer.
+    Before(Bytes),
+}
+
 /// What the journal says about a round.
 enum Found {
     /// It was played to the end of the conversation, with this answer.
     Ended(Option<Bytes>),
-    /// So far it came; the next entry has this position.
-    Open(u64, Vec<Slot>),
+    /// So far it came.
+    Open(Opened),
 }
 
 // Of one length, so that none can be taken for the other.
@@ -296,13 +311,16 @@ const ENTRY: &[u8] = b"entry.";
 const ANSWER: &[u8] = b"answer";
 
 impl Course {
-    fn new(place: Place, position: u64, is_taken: bool, began: u64) -> Self {
+    /// A journal that goes on at this position, and whose last entry of this
+    /// round was written then, if there is one.
+    fn new(place: Place, position: u64, last: Option<u64>) -> Self {
+        let now = millis((place.clock)());
         Self {
             place,
             position: AtomicU64::new(position),
-            is_taken: AtomicBool::new(is_taken),
+            is_taken: AtomicBool::new(last.is_some()),
             is_held: AtomicBool::new(true),
-            began,
+            delay: now.saturating_sub(last.unwrap_or(now)),
         }
     }
 
@@ -311,10 +329,17 @@ impl Course {
         self.position.load(Ordering::Relaxed)
     }
 
-    /// When this round was played first, in milliseconds of the Unix epoch. Who
-    /// plays it again has the same time.
-    pub(crate) fn began(&self) -> u64 {
-        self.began
+    /// How far the clock of this round is behind. Who goes on with a round has
+    /// the time at which the journal ends, so that nothing is too late now that
+    /// was in time before.
+    pub(crate) fn delay(&self) -> Duration {
+        Duration::from_millis(self.delay)
+    }
+
+    /// What time it is, in milliseconds of the Unix epoch, as the round counts
+    /// time.
+    pub(crate) fn now(&self) -> u64 {
+        millis((self.place.clock)()).saturating_sub(self.delay)
     }
 
     /// Writes down what happened and what begins. From then on the conversation
@@ -326,36 +351,54 @@ impl Course {
     /// the conversation.
     pub(crate) async fn write(&self, pending: Pending) -> Result<(), ErrorObject> {
         let _busy = self.place.presence.busy();
+        let (since, begins) = (Instant::now(), !pending.begun.is_empty());
         let slot = self.slot(pending, false);
-        match self.append(&slot, None).await {
+        let mut appended = self.append(&slot, None).await;
+        // Meanwhile somebody may have taken us for dead, and what was to begin
+        // for something whose end nobody knows.
+        let is_late = since.elapsed() >= self.place.lease / 3;
+        if begins && is_late && matches!(appended, Ok(Appended::Done)) {
+            appended = self.is_last(self.position() - 1, None).await;
+        }
+        match appended {
             Ok(Appended::Done) => Ok(()),
             Ok(Appended::Taken) => Err(went_on()),
             Err(error) => Err(store_failed(&error)),
         }
     }
 
-    /// Writes down that the conversation ended with this answer, and gives the
-    /// answer that counts: another one if it had ended before.
+    /// Whether the entry at this position is the last one, and this one if one
+    /// is given, and the lease is still ours.
+    async fn is_last(&self, at: u64, value: Option<&Bytes>) -> Result<Appended, StoreError> {
+        let place = &self.place;
+        let opened = place.store.open(place.key(), at, place.lease()).await?;
+        let is_ours = value.is_none_or(|value| opened.entries.first() == Some(value));
+        Ok(match opened.acquired && opened.next == at + 1 && is_ours {
+            true => Appended::Done,
+            false => Appended::Taken,
+        })
+    }
+
+    /// Writes down that the conversation ended with this answer, and that these
+    /// steps begin after its end.
     ///
     /// # Errors
     ///
-    /// Where it may have taken another course.
-    pub(crate) async fn end(&self, answer: Bytes) -> Result<Bytes, ErrorObject> {
+    /// Where that is not known, or it may have taken another course.
+    pub(crate) async fn end(
+        &self,
+        answer: &[u8],
+        begun: Vec<Box<str>>,
+    ) -> Result<End, ErrorObject> {
         let _busy = self.place.presence.busy();
-        let nothing = Pending {
-            events: Vec::new(),
-            begun: Vec::new(),
-        };
-        let slot = self.slot(nothing, true);
-        match self.append(&slot, Some(&answer)).await {
+        let events = Vec::new();
+        let slot = self.slot(Pending { events, begun }, true);
+        match self.append(&slot, Some(answer)).await {
             Ok(Appended::Done) => {
                 self.is_held.store(false, Ordering::Relaxed);
-                Ok(answer)
+                Ok(End::Ours)
             }
-            Ok(Appended::Taken) => self.ended_elsewhere().await,
-            // What had an effect has been written down before. It has ended,
-            // and whoever repeats the round will find the same end.
-            Err(_) if self.is_taken.load(Ordering::Relaxed) => Ok(answer),
+            Ok(Appended::Taken) => self.ended_elsewhere().await.map(End::Before),
             Err(error) => Err(store_failed(&error)),
         }
     }
@@ -375,7 +418,7 @@ impl Course {
     fn slot(&self, pending: Pending, ended: bool) -> Slot {
         Slot {
             history: self.place.history.clone(),
-            began: self.began,
+            at: self.now(),
             events: pending.events,
             begun: pending.begun,
             ended,
@@ -406,14 +449,7 @@ impl Course {
         loop {
             match place.store.append(place.key(), entry.clone()).await {
                 Ok(Appended::Taken) if attempt > 1 => {
-                    let opened = place.store.open(place.key(), entry.position, place.lease());
-                    let opened = opened.await?;
-                    let ours = opened.entries.first() == Some(&entry.value);
-                    return Ok(if ours {
-                        Appended::Done
-                    } else {
-                        Appended::Taken
-                    });
+                    return self.is_last(entry.position, Some(&entry.value)).await;
                 }
                 Err(_) if attempt < ATTEMPTS => sleep(pause).await,
                 ended => return ended,
@@ -436,6 +472,7 @@ impl Course {
 
     /// The round may be played again.
     pub(crate) async fn release(&self) {
+        let _busy = self.place.presence.busy();
         if self.is_held.swap(false, Ordering::Relaxed) {
             self.place.give_back(true).await;
         }

@@ -59,7 +59,7 @@ impl Outcome {
             Self::Failed(why) => Err(Error::failed(why.to_string())),
             Self::Unknown => Err(Error::of(
                 ErrorKind::OutcomeUnknown,
-                "this step was begun before, on a node that died, and its end is not known",
+                "this step was begun before, and its end is not known",
             )),
             // It is told to nobody.
             Self::GivenUp(_) => Err(Error::internal("a step that was given up has no value")),

@@ -127,7 +127,7 @@ impl Replay {
             history: history(state.journal.iter().chain(&answers)),
             from: state.position,
             ttl: left.unwrap_or_default() + MARGIN,
-            now: millis(now),
+            clock: Arc::clone(&self.clock),
             presence: Arc::clone(caller.presence),
         };
         Ok(Resumed {

@@ -7,13 +7,13 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use shuttle::future::{block_on, spawn, yield_now};
 
 use super::{
-    course::{Place, Round},
+    course::{End, Place, Round},
     journal::{Entry, Mark, Outcome},
     perform::{Performance, perform},
     stage::{Asked, Entered, Fault, PutOff, Script, Stage},
@@ -160,7 +160,7 @@ impl Fleet {
             history: answer.into(),
             from: 0,
             ttl: Duration::from_secs(3600),
-            now: 0,
+            clock: Arc::new(SystemTime::now),
             presence: Arc::<Presence>::default(),
         }
     }
@@ -192,12 +192,15 @@ async fn play(place: Place, answer: &'static str, counts: [Count; 3]) -> Option<
         both
     };
     let end = match perform(&stage, Some(&course), work).await {
-        Performance::Ended(_) => course.end(answer.into()).await.ok(),
+        Performance::Ended(_) => course.end(answer.as_bytes(), Vec::new()).await.ok(),
         Performance::Suspended(_) => panic!("all is answered"),
         Performance::Failed(_) => None,
     };
     course.release().await;
-    end.and_then(|end| String::from_utf8(end.to_vec()).ok())
+    match end? {
+        End::Ours => Some(answer.to_owned()),
+        End::Before(answer) => String::from_utf8(answer.to_vec()).ok(),
+    }
 }
 
 fn counts() -> [Count; 3] {

@@ -26,4 +26,5 @@ pub(crate) use line::Line;
 pub(crate) use outlet::Outlet;
 pub(crate) use pace::Pace;
 pub(crate) use shared::Shared;
+#[cfg(feature = "http-server")]
 pub(crate) use stopping::Stopping;

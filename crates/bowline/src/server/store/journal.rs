@@ -44,13 +44,17 @@ use crate::transport::BoxFuture;
 ///
 /// After an error of `append` nobody knows whether the entry was written. It is
 /// appended again, the same bytes at the same position, a few times; then the
-/// effect is not run.
+/// effect is not run. In between, whoever has the lease opens the journal again,
+/// which must succeed for it as often as it likes.
 ///
 /// # What a fleet needs
 ///
-/// - One store for all nodes, in which to write at a position that is free is
-///   atomic. In SQL, that is an `INSERT` under a primary key of id and
-///   position; in Redis, a script of a few lines.
+/// - One store for all nodes, in which it is atomic to compare the position with
+///   the next one of the journal and to write. The next position is kept with
+///   the journal: a table of entries alone does not do, since a position whose
+///   entry was dropped would be free again. In SQL, that is a row for each
+///   journal, changed in the transaction that inserts the entry; in Redis, a
+///   script of a few lines.
 /// - No eviction of what has not expired. In Redis, the policy `noeviction`.
 /// - Writes that survive the loss of a node of the store. With replicas that
 ///   lag behind, a failover forgets the last entries.
@@ -88,6 +92,10 @@ use crate::transport::BoxFuture;
 /// impl Row {
 ///     fn next(&self) -> u64 {
 ///         self.first + self.entries.len() as u64
+///     }
+///
+///     fn is_held_by(&self, holder: &str) -> bool {
+///         self.lease.as_ref().is_some_and(|(known, _)| known == holder)
 ///     }
 ///
 ///     /// Takes the lease for `holder`, unless somebody else has it.
@@ -153,7 +161,10 @@ use crate::transport::BoxFuture;
 ///     ) -> BoxFuture<'a, Result<(), StoreError>> {
 ///         Box::pin(async move {
 ///             let mut rows = self.rows.lock().map_err(|_| StoreError::new("poisoned"))?;
-///             rows.entry(key.id.to_owned()).or_default().take(lease);
+///             let row = rows.entry(key.id.to_owned()).or_default();
+///             if row.is_held_by(lease.holder) {
+///                 row.take(lease);
+///             }
 ///             Ok(())
 ///         })
 ///     }
@@ -214,8 +225,8 @@ pub trait JournalStore: Send + Sync + 'static {
         entry: NewEntry,
     ) -> BoxFuture<'a, Result<Appended, StoreError>>;
 
-    /// Makes a lease last for its duration from now on, unless somebody else
-    /// has one by now.
+    /// Makes a lease last for its duration from now on, if it is still the
+    /// holder's: nobody else took it, and it was not given back.
     ///
     /// # Errors
     ///

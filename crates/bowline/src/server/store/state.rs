@@ -31,7 +31,7 @@ use crate::transport::BoxFuture;
 ///
 /// One store for all nodes, in which a node finds what another has just saved:
 /// the next request may follow at once and go anywhere. A replica that lags
-/// behind is not good enough to read from. Unlike claims, states may be lost
+/// behind is not good enough to read from. Unlike journals, states may be lost
 /// with a node of the store, if some broken conversations are acceptable.
 ///
 /// What is saved is sealed, and larger than what travels: 32 KiB at least, unless

@@ -4,7 +4,7 @@ use std::{
     fmt,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
 };
 
@@ -39,6 +39,8 @@ pub(crate) struct Call {
     pub(crate) presence: Arc<Presence>,
     /// The name of the conversation, once somebody wants to know.
     id: OnceLock<Box<str>>,
+    /// Whether the last phase has begun, or the cleanup in its place.
+    is_past_phases: AtomicBool,
     questions: AtomicU32,
 }
 
@@ -62,15 +64,23 @@ impl Call {
             clock,
             presence: Arc::default(),
             id: OnceLock::new(),
+            is_past_phases: AtomicBool::new(false),
             questions: AtomicU32::new(0),
         }
     }
 
-    /// Whether the caller has left a conversation that nobody can go on with:
-    /// no state of it was handed out.
+    /// Whether nobody can go on with the conversation: no state of it was handed
+    /// out, and it is dropped since its caller left or it panicked.
     pub(crate) fn is_deserted(&self) -> bool {
         let is_put_off = self.stage.as_ref().is_some_and(Stage::is_closed);
-        self.presence.has_left() && self.course.is_none() && !is_put_off
+        let is_dropped = self.presence.has_left() || std::thread::panicking();
+        is_dropped && self.course.is_none() && !is_put_off
+    }
+
+    /// The last phase, or the cleanup in its place, is about to begin. Says
+    /// whether the other one has not.
+    pub(crate) fn begin_last_phase(&self) -> bool {
+        !self.is_past_phases.swap(true, Ordering::AcqRel)
     }
 
     /// A name that no other conversation has, and that this one keeps.

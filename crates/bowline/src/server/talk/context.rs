@@ -149,8 +149,9 @@ impl<S> ServerContext<S> {
 
     /// Waits until the call is over: answered, put off, called off, or lost.
     ///
-    /// The handler itself is dropped then. This is for work that it started
-    /// elsewhere, in a task or thread of its own.
+    /// The handler itself is dropped then, or as soon as the steps have ended
+    /// that it has begun. This is for work that it started elsewhere, in a task
+    /// or thread of its own.
     pub fn over(&self) -> impl Future<Output = ()> + Send + 'static {
         let presence = Arc::clone(&self.call.presence);
         async move { presence.until_over().await }

@@ -8,11 +8,7 @@ use super::{
 };
 use crate::{
     proto::{jsonrpc::RawJson, model::SamplingMessage},
-    server::{
-        error::Result,
-        form::Elicit,
-        replay::journal::{digest, hex},
-    },
+    server::{error::Result, form::Elicit},
 };
 
 /// Asks the user and models, in the middle of a call.
@@ -196,10 +192,33 @@ impl<S> Conversation<S> {
     ///
     /// It fails with what it returns, and with
     /// [`ErrorKind::OutcomeUnknown`](crate::server::ErrorKind::OutcomeUnknown)
-    /// where it was begun before, on a node that died in it, unless there is a
-    /// way to [find out](Step::recover).
-    pub fn step<'a, T, W>(&'a self, name: &'a str, work: W) -> Step<'a, T, W>
+    /// where it was begun and nobody knows what came of it, unless there is a way
+    /// to [find out](Step::recover): its node died, or could not write down how
+    /// it ended, or its caller left and it took too long.
+    pub fn step<'a, T, W>(&'a self, name: &'a str, work: W) -> Step<'a, T, impl FnOnce(String) -> W>
     where
+        W: Future<Output = Result<T>>,
+    {
+        self.step_with_key(name, |_| work)
+    }
+
+    /// As [`step`](Self::step), with a key for the step that is the same however
+    /// often the step is come to, and that no other step has: what a payment
+    /// service wants to see so as not to charge twice. It has 32 characters of
+    /// `0-9` and `a-f`.
+    ///
+    /// ```
+    /// # use bowline::server::{Conversation, Result};
+    /// # struct Bank;
+    /// # impl Bank { async fn charge(&self, key: String) -> Result<String> { Ok(key) } }
+    /// # async fn example(cx: Conversation<Bank>) -> Result<String> {
+    /// let receipt = cx.step_with_key("charge", |key| cx.state().charge(key)).await?;
+    /// # Ok(receipt)
+    /// # }
+    /// ```
+    pub fn step_with_key<'a, T, F, W>(&'a self, name: &'a str, work: F) -> Step<'a, T, F>
+    where
+        F: FnOnce(String) -> W,
         W: Future<Output = Result<T>>,
     {
         Step::new(&self.context.call, &self.scope, name, work)
@@ -213,15 +232,6 @@ impl<S> Conversation<S> {
     #[must_use]
     pub fn id(&self) -> &str {
         self.context.call.id()
-    }
-
-    /// A key for the next step of this name, the same however often the step is
-    /// come to: what a payment service wants to see so as not to charge twice.
-    /// It has 32 characters of `0-9` and `a-f`.
-    #[must_use]
-    pub fn step_key(&self, name: &str) -> String {
-        let id = self.scope.next_repeated(name);
-        hex(&digest([self.id().as_bytes(), id.as_bytes()])[..16])
     }
 
     /// Asks anything that the protocol lets servers ask.

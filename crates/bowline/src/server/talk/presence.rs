@@ -24,6 +24,8 @@ pub(crate) struct Presence {
     over: AtomicBool,
     ended: Notify,
     background: Option<Arc<Background>>,
+    /// Who it is, if that is known.
+    caller: Option<Arc<str>>,
 }
 
 impl Presence {
@@ -41,7 +43,7 @@ impl Presence {
     /// Does something without the caller.
     pub(crate) fn go_on_with(&self, work: impl Future<Output = ()> + Send + 'static) {
         if let Some(background) = &self.background {
-            background.spawn(work);
+            background.spawn(self.caller.clone(), work);
         }
     }
 
@@ -86,10 +88,12 @@ pub(crate) struct Staying {
 impl Staying {
     pub(crate) fn new(
         background: &Arc<Background>,
+        caller: Option<Arc<str>>,
         work: impl FnOnce(Arc<Presence>) -> BoxFuture<'static, Reply>,
     ) -> Self {
         let presence = Arc::new(Presence {
             background: Some(Arc::clone(background)),
+            caller,
             ..Presence::default()
         });
         Self {

@@ -165,17 +165,6 @@ impl Scope {
     pub(crate) fn repeated(&self, name: &str) -> String {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let count = names.count(&format!("{name}#"));
-        self.numbered(name, count)
-    }
-
-    /// The name that something of this name has next.
-    pub(super) fn next_repeated(&self, name: &str) -> String {
-        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = names.uses.get(&*format!("{name}#")).copied();
-        self.numbered(name, count.unwrap_or_default())
-    }
-
-    fn numbered(&self, name: &str, count: u32) -> String {
         self.name(format_args!("{}#{count}", name.replace('/', "//")))
     }
 

@@ -13,7 +13,7 @@ use super::{ask::put_off, call::Call, scope::Scope};
 use crate::server::{
     error::{Error, ErrorKind, Result},
     replay::{
-        journal::{Mark, Outcome},
+        journal::{Mark, Outcome, digest, hex},
         stage::{Entered, Stage},
     },
 };
@@ -47,17 +47,17 @@ pub(crate) async fn as_a_step<T>(work: impl Future<Output = T>) -> T {
 /// Something that is to happen once in a conversation; made by
 /// [`Conversation::step`](super::Conversation::step), and begun by `.await`.
 #[must_use = "a step is taken when it is awaited"]
-pub struct Step<'a, T, W, R = fn() -> Ready<Result<T>>> {
+pub struct Step<'a, T, F, R = fn(String) -> Ready<Result<T>>> {
     call: &'a Call,
     scope: &'a Scope,
     name: &'a str,
-    work: W,
+    work: F,
     recover: Option<R>,
     value: PhantomData<fn() -> T>,
 }
 
-impl<'a, T, W> Step<'a, T, W> {
-    pub(super) fn new(call: &'a Call, scope: &'a Scope, name: &'a str, work: W) -> Self {
+impl<'a, T, F> Step<'a, T, F> {
+    pub(super) fn new(call: &'a Call, scope: &'a Scope, name: &'a str, work: F) -> Self {
         Self {
             call,
             scope,
@@ -68,34 +68,34 @@ impl<'a, T, W> Step<'a, T, W> {
         }
     }
 
-    /// Finds out what came of the step, where it was begun on a node that died
-    /// in it: asks the payment service, looks into the database. What this
-    /// returns counts as what the step returned. It must not do what the step
-    /// does.
+    /// Finds out what came of the step, where nobody knows: asks the payment
+    /// service, looks into the database. It is given the
+    /// [key](super::Conversation::step_with_key) of the step. What it returns
+    /// counts as what the step returned. It must not do what the step does.
     ///
     /// ```
     /// # use bowline::server::{Conversation, Result};
     /// # struct Bank;
     /// # impl Bank {
-    /// #     async fn charge(&self, key: &str) -> Result<String> { Ok(key.to_owned()) }
-    /// #     async fn find(&self, key: &str) -> Result<String> { Ok(key.to_owned()) }
+    /// #     async fn charge(&self, key: String) -> Result<String> { Ok(key) }
+    /// #     async fn find(&self, key: String) -> Result<String> { Ok(key) }
     /// # }
     /// # async fn example(cx: Conversation<Bank>) -> Result<()> {
-    /// let (bank, key) = (cx.state(), cx.step_key("charge"));
     /// let receipt = cx
-    ///     .step("charge", bank.charge(&key))
-    ///     .recover(|| bank.find(&key))
+    ///     .step_with_key("charge", |key| cx.state().charge(key))
+    ///     .recover(|key| cx.state().find(key))
     ///     .await?;
     /// # drop(receipt);
     /// # Ok(())
     /// # }
     /// ```
     ///
-    /// Without it, the step fails with
-    /// [`ErrorKind::OutcomeUnknown`].
-    pub fn recover<R, V>(self, recover: R) -> Step<'a, T, W, R>
+    /// A node that was only slow, and not dead, may still be at the step when
+    /// this is called. Without it, the step fails with
+    /// [`ErrorKind::OutcomeUnknown`]; so it does if a node dies in this, too.
+    pub fn recover<R, V>(self, recover: R) -> Step<'a, T, F, R>
     where
-        R: FnOnce() -> V,
+        R: FnOnce(String) -> V,
         V: Future<Output = Result<T>>,
     {
         Step {
@@ -109,31 +109,36 @@ impl<'a, T, W> Step<'a, T, W> {
     }
 }
 
-impl<'a, T, W, R, V> Step<'a, T, W, R>
+impl<'a, T, F, W, R, V> Step<'a, T, F, R>
 where
     T: Serialize + DeserializeOwned,
+    F: FnOnce(String) -> W,
     W: Future<Output = Result<T>>,
-    R: FnOnce() -> V,
+    R: FnOnce(String) -> V,
     V: Future<Output = Result<T>>,
 {
     async fn take(self) -> Result<T> {
-        let id = self.scope.repeated(self.name);
-        self.scope.unless_cut_off(self.call, &id).await;
-        let taken = self.call.step(&id, self.work).await;
+        let (call, id) = (self.call, self.scope.repeated(self.name));
+        self.scope.unless_cut_off(call, &id).await;
+        let key = || hex(&digest([call.id().as_bytes(), id.as_bytes()])[..16]);
+        let work = async { (self.work)(key()).await };
+        let taken = call.step(&id, work).await;
         match (taken, self.recover) {
             (Err(error), Some(recover)) if *error.kind() == ErrorKind::OutcomeUnknown => {
-                self.call.step(&format!("{id}!recover"), recover()).await
+                let recover = async { recover(key()).await };
+                call.step(&format!("{id}!recover"), recover).await
             }
             (taken, _) => taken,
         }
     }
 }
 
-impl<'a, T, W, R, V> IntoFuture for Step<'a, T, W, R>
+impl<'a, T, F, W, R, V> IntoFuture for Step<'a, T, F, R>
 where
     T: Serialize + DeserializeOwned + Send + 'a,
+    F: FnOnce(String) -> W + Send + 'a,
     W: Future<Output = Result<T>> + Send + 'a,
-    R: FnOnce() -> V + Send + 'a,
+    R: FnOnce(String) -> V + Send + 'a,
     V: Future<Output = Result<T>> + Send + 'a,
 {
     type Output = Result<T>;
@@ -144,7 +149,7 @@ where
     }
 }
 
-impl<T, W, R> fmt::Debug for Step<'_, T, W, R> {
+impl<T, F, R> fmt::Debug for Step<'_, T, F, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut step = f.debug_struct("Step");
         step.field("name", &self.name).finish_non_exhaustive()

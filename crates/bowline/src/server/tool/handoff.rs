@@ -13,6 +13,7 @@ use crate::{
         error::Result,
         request::{Handled, Voices},
         service::Core,
+        talk::call::Call,
         tools::ToolCall,
     },
     transport::BoxFuture,
@@ -195,26 +196,27 @@ where
             Ok(RawJson::encode(&value)?)
         };
         let handoff: RawJson = call.step(BEFORE, before).await?;
-        let mut unfinished = Unfinished {
-            cleanup: self.cleanup.clone(),
+        // Until one of the phases below begins.
+        let _unfinished = Unfinished {
+            cleanup: self.cleanup.as_ref(),
             handoff: &handoff,
             context: &context,
         };
         let conversation = Conversation::new(context.clone());
         let ended = (self.client)((handoff.decode()?, conversation)).await;
-        let cleanup = unfinished.cleanup.take();
         match ended {
             Ok(result) => {
                 let value = handoff.decode()?;
                 let after = (self.after)((value, result, context.clone()));
-                call.step(AFTER, after).await
+                call.step(AFTER, last_phase(&call, after)).await
             }
+            // The client may come again, and declare it.
+            Err(error) if error.is_capability() && call.course.is_some() => Err(error),
             Err(error) => {
-                if let Some(cleanup) = cleanup {
-                    let value = handoff.decode()?;
-                    let cleanup = cleanup((value, context.clone()));
+                if let Some(cleanup) = &self.cleanup {
+                    let cleanup = cleanup((handoff.decode()?, context.clone()));
                     // Why the conversation failed matters more.
-                    let _ = call.step(CLEANUP, cleanup).await;
+                    let _ = call.step(CLEANUP, last_phase(&call, cleanup)).await;
                 }
                 Err(error)
             }
@@ -222,14 +224,20 @@ where
     }
 }
 
-/// A conversation that is dropped before its end, and with which nobody can go
-/// on, is cleaned up after.
+/// Does what comes last, after which nothing is to be cleaned up.
+async fn last_phase<T>(call: &Call, phase: BoxFuture<'static, Result<T>>) -> Result<T> {
+    call.begin_last_phase();
+    phase.await
+}
+
+/// A conversation that is dropped before its last phase, and with which nobody
+/// can go on, is cleaned up after.
 struct Unfinished<'a, S, H>
 where
     S: Send + Sync + 'static,
     H: DeserializeOwned + Send + 'static,
 {
-    cleanup: Option<Phase<(H, ServerContext<S>), ()>>,
+    cleanup: Option<&'a Phase<(H, ServerContext<S>), ()>>,
     handoff: &'a RawJson,
     context: &'a ServerContext<S>,
 }
@@ -245,7 +253,8 @@ where
         if call.is_replayed() && !call.is_deserted() {
             return;
         }
-        if let Some(cleanup) = self.cleanup.take()
+        if let Some(cleanup) = self.cleanup
+            && call.begin_last_phase()
             && let Ok(handoff) = self.handoff.decode()
         {
             let cleanup = cleanup((handoff, self.context.clone()));

@@ -142,12 +142,16 @@ impl Events {
         !self.is_writing && (!self.beginning.is_empty() || self.script.iter().any(waits))
     }
 
-    /// Whether a step was given up of which the journal knows that it began.
-    pub(super) fn has_unwritten_effects(&self) -> bool {
-        let given_up = |event: &Event| {
-            event.kept == Kept::No && matches!(event.entry.outcome, Outcome::GivenUp(_))
-        };
-        self.told.iter().chain(&self.script).any(given_up)
+    /// Whether something was told that others would not be: a clock reading, a
+    /// timeout, a step that was given up.
+    pub(super) fn has_unwritten(&self) -> bool {
+        let mut all = self.told.iter().chain(&self.script);
+        all.any(|event| event.kept == Kept::No)
+    }
+
+    /// No step begins any more.
+    pub(super) fn call_off_all(&mut self) {
+        self.beginning.clear();
     }
 
     /// All that is not written yet, to be written now.

@@ -50,6 +50,9 @@ impl Stage {
         if inner.tell_next() || inner.release_held() {
             return Next::Again;
         }
+        if inner.winding_down.is_some() {
+            inner.events.call_off_all();
+        }
         if inner.events.must_write() {
             return Next::Write(inner.events.take_pending());
         }
@@ -71,16 +74,19 @@ impl Stage {
     /// What was to be written is.
     pub(crate) fn written(&self) {
         let mut inner = self.lock();
+        let mut waiting = Vec::new();
         for id in inner.events.written() {
             match inner.beginning.remove(&id) {
                 Some(waker) => {
                     inner.granted.insert(id);
-                    waker.wake();
+                    waiting.push(waker);
                 }
                 None => inner.give_up(&id, Mark::of_step(&id), 0),
             }
         }
         inner.wake_runner();
+        drop(inner);
+        waiting.into_iter().for_each(Waker::wake);
     }
 
     /// What is under way comes to its end, and nothing new begins. Then the
@@ -127,7 +133,7 @@ impl Inner {
         let anew = !self.open.is_empty() || !self.held.is_empty();
         let untold = self.events.untold().next().map(|it| it.id.clone());
         match untold {
-            None if anew && self.is_journaled && self.events.has_unwritten_effects() => {
+            None if anew && self.is_journaled && self.events.has_unwritten() => {
                 Next::Write(self.events.take_pending())
             }
             None if anew => Next::Suspend(PutOff {

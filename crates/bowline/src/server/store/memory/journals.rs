@@ -25,8 +25,10 @@ use crate::{
 /// It is bounded: 262,144 journals of 64 MiB in all, and 64 MiB of answers,
 /// unless set otherwise. One account may have an eighth of that; callers without
 /// a name have one account together, which may have half. What has expired makes room; when nothing
-/// has, entries are refused, and the oldest answers are dropped. A restart
-/// forgets everything, and with it the states that were handed out.
+/// has, entries are refused, and the oldest answers are dropped. What a step
+/// returns is a part of an entry: if that has no room, the step has happened and
+/// its outcome is unknown. A restart forgets everything, and with it the states
+/// that were handed out.
 pub struct MemoryJournals {
     name: String,
     kept: Mutex<Kept>,
@@ -81,6 +83,8 @@ struct Journal {
     /// The position of the first entry that is kept.
     first: u64,
     entries: Vec<Bytes>,
+    /// How many bytes the entries have.
+    bytes: usize,
     /// The answer, and its number among the answers of its account.
     answer: Option<(Bytes, u64)>,
     lease: Option<(Box<str>, Instant)>,
@@ -100,8 +104,12 @@ impl Journal {
         if self.entries.is_empty() {
             return Amount::NONE;
         }
-        let entries: usize = self.entries.iter().map(Bytes::len).sum();
-        Amount::one(id.len() + entries)
+        Amount::one(id.len() + self.bytes)
+    }
+
+    fn has_lease(&self, holder: &str) -> bool {
+        let lease = self.lease.as_ref();
+        lease.is_some_and(|(known, _)| **known == *holder)
     }
 
     fn is_held_by_other(&self, holder: &str, now: Instant) -> bool {
@@ -140,7 +148,11 @@ impl JournalStore for MemoryJournals {
         lease: Lease<'a>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            self.kept().acquire(key, lease, Instant::now());
+            let mut kept = self.kept();
+            let journal = kept.journals.get(key.id);
+            if journal.is_some_and(|journal| journal.has_lease(lease.holder)) {
+                kept.acquire(key, lease, Instant::now());
+            }
             Ok(())
         })
     }
@@ -218,11 +230,14 @@ impl Kept {
         if !self.journals.contains_key(key.id) {
             self.insert(key, until, now);
         }
-        self.write(key, &entry, now)?;
+        self.keep_until(key.id, until);
+        if let Err(full) = self.write(key, &entry, now) {
+            self.remove_empty(key.id);
+            return Err(full);
+        }
         if let Some(answer) = entry.answer {
             self.keep_answer(key, &answer);
         }
-        self.keep_until(key.id, until);
         Ok(Appended::Done)
     }
 
@@ -248,7 +263,9 @@ impl Kept {
             if entry.truncate {
                 journal.first = entry.position;
                 journal.entries.clear();
+                journal.bytes = 0;
             }
+            journal.bytes += value.len();
             journal.entries.push(value);
             if entry.answer.is_some() {
                 journal.lease = None;
@@ -260,6 +277,7 @@ impl Kept {
 
     /// Keeps an answer, if there is room once older ones are gone.
     fn keep_answer(&mut self, key: Key<'_>, answer: &Bytes) {
+        self.forget_answer(key.id);
         let size = Amount::one(answer.len());
         if !self.answer_quota.allows(key.account, size) {
             return;
@@ -295,26 +313,37 @@ impl Kept {
         };
         let (place, id) = (place.clone(), Arc::clone(id));
         self.answers.remove(&place);
-        if let Some(journal) = self.journals.get_mut(&id)
-            && let Some((answer, _)) = journal.answer.take()
-        {
-            let size = Amount::one(answer.len());
-            self.answer_quota.replace(account, size, Amount::NONE);
-        }
+        self.forget_answer(&id);
         true
+    }
+
+    fn forget_answer(&mut self, id: &str) {
+        if let Some(journal) = self.journals.get_mut(id)
+            && let Some((answer, number)) = journal.answer.take()
+        {
+            let (account, size) = (&journal.account, Amount::one(answer.len()));
+            self.answer_quota.replace(account, size, Amount::NONE);
+            self.answers.remove(&(account.clone(), number));
+        }
     }
 
     fn release(&mut self, key: Key<'_>, holder: &str) {
         let Some(journal) = self.journals.get_mut(key.id) else {
             return;
         };
-        if journal.lease.take_if(|(it, _)| **it == *holder).is_none() {
+        if !journal.has_lease(holder) {
             return;
         }
+        journal.lease = None;
         journal.wake();
-        // It had nothing but its lease.
-        if journal.next() == 0 {
-            self.remove(key.id);
+        self.remove_empty(key.id);
+    }
+
+    /// Removes a journal that has neither entries nor a lease.
+    fn remove_empty(&mut self, id: &str) {
+        let journal = self.journals.get(id);
+        if journal.is_some_and(|journal| journal.next() == 0 && journal.lease.is_none()) {
+            self.remove(id);
         }
     }
 }
@@ -333,6 +362,7 @@ impl Kept {
             account: key.account.into(),
             first: 0,
             entries: Vec::new(),
+            bytes: 0,
             answer: None,
             lease: None,
             expiry,
@@ -375,18 +405,13 @@ impl Kept {
     }
 
     fn remove(&mut self, id: &str) {
+        self.forget_answer(id);
         let Some((id, mut journal)) = self.journals.remove_entry(id) else {
             return;
         };
         self.expiries.remove(&journal.expiry);
         let size = journal.size(&id);
         self.quota.replace(&journal.account, size, Amount::NONE);
-        if let Some((answer, number)) = journal.answer.take() {
-            let size = Amount::one(answer.len());
-            self.answer_quota
-                .replace(&journal.account, size, Amount::NONE);
-            self.answers.remove(&(journal.account.clone(), number));
-        }
         journal.wake();
     }
 }

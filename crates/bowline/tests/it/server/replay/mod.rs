@@ -2,6 +2,7 @@
 
 mod adversary;
 mod app;
+mod cleanup;
 mod course;
 mod departed;
 mod detached;

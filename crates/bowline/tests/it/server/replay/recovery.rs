@@ -100,8 +100,7 @@ impl JournalStore for Mortal {
 /// Asks, charges, and says what it knows of the charge.
 fn pay() -> Tool<Machine> {
     tool("pay", async |cx| {
-        let key = cx.step_key("charge");
-        let charged = cx.step("charge", charge(&cx, &key)).await;
+        let charged = cx.step_with_key("charge", |key| charge(&cx, key)).await;
         match charged {
             Err(error) if *error.kind() == ErrorKind::OutcomeUnknown => Ok("unknown".to_owned()),
             charged => charged,
@@ -112,17 +111,16 @@ fn pay() -> Tool<Machine> {
 /// The same, with somebody to ask whether it was charged.
 fn look() -> Tool<Machine> {
     tool("look", async |cx| {
-        let key = cx.step_key("charge");
-        let found = async || Ok(format!("found {key}"));
-        cx.step("charge", charge(&cx, &key)).recover(found).await
+        cx.step_with_key("charge", |key| charge(&cx, key))
+            .recover(async |key| Ok(format!("found {key}")))
+            .await
     })
 }
 
 /// The same, by one who does not care.
 fn careless() -> Tool<Machine> {
     tool("careless", async |cx| {
-        let key = cx.step_key("charge");
-        cx.step("charge", charge(&cx, &key)).await
+        cx.step_with_key("charge", |key| charge(&cx, key)).await
     })
 }
 
@@ -147,7 +145,7 @@ where
         })
 }
 
-async fn charge(cx: &Conversation<Machine>, key: &str) -> bowline::server::Result<String> {
+async fn charge(cx: &Conversation<Machine>, key: String) -> bowline::server::Result<String> {
     let machine = cx.state();
     machine.app.note(&format!("charge {key}")).await?;
     if machine.hangs {
