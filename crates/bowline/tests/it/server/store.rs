@@ -223,6 +223,10 @@ mod journal {
         assert!(store.open(key("a"), 0, lease("y")).await?.acquired);
         store.renew(key("a"), lease("x")).await?;
         assert!(!store.open(key("a"), 0, lease("x")).await?.acquired, "lost");
+        store.release(key("a"), "y").await?;
+        store.renew(key("a"), lease("y")).await?;
+        let opened = store.open(key("a"), 0, lease("x")).await?;
+        assert!(opened.acquired, "what was given back is not renewed");
         Ok(())
     }
 

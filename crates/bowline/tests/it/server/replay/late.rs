@@ -85,6 +85,76 @@ async fn a_charge_in_time_is_in_time_when_its_round_is_repeated() {
     assert_eq!(service.state().noted(), ["charge"]);
 }
 
+/// Whoever repeats a round has the time at which it ended before, not that at
+/// which it began.
+#[tokio::test(start_paused = true)]
+async fn time_does_not_go_back_when_a_round_is_repeated() {
+    let tool = Tool::new("wait")
+        .description("Takes longer than the branch after it may")
+        .no_input()
+        .execute(async |_, cx: Conversation<App>| {
+            cx.elicit::<Text>("begin?").strict().await?;
+            let slow = async {
+                sleep(3 * MINUTE / 2).await;
+                cx.state().note("slow").await
+            };
+            cx.step("slow", slow).await?;
+            let ask = async |branch: Conversation<App>| {
+                let answer = branch.elicit::<Text>("soon?").strict().await?;
+                Ok(answer.text)
+            };
+            cx.branch(ask).allow_elicit().timeout(MINUTE).await
+        });
+    let service = serve(tool, 60 * MINUTE);
+    let called = Called::new("wait");
+    let mut peer = Peer::new(&service);
+    let asked = peer.begin(&called).await.questions();
+    let params = called.later(&asked.state, &asked.answers(always("yes")));
+    // This answer is lost.
+    peer.ask("tools/call", &params).await.questions();
+    sleep(MINUTE / 6).await;
+    let again = peer.ask("tools/call", &params).await.questions();
+    sleep(MINUTE / 6).await;
+    let answers = again.answers(always("in time"));
+    let end = peer.go_on(&called, &again.state, &answers).await;
+    assert_eq!(end.text(), ("in time".to_owned(), false));
+    assert_eq!(service.state().noted(), ["slow"]);
+}
+
+/// A round that was in time and had no effect may be repeated when it is too
+/// late, and keeps nobody from going on with what it led to.
+#[tokio::test(start_paused = true)]
+async fn who_was_in_time_is_not_overtaken_by_a_copy_that_is_not() {
+    let tool = Tool::new("ask")
+        .description("Asks twice within a minute, or does something")
+        .no_input()
+        .execute(async |_, cx: Conversation<App>| {
+            let ask = async |branch: Conversation<App>| {
+                branch.elicit::<Text>("first").strict().await?;
+                branch.elicit::<Text>("second").strict().await
+            };
+            let asked = cx.branch(ask).allow_elicit().timeout(MINUTE).await;
+            match asked {
+                Ok(_) => Ok("in time".to_owned()),
+                Err(_) => cx.step("late", cx.state().note("late")).await,
+            }
+        });
+    let service = serve(tool, 60 * MINUTE);
+    let called = Called::new("ask");
+    let mut peer = Peer::new(&service);
+    let first = peer.begin(&called).await.questions();
+    let params = called.later(&first.state, &first.answers(always("yes")));
+    sleep(MINUTE / 6).await;
+    let second = peer.ask("tools/call", &params).await.questions();
+    sleep(2 * MINUTE).await;
+    let copy = peer.ask("tools/call", &params).await.questions();
+    assert_eq!(copy.messages(), ["second"]);
+    assert!(service.state().noted().is_empty());
+    let answers = second.answers(always("yes"));
+    let end = peer.go_on(&called, &second.state, &answers).await;
+    assert_eq!(end.text(), ("late".to_owned(), false));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_charge_in_time_is_in_time_when_its_round_was_cut_off() {
     for cancels in [true, false] {

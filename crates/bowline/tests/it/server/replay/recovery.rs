@@ -38,6 +38,7 @@ const LOOK: Duration = Duration::from_millis(250);
 struct Node {
     service: Service<Machine>,
     alive: Arc<AtomicBool>,
+    lags: Arc<AtomicBool>,
 }
 
 /// What the tools of one node have at hand.
@@ -51,6 +52,8 @@ struct Machine {
 struct Mortal {
     stores: Arc<Stores>,
     alive: Arc<AtomicBool>,
+    /// Whether the store is heard ten seconds late.
+    lags: Arc<AtomicBool>,
 }
 
 impl Mortal {
@@ -59,6 +62,12 @@ impl Mortal {
             pending::<()>().await;
         }
         operation.await
+    }
+
+    async fn lag(&self) {
+        if self.lags.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+        }
     }
 }
 
@@ -77,7 +86,11 @@ impl JournalStore for Mortal {
         key: Key<'a>,
         entry: NewEntry,
     ) -> BoxFuture<'a, Result<Appended, StoreError>> {
-        Box::pin(self.living(self.stores.append(key, entry)))
+        Box::pin(self.living(async move {
+            let appended = self.stores.append(key, entry).await;
+            self.lag().await;
+            appended
+        }))
     }
 
     fn renew<'a>(
@@ -85,7 +98,10 @@ impl JournalStore for Mortal {
         key: Key<'a>,
         lease: Lease<'a>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(self.living(self.stores.renew(key, lease)))
+        Box::pin(self.living(async move {
+            self.lag().await;
+            self.stores.renew(key, lease).await
+        }))
     }
 
     fn release<'a>(
@@ -156,9 +172,11 @@ async fn charge(cx: &Conversation<Machine>, key: String) -> bowline::server::Res
 
 fn node(app: &Arc<App>, stores: &Arc<Stores>, hangs: bool) -> Node {
     let alive = Arc::new(AtomicBool::new(true));
+    let lags = Arc::new(AtomicBool::new(false));
     let store = Mortal {
         stores: Arc::clone(stores),
         alive: Arc::clone(&alive),
+        lags: Arc::clone(&lags),
     };
     let machine = Machine {
         app: Arc::clone(app),
@@ -172,7 +190,11 @@ fn node(app: &Arc<App>, stores: &Arc<Stores>, hangs: bool) -> Node {
         .tools([pay(), look(), careless()])
         .build()
         .expect("the server is sound");
-    Node { service, alive }
+    Node {
+        service,
+        alive,
+        lags,
+    }
 }
 
 /// The key that was charged with, if it was.
@@ -231,6 +253,25 @@ async fn a_model_is_told_that_nobody_knows_what_came_of_a_step() {
         failed && text.starts_with("Error: OutcomeUnknown: "),
         "{text}"
     );
+}
+
+/// A node hears so late from the store that another one takes it for dead. It
+/// must not begin what the other one has declared unknown.
+#[tokio::test(start_paused = true)]
+async fn a_step_does_not_begin_after_it_was_declared_unknown() {
+    let (app, stores) = (Arc::<App>::default(), Stores::new());
+    let (slow, other) = (node(&app, &stores, false), node(&app, &stores, false));
+    let called = Called::new("pay");
+    let mut peer = Peer::new(&slow.service);
+    let asked = peer.begin(&called).await.questions();
+    let params = called.later(&asked.state, &asked.answers(always("yes")));
+    slow.lags.store(true, Ordering::SeqCst);
+    let late = peer.send("tools/call", &params).await;
+    let end = Peer::new(&other.service).ask("tools/call", &params).await;
+    assert_eq!(end.text().0, "unknown");
+    let late = peer.answer(late).await;
+    assert!(late.refusal().contains("taken over"), "{late:?}");
+    assert_eq!(charged(&app).len(), 0);
 }
 
 #[tokio::test(start_paused = true)]
