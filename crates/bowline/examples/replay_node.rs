@@ -4,7 +4,8 @@
 //! Nodes share a key, and a folder for journals, for states that are too large,
 //! and for a list of what was done, and by whom. With `http`, the node serves
 //! over HTTP, and says at which address.
-//! Its tools are its own one, and all those of the tests' suite.
+//! Its tools are `order`, all those of the tests' suite, and `program`, which
+//! runs the random conversation of a number.
 
 #[cfg(all(feature = "server", feature = "macros", unix))]
 fn main() -> std::io::Result<()> {
@@ -26,6 +27,12 @@ mod tools;
 #[path = "../tests/it/server/replay/unordered.rs"]
 mod unordered;
 
+/// Random conversations.
+#[cfg(all(feature = "server", feature = "macros", unix))]
+#[path = "../tests/it/server/replay/program.rs"]
+#[expect(dead_code, reason = "the tests do more with programs than run them")]
+mod program;
+
 /// What the suite's tools have at hand.
 #[cfg(all(feature = "server", feature = "macros", unix))]
 mod app {
@@ -35,16 +42,20 @@ mod app {
 #[cfg(all(feature = "server", feature = "macros", unix))]
 mod node {
     use std::{
+        collections::{BTreeSet, HashMap},
         env, fs,
         io::{self, ErrorKind, Write as _},
         path::{Path, PathBuf},
-        sync::atomic::{AtomicU64, Ordering},
+        sync::{
+            Arc, Mutex, PoisonError,
+            atomic::{AtomicU64, Ordering},
+        },
         time::{Duration, SystemTime},
     };
 
     use bowline::{
         server::{
-            Conversation, Result, Server, ServerContext, Service, Tool,
+            Conversation, Limits, Result, Server, ServerContext, Service, Tool,
             form::Elicit,
             seal::Keyring,
             store::{Appended, JournalStore, Key, Lease, NewEntry, Opened, StateStore, StoreError},
@@ -52,6 +63,10 @@ mod node {
         transport::BoxFuture,
     };
     use bytes::Bytes;
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+
+    use crate::program::{World, hash, numbered, play};
 
     /// Short, so that tests in which a node dies need not wait for long.
     const LEASE: Duration = Duration::from_millis(500);
@@ -74,6 +89,7 @@ mod node {
                 .conversation_lease(LEASE)
                 .max_state(max_state.unwrap_or(32 * 1024))
                 .tool(order())
+                .tool(program())
                 .tools(crate::tools::all().into_iter().map(|case| case.tool))
                 .build()
                 .map_err(io::Error::other)?;
@@ -126,26 +142,81 @@ mod node {
             })
     }
 
-    /// What all nodes share.
-    #[derive(Clone)]
-    pub(crate) struct Folder(PathBuf);
+    /// Which program to run.
+    #[derive(Deserialize, JsonSchema)]
+    struct Number {
+        number: u64,
+    }
+
+    /// A random conversation, the same on all nodes. It says in the end of which
+    /// steps it does not know the end, since it may have passed over them.
+    fn program() -> Tool<Folder> {
+        Tool::new("program")
+            .description("Runs a random conversation")
+            .input::<Number>()
+            .limits(Limits::new().questions(10_000))
+            .execute(async |it: Number, cx: Conversation<Folder>| {
+                let ended = play(&numbered(it.number), &cx).await;
+                let Some(lost) = cx.state().take_lost(cx.id()) else {
+                    return ended;
+                };
+                let ended = ended.unwrap_or_else(|error| error.to_string());
+                Ok(format!("{ended} (not known: {lost:?})"))
+            })
+    }
+
+    impl World for Folder {
+        fn world(&self) -> u64 {
+            0
+        }
+
+        /// It takes a few milliseconds before and after, in which the node may
+        /// die.
+        async fn note(&self, conversation: &str, what: &str) -> Result<String> {
+            tokio::time::sleep(Duration::from_millis(hash(what, 1) % 4)).await;
+            self.write_down(&format!("{conversation} {what}"))?;
+            tokio::time::sleep(Duration::from_millis(hash(what, 2) % 8)).await;
+            Ok(what.to_owned())
+        }
+
+        fn lost(&self, conversation: &str, step: &str) {
+            let mut all = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+            let steps = all.entry(conversation.to_owned()).or_default();
+            steps.insert(step.to_owned());
+        }
+    }
+
+    /// What all nodes share, and the steps whose end this one does not know, by
+    /// conversation. In each round a conversation hears of all of them.
+    #[derive(Clone, Default)]
+    pub(crate) struct Folder(PathBuf, Arc<Mutex<HashMap<String, BTreeSet<String>>>>);
 
     impl Folder {
         fn new(path: String) -> Self {
-            Self(path.into())
+            Self(path.into(), Arc::default())
+        }
+
+        fn take_lost(&self, conversation: &str) -> Option<BTreeSet<String>> {
+            let mut all = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+            all.remove(conversation)
         }
 
         /// Does something, of which the list of all nodes keeps a line.
         pub(crate) async fn note(&self, what: &str) -> Result<String> {
+            self.write_down(what)?;
+            self.wait(what).await;
+            Ok(what.to_owned())
+        }
+
+        /// Adds a line to the list, whole or not at all.
+        fn write_down(&self, what: &str) -> io::Result<()> {
             let list = self.0.join("done");
             let mut list = fs::OpenOptions::new()
                 .create(true)
                 .append(true)
                 .open(list)?;
             let line = format!("{} {what}\n", std::process::id());
-            list.write_all(line.as_bytes())?;
-            self.wait(what).await;
-            Ok(what.to_owned())
+            list.write_all(line.as_bytes())
         }
 
         /// Says where it is, and stays there if it is told to.
@@ -156,9 +227,11 @@ mod node {
             }
         }
 
+        /// Keys begin with random characters: a folder for each two of them.
         fn file(&self, kind: &str, key: &str) -> PathBuf {
             let name: String = key.chars().map(plain).collect();
-            self.0.join(format!("{kind}-{name}"))
+            let some: String = name.chars().take(2).collect();
+            self.0.join(some).join(format!("{kind}-{name}"))
         }
 
         /// Writes a file that nobody sees before it is whole.
@@ -173,6 +246,7 @@ mod node {
         /// Writes a file if there is none of that name. Says whether it did.
         fn write_once(&self, file: &Path, value: &[u8]) -> io::Result<bool> {
             let new = self.whole(value)?;
+            make_room(file)?;
             let linked = fs::hard_link(&new, file);
             fs::remove_file(new)?;
             match linked {
@@ -183,8 +257,15 @@ mod node {
         }
 
         fn put_file(&self, kind: &str, key: &str, value: &[u8]) -> io::Result<()> {
-            fs::rename(self.whole(value)?, self.file(kind, key))
+            let file = self.file(kind, key);
+            make_room(&file)?;
+            fs::rename(self.whole(value)?, file)
         }
+    }
+
+    /// Makes the folder that a file is in.
+    fn make_room(file: &Path) -> io::Result<()> {
+        file.parent().map_or(Ok(()), fs::create_dir_all)
     }
 
     fn plain(character: char) -> char {
@@ -198,7 +279,8 @@ mod node {
         StoreError::new("the folder failed").caused_by(error)
     }
 
-    /// Every entry is a file of its own.
+    /// Every entry is a file of its own, with its answer if it has one: so both
+    /// are there, or neither.
     impl Folder {
         fn entry(&self, id: &str, position: u64) -> PathBuf {
             self.file("entry", &format!("{id}-{position}"))
@@ -206,25 +288,26 @@ mod node {
 
         fn read(&self, id: &str, from: u64, lease: Lease<'_>) -> io::Result<Opened> {
             let acquired = self.take_lease(id, lease)?;
-            let mut opened = Opened::new(0);
-            while let Some(entry) = found(fs::read(self.entry(id, opened.next)))? {
+            let known = from == 0 || self.entry(id, from - 1).exists();
+            let mut opened = Opened::new(if known { from } else { 0 });
+            while let Some(file) = found(fs::read(self.entry(id, opened.next)))? {
+                let (entry, answer) = unpack(file.into())?;
                 if opened.next >= from {
-                    opened.entries.push(entry.into());
+                    opened.entries.push(entry);
                 }
+                opened.answer = answer;
                 opened.next += 1;
             }
-            opened.answer = found(fs::read(self.file("answer", id)))?.map(Bytes::from);
             opened.acquired = acquired;
             Ok(opened)
         }
 
         fn write(&self, id: &str, entry: &NewEntry) -> io::Result<Appended> {
             let gap = entry.position > 0 && !self.entry(id, entry.position - 1).exists();
-            if gap || !self.write_once(&self.entry(id, entry.position), &entry.value)? {
+            if gap || !self.write_once(&self.entry(id, entry.position), &pack(entry))? {
                 return Ok(Appended::Taken);
             }
-            if let Some(answer) = &entry.answer {
-                self.put_file("answer", id, answer)?;
+            if entry.answer.is_some() {
                 found(fs::remove_file(self.file("lease", id)))?;
             }
             Ok(Appended::Done)
@@ -252,6 +335,25 @@ mod node {
             Ok(found(fs::rename(&file, away))?.is_some()
                 && self.write_once(&file, ours.as_bytes())?)
         }
+    }
+
+    /// The length of the entry, the entry, and the answer.
+    fn pack(entry: &NewEntry) -> Vec<u8> {
+        let length = (entry.value.len() as u64).to_le_bytes();
+        let answer = entry.answer.as_deref().unwrap_or_default();
+        [&length, &*entry.value, answer].concat()
+    }
+
+    fn unpack(mut file: Bytes) -> io::Result<(Bytes, Option<Bytes>)> {
+        let cut = || io::Error::other("an entry is cut off");
+        let (length, rest) = file.split_first_chunk().ok_or_else(cut)?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(io::Error::other)?;
+        if rest.len() < length {
+            return Err(cut());
+        }
+        let mut entry = file.split_off(8);
+        let answer = entry.split_off(length);
+        Ok((entry, (!answer.is_empty()).then_some(answer)))
     }
 
     /// Milliseconds of the Unix epoch.
@@ -292,7 +394,14 @@ mod node {
             key: Key<'a>,
             lease: Lease<'a>,
         ) -> BoxFuture<'a, Result<(), StoreError>> {
-            Box::pin(async move { self.take_lease(key.id, lease).map(drop).map_err(failed) })
+            Box::pin(async move {
+                let known = found(fs::read_to_string(self.file("lease", key.id)));
+                let known = known.map_err(failed)?;
+                if known.is_some_and(|known| known.starts_with(lease.holder)) {
+                    self.take_lease(key.id, lease).map_err(failed)?;
+                }
+                Ok(())
+            })
         }
 
         fn release<'a>(

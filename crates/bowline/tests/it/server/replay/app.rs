@@ -12,6 +12,8 @@ use std::{
 use bowline::server::{Result, form::Elicit};
 use tokio::sync::Notify;
 
+use super::program::World;
+
 /// The application: everything that has an effect is noted here, so that
 /// tests can say what happened, and how often.
 #[derive(Debug, Default)]
@@ -81,5 +83,16 @@ impl App {
 
     fn lock(&self) -> MutexGuard<'_, Vec<String>> {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl World for App {
+    fn world(&self) -> u64 {
+        Self::world(self)
+    }
+
+    /// Each application has one conversation.
+    async fn note(&self, _: &str, what: &str) -> Result<String> {
+        Self::note(self, what).await
     }
 }

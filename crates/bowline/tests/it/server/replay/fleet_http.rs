@@ -29,13 +29,13 @@ use super::{
 use crate::process::{example, within};
 
 /// One process.
-struct Node {
+pub(super) struct Node {
     child: Child,
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
 }
 
 impl Node {
-    async fn start(folder: &Folder, max_state: usize) -> Self {
+    pub(super) async fn start(folder: &Folder, max_state: usize) -> Self {
         let mut child = Command::new(example("replay_node"))
             .arg(&folder.0)
             .args([&max_state.to_string(), "http"])
@@ -55,7 +55,7 @@ impl Node {
         self.child.id().expect("it runs")
     }
 
-    async fn kill(&mut self) {
+    pub(super) async fn kill(&mut self) {
         within("its death", self.child.kill()).await.expect("dead");
     }
 }

@@ -13,6 +13,8 @@ mod fleet;
 mod fleet_http;
 mod late;
 mod limits;
+#[cfg(all(unix, feature = "http-client", feature = "http-server"))]
+mod long;
 mod once;
 mod order;
 mod program;

@@ -2,8 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bowline::server::{Conversation, Elicited, Error, Limits, Result, Server, Service, Tool};
-use proptest::prelude::*;
+use bowline::server::{
+    Conversation, Elicited, Error, ErrorKind, Limits, Result, Server, Service, Tool,
+};
+use proptest::{
+    prelude::*,
+    strategy::ValueTree as _,
+    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -58,6 +64,17 @@ pub(crate) fn steady() -> impl Strategy<Value = Part> {
             Part::All(turns.collect())
         }),
     ]
+}
+
+/// The program of this number, the same in every process: steady ones in turn.
+pub(crate) fn numbered(number: u64) -> Part {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&number.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let some = prop::collection::vec(steady(), 1..4).prop_map(Part::Seq);
+    let drawn = some.new_tree(&mut runner);
+    drawn.expect("nothing is filtered").current()
 }
 
 const ASK: Part = Part::Ask { keyed: false };
@@ -139,21 +156,14 @@ pub(crate) trait World: Send + Sync + 'static {
     /// The number of the world, which no conversation should depend on.
     fn world(&self) -> u64;
 
-    /// Something with an effect.
-    fn note(&self, what: &str) -> impl Future<Output = Result<String>> + Send;
+    /// Something with an effect, in this conversation.
+    fn note(&self, conversation: &str, what: &str) -> impl Future<Output = Result<String>> + Send;
 
     /// Takes note of what was answered to a question.
     fn heard(&self, _question: &str, _answer: &str) {}
-}
 
-impl World for App {
-    fn world(&self) -> u64 {
-        Self::world(self)
-    }
-
-    async fn note(&self, what: &str) -> Result<String> {
-        Self::note(self, what).await
-    }
+    /// Takes note of a step in this conversation whose end is not known.
+    fn lost(&self, _conversation: &str, _step: &str) {}
 }
 
 /// Runs a program to its end.
@@ -280,7 +290,8 @@ fn message<S: World>(cx: &Conversation<S>, path: &str) -> String {
 async fn checked<S: World>(cx: &Conversation<S>, message: &str, answer: Text) -> String {
     let (what, to) = answer.text.split_once(" to ").unwrap_or_default();
     if to != message {
-        let _ = cx.state().note(&format!("wrong: {message} {to}")).await;
+        let wrong = format!("wrong: {message} {to}");
+        let _ = cx.state().note(cx.id(), &wrong).await;
     }
     cx.state().heard(message, what);
     what.to_owned()
@@ -290,7 +301,7 @@ async fn checked<S: World>(cx: &Conversation<S>, message: &str, answer: Text) ->
 /// have one of two names, so that they must be told apart by their number.
 async fn step<S: World>(cx: &Conversation<S>, path: &str, slow: u8, fails: bool) -> Result<String> {
     let work = async {
-        cx.state().note(path).await?;
+        cx.state().note(cx.id(), path).await?;
         match slow {
             0 => {}
             1 => tokio::task::yield_now().await,
@@ -301,11 +312,17 @@ async fn step<S: World>(cx: &Conversation<S>, path: &str, slow: u8, fails: bool)
             false => Ok(format!("s{path}")),
         }
     };
-    cx.step(["even", "odd"][path.len() % 2], work).await
+    let taken = cx.step(["even", "odd"][path.len() % 2], work).await;
+    if let Err(error) = &taken
+        && *error.kind() == ErrorKind::OutcomeUnknown
+    {
+        cx.state().lost(cx.id(), path);
+    }
+    taken
 }
 
 /// A number that depends on nothing else.
-fn hash(text: &str, salt: u64) -> u64 {
+pub(crate) fn hash(text: &str, salt: u64) -> u64 {
     let bytes = text.bytes().map(u64::from);
     let all = bytes.fold(salt ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ byte).wrapping_mul(0x0100_0000_01b3)

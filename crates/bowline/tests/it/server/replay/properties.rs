@@ -70,15 +70,15 @@ pub(crate) fn holds<S: Strategy>(
     }
 }
 
-fn setting(name: &str) -> Option<u64> {
+pub(crate) fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
 /// What a conversation came to: its text, whether it failed, what was asked,
 /// and what happened.
-type Outcome = (String, bool, Vec<String>, Vec<String>);
+pub(crate) type Outcome = (String, bool, Vec<String>, Vec<String>);
 
-async fn live(program: &Part, mood: u64) -> Outcome {
+pub(crate) async fn live(program: &Part, mood: u64) -> Outcome {
     let service = serve(program, |server| server);
     let asked = Arc::new(std::sync::Mutex::new(Vec::new()));
     let seen = Arc::clone(&asked);

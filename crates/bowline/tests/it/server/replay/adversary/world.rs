@@ -188,7 +188,7 @@ impl program::World for Hold {
         0
     }
 
-    async fn note(&self, what: &str) -> Result<String> {
+    async fn note(&self, _: &str, what: &str) -> Result<String> {
         let scene = SCENE.get();
         scene.effect(self, what, 0).await
     }
