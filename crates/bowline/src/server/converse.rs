@@ -122,16 +122,13 @@ pub(super) fn converse<R: ResultObject + Send + 'static>(
     let background = Arc::clone(&core.background);
     let caller = request.principal.clone();
     Staying::new(&background, caller, move |presence| {
-        Box::pin(async move {
-            core.converse(request, voice, task, handler, settle, presence)
-                .await
-        })
+        Box::pin(core.converse(request, voice, task, handler, settle, presence))
     })
 }
 
 impl Core {
     async fn converse<R: ResultObject>(
-        &self,
+        self: Arc<Self>,
         request: Request,
         voice: Voice,
         task: Task,
@@ -183,7 +180,7 @@ impl Core {
         let resumed = self.replay.resume(caller, state, &task.brought.answers);
         match resumed.await {
             Ok(resumed) if resumed.is_expired => self.end_late(call, resumed, handler).await,
-            Ok(resumed) => self.go_on(call, resumed, handler, settle).await,
+            Ok(resumed) => Box::pin(self.go_on(call, resumed, handler, settle)).await,
             Err(error) => Reply::Error(error),
         }
     }

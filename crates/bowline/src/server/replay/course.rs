@@ -197,11 +197,13 @@ impl Place {
         let Some(last) = opened.entries.len().checked_sub(1) else {
             return Ok(Found::Open(opened));
         };
-        if self.slot(&opened, 0)?.history != self.history {
+        // Those in between are of the same round if the last one is.
+        let (first, last) = (self.slot(&opened, 0)?, self.slot(&opened, last)?);
+        if first.history != self.history || last.history != self.history {
             let other = "the conversation has gone on from here, or before, with other answers";
             return Err(refused(other));
         }
-        if self.slot(&opened, last)?.ended {
+        if last.ended {
             let at = opened.next.saturating_sub(1);
             let answer = opened.answer.map(|sealed| self.unseal(at, ANSWER, &sealed));
             return Ok(Found::Ended(answer.transpose()?));
@@ -270,12 +272,23 @@ impl Place {
         serde_json::from_slice(&plain).map_err(|_| unreadable(other))
     }
 
-    fn seal(&self, at: u64, kind: &[u8], plain: &[u8]) -> Bytes {
-        let purpose = self.sealed_for(at, kind);
-        self.keyring.seal_bytes(&purpose, plain).into()
+    /// Whether entries leave the process.
+    fn is_sealed(&self) -> bool {
+        self.store.instance().is_none()
     }
 
-    fn unseal(&self, at: u64, kind: &[u8], sealed: &[u8]) -> Result<Bytes, ErrorObject> {
+    fn seal(&self, at: u64, kind: &[u8], plain: Vec<u8>) -> Bytes {
+        if !self.is_sealed() {
+            return plain.into();
+        }
+        let purpose = self.sealed_for(at, kind);
+        self.keyring.seal_bytes(&purpose, &plain).into()
+    }
+
+    fn unseal(&self, at: u64, kind: &[u8], sealed: &Bytes) -> Result<Bytes, ErrorObject> {
+        if !self.is_sealed() {
+            return Ok(sealed.clone());
+        }
         let purpose = self.sealed_for(at, kind);
         let opened = self.keyring.open_bytes(&purpose, sealed);
         opened
@@ -429,10 +442,10 @@ impl Course {
         let (place, at) = (&self.place, self.position());
         let plain = serde_json::to_vec(slot)
             .map_err(|error| StoreError::new("an entry cannot be written").caused_by(error))?;
-        let mut entry = NewEntry::new(at, place.seal(at, ENTRY, &plain), place.ttl);
+        let mut entry = NewEntry::new(at, place.seal(at, ENTRY, plain), place.ttl);
         // Those before it are in the state that came, or nobody needs them.
         entry.truncate = answer.is_some() || !self.is_taken.load(Ordering::Relaxed);
-        entry.answer = answer.map(|answer| place.seal(at, ANSWER, answer));
+        entry.answer = answer.map(|answer| place.seal(at, ANSWER, answer.to_vec()));
         let appended = self.try_append(&entry).await?;
         if appended == Appended::Done {
             self.position.store(at + 1, Ordering::Relaxed);

@@ -1,6 +1,7 @@
 //! From one round of a conversation to the next.
 
 use std::{
+    borrow::Cow,
     sync::{Arc, OnceLock},
     time::{Duration, SystemTime},
 };
@@ -238,18 +239,18 @@ impl Replay {
 /// All that is known of a conversation, in short. Answers that only are written
 /// in another way are the same.
 fn history<'a>(entries: impl Iterator<Item = &'a Entry>) -> Box<str> {
-    let mut all = Vec::new();
+    let mut all: Vec<Cow<'_, [u8]>> = Vec::new();
     for Entry { id, mark, outcome } in entries {
-        let (kind, what) = match outcome {
-            Outcome::Value(value) => ("v", canonical(value.get().as_bytes())),
-            Outcome::Failed(why) => ("f", why.as_bytes().into()),
-            Outcome::GivenUp(seconds) => ("d", seconds.to_le_bytes().to_vec().into()),
-            Outcome::Unknown => ("u", b"".into()),
+        let (kind, what): (&[u8; 1], _) = match outcome {
+            Outcome::Value(value) => (b"v", canonical(value.get().as_bytes())),
+            Outcome::Failed(why) => (b"f", why.as_bytes().into()),
+            Outcome::GivenUp(seconds) => (b"d", seconds.to_le_bytes().to_vec().into()),
+            Outcome::Unknown => (b"u", b"".into()),
         };
-        let entry = digest([id.as_bytes(), &mark.to_bytes(), kind.as_bytes(), &what]);
-        all.extend_from_slice(&entry);
+        let mark = [&mark.to_bytes()[..], kind].concat();
+        all.extend([id.as_bytes().into(), mark.into(), what]);
     }
-    hex(&digest([&*all])[..16]).into()
+    hex(&digest(all.iter().map(|part| &**part))[..16]).into()
 }
 
 fn internal(error: &dyn std::error::Error) -> ErrorObject {

@@ -255,7 +255,7 @@ pub trait JournalStore: Send + Sync + 'static {
 
     /// A name of this store that no other has, if what it keeps is gone when
     /// the process ends. Then no state is believed that was handed out with
-    /// another store.
+    /// another store, and entries are not sealed.
     ///
     /// None for stores that outlive the process, which all nodes share.
     fn instance(&self) -> Option<&str> {

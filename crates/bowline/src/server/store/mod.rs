@@ -18,7 +18,8 @@
 //!
 //! Values are sealed with the server's
 //! [`Keyring`](crate::server::seal::Keyring): a store holds nothing that it
-//! could read, and what it alters is refused. They are bytes, not text. A value
+//! could read, and what it alters is refused. Only a store that [says](JournalStore::instance)
+//! that it is gone with the process is given them as they are. They are bytes, not text. A value
 //! has some hundred bytes, and whatever steps return, or answers hold, on top.
 
 mod error;

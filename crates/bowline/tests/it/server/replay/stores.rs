@@ -30,6 +30,8 @@ struct Seen {
     failing: Option<(&'static str, usize)>,
     /// How many more entries are written without a word.
     unheard: usize,
+    /// Whether entries stay that nobody needs any more.
+    keeps_all: bool,
     /// The entries that were appended, by how long they are kept.
     appended: Vec<Duration>,
     /// What was kept, as the store sees it.
@@ -50,6 +52,11 @@ impl Stores {
     /// Writes the next entries, and answers as if it had not.
     pub(crate) fn answer_nothing(&self, times: usize) {
         self.see(|seen| seen.unheard = times);
+    }
+
+    /// Keeps entries that nobody needs any more, as a store may.
+    pub(crate) fn keep_all(&self) {
+        self.see(|seen| seen.keeps_all = true);
     }
 
     /// How long the entries are kept that were appended.
@@ -149,11 +156,12 @@ impl JournalStore for Stores {
     fn append<'a>(
         &'a self,
         key: Key<'a>,
-        entry: NewEntry,
+        mut entry: NewEntry,
     ) -> BoxFuture<'a, Result<Appended, StoreError>> {
         Box::pin(async move {
             self.check("append")?;
             let unheard = self.see(|seen| {
+                entry.truncate &= !seen.keeps_all;
                 seen.appended.push(entry.ttl);
                 seen.values.push(entry.value.clone());
                 seen.values.extend(entry.answer.clone());

@@ -7,9 +7,11 @@ use bowline::server::{
     store::{MemoryJournals, MemoryState},
 };
 
+use tokio::time::Instant;
+
 use super::{
     app::{App, Text},
-    rig::{Called, Peer, always},
+    rig::{Called, Peer, Round, always},
     stores::Stores,
 };
 
@@ -140,6 +142,46 @@ async fn full_stores_refuse_and_nothing_happens() {
         .unwrap();
     let failed = Peer::new(&service).begin(&called).await;
     assert!(failed.refusal().contains("its share"), "{failed:?}");
+}
+
+/// A store need not drop what nobody needs any more. Who comes late with an
+/// earlier round is refused at once, and is not told what came of later ones.
+#[tokio::test(start_paused = true)]
+async fn an_earlier_round_is_refused_though_its_entries_are_kept() {
+    let tool = Tool::new("pay")
+        .description("Takes a step after each question")
+        .no_input()
+        .execute(async |_, cx: Conversation<App>| {
+            for name in ["one", "two", "three"] {
+                cx.elicit::<Text>(name).strict().await?;
+                cx.step("pay", cx.state().note(name)).await?;
+            }
+            Ok("paid")
+        });
+    for keeps_all in [true, false] {
+        let stores = Stores::new();
+        if keeps_all {
+            stores.keep_all();
+        }
+        let server = Server::new("trouble", "1").state(App::default());
+        let server = server.tool(tool.clone()).journal_store(Arc::clone(&stores));
+        let service = server.build().expect("the server is sound");
+        let called = Called::new("pay");
+        let mut peer = Peer::new(&service);
+        let first = peer.begin(&called).await.questions();
+        let early = called.later(&first.state, &first.answers(always("yes")));
+        let mut round = peer.ask("tools/call", &early).await;
+        while let Round::Asked(asked) = round {
+            let answers = asked.answers(always("yes"));
+            round = peer.go_on(&called, &asked.state, &answers).await;
+            let began = Instant::now();
+            let late = peer.ask("tools/call", &early).await;
+            assert!(late.refusal().contains("has gone on"), "{late:?}");
+            assert!(began.elapsed().is_zero(), "nobody waits");
+        }
+        assert_eq!(round.text().0, "paid");
+        assert_eq!(service.state().noted(), ["one", "two", "three"]);
+    }
 }
 
 /// Clocks of nodes disagree. A claim that is forgotten while a state is still

@@ -60,6 +60,7 @@ impl Fleet {
         let secret = b"a secret of at least thirty-two bytes";
         let store = NodeStore {
             hold: hold.clone(),
+            truncates: number != 1,
             journals: Arc::clone(&self.journals),
         };
         let clock = Arc::clone(&self.clock);
@@ -95,6 +96,8 @@ impl Fleet {
 /// A node's way to the store.
 struct NodeStore {
     hold: Hold,
+    /// Whether entries go that nobody needs any more; a store may keep them.
+    truncates: bool,
     journals: Arc<MemoryJournals>,
 }
 
@@ -137,8 +140,9 @@ impl JournalStore for NodeStore {
     fn append<'a>(
         &'a self,
         key: Key<'a>,
-        entry: NewEntry,
+        mut entry: NewEntry,
     ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+        entry.truncate &= self.truncates;
         Box::pin(self.reach(self.journals.append(key, entry)))
     }
 
