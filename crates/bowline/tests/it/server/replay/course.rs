@@ -16,7 +16,7 @@ use tokio::{join, time::sleep};
 use super::{
     app::{App, Text},
     rig::{Called, Peer, Questions, Round, always, call_text, say},
-    stores::Far,
+    stores::{Far, Through},
 };
 
 /// Two nodes with one application and one store.
@@ -417,7 +417,7 @@ async fn what_one_answer_led_to_is_not_repeated_when_there_are_two() {
                 Ok(format!("{} {}", left?, right?))
             })
     };
-    let (one, two) = nodes_on(&Arc::new(Far(MemoryJournals::new())), tool);
+    let (one, two) = nodes_on(&Arc::new(Through(Far, MemoryJournals::new())), tool);
     let called = Called::new("pair");
     let asked = Peer::new(&one).begin(&called).await.questions();
     let right = json!({"right": say("yes")});

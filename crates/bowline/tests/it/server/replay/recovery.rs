@@ -14,20 +14,17 @@ use bowline::{
     server::{
         Conversation, ErrorKind, Server, ServerContext, Service, Tool,
         seal::Keyring,
-        store::{
-            Appended, JournalStore, Key, Lease, MemoryJournals, MemoryState, NewEntry, Opened,
-            StoreError,
-        },
+        store::{JournalStore, Key, Lease, MemoryJournals, MemoryState, StoreError},
     },
     transport::BoxFuture,
 };
 use serde_json::json;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use super::{
     app::{App, Text},
     rig::{Called, Peer, always},
-    stores::Stores,
+    stores::{Operation, Stores, Through, Way},
 };
 
 const LEASE: Duration = Duration::from_secs(6);
@@ -48,68 +45,33 @@ struct Machine {
     hangs: bool,
 }
 
-/// A node's way to the store.
+/// A node's way to the store, which ends when the node dies.
 struct Mortal {
-    stores: Arc<Stores>,
     alive: Arc<AtomicBool>,
     /// Whether the store is heard ten seconds late.
     lags: Arc<AtomicBool>,
 }
 
-impl Mortal {
-    async fn living<T>(&self, operation: impl Future<Output = T>) -> T {
-        if !self.alive.load(Ordering::SeqCst) {
-            pending::<()>().await;
-        }
-        operation.await
-    }
-
-    async fn lag(&self) {
-        if self.lags.load(Ordering::SeqCst) {
-            tokio::time::sleep(Duration::from_secs(10)).await;
-        }
-    }
-}
-
-impl JournalStore for Mortal {
-    fn open<'a>(
+impl Way for Mortal {
+    fn reach<'a, T: Send + 'a>(
         &'a self,
-        key: Key<'a>,
-        from: u64,
-        lease: Lease<'a>,
-    ) -> BoxFuture<'a, Result<Opened, StoreError>> {
-        Box::pin(self.living(self.stores.open(key, from, lease)))
-    }
-
-    fn append<'a>(
-        &'a self,
-        key: Key<'a>,
-        entry: NewEntry,
-    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
-        Box::pin(self.living(async move {
-            let appended = self.stores.append(key, entry).await;
-            self.lag().await;
-            appended
-        }))
-    }
-
-    fn renew<'a>(
-        &'a self,
-        key: Key<'a>,
-        lease: Lease<'a>,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(self.living(async move {
-            self.lag().await;
-            self.stores.renew(key, lease).await
-        }))
-    }
-
-    fn release<'a>(
-        &'a self,
-        key: Key<'a>,
-        holder: &'a str,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(self.living(self.stores.release(key, holder)))
+        operation: Operation,
+        done: BoxFuture<'a, Result<T, StoreError>>,
+    ) -> BoxFuture<'a, Result<T, StoreError>> {
+        Box::pin(async move {
+            if !self.alive.load(Ordering::SeqCst) {
+                pending::<()>().await;
+            }
+            let lags = self.lags.load(Ordering::SeqCst);
+            if lags && operation == Operation::Renew {
+                sleep(Duration::from_secs(10)).await;
+            }
+            let done = done.await;
+            if lags && operation == Operation::Append {
+                sleep(Duration::from_secs(10)).await;
+            }
+            done
+        })
     }
 }
 
@@ -173,8 +135,7 @@ async fn charge(cx: &Conversation<Machine>, key: String) -> bowline::server::Res
 fn node(app: &Arc<App>, stores: &Arc<Stores>, hangs: bool) -> Node {
     let alive = Arc::new(AtomicBool::new(true));
     let lags = Arc::new(AtomicBool::new(false));
-    let store = Mortal {
-        stores: Arc::clone(stores),
+    let way = Mortal {
         alive: Arc::clone(&alive),
         lags: Arc::clone(&lags),
     };
@@ -185,7 +146,7 @@ fn node(app: &Arc<App>, stores: &Arc<Stores>, hangs: bool) -> Node {
     let service = Server::new("recovery", "1")
         .state(machine)
         .keyring(Keyring::from_secret(&[7; 32]).expect("long enough"))
-        .journal_store(store)
+        .journal_store(Through(way, Arc::clone(stores)))
         .state_store(Arc::clone(stores))
         .tools([pay(), look(), careless()])
         .build()
@@ -318,7 +279,7 @@ async fn the_wait_for_a_dead_node_is_short_and_is_told() {
     let began = Instant::now();
     let params = called.later(&asked.state, &asked.answers(always("yes")));
     let first = peer.send("tools/call", &params).await;
-    tokio::time::sleep(LEASE / 2).await;
+    sleep(LEASE / 2).await;
     peer.cancel(first).await;
     let end = peer.ask("tools/call", &params).await;
     assert_eq!(end.text().0, "charged");
@@ -342,7 +303,7 @@ async fn who_waits_in_the_same_process_waits_no_longer_than_needed() {
         .execute(async |_, cx: Conversation<App>| {
             cx.elicit::<Text>("q").strict().await?;
             let slow = async {
-                tokio::time::sleep(Duration::from_millis(12_345)).await;
+                sleep(Duration::from_millis(12_345)).await;
                 Ok("done".to_owned())
             };
             cx.step("slow", slow).await

@@ -89,21 +89,40 @@ impl Stores {
     }
 }
 
-/// A store that is a millisecond away.
-#[derive(Debug)]
-pub(crate) struct Far<S>(pub(crate) S);
+/// How a node reaches a store: late, with luck, or never again.
+pub(crate) trait Way: Send + Sync + 'static {
+    /// What becomes of an entry on its way.
+    fn pass(&self, entry: NewEntry) -> NewEntry {
+        entry
+    }
 
-impl<S: JournalStore> JournalStore for Far<S> {
+    /// What becomes of an operation.
+    fn reach<'a, T: Send + 'a>(
+        &'a self,
+        operation: Operation,
+        done: BoxFuture<'a, Result<T, StoreError>>,
+    ) -> BoxFuture<'a, Result<T, StoreError>>;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Operation {
+    Open,
+    Append,
+    Renew,
+    Release,
+}
+
+/// A store at the end of a way.
+pub(crate) struct Through<W, S>(pub(crate) W, pub(crate) S);
+
+impl<W: Way, S: JournalStore> JournalStore for Through<W, S> {
     fn open<'a>(
         &'a self,
         key: Key<'a>,
         from: u64,
         lease: Lease<'a>,
     ) -> BoxFuture<'a, Result<Opened, StoreError>> {
-        Box::pin(async move {
-            sleep(Duration::from_millis(1)).await;
-            self.0.open(key, from, lease).await
-        })
+        self.0.reach(Operation::Open, self.1.open(key, from, lease))
     }
 
     fn append<'a>(
@@ -111,10 +130,8 @@ impl<S: JournalStore> JournalStore for Far<S> {
         key: Key<'a>,
         entry: NewEntry,
     ) -> BoxFuture<'a, Result<Appended, StoreError>> {
-        Box::pin(async move {
-            sleep(Duration::from_millis(1)).await;
-            self.0.append(key, entry).await
-        })
+        let appended = self.1.append(key, self.0.pass(entry));
+        self.0.reach(Operation::Append, appended)
     }
 
     fn renew<'a>(
@@ -122,10 +139,7 @@ impl<S: JournalStore> JournalStore for Far<S> {
         key: Key<'a>,
         lease: Lease<'a>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(async move {
-            sleep(Duration::from_millis(1)).await;
-            self.0.renew(key, lease).await
-        })
+        self.0.reach(Operation::Renew, self.1.renew(key, lease))
     }
 
     fn release<'a>(
@@ -133,9 +147,23 @@ impl<S: JournalStore> JournalStore for Far<S> {
         key: Key<'a>,
         holder: &'a str,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.0
+            .reach(Operation::Release, self.1.release(key, holder))
+    }
+}
+
+/// A way that takes a millisecond.
+pub(crate) struct Far;
+
+impl Way for Far {
+    fn reach<'a, T: Send + 'a>(
+        &'a self,
+        _: Operation,
+        done: BoxFuture<'a, Result<T, StoreError>>,
+    ) -> BoxFuture<'a, Result<T, StoreError>> {
         Box::pin(async move {
             sleep(Duration::from_millis(1)).await;
-            self.0.release(key, holder).await
+            done.await
         })
     }
 }

@@ -109,6 +109,11 @@ impl Adversary {
                 // Its links go with it.
                 self.later.retain(|open| open.node != *node);
             }
+            Act::Stall { node, seconds } => {
+                self.say(&format!("node {node} stands still for {seconds} s"));
+                let seconds = Duration::from_secs((*seconds).into());
+                self.fleet.stall(*node, self.fleet.world.now() + seconds);
+            }
             Act::Pass(seconds) => {
                 self.say(&format!("{seconds} s pass"));
                 sleep(Duration::from_secs((*seconds).into())).await;
@@ -223,6 +228,7 @@ impl Adversary {
     /// Somebody else has a conversation, and knows nothing of all this.
     async fn honest(&mut self, node: u8) {
         self.fleet.world.faults.store(0, Ordering::SeqCst);
+        (0..3).for_each(|node| self.fleet.stall(node, Duration::ZERO));
         let log = self.say(&format!("ada on {node}"));
         let began = Instant::now();
         let mut round = Round::Refused(0, String::new());

@@ -9,10 +9,7 @@ use bowline::{
     server::{
         Server, Service, Tool,
         seal::Keyring,
-        store::{
-            Appended, JournalStore, Key, Lease, MemoryJournals, MemoryState, NewEntry, Opened,
-            StoreError,
-        },
+        store::{MemoryJournals, MemoryState, NewEntry, StoreError},
     },
     transport::BoxFuture,
 };
@@ -22,7 +19,11 @@ use super::{
     tools,
     world::{Hold, LIFE, World},
 };
-use crate::server::replay::{program::Part, rig::clock};
+use crate::server::replay::{
+    program::Part,
+    rig::clock,
+    stores::{Operation, Through, Way},
+};
 
 /// The nodes that there are, and what they share.
 pub(crate) struct Fleet {
@@ -58,16 +59,15 @@ impl Fleet {
     fn node(&self, number: u8) -> (Service<Hold>, Hold) {
         let hold = Hold::new(&self.world);
         let secret = b"a secret of at least thirty-two bytes";
-        let store = NodeStore {
+        let way = NodeWay {
             hold: hold.clone(),
             truncates: number != 1,
-            journals: Arc::clone(&self.journals),
         };
         let clock = Arc::clone(&self.clock);
         let server = Server::new("adversary", "1")
             .state(hold.clone())
             .keyring(Keyring::from_secret(secret).expect("long enough"))
-            .journal_store(store)
+            .journal_store(Through(way, Arc::clone(&self.journals)))
             .state_store(Arc::clone(&self.states))
             .conversation_life(LIFE)
             .clock(move || clock());
@@ -84,6 +84,11 @@ impl Fleet {
         &self.nodes[usize::from(number % NODES)].0
     }
 
+    /// Lets a node stand still until then, as `SIGSTOP` does, or go on.
+    pub(crate) fn stall(&self, number: u8, until: Duration) {
+        self.nodes[usize::from(number % NODES)].1.stall(until);
+    }
+
     /// Kills a node as `kill -9` does, and starts it again.
     pub(crate) fn restart(&mut self, number: u8) {
         let number = number % NODES;
@@ -93,72 +98,42 @@ impl Fleet {
     }
 }
 
-/// A node's way to the store.
-struct NodeStore {
+/// A node's way to the store. It takes a while there and back, and ends when
+/// the node dies. An operation that fails may have been done or not.
+struct NodeWay {
     hold: Hold,
     /// Whether entries go that nobody needs any more; a store may keep them.
     truncates: bool,
-    journals: Arc<MemoryJournals>,
 }
 
-impl NodeStore {
-    /// An operation, which takes a while on its way there and back. If it
-    /// fails, it may have been done or not.
-    async fn reach<T>(
-        &self,
-        operation: impl Future<Output = Result<T, StoreError>>,
-    ) -> Result<T, StoreError> {
-        let broken = || StoreError::new("out of order");
-        let less = |faults: usize| faults.checked_sub(1);
-        let faults = &self.hold.world.faults;
-        let fault = faults.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
-        sleep(Duration::from_millis(1)).await;
-        self.hold.living().await;
-        if fault.is_ok_and(|fault| fault % 2 == 0) {
-            return Err(broken());
-        }
-        let done = operation.await;
-        sleep(Duration::from_millis(1)).await;
-        self.hold.living().await;
-        match fault {
-            Ok(_) => Err(broken()),
-            Err(_) => done,
-        }
-    }
-}
-
-impl JournalStore for NodeStore {
-    fn open<'a>(
-        &'a self,
-        key: Key<'a>,
-        from: u64,
-        lease: Lease<'a>,
-    ) -> BoxFuture<'a, Result<Opened, StoreError>> {
-        Box::pin(self.reach(self.journals.open(key, from, lease)))
-    }
-
-    fn append<'a>(
-        &'a self,
-        key: Key<'a>,
-        mut entry: NewEntry,
-    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+impl Way for NodeWay {
+    fn pass(&self, mut entry: NewEntry) -> NewEntry {
         entry.truncate &= self.truncates;
-        Box::pin(self.reach(self.journals.append(key, entry)))
+        entry
     }
 
-    fn renew<'a>(
+    fn reach<'a, T: Send + 'a>(
         &'a self,
-        key: Key<'a>,
-        lease: Lease<'a>,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(self.reach(self.journals.renew(key, lease)))
-    }
-
-    fn release<'a>(
-        &'a self,
-        key: Key<'a>,
-        holder: &'a str,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(self.reach(self.journals.release(key, holder)))
+        _: Operation,
+        done: BoxFuture<'a, Result<T, StoreError>>,
+    ) -> BoxFuture<'a, Result<T, StoreError>> {
+        Box::pin(async move {
+            let broken = || StoreError::new("out of order");
+            let less = |faults: usize| faults.checked_sub(1);
+            let faults = &self.hold.world.faults;
+            let fault = faults.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
+            sleep(Duration::from_millis(1)).await;
+            self.hold.living().await;
+            if fault.is_ok_and(|fault| fault % 2 == 0) {
+                return Err(broken());
+            }
+            let done = done.await;
+            sleep(Duration::from_millis(1)).await;
+            self.hold.living().await;
+            match fault {
+                Ok(_) => Err(broken()),
+                Err(_) => done,
+            }
+        })
     }
 }

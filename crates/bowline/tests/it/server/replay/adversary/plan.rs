@@ -28,6 +28,11 @@ pub(crate) enum Act {
         node: u8,
         after: u16,
     },
+    /// Lets a node stand still for so many seconds.
+    Stall {
+        node: u8,
+        seconds: u16,
+    },
     /// Lets so many seconds pass.
     Pass(u16),
     /// Lets so many operations on the store fail.
@@ -117,6 +122,7 @@ fn act() -> impl Strategy<Value = Act> {
         2 => begin(),
         16 => send().prop_map(Act::Send),
         1 => (0_u8..3, 0_u16..3000).prop_map(|(node, after)| Act::Kill { node, after }),
+        2 => (0_u8..3, 1_u16..20).prop_map(|(node, seconds)| Act::Stall { node, seconds }),
         2 => seconds.prop_map(Act::Pass),
         1 => (1_u8..4).prop_map(Act::Break),
         1 => (0_u8..3).prop_map(|node| Act::Honest { node }),

@@ -6,7 +6,7 @@ use std::{
     future::pending,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -98,6 +98,8 @@ impl World {
 pub(crate) struct Hold {
     pub(crate) world: Arc<World>,
     alive: Arc<AtomicBool>,
+    /// Until when it stands still, in milliseconds of the world.
+    stalled: Arc<AtomicU64>,
 }
 
 impl Hold {
@@ -105,6 +107,7 @@ impl Hold {
         Self {
             world: Arc::clone(world),
             alive: Arc::new(AtomicBool::new(true)),
+            stalled: Arc::new(AtomicU64::new(0)),
         }
     }
 
@@ -112,8 +115,16 @@ impl Hold {
         self.alive.store(false, Ordering::SeqCst);
     }
 
-    /// Waits for ever if the node is dead.
+    /// The node does nothing until then, and goes on as if no time had passed.
+    pub(crate) fn stall(&self, until: Duration) {
+        let until = u64::try_from(until.as_millis()).unwrap_or(u64::MAX);
+        self.stalled.store(until, Ordering::SeqCst);
+    }
+
+    /// Waits for ever if the node is dead, and for a while if it stands still.
     pub(crate) async fn living(&self) {
+        let until = Duration::from_millis(self.stalled.load(Ordering::SeqCst));
+        sleep(until.saturating_sub(self.world.now())).await;
         if !self.alive.load(Ordering::SeqCst) {
             pending::<()>().await;
         }
