@@ -2,12 +2,13 @@
 //!
 //! It is an ordinary server on the public API, to try things on and to read:
 //! `basics` has tools that only answer, `travel` has tools that ask, `library`
-//! has resources and prompts, `clock` a resource that changes. `secret` lets a
-//! conversation go on in another process.
+//! has resources and prompts, `clock` a resource that changes. `secret` and
+//! `journals` let a conversation go on in another process.
 
 mod app;
 mod basics;
 mod clock;
+mod journals;
 mod library;
 mod picture;
 mod secret;
@@ -16,7 +17,7 @@ mod travel;
 
 use bowline::{
     Server,
-    server::{BuildError, Service},
+    server::{BuildError, Service, store::MemoryState},
     transport::Transport,
 };
 
@@ -41,6 +42,8 @@ pub(crate) fn service(place: Place) -> Result<Service<App>, Failure> {
         .description("Something of everything that a server can offer")
         .instructions("Everything here is for trying things out: nothing is really booked.")
         .keyring(keyring)
+        .journal_store(journals::of_user())
+        .state_store(MemoryState::new())
         .state(app)
         .on_watch(clock_is_watched);
     let server = basics::offer(server);
