@@ -13,7 +13,16 @@ use std::{future::pending, io};
 use bowline::{
     Server,
     proto::model::{ElicitParams, LogLevel},
-    server::{Conversation, Result, Tool, form::Elicit, seal::Keyring},
+    server::{
+        Conversation, Result, Tool,
+        form::Elicit,
+        seal::Keyring,
+        store::{
+            Appended, JournalStore, Key, Lease, MemoryJournals, MemoryState, NewEntry, Opened,
+            StoreError,
+        },
+    },
+    transport::BoxFuture,
 };
 use serde_json::json;
 
@@ -25,10 +34,51 @@ async fn main() -> io::Result<()> {
     let keyring = Keyring::from_secret(key.as_bytes());
     Server::new("talker", "1.0.0")
         .keyring(keyring.map_err(io::Error::other)?)
+        .journal_store(Forgetful(MemoryJournals::new()))
+        .state_store(MemoryState::new())
         .tools([every_field(), nothing(), secret(), two_at_once(), in_turn()])
         .tools([visit(), haiku(), places(), work(), wait()])
         .serve_stdio()
         .await
+}
+
+/// A store that passes for one which outlives the process. No tool here takes a
+/// step, so that there is nothing to remember.
+struct Forgetful(MemoryJournals);
+
+impl JournalStore for Forgetful {
+    fn open<'a>(
+        &'a self,
+        key: Key<'a>,
+        from: u64,
+        lease: Lease<'a>,
+    ) -> BoxFuture<'a, Result<Opened, StoreError>> {
+        self.0.open(key, from, lease)
+    }
+
+    fn append<'a>(
+        &'a self,
+        key: Key<'a>,
+        entry: NewEntry,
+    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+        self.0.append(key, entry)
+    }
+
+    fn renew<'a>(
+        &'a self,
+        key: Key<'a>,
+        lease: Lease<'a>,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.0.renew(key, lease)
+    }
+
+    fn release<'a>(
+        &'a self,
+        key: Key<'a>,
+        holder: &'a str,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.0.release(key, holder)
+    }
 }
 
 /// Gives the answer back as it came.
