@@ -50,7 +50,10 @@ const KILL_EVERY: u64 = 100;
 /// No program asks more often than this.
 const MOST_ROUNDS: usize = 200;
 /// No round needs more attempts than this.
-const MOST_ATTEMPTS: usize = 60;
+const MOST_ATTEMPTS: usize = 200;
+/// How often to look for a node while none is up: for a minute. On a machine
+/// that has other things to do, starting takes its time.
+const MOST_WAITS: usize = 12_000;
 
 /// What all who converse share.
 struct Run {
@@ -139,8 +142,8 @@ impl Run {
     async fn settle(&self, name: &str, dice: &mut Dice, params: &Value) -> Round {
         // A first round that is repeated is another conversation.
         let is_first = params.get("requestState").is_none();
-        let mut since = None;
-        for attempt in 0..MOST_ATTEMPTS {
+        let (mut since, mut attempt, mut alone) = (None, 0, 0);
+        while attempt < MOST_ATTEMPTS && alone < MOST_WAITS {
             let heard = self.attempt(name, dice, params, attempt).await;
             match heard {
                 Heard::Answer(Round::Refused(_, why)) if why.contains("repeat the request") => {
@@ -154,10 +157,12 @@ impl Run {
                 }
                 Heard::CutOff | Heard::Left => {}
                 Heard::Nobody => {
+                    alone += 1;
                     sleep(Duration::from_millis(5)).await;
                     continue;
                 }
             }
+            attempt += 1;
             self.figures.repeated(is_first);
             since.get_or_insert_with(Instant::now);
         }
