@@ -38,6 +38,8 @@ pub enum Reason {
     Shutdown,
     /// The connection is closed, or closed while waiting.
     ConnectionClosed,
+    /// The session that the call belongs to is over.
+    SessionLost,
     /// The transport failed.
     TransportError,
     /// The transport's queue stayed full.

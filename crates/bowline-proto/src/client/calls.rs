@@ -5,7 +5,9 @@ use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 use bytes::Bytes;
 use memchr::memmem;
 
-use super::{CallId, CallMap, CallOptions, Timeouts, request::ToolName, tool_list::Relisting};
+use super::{
+    CallId, CallMap, CallOptions, Timeouts, modes::Binding, request::ToolName, tool_list::Relisting,
+};
 use crate::{
     Instant,
     jsonrpc::Draft,
@@ -28,6 +30,7 @@ pub(super) struct Call {
     /// sent.
     pub(super) meta: Option<Box<Meta>>,
     pub(super) tool: Option<ToolName>,
+    pub(super) binding: Binding,
     /// The parameters as they were sent, kept only where they may be needed
     /// again.
     pub(super) members: Option<Bytes>,

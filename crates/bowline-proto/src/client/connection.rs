@@ -2,7 +2,7 @@
 
 use super::{
     CallId, CallOptions, Config, Event, Input, Link, Output, PeerRequest, Request, Server,
-    SessionMode, StateName, Telemetry, Watch,
+    SessionMode, SessionNumber, StateName, Telemetry, Watch,
     core::Core,
     outcome::Failure,
     request::Want,
@@ -268,6 +268,16 @@ impl Connection {
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.state.has_ended()
+    }
+
+    /// The session that is open, to bind calls to it. None where there is no
+    /// session, or the server keeps nothing between two calls.
+    #[must_use]
+    pub fn session(&self) -> Option<SessionNumber> {
+        match &self.state {
+            State::Ready(ready) => ready.session(&self.core),
+            _ => None,
+        }
     }
 
     /// Whether calls need the session, as far as is known.

@@ -9,6 +9,7 @@ use super::{
     Progress, StateName, Telemetry, Violation, Wiring,
     calls::{Call, Calls, Phase, Purpose},
     intents::Intents,
+    modes::Binding,
     request::Want,
     rng::Rng,
     timer::{Timer, Timers},
@@ -198,6 +199,11 @@ impl Core {
         options: CallOptions,
         state: StateName,
     ) {
+        if options.session.is_some() {
+            // A session that is over does not come back.
+            self.refuse(id, &want, Failure::SessionLost);
+            return;
+        }
         match options.policy {
             CallPolicy::WaitReady => {
                 let call = self.call(now, want, options);
@@ -251,6 +257,7 @@ impl Core {
             options,
             meta,
             tool,
+            binding: Binding::Undeclared,
             members: None,
             timeout,
             deadline: now + timeout,
@@ -353,23 +360,27 @@ impl Core {
     }
 
     /// Ends every call that was bound to the link that fell. Calls that wait
-    /// for a connection go on waiting; so do those that may be sent again, and
-    /// those whose next request is not sent yet.
+    /// for a connection go on waiting; so do those that may be sent again,
+    /// those whose next request is not sent yet, and stateless calls that the
+    /// link was too busy for.
     pub(super) fn fail_bound_calls(&mut self, now: Instant, cause: &Cause) {
         for id in self.calls.ids() {
             let Some(call) = self.calls.get_mut(id) else {
                 continue;
             };
-            let wire = match &call.phase {
+            let waits_again = match &call.phase {
                 Phase::Waiting(_) | Phase::Asking(_) | Phase::Pausing { .. } => continue,
-                Phase::InFlight { wire, .. } => Some(*wire),
-                Phase::Retrying { .. } | Phase::Subscribing => None,
-            };
-            if let Some(wire) = wire {
-                self.bury(now, wire);
-                if self.wait_again(id) {
-                    continue;
+                Phase::InFlight { wire, .. } => {
+                    let wire = *wire;
+                    self.bury(now, wire);
+                    self.wait_again(id)
                 }
+                // The server has not seen it, and any session serves it.
+                Phase::Retrying { .. } => call.binding == Binding::Any && self.requeue(id),
+                Phase::Subscribing => false,
+            };
+            if waits_again {
+                continue;
             }
             let lost = Failure::ConnectionLost(cause.clone());
             self.conclude(now, id, Outcome::Failed(lost));
@@ -377,12 +388,13 @@ impl Core {
     }
 
     /// Puts a call that was sent back among those that wait, if its caller
-    /// allowed that and its parameters were kept.
+    /// allowed that, its parameters were kept, and it is not bound to the
+    /// session that is over.
     fn wait_again(&mut self, id: CallId) -> bool {
         let Some(call) = self.calls.get(id) else {
             return false;
         };
-        call.options.replay && self.requeue(id)
+        call.options.replay && !call.binding.is_session() && self.requeue(id)
     }
 
     /// Puts a call that was sent among those that wait for a connection.
@@ -407,8 +419,13 @@ impl Core {
         call.rounds = 0;
         call.held = false;
         let before = std::mem::replace(&mut call.phase, Phase::Waiting(draft));
-        if let Phase::InFlight { wire, .. } = before {
-            self.calls.forget_alias(wire);
+        match before {
+            Phase::InFlight { wire, .. } => self.calls.forget_alias(wire),
+            Phase::Retrying { wire, at, .. } => {
+                self.timers.disarm_at(Timer::Resend(id), at);
+                self.calls.forget_alias(wire);
+            }
+            Phase::Waiting(_) | Phase::Asking(_) | Phase::Pausing { .. } | Phase::Subscribing => {}
         }
         true
     }
@@ -420,7 +437,7 @@ impl Core {
         let Some(call) = self.calls.get_mut(id) else {
             return false;
         };
-        if call.purpose.is_ours() {
+        if call.purpose.is_ours() || call.binding.is_session() {
             return false;
         }
         call.moved = true;

@@ -51,7 +51,7 @@ pub use config::{BusyRetry, Config, Timeouts, Wire};
 pub use connection::{Cancel, Census, Connection};
 pub use input::{HttpRefusal, Input, Refusal};
 pub use intents::Watch;
-pub use modes::{SessionMeta, SessionMode};
+pub use modes::{SessionMeta, SessionMode, SessionNumber};
 pub use outcome::{Failure, Outcome};
 pub use output::{Event, Output, Wiring};
 pub use request::{CallOptions, CallPolicy, OnInput, Progress, Request};

@@ -1,6 +1,6 @@
 //! Tool modes: which calls are bound to a session, and whether calls say so.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use memchr::memmem;
 
@@ -26,6 +26,40 @@ pub enum SessionMode {
     Optional,
     /// A stateful tool was listed or called.
     Required,
+}
+
+/// Which of a connection's sessions: they are counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionNumber(pub(super) u64);
+
+impl fmt::Display for SessionNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What ties a call to the session in which it was first sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Binding {
+    /// Nobody said. Whether the call may be sent again is up to its caller.
+    Undeclared,
+    /// The call is stateless: any session serves it.
+    Any,
+    /// The call is stateful: this session, or none.
+    Session(SessionNumber),
+}
+
+impl Binding {
+    pub(super) fn is_session(self) -> bool {
+        self.session().is_some()
+    }
+
+    pub(super) fn session(self) -> Option<SessionNumber> {
+        match self {
+            Self::Session(number) => Some(number),
+            Self::Undeclared | Self::Any => None,
+        }
+    }
 }
 
 /// What is known of the server's tools.
@@ -57,14 +91,13 @@ impl ToolModes {
         self.session
     }
 
-    /// The mode of a tool; what nobody declared is stateful.
-    pub(super) fn of<'a>(&self, tool: impl FnOnce() -> &'a str) -> ToolMode {
+    /// The mode of a tool, if the server declared it.
+    pub(super) fn declared<'a>(&self, tool: impl FnOnce() -> Option<&'a str>) -> Option<ToolMode> {
         // Almost no server declares any.
         if self.modes.is_empty() {
-            return ToolMode::Stateful;
+            return None;
         }
-        let declared = self.modes.get(tool()).copied();
-        declared.unwrap_or(ToolMode::Stateful)
+        self.modes.get(tool()?).copied()
     }
 
     /// A call of a stateful tool makes the connection session-aware.

@@ -85,6 +85,12 @@ pub enum Failure {
     },
     /// The server serves stateless calls only, and this one is stateful.
     ModeMismatch,
+    /// The server keeps no sessions, and this call was to be bound to one;
+    /// nothing was sent.
+    NoSession,
+    /// The session that the call belongs to is over; nothing was done in
+    /// another.
+    SessionLost,
     /// The server asked for input more often than allowed.
     TooManyRounds {
         /// How many rounds were allowed.
@@ -113,7 +119,7 @@ impl Failure {
             | Self::Undelivered(_)
             | Self::RequestTooLarge { .. } => ErrorKind::Transport,
             Self::Shutdown => ErrorKind::Shutdown,
-            Self::NotReady { .. } => ErrorKind::State,
+            Self::NotReady { .. } | Self::SessionLost => ErrorKind::State,
             Self::AnswerTooLarge { .. }
             | Self::InvalidAnswer { .. }
             | Self::TooManyRounds { .. }
@@ -121,6 +127,7 @@ impl Failure {
             Self::NotSupported { .. }
             | Self::NoSuchMethod { .. }
             | Self::ModeMismatch
+            | Self::NoSession
             | Self::NotHonoured => ErrorKind::Capability,
         }
     }
@@ -141,7 +148,8 @@ impl Failure {
             | Self::InputNotOffered { .. } => Reason::InvalidResponse,
             Self::NotSupported { .. } | Self::NotHonoured => Reason::CapabilityNotSupported,
             Self::NoSuchMethod { .. } => Reason::MethodNotFound,
-            Self::ModeMismatch => Reason::CapabilityMismatch,
+            Self::ModeMismatch | Self::NoSession => Reason::CapabilityMismatch,
+            Self::SessionLost => Reason::SessionLost,
         }
     }
 
@@ -198,6 +206,10 @@ impl fmt::Display for Failure {
                 write!(f, "protocol revision {revision} has no method {method}")
             }
             Self::ModeMismatch => f.write_str("the server takes stateless calls only"),
+            Self::NoSession => {
+                f.write_str("the server keeps no sessions, and the call was to be bound to one")
+            }
+            Self::SessionLost => f.write_str("the session that the call belongs to is over"),
             Self::TooManyRounds { rounds } => {
                 write!(f, "the server asked for input more than {rounds} times")
             }

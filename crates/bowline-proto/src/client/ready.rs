@@ -9,7 +9,7 @@ use super::{
     core::Core,
     dress::Dress,
     handshake::Handshake,
-    modes::{SessionMode, ToolModes},
+    modes::{Binding, SessionMode, SessionNumber, ToolModes},
     request::Want,
     state::{Fallen, Redial, State, fall},
     stateless::Stateless,
@@ -91,6 +91,11 @@ impl Ready {
             Session::Handshake(session) => session.serving.len(),
             Session::Stateless(_) => 0,
         }
+    }
+
+    pub(super) fn session(&self, core: &Core) -> Option<SessionNumber> {
+        let has_sessions = self.has_sessions(core.config.wire);
+        has_sessions.then_some(SessionNumber(core.sessions))
     }
 
     pub(super) fn session_mode(&self) -> SessionMode {
@@ -230,10 +235,8 @@ impl Ready {
             return Err(Failure::NotSupported { capability });
         }
         if info.name == method::TOOLS_CALL {
-            let tool = call.tool.as_ref();
-            let name = || tool.map_or("", |tool| tool.get(draft.members()));
-            let listed = || self.modes.of(name);
-            let mode = call.options.mode.unwrap_or_else(listed);
+            let mode = self.declared_mode(call, draft);
+            let mode = mode.unwrap_or(ToolMode::Stateful);
             if mode == ToolMode::Stateful && self.server.stateless_only() {
                 return Err(Failure::ModeMismatch);
             }
@@ -242,13 +245,55 @@ impl Ready {
         Ok(())
     }
 
+    /// The mode of a call, where the caller or the tool's description has it.
+    fn declared_mode(&self, call: &Call, draft: &Draft) -> Option<ToolMode> {
+        if call.options.session.is_some() {
+            return Some(ToolMode::Stateful);
+        }
+        let tool = call.tool.as_ref();
+        let listed = || self.modes.declared(|| tool?.get(draft.members()).into());
+        call.options.mode.or_else(listed)
+    }
+
+    /// What ties a call to a session, from its first sending on; or why it
+    /// cannot be sent in this one.
+    fn bind(&self, core: &Core, call: &Call, draft: &Draft) -> Result<Binding, Failure> {
+        let current = SessionNumber(core.sessions);
+        let wanted = call.binding.session().or(call.options.session);
+        if wanted.is_some_and(|wanted| wanted != current) {
+            return Err(Failure::SessionLost);
+        }
+        match self.declared_mode(call, draft) {
+            None => Ok(Binding::Undeclared),
+            Some(ToolMode::Stateless) => Ok(Binding::Any),
+            Some(ToolMode::Stateful) if self.has_sessions(core.config.wire) => {
+                Ok(Binding::Session(current))
+            }
+            // What the tool says of itself has no meaning here; what the
+            // caller demands cannot be had.
+            Some(ToolMode::Stateful) if call.options.demands_session() => Err(Failure::NoSession),
+            Some(ToolMode::Stateful) => Ok(Binding::Undeclared),
+        }
+    }
+
+    /// Whether the server can keep anything for us between two calls: it has
+    /// sessions, or is a process of our own.
+    fn has_sessions(&self, wire: Wire) -> bool {
+        self.rules.era == Era::Handshake || wire != Wire::Http
+    }
+
     /// Dresses the draft, if it may go out, and sends it under an id that was
     /// never used.
     fn transmit(&mut self, core: &mut Core, id: CallId, mut draft: Draft) -> Result<(), Failure> {
-        let Some(call) = core.calls.get_mut(id) else {
+        let Some(call) = core.calls.get(id) else {
             return Ok(());
         };
         self.check(call, &draft)?;
+        let binding = self.bind(core, call, &draft)?;
+        let Some(call) = core.calls.get_mut(id) else {
+            return Ok(());
+        };
+        call.binding = binding;
         // A call's number is the id of its first request, where no other came
         // between.
         let wire = if call.rounds == 0 && core.ids.last() == id.0 {
@@ -286,12 +331,13 @@ impl Ready {
     }
 
     /// Whether the parameters may be needed again: for a further round, after
-    /// a reconnection, or because the server forgot our session.
+    /// a reconnection, because the server forgot our session, or because any
+    /// session serves it.
     fn keeps_members(&self, wire: Wire, call: &Call) -> bool {
         let may_be_asked = self.rules.era == Era::Stateless
             && call.options.on_input == OnInput::Ask
             && call.info.is_some_and(|info| info.input_rounds);
-        may_be_asked || call.options.replay || wire == Wire::Http
+        may_be_asked || call.options.replay || call.binding == Binding::Any || wire == Wire::Http
     }
 
     /// Tells the server that the answer to `wire` is not wanted any more.
@@ -383,7 +429,8 @@ impl Ready {
     }
 
     /// The server does not know our session any more. It did not look at this
-    /// request, so that the request is safe to send again in the next one.
+    /// request, so that the request is safe to send again in the next one,
+    /// unless it belongs to this session.
     ///
     /// There is no wait before that, unless nobody waits for it: a server that
     /// knows no session at all would be dialled in a loop.
@@ -393,9 +440,18 @@ impl Ready {
         now: Instant,
         call: Option<CallId>,
     ) -> State {
-        let redial = match call.is_some_and(|id| core.move_on(id)) {
-            true => Redial::AtOnce,
-            false => Redial::AfterBackoff,
+        let redial = match call {
+            Some(id) if core.move_on(id) => Redial::AtOnce,
+            Some(id)
+                if core
+                    .calls
+                    .get(id)
+                    .is_some_and(|call| call.binding.is_session()) =>
+            {
+                core.fail(now, id, Failure::SessionLost);
+                Redial::AfterBackoff
+            }
+            _ => Redial::AfterBackoff,
         };
         self.withdraw_peer_requests(core);
         let hang_up = Some(self.link);

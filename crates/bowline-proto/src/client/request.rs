@@ -5,6 +5,7 @@ use std::{borrow::Cow, time::Duration};
 use memchr::memmem;
 use serde::Serialize;
 
+use super::SessionNumber;
 use crate::{
     Instant,
     jsonrpc::{Draft, EncodeError},
@@ -191,6 +192,8 @@ pub struct CallOptions {
     pub on_input: OnInput,
     /// The tool's mode, where the caller knows better than the tool list.
     pub mode: Option<ToolMode>,
+    /// The session that the call belongs to. In any other, it is refused.
+    pub session: Option<SessionNumber>,
     /// Whether to refuse calls that the server did not advertise, without
     /// touching the wire.
     pub guard: bool,
@@ -205,8 +208,17 @@ impl Default for CallOptions {
             replay: false,
             on_input: OnInput::Ask,
             mode: None,
+            session: None,
             guard: true,
         }
+    }
+}
+
+impl CallOptions {
+    /// Whether the caller, not only the tool, wants the call bound to a
+    /// session.
+    pub(super) fn demands_session(&self) -> bool {
+        self.session.is_some() || self.mode == Some(ToolMode::Stateful)
     }
 }
 

@@ -19,9 +19,11 @@ use super::{
 };
 use crate::{
     proto::{
-        client::{CallOptions, CallPolicy, Failure, OnInput, Outcome, Progress, Request},
+        client::{
+            CallOptions, CallPolicy, Failure, OnInput, Outcome, Progress, Request, SessionNumber,
+        },
         jsonrpc::EncodeError,
-        model::{Meta, ProgressParams},
+        model::{Meta, ProgressParams, ToolMode},
     },
     transport::BoxFuture,
 };
@@ -75,6 +77,23 @@ impl<'a, R: Answer> Call<'a, R> {
     /// Only for calls that are harmless to repeat.
     pub fn repeat_if_lost(mut self) -> Self {
         self.options.replay = true;
+        self
+    }
+
+    /// Says whether the call needs the session, where you know better than the
+    /// server's list of tools. A stateless call can be made in any session. A
+    /// stateful one is never moved to another: neither when it may be repeated,
+    /// nor when the server forgot the session.
+    pub fn mode(mut self, mode: ToolMode) -> Self {
+        self.options.mode = Some(mode);
+        self
+    }
+
+    /// Binds the call to a session: in any other it is refused, and nothing is
+    /// sent. For calls that build on what an earlier one left in the server;
+    /// see [`Client::session`].
+    pub fn in_session(mut self, session: SessionNumber) -> Self {
+        self.options.session = Some(session);
         self
     }
 

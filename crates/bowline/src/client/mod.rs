@@ -41,7 +41,10 @@ pub use self::{
     tools::{CallTool, Tools},
 };
 use crate::proto::{
-    client::{CallOptions, CauseKind, Connection, Failure, Request, Server, StateName, Watch},
+    client::{
+        CallOptions, CauseKind, Connection, Failure, Request, Server, SessionNumber, StateName,
+        Watch,
+    },
     jsonrpc::Draft,
     model::{
         self, CompleteArgument, CompleteParams, CompleteResult, EmptyResult, LogLevel, PingParams,
@@ -212,6 +215,14 @@ impl Client {
     #[must_use]
     pub fn server(&self) -> Option<Arc<Server>> {
         self.shared().health.borrow().server.clone()
+    }
+
+    /// The session that is open, to bind calls to it with
+    /// [`in_session`](Call::in_session). None where none is open, or where the
+    /// server keeps nothing from one call to the next.
+    #[must_use]
+    pub fn session(&self) -> Option<SessionNumber> {
+        self.shared().lock().machine.session()
     }
 
     /// Waits until a session is open.

@@ -10,9 +10,12 @@ use tokio::sync::mpsc;
 
 use super::{Call, CallFuture, Client, Continuation, Error, ToolTurn, continuation, pages};
 use crate::proto::{
-    client::Request,
+    client::{Request, SessionNumber},
     jsonrpc::{Draft, EncodeError},
-    model::{CallToolResult, InputResponses, ListToolsParams, Meta, ProgressParams, Tool, method},
+    model::{
+        CallToolResult, InputResponses, ListToolsParams, Meta, ProgressParams, Tool, ToolMode,
+        method,
+    },
 };
 
 /// The server's tools. See [`Client::tools`].
@@ -106,6 +109,18 @@ impl<'a> CallTool<'a> {
     /// Only for tools that are harmless to call twice.
     pub fn repeat_if_lost(self) -> Self {
         self.with(Call::repeat_if_lost)
+    }
+
+    /// Says whether the call needs the session, where you know better than the
+    /// server's list of tools. See [`Call::mode`].
+    pub fn mode(self, mode: ToolMode) -> Self {
+        self.with(|call| call.mode(mode))
+    }
+
+    /// Binds the call to a session: in any other it is refused, and nothing is
+    /// sent. See [`Client::session`].
+    pub fn in_session(self, session: SessionNumber) -> Self {
+        self.with(|call| call.in_session(session))
     }
 
     /// Hears of progress. The channel closes when the call ends.

@@ -24,6 +24,7 @@ mod rows_ready;
 mod rows_starting;
 mod scenarios;
 mod serving;
+mod sessions;
 mod sim;
 mod sim_belief;
 mod sim_link;

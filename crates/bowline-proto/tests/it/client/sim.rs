@@ -12,7 +12,7 @@ use bowline_proto::{
         OnInput, Outcome, Output, PeerRequest, Progress, Request, StateName, Timeouts, Watch, Wire,
     },
     jsonrpc::{Draft, ErrorObject, RawJson},
-    model::{InputResponses, LogLevel, method},
+    model::{InputResponses, LogLevel, ToolMode, method},
     revision::{Era, Revision},
 };
 use serde_json::json;
@@ -344,6 +344,7 @@ impl World {
                 None => Progress::Unwanted,
             },
             replay: op.replay,
+            mode: op.mode,
             on_input: if op.hand_back {
                 OnInput::HandBack
             } else {
@@ -355,7 +356,8 @@ impl World {
             .timeout
             .unwrap_or(config(self.setup).timeouts.of(class));
         let id = self.machine.call(self.now, request, options);
-        let ledger = Ledger::new(self.now, Wish::Request(nonce), timeout, extends);
+        let mut ledger = Ledger::new(self.now, Wish::Request(nonce), timeout, extends);
+        ledger.stateful = op.mode == Some(ToolMode::Stateful);
         self.oracle.called(id, ledger);
         self.drain();
         id
@@ -530,6 +532,7 @@ impl World {
             timeout: Some(20_000),
             extends: None,
             replay: false,
+            mode: None,
             hand_back: false,
             turns: Vec::new(),
         });

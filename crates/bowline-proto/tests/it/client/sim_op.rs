@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bowline_proto::revision::Era;
+use bowline_proto::{model::ToolMode, revision::Era};
 use proptest::{collection::vec, option, prelude::*};
 
 /// One life of a connection: a seed for chance, a setting, and what happens.
@@ -101,6 +101,7 @@ pub(crate) struct CallOp {
     /// Progress extends the deadline, to this many milliseconds in all.
     pub(crate) extends: Option<u16>,
     pub(crate) replay: bool,
+    pub(crate) mode: Option<ToolMode>,
     pub(crate) hand_back: bool,
     /// What the server does about each round; then it answers.
     pub(crate) turns: Vec<Turn>,
@@ -419,16 +420,22 @@ fn call() -> impl Strategy<Value = CallOp> {
         option::weighted(0.4, 0..5_000_u16),
         option::weighted(0.2, 0..10_000_u16),
         prop::bool::weighted(0.3),
+        prop_oneof![
+            4 => Just(None),
+            1 => Just(Some(ToolMode::Stateless)),
+            2 => Just(Some(ToolMode::Stateful)),
+        ],
         prop::bool::weighted(0.1),
         prop_oneof![4 => vec(turn(), 0..4), 1 => vec(question(), 2..5)],
     )
         .prop_map(
-            |(kind, wait, timeout, extends, replay, hand_back, turns)| CallOp {
+            |(kind, wait, timeout, extends, replay, mode, hand_back, turns)| CallOp {
                 kind,
                 wait,
                 timeout,
                 extends,
                 replay,
+                mode,
                 hand_back,
                 turns,
             },

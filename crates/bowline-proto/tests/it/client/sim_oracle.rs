@@ -66,6 +66,8 @@ pub(crate) struct Ledger {
     pub(crate) timeout: Duration,
     pub(crate) extends: Option<Duration>,
     pub(crate) cancelled: bool,
+    /// It is bound to the session in which it is first sent.
+    pub(crate) stateful: bool,
     pub(crate) done: bool,
     /// How it ended, in a word.
     pub(crate) how: &'static str,
@@ -76,8 +78,9 @@ pub(crate) struct Ledger {
     /// Progress cannot push the deadline beyond the second, perhaps not even
     /// beyond the first.
     caps: Option<(Instant, Instant)>,
-    /// The id of its last request.
+    /// The id of its last request, and the link that it went over.
     wire: Option<u64>,
+    link: Option<Link>,
     question: Option<Question>,
     /// The host has answered the question.
     provided: bool,
@@ -107,12 +110,14 @@ impl Ledger {
             timeout,
             extends,
             cancelled: false,
+            stateful: false,
             done: false,
             how: "",
             earliest: now,
             latest: now,
             caps: None,
             wire: None,
+            link: None,
             question: None,
             provided: false,
             put_off: now,
@@ -238,6 +243,12 @@ impl Oracle {
             assert!(!ledger.done, "a request for a call that has ended");
             next_round(now, ledger, json);
             ledger.wire = Some(id);
+            let before = ledger.link.replace(link);
+            let moved = before.is_some_and(|before| before != link);
+            assert!(
+                !(ledger.stateful && moved),
+                "a stateful call in two sessions"
+            );
         }
         self.sent.insert(
             id,

@@ -1,14 +1,14 @@
 //! Connections that fall and come back.
 
-use std::time::Duration;
+use std::{future::IntoFuture, time::Duration};
 
 use bowline::{
     Client,
     client::{Call, Change, Notification},
     proto::{
-        ErrorKind,
+        ErrorKind, Reason,
         client::{Backoff, CauseKind, StateName},
-        model::LogLevel,
+        model::{LogLevel, ToolMode},
     },
     testing::{FakeServer, Profile},
 };
@@ -299,4 +299,40 @@ async fn attempts_can_be_limited() {
     assert!(client.health().ended);
     client.opened().await.expect_err("it is over");
     client.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_of_an_earlier_session_is_refused_in_the_next() {
+    let (client, session, mut server) = connected(Profile::handshake()).await;
+    let first = client.session().expect("a session is open");
+    session.close();
+    let _second = server.session().await;
+    let back = client.ready(Duration::from_secs(60)).await;
+    back.expect("it is back");
+    let call = client.tools().call("pay", json!({})).in_session(first);
+    let error = call.await.expect_err("the basket is gone");
+    assert_eq!(error.reason(), Reason::SessionLost);
+    assert_eq!(
+        error.to_string(),
+        "tools/call: the session that the call belongs to is over"
+    );
+    assert_ne!(client.session(), Some(first));
+    client.stop().await;
+    assert_eq!(server.count("tools/call"), 0, "nothing was sent");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stateful_call_is_not_repeated_in_another_session() {
+    let (client, mut session, mut server) = connected(Profile::handshake()).await;
+    let call = client.tools().call("add", json!({}));
+    let call = call.mode(ToolMode::Stateful).repeat_if_lost();
+    let serve = async {
+        session.expect("tools/call").await;
+        session.close();
+        server.session().await
+    };
+    let (answer, _second) = tokio::join!(call.into_future(), serve);
+    assert!(answer.expect_err("it is lost").is_connection());
+    client.stop().await;
+    assert_eq!(server.count("tools/call"), 1, "it was sent once");
 }
