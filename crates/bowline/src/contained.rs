@@ -1,6 +1,7 @@
 //! Code that is not ours, run so that its panics stay inside.
 
 use std::{
+    any::Any,
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
@@ -12,9 +13,18 @@ use crate::transport::BoxFuture;
 /// A future whose panics become a result.
 pub(crate) struct Contained<T>(pub(crate) BoxFuture<'static, T>);
 
-/// It panicked. What with was printed by the panic hook already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Panicked;
+/// It panicked, with this message. The panic hook has printed it already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Panicked(pub(crate) Box<str>);
+
+impl Panicked {
+    /// What a panic brought along says what went wrong, if it is a text.
+    pub(crate) fn new(payload: &(dyn Any + Send)) -> Self {
+        let literal = payload.downcast_ref::<&str>().copied();
+        let text = literal.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        Self(text.unwrap_or("it panicked").into())
+    }
+}
 
 impl<T> Future for Contained<T> {
     type Output = Result<T, Panicked>;
@@ -23,7 +33,7 @@ impl<T> Future for Contained<T> {
         let polled = catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(cx)));
         match polled {
             Ok(polled) => polled.map(Ok),
-            Err(_) => Poll::Ready(Err(Panicked)),
+            Err(payload) => Poll::Ready(Err(Panicked::new(&*payload))),
         }
     }
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{
     CallId, CallOptions, CallPolicy, Cause, Config, Event, Failure, Link, Outcome, Output,
-    Progress, StateName, Telemetry, Violation, Wiring,
+    Progress, StateName, Telemetry, TransitionReason, Violation, Wiring,
     calls::{Call, Calls, Phase, Purpose},
     intents::Intents,
     modes::Binding,
@@ -41,6 +41,8 @@ pub(super) struct Core {
     /// Waits since the last success. The loss of a session is no failed attempt,
     /// but there is a wait behind it.
     pub(super) waits: u32,
+    /// Why the connection fell just now, for the observer.
+    pub(super) fall: Option<Cause>,
     /// How many sessions there have been.
     pub(super) sessions: u64,
     /// Where `_meta` is put together, so that doing so allocates nothing.
@@ -83,6 +85,7 @@ impl Core {
             wiring: Wiring::Usual,
             failures: 0,
             waits: 0,
+            fall: None,
             sessions: 0,
             scratch: Vec::new(),
             ids: Ids::default(),
@@ -118,7 +121,12 @@ impl Core {
     }
 
     pub(super) fn violation(&mut self, what: Violation, size: usize) {
-        self.observe(|| Telemetry::Violation { what, size });
+        let limit = match what {
+            Violation::Oversize => Some(self.config.max_frame),
+            Violation::TooManyRequests => Some(self.config.max_server_requests),
+            _ => None,
+        };
+        self.observe(|| Telemetry::Violation { what, size, limit });
     }
 
     pub(super) fn pop_output(&mut self) -> Option<Output> {
@@ -134,7 +142,12 @@ impl Core {
     }
 
     pub(super) fn changed(&mut self, from: StateName, to: StateName) {
-        self.observe(|| Telemetry::Transition { from, to });
+        let fall = self.fall.take();
+        self.observe(|| Telemetry::Transition {
+            from,
+            to,
+            reason: TransitionReason::of(from, to, fall),
+        });
         self.event(Event::State(to));
     }
 
@@ -354,7 +367,10 @@ impl Core {
                 correlation,
                 method: method.clone(),
                 duration,
-                refused: matches!(outcome, Outcome::Refused(_)),
+                refused: match outcome {
+                    Outcome::Refused(error) => Some(error.code),
+                    Outcome::Result(_) | Outcome::Failed(_) => None,
+                },
             },
         });
     }

@@ -57,7 +57,7 @@ pub use output::{Event, Output, Wiring};
 pub use request::{CallOptions, CallPolicy, OnInput, Progress, Request};
 pub use server::Server;
 pub use state::StateName;
-pub use telemetry::{Telemetry, Violation};
+pub use telemetry::{Telemetry, TransitionReason, Violation};
 
 /// One dialled link. Each dial has a new one, so that what an old link still
 /// says is never taken for the new one's.

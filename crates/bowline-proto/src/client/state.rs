@@ -398,6 +398,7 @@ pub(super) fn fall(core: &mut Core, now: Instant, fallen: Fallen) -> State {
         core.timers.disarm(timer);
     }
     core.fail_bound_calls(now, &cause);
+    core.fall = Some(cause.clone());
     let delay = match redial {
         Redial::AtOnce => Duration::ZERO,
         Redial::AfterBackoff => {

@@ -5,7 +5,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use super::StateName;
+use super::{Cause, StateName};
 use crate::{error::Reason, http::header::HeaderSchemaFault};
 
 /// One observation. [`Telemetry::name`] is its stable name.
@@ -34,8 +34,8 @@ pub enum Telemetry {
         method: Cow<'static, str>,
         /// How long it took.
         duration: Duration,
-        /// Whether the answer was an error of the peer's.
-        refused: bool,
+        /// The code of the peer's error, where the answer was one.
+        refused: Option<i64>,
     },
     /// A call ended without an answer.
     RequestException {
@@ -56,6 +56,8 @@ pub enum Telemetry {
         from: StateName,
         /// To.
         to: StateName,
+        /// Why.
+        reason: TransitionReason,
     },
     /// A notification arrived.
     NotificationReceived {
@@ -68,6 +70,8 @@ pub enum Telemetry {
         what: Violation,
         /// The size of the frame concerned.
         size: usize,
+        /// The limit that was exceeded, where it was one.
+        limit: Option<usize>,
     },
     /// An answer to nothing that we know of.
     UnknownResponse,
@@ -104,6 +108,8 @@ pub enum Telemetry {
     HandlerException {
         /// The notification's method.
         method: Box<str>,
+        /// What it said: the message of its panic.
+        error: Box<str>,
     },
     /// A tool was left out of a list: its arguments cannot travel in headers
     /// as it wants them to.
@@ -118,6 +124,60 @@ pub enum Telemetry {
         /// Its method.
         method: Cow<'static, str>,
     },
+}
+
+/// Why a connection changed its state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TransitionReason {
+    /// The first attempt to connect begins.
+    Started,
+    /// A session is open.
+    SessionOpened,
+    /// The connection fell, or did not come up.
+    Fell(Cause),
+    /// The wait is over, and the next attempt begins.
+    RetryDue,
+    /// It fell, and there are no further attempts.
+    GaveUp(Cause),
+    /// The host stopped it.
+    Stopped,
+}
+
+impl TransitionReason {
+    /// The stable name of this reason.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Started => "started",
+            Self::SessionOpened => "session_opened",
+            Self::Fell(_) => "fell",
+            Self::RetryDue => "retry_due",
+            Self::GaveUp(_) => "gave_up",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    /// Why the connection fell, where it did.
+    #[must_use]
+    pub fn cause(&self) -> Option<&Cause> {
+        match self {
+            Self::Fell(cause) | Self::GaveUp(cause) => Some(cause),
+            Self::Started | Self::SessionOpened | Self::RetryDue | Self::Stopped => None,
+        }
+    }
+
+    /// What led to a state, and the cause of the fall if there was one.
+    pub(super) fn of(from: StateName, to: StateName, fall: Option<Cause>) -> Self {
+        match (to, fall) {
+            (StateName::Closing, Some(cause)) => Self::GaveUp(cause),
+            (_, Some(cause)) => Self::Fell(cause),
+            (StateName::Ready, None) => Self::SessionOpened,
+            (StateName::Opening, None) if from == StateName::Backoff => Self::RetryDue,
+            (StateName::Opening | StateName::Starting, None) => Self::Started,
+            (StateName::Closing | StateName::Backoff, None) => Self::Stopped,
+        }
+    }
 }
 
 /// How a peer can break the protocol.

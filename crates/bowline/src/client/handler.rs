@@ -9,7 +9,11 @@ use super::{
     notification::{Notification, Notifications},
     shared::Shared,
 };
-use crate::{contained::Contained, proto::client::Telemetry, transport::BoxFuture};
+use crate::{
+    contained::{Contained, Panicked},
+    proto::client::Telemetry,
+    transport::BoxFuture,
+};
 
 /// A function that is called with each notification.
 pub(crate) type Handler = Box<dyn FnMut(Notification) -> BoxFuture<'static, ()> + Send>;
@@ -25,13 +29,14 @@ pub(crate) async fn run(
         for handler in &mut handlers {
             // One that panics misses this notification and gets the next.
             let called = catch_unwind(AssertUnwindSafe(|| handler(notification.clone())));
-            let sound = match called {
-                Ok(work) => Contained(work).await.is_ok(),
-                Err(_) => false,
+            let done = match called {
+                Ok(work) => Contained(work).await,
+                Err(payload) => Err(Panicked::new(&*payload)),
             };
-            if !sound {
+            if let Err(Panicked(error)) = done {
                 let method = notification.method().into();
-                shared.host.observe(&Telemetry::HandlerException { method });
+                let seen = Telemetry::HandlerException { method, error };
+                shared.host.observe(&seen);
             }
         }
     }

@@ -34,4 +34,5 @@ mod sim_rng;
 mod sim_server;
 mod sim_words;
 mod subscriptions;
+mod telemetry;
 mod tool_list;
