@@ -83,7 +83,7 @@ enum Task {
 impl Host {
     pub(crate) fn observe(&self, telemetry: &Telemetry) {
         #[cfg(feature = "tracing")]
-        super::trace::emit(telemetry);
+        super::trace::emit("client", telemetry);
         if let Some(observer) = &self.observer {
             // It is the host's code, called amid ours: a panic must not get out
             // and leave callers behind who wait for ever.

@@ -1,7 +1,8 @@
 //! What happens inside, for `tracing`.
 //!
-//! Every event has the target `bowline` and a field `event` with its stable
-//! name. Payloads never appear: no parameters, no results, no environment.
+//! Every event has the target `bowline`, a field `event` with its stable name,
+//! and a field `client` with the name of the client. Payloads never appear: no
+//! parameters, no results, no environment.
 
 use std::time::Duration;
 
@@ -9,24 +10,33 @@ use tracing::Level;
 
 use crate::proto::{
     Reason,
-    client::{Telemetry, Violation},
+    client::{Telemetry, TransitionReason, Violation},
+    jsonrpc::code,
 };
 
+/// One event, at a level that is known when it happens only.
 macro_rules! say {
-    ($level:ident, $seen:expr $(, $($fields:tt)*)?) => {
-        tracing::$level!(target: "bowline", event = $seen.name() $(, $($fields)*)?)
+    ($level:expr, $($fields:tt)*) => {
+        match $level {
+            Level::ERROR => tracing::error!(target: "bowline", $($fields)*),
+            Level::WARN => tracing::warn!(target: "bowline", $($fields)*),
+            Level::INFO => tracing::info!(target: "bowline", $($fields)*),
+            _ => tracing::debug!(target: "bowline", $($fields)*),
+        }
     };
 }
 
 /// Hands an observation to whoever subscribes to `tracing`.
-pub(crate) fn emit(seen: &Telemetry) {
+// tidy: long table, one arm for each observation
+pub(crate) fn emit(client: &str, seen: &Telemetry) {
+    let (event, level) = (seen.name(), level(seen));
     match seen {
         Telemetry::RequestStart {
             call,
             correlation,
             method,
         } => {
-            say!(debug, seen, call, correlation, method = &**method);
+            say!(level, event, client, call, correlation, method = &**method);
         }
         Telemetry::RequestStop {
             call,
@@ -35,59 +45,100 @@ pub(crate) fn emit(seen: &Telemetry) {
             duration,
             refused,
         } => {
-            let micros = micros(*duration);
+            let (method, micros) = (&**method, micros(*duration));
             say!(
-                debug,
-                seen,
+                level,
+                event,
+                client,
                 call,
                 correlation,
-                method = &**method,
+                method,
                 micros,
                 refused
             );
         }
-        Telemetry::RequestException { .. } => exception(seen),
-        Telemetry::Transition { from, to } => {
-            say!(info, seen, from = from.as_str(), to = to.as_str());
-        }
-        Telemetry::Violation {
-            what: what @ Violation::Oversize,
-            size,
+        Telemetry::RequestException {
+            call,
+            correlation,
+            method,
+            duration,
+            reason,
         } => {
-            say!(error, seen, what = ?what, size);
+            let (method, micros) = (&**method, micros(*duration));
+            say!(
+                level,
+                event,
+                client,
+                call,
+                correlation,
+                method,
+                micros,
+                reason = ?reason
+            );
         }
-        Telemetry::Violation { what, size } => say!(warn, seen, what = ?what, size),
-        Telemetry::NotificationReceived { method } => say!(debug, seen, method = &**method),
-        Telemetry::HandlerException { method } => say!(error, seen, method = &**method),
-        Telemetry::NotificationDropped { method } => say!(warn, seen, method = &**method),
+        Telemetry::Transition { from, to, reason } => {
+            let (from, to) = (from.as_str(), to.as_str());
+            // What the server wrote to stderr is its own business.
+            let cause = reason.cause().map(|cause| cause.kind().to_string());
+            let reason = reason.as_str();
+            say!(level, event, client, from, to, reason, cause);
+        }
+        Telemetry::Violation { what, size, limit } => {
+            say!(level, event, client, what = ?what, size, limit);
+        }
+        Telemetry::NotificationReceived { method } => {
+            say!(level, event, client, method = &**method);
+        }
+        Telemetry::NotificationDropped { method } => {
+            say!(level, event, client, method = &**method);
+        }
+        Telemetry::HandlerException { method, error } => {
+            say!(level, event, client, method = &**method, error = &**error);
+        }
         Telemetry::RetryScheduled { call, sends, delay } => {
-            say!(debug, seen, call, sends, micros = micros(*delay));
+            say!(level, event, client, call, sends, micros = micros(*delay));
         }
-        Telemetry::RetryExhausted { call } => say!(warn, seen, call),
-        Telemetry::CancelSent { id } => say!(debug, seen, id),
-        Telemetry::ToolDropped { tool, .. } => say!(warn, seen, tool = &**tool),
-        Telemetry::TombstonesSwept { count } => say!(debug, seen, count),
-        _ => say!(debug, seen),
+        Telemetry::RetryExhausted { call } => say!(level, event, client, call),
+        Telemetry::CancelSent { id } => say!(level, event, client, id),
+        Telemetry::ToolDropped { tool, .. } => say!(level, event, client, tool = &**tool),
+        Telemetry::TombstonesSwept { count } => say!(level, event, client, count),
+        _ => say!(level, event, client),
     }
 }
 
-/// A call that ended without an answer.
-fn exception(seen: &Telemetry) {
-    let Telemetry::RequestException {
-        call,
-        correlation,
-        method,
-        duration,
-        reason,
-    } = seen
-    else {
-        return;
-    };
-    let (method, micros) = (&**method, micros(*duration));
-    match weight(*reason) {
-        Level::ERROR => say!(error, seen, call, correlation, method, micros, reason = ?reason),
-        Level::WARN => say!(warn, seen, call, correlation, method, micros, reason = ?reason),
-        _ => say!(info, seen, call, correlation, method, micros, reason = ?reason),
+/// How much an observation matters, by who is to blame: what breaks the
+/// protocol is an error, what a network or a server does to a call is a
+/// warning, and what a caller did or was told is for information.
+fn level(seen: &Telemetry) -> Level {
+    match seen {
+        Telemetry::RequestStop {
+            refused: Some(code),
+            ..
+        } => refusal(*code),
+        Telemetry::RequestException { reason, .. } => weight(*reason),
+        Telemetry::Transition { reason, .. } => match reason {
+            TransitionReason::GaveUp(_) => Level::ERROR,
+            TransitionReason::Fell(_) => Level::WARN,
+            _ => Level::INFO,
+        },
+        Telemetry::Violation {
+            what: Violation::Oversize | Violation::Garbage,
+            ..
+        }
+        | Telemetry::HandlerException { .. } => Level::ERROR,
+        Telemetry::Violation { .. }
+        | Telemetry::NotificationDropped { .. }
+        | Telemetry::RetryExhausted { .. }
+        | Telemetry::ToolDropped { .. } => Level::WARN,
+        _ => Level::DEBUG,
+    }
+}
+
+/// How bad it is that the server refused.
+fn refusal(code: i64) -> Level {
+    match code {
+        code::INTERNAL_ERROR | code::PARSE_ERROR | code::INVALID_REQUEST => Level::ERROR,
+        _ => Level::INFO,
     }
 }
 
@@ -97,6 +148,7 @@ fn weight(reason: Reason) -> Level {
         Reason::OversizedFrame | Reason::InvalidResponse => Level::ERROR,
         Reason::Timeout
         | Reason::ConnectionClosed
+        | Reason::SessionLost
         | Reason::TransportError
         | Reason::Backpressure => Level::WARN,
         _ => Level::INFO,
@@ -117,5 +169,12 @@ mod tests {
         assert_eq!(weight(Reason::CapabilityNotSupported), Level::INFO);
         assert_eq!(weight(Reason::Timeout), Level::WARN);
         assert_eq!(weight(Reason::OversizedFrame), Level::ERROR);
+    }
+
+    #[test]
+    fn a_refusal_weighs_what_its_code_says() {
+        assert_eq!(refusal(code::INVALID_PARAMS), Level::INFO);
+        assert_eq!(refusal(code::RESOURCE_NOT_FOUND), Level::INFO);
+        assert_eq!(refusal(code::INTERNAL_ERROR), Level::ERROR);
     }
 }

@@ -1,0 +1,276 @@
+//! Clients that do all that they should not, over sockets of their own.
+
+use std::{
+    collections::BTreeSet,
+    io,
+    net::{Ipv4Addr, SocketAddr},
+    time::Duration,
+};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpSocket, TcpStream},
+    time::{sleep, timeout},
+};
+
+use super::figures::{Chance, Tally};
+
+/// What the honest tool takes.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Said {
+    /// What to say.
+    pub(crate) message: String,
+}
+
+/// What a tool takes that wants each item once.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Set {
+    /// The items.
+    pub(crate) items: BTreeSet<u64>,
+}
+
+/// One trick after another, from addresses of its own.
+pub(crate) async fn run(port: u16, mut chance: Chance, tally: Tally) {
+    loop {
+        let from = Ipv4Addr::new(127, 0, 0, 2 + u8::try_from(chance.below(4)).unwrap_or(0));
+        let attacker = Attacker { from, port };
+        let (name, trick) = *chance.of(&TRICKS);
+        let done = timeout(Duration::from_secs(20), attacker.play(trick, &mut chance)).await;
+        let how = match done {
+            Ok(Ok(())) => "done",
+            Ok(Err(_)) => "cut off",
+            Err(_) => "took too long",
+        };
+        tally.count(&format!("{name}: {how}"));
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Trick {
+    Openings,
+    LargeOpenings,
+    SlowBodies,
+    SlowHeads,
+    WrongItems,
+    ManyItems,
+    Abandoned,
+    UnreadStreams,
+    BadHeads,
+    Deep,
+    DuplicateKeys,
+    Subscriptions,
+    Forged,
+}
+
+const TRICKS: [(&str, Trick); 13] = [
+    ("sessions that are never used", Trick::Openings),
+    ("large openings", Trick::LargeOpenings),
+    ("slow bodies", Trick::SlowBodies),
+    ("slow heads", Trick::SlowHeads),
+    ("many wrong items", Trick::WrongItems),
+    ("many items that must differ", Trick::ManyItems),
+    ("abandoned calls", Trick::Abandoned),
+    ("streams that nobody reads", Trick::UnreadStreams),
+    ("bad heads", Trick::BadHeads),
+    ("deep arguments", Trick::Deep),
+    ("duplicate keys", Trick::DuplicateKeys),
+    ("many subscriptions", Trick::Subscriptions),
+    ("forged states", Trick::Forged),
+];
+
+struct Attacker {
+    from: Ipv4Addr,
+    port: u16,
+}
+
+impl Attacker {
+    async fn play(&self, trick: Trick, chance: &mut Chance) -> io::Result<()> {
+        match trick {
+            Trick::Openings => self.openings(50, 10).await,
+            Trick::LargeOpenings => self.openings(10, 60_000).await,
+            Trick::SlowBodies => self.slow(100, &head(4_000_000, "")).await,
+            Trick::SlowHeads => self.slow(100, "POST /mcp HTTP/1.1\r\nx: ").await,
+            Trick::WrongItems => {
+                self.call("set", &json!({"items": vec!["x"; 200_000]}))
+                    .await
+            }
+            Trick::ManyItems => {
+                let items: Vec<_> = (0..80_000_u32).collect();
+                self.call("set", &json!({"items": items})).await
+            }
+            Trick::Abandoned => self.abandoned(chance.below(20)).await,
+            Trick::UnreadStreams => self.unread(20).await,
+            Trick::BadHeads => self.bad_heads().await,
+            Trick::Deep => {
+                let deep = "[".repeat(2_000) + &"]".repeat(2_000);
+                self.raw_call(&format!(r#"{{"items":{deep}}}"#)).await
+            }
+            Trick::DuplicateKeys => {
+                let members = vec![r#""items":[]"#; 20_000].join(",");
+                self.raw_call(&format!("{{{members}}}")).await
+            }
+            Trick::Subscriptions => self.subscriptions(200).await,
+            Trick::Forged => self.forged(chance.next()).await,
+        }
+    }
+
+    async fn connect(&self) -> io::Result<TcpStream> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind(SocketAddr::from((self.from, 0)))?;
+        socket
+            .connect(SocketAddr::from((Ipv4Addr::LOCALHOST, self.port)))
+            .await
+    }
+
+    /// Sends a message, and reads the beginning of the answer.
+    async fn post(&self, body: &str, headers: &str) -> io::Result<String> {
+        let mut socket = self.connect().await?;
+        socket
+            .write_all(head(body.len(), headers).as_bytes())
+            .await?;
+        socket.write_all(body.as_bytes()).await?;
+        let mut answer = vec![0; 4096];
+        let length = socket.read(&mut answer).await?;
+        Ok(String::from_utf8_lossy(&answer[..length]).into_owned())
+    }
+
+    async fn openings(&self, count: usize, padding: usize) -> io::Result<()> {
+        let body = initialize(padding);
+        for _ in 0..count {
+            self.post(&body, "").await?;
+        }
+        Ok(())
+    }
+
+    /// Begins many requests, and sends a byte of each from time to time.
+    async fn slow(&self, count: usize, beginning: &str) -> io::Result<()> {
+        let mut sockets = Vec::new();
+        for _ in 0..count {
+            let mut socket = self.connect().await?;
+            socket.write_all(beginning.as_bytes()).await?;
+            sockets.push(socket);
+        }
+        for _ in 0..5 {
+            for socket in &mut sockets {
+                socket.write_all(b"x").await?;
+            }
+            sleep(Duration::from_secs(1)).await;
+        }
+        Ok(())
+    }
+
+    async fn call(&self, tool: &str, arguments: &Value) -> io::Result<()> {
+        let body = call(tool, &arguments.to_string());
+        self.post(&body, &mirrored(tool)).await.map(drop)
+    }
+
+    async fn raw_call(&self, arguments: &str) -> io::Result<()> {
+        self.post(&call("set", arguments), &mirrored("set"))
+            .await
+            .map(drop)
+    }
+
+    /// Calls that take long, whose callers leave.
+    async fn abandoned(&self, count: usize) -> io::Result<()> {
+        let body = call("slow", "{}");
+        for _ in 0..count {
+            let mut socket = self.connect().await?;
+            socket
+                .write_all(head(body.len(), &mirrored("slow")).as_bytes())
+                .await?;
+            socket.write_all(body.as_bytes()).await?;
+        }
+        Ok(())
+    }
+
+    async fn unread(&self, count: usize) -> io::Result<()> {
+        let opened = self.post(&initialize(10), "").await?;
+        let session = session_of(&opened).unwrap_or_default();
+        let mut sockets = Vec::new();
+        for _ in 0..count {
+            let mut socket = self.connect().await?;
+            let request = format!(
+                "GET /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/event-stream\r\n\
+                 mcp-session-id: {session}\r\nmcp-protocol-version: 2025-11-25\r\n\r\n"
+            );
+            socket.write_all(request.as_bytes()).await?;
+            sockets.push(socket);
+        }
+        sleep(Duration::from_secs(2)).await;
+        Ok(())
+    }
+
+    async fn bad_heads(&self) -> io::Result<()> {
+        let long = format!("POST /mcp HTTP/1.1\r\nx: {}\r\n\r\n", "x".repeat(100_000));
+        for head in [
+            "POST /mcp HTTP/1.1\nhost: 127.0.0.1\n\n",
+            "POST http://elsewhere/mcp HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n",
+            "\u{0}\u{1}\u{2}\r\n\r\n",
+            "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: -1\r\n\r\n",
+            "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: gzip\r\n\r\n",
+            &long,
+        ] {
+            let mut socket = self.connect().await?;
+            socket.write_all(head.as_bytes()).await?;
+            let _ = socket.read(&mut [0; 512]).await?;
+        }
+        Ok(())
+    }
+
+    async fn subscriptions(&self, count: usize) -> io::Result<()> {
+        let opened = self.post(&initialize(10), "").await?;
+        let session = session_of(&opened).unwrap_or_default();
+        let headers = format!("mcp-session-id: {session}\r\nmcp-protocol-version: 2025-11-25\r\n");
+        for number in 0..count {
+            let params = json!({"uri": format!("test:///{number}")});
+            let body = json!({"jsonrpc": "2.0", "id": number, "method": "resources/subscribe", "params": params});
+            self.post(&body.to_string(), &headers).await?;
+        }
+        Ok(())
+    }
+
+    /// A round of a conversation that never was.
+    async fn forged(&self, noise: u64) -> io::Result<()> {
+        let mut body: Value = serde_json::from_str(&call("slow", "{}"))?;
+        body["params"]["requestState"] = json!(format!("{noise:x}").repeat(100));
+        body["params"]["inputResponses"] = json!({"a": {"action": "accept"}});
+        self.post(&body.to_string(), &mirrored("slow"))
+            .await
+            .map(drop)
+    }
+}
+
+/// The headers that a call of this tool must have on the newest revision.
+fn mirrored(tool: &str) -> String {
+    format!("mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: {tool}\r\n")
+}
+
+fn head(length: usize, headers: &str) -> String {
+    format!(
+        "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\n{headers}content-length: {length}\r\n\r\n"
+    )
+}
+
+fn initialize(padding: usize) -> String {
+    let info = json!({"name": "x".repeat(padding), "version": "1"});
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).to_string()
+}
+
+fn call(tool: &str, arguments: &str) -> String {
+    let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"}}"#;
+    format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments},"_meta":{meta}}}}}"#
+    )
+}
+
+fn session_of(answer: &str) -> Option<&str> {
+    let lines = answer.lines();
+    let mut ids = lines.filter_map(|line| line.strip_prefix("mcp-session-id: "));
+    ids.next().map(str::trim)
+}

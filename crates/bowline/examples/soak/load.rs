@@ -1,0 +1,80 @@
+//! Full load on one server that misbehaves at random.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, Instant},
+};
+
+use bowline::{
+    Client,
+    proto::client::{Backoff, Telemetry, Timeouts},
+    transport::ChildProcess,
+};
+use serde_json::json;
+
+use super::figures::{Tally, resident};
+
+const WORKERS: usize = 64;
+/// Tells every call from every other.
+static NONCE: AtomicU64 = AtomicU64::new(0);
+
+/// Loads the server for so many seconds.
+pub(crate) async fn run(
+    seconds: u64,
+    command: String,
+    words: impl Iterator<Item = String>,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let tally = Tally::default();
+    let client = connect(ChildProcess::new(command).args(words), &tally)?;
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let workers: Vec<_> = (0..WORKERS)
+        .map(|_| tokio::spawn(work(client.clone(), tally.clone(), end)))
+        .collect();
+    let begin = Instant::now();
+    while Instant::now() < end {
+        tokio::time::sleep(Duration::from_secs(30).min(end - Instant::now())).await;
+        println!(
+            "{:4} s: {} KiB resident",
+            begin.elapsed().as_secs(),
+            resident(std::process::id())
+        );
+    }
+    for worker in workers {
+        worker.await?;
+    }
+    println!("{:?}", client.health());
+    client.stop().await;
+    tally.print();
+    Ok(())
+}
+
+fn connect(server: ChildProcess, tally: &Tally) -> Result<Client, Box<dyn std::error::Error>> {
+    let timeouts = Timeouts {
+        tool: Duration::from_secs(2),
+        ..Timeouts::standard()
+    };
+    // Short waits, so that the load is full most of the time.
+    let backoff = Backoff::new(Duration::from_millis(10), Duration::from_secs(1), 0.2)?;
+    let seen = tally.clone();
+    let observer = move |telemetry: &Telemetry| match telemetry {
+        Telemetry::Transition { .. } | Telemetry::Violation { .. } | Telemetry::LateResponse => {
+            seen.count(&format!("(seen) {}", telemetry.name()));
+        }
+        _ => {}
+    };
+    let builder = Client::builder().timeouts(timeouts).backoff(backoff);
+    Ok(builder.observer(observer).connect_later(server))
+}
+
+/// Calls until the end. Whoever never gets an answer keeps this from ending.
+async fn work(client: Client, tally: Tally, end: Instant) {
+    while Instant::now() < end {
+        let nonce = NONCE.fetch_add(1, Ordering::Relaxed);
+        let call = client.tools().call("any", json!({"nonce": nonce}));
+        match call.wait_for_connection().await {
+            Ok(result) if result.all_text() == nonce.to_string() => tally.count("answered"),
+            Ok(result) => tally.count(&format!("WRONG ANSWER: {result:?}")),
+            Err(error) => tally.count(&format!("{:?}", error.reason())),
+        }
+    }
+}

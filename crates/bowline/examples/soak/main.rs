@@ -1,0 +1,85 @@
+//! Long runs under attack, for as long as you like. Each prints its figures.
+//!
+//! ```text
+//! cargo run --release -p bowline --all-features --example soak -- servers 600
+//! cargo run --release -p bowline --all-features --example soak -- clients 600
+//! cargo run --release -p bowline --all-features --example soak -- load 600 <command> [arguments…]
+//! ```
+//!
+//! - `servers`: our client talks to servers that do all that they should not,
+//!   over pipes and over HTTP, and to an honest one.
+//! - `clients`: our HTTP server is talked to by clients that do all that they
+//!   should not, and by an honest one.
+//! - `load`: full load on one server that answers each call with its nonce,
+//!   most of the time; `faulty_server flaky` does.
+//!
+//! In the first two, the honest peer is measured alone first, and then amid
+//! the others. Memory must stay flat, every call must end, and the honest peer
+//! must not wait more than twice as long. `BOWLINE_SEED` makes the same choices
+//! again.
+
+#![expect(clippy::print_stdout, reason = "it reports")]
+
+mod figures;
+mod hostile_client;
+mod hostile_http;
+mod hostile_server;
+mod load;
+mod report;
+mod under_clients;
+mod under_servers;
+
+use std::env;
+
+use bowline::server::{Server, Tool};
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    let mut words = env::args().skip(1);
+    let role = words.next().unwrap_or_default();
+    match role.as_str() {
+        // Roles that run in processes of their own, so that the memory of what
+        // is attacked can be told from theirs.
+        "hostile-server" => hostile_server::run(number(words.next())?)?,
+        "hostile-http" => hostile_http::run(number(words.next())?)?,
+        "honest-server" => runtime()?.block_on(honest().serve_stdio())?,
+        "attacked-server" => runtime()?.block_on(under_clients::serve())?,
+        "servers" => runtime()?.block_on(under_servers::run(number(words.next())?))?,
+        "clients" => runtime()?.block_on(under_clients::run(number(words.next())?))?,
+        "load" => {
+            let seconds = number(words.next())?;
+            let command = words.next().ok_or("which command starts the server?")?;
+            runtime()?.block_on(load::run(seconds, command, words))?;
+        }
+        other => return Err(format!("there is no run {other:?}; see the top of main.rs").into()),
+    }
+    Ok(())
+}
+
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.enable_all().build()
+}
+
+fn number(word: Option<String>) -> Result<u64, Failure> {
+    Ok(word.ok_or("how many?")?.parse()?)
+}
+
+/// The seed of all choices: given, or new.
+fn seed() -> u64 {
+    let given = env::var("BOWLINE_SEED").ok();
+    let seed = given.and_then(|seed| seed.parse().ok());
+    let seed = seed.unwrap_or_else(|| std::process::id().into());
+    println!("BOWLINE_SEED={seed}");
+    seed
+}
+
+/// A server with one tool, which does what it says.
+fn honest() -> Server<()> {
+    let echo = Tool::new("echo")
+        .description("Says what it is told")
+        .input::<hostile_client::Said>()
+        .headless(async |said| Ok(said.message));
+    Server::new("honest", "1.0.0").tool(echo)
+}

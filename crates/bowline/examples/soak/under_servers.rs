@@ -1,0 +1,135 @@
+//! Our client, among servers that are not honest.
+
+use std::{
+    env,
+    io::{BufRead as _, BufReader},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use bowline::{
+    Client,
+    client::ClientBuilder,
+    proto::client::Timeouts,
+    transport::{ChildProcess, Http, Transport},
+};
+use serde_json::json;
+use tokio::{sync::mpsc, time::timeout};
+
+use super::{
+    Failure,
+    figures::{Chance, Tally, Times},
+    report::{call_honestly, measure},
+    seed,
+};
+
+/// How many hostile servers there are at a time, over pipes and over HTTP.
+const PIPES: usize = 3;
+const WEB: usize = 3;
+/// Nothing that the client does may take longer than this, all limits and
+/// waits included.
+const AT_MOST: Duration = Duration::from_secs(40);
+
+/// Talks to hostile servers for so many seconds.
+pub(crate) async fn run(seconds: u64) -> Result<(), Failure> {
+    let mut chance = Chance::new(seed());
+    let (times, tally) = (Times::default(), Tally::default());
+    let me = env::current_exe()?;
+    let honest = ChildProcess::new(&me).arg("honest-server");
+    let honest = Client::builder().connect(honest).await?;
+    let calling = tokio::spawn(call_honestly(honest.clone(), times.clone(), tally.clone()));
+    let (mut web, port) = web_server(chance.next())?;
+    let attack = async {
+        let mut victims = tokio::task::JoinSet::new();
+        for _ in 0..PIPES {
+            let chance = Chance::new(chance.next());
+            victims.spawn(over_pipes(chance, tally.clone()));
+        }
+        for _ in 0..WEB {
+            victims.spawn(over_http(port, tally.clone()));
+        }
+        while victims.join_next().await.is_some() {}
+    };
+    let measured = measure(seconds, std::process::id(), &times, attack).await;
+    calling.abort();
+    honest.stop().await;
+    web.kill()?;
+    web.wait()?;
+    tally.print();
+    measured
+}
+
+/// Starts the hostile HTTP server, which says its port.
+fn web_server(seed: u64) -> Result<(Child, u16), Failure> {
+    let mut command = Command::new(env::current_exe()?);
+    command.args(["hostile-http", &seed.to_string()]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut line = String::new();
+    let stdout = child.stdout.take().ok_or("it has a standard output")?;
+    BufReader::new(stdout).read_line(&mut line)?;
+    Ok((child, line.trim().parse()?))
+}
+
+async fn over_pipes(mut chance: Chance, tally: Tally) {
+    loop {
+        let Ok(me) = env::current_exe() else { return };
+        let seed = chance.next().to_string();
+        let server = ChildProcess::new(me).args(["hostile-server", &seed]);
+        let server = server.grace(Duration::from_millis(200));
+        visit("pipe", server, &tally).await;
+    }
+}
+
+async fn over_http(port: u16, tally: Tally) {
+    loop {
+        match Http::new(&format!("http://127.0.0.1:{port}/mcp")) {
+            Ok(server) => visit("http", server, &tally).await,
+            Err(_) => return,
+        }
+    }
+}
+
+/// Talks to one server as hosts do. Whatever it does, this must end.
+async fn visit(way: &str, server: impl Transport, tally: &Tally) {
+    match timeout(AT_MOST, talk(way, server, tally)).await {
+        Ok(()) => {}
+        Err(_) => tally.count(&format!("{way}: DID NOT END")),
+    }
+}
+
+async fn talk(way: &str, server: impl Transport, tally: &Tally) {
+    let client = match impatient().connect(server).await {
+        Ok(client) => client,
+        Err(error) => {
+            tally.count(&format!("{way}: connect: {:?}", error.reason()));
+            return;
+        }
+    };
+    let list = client.tools().list().await;
+    let list = list.map(drop).map_err(|error| error.reason());
+    tally.count(&format!("{way}: list: {list:?}"));
+    for _ in 0..3 {
+        let (notes, mut heard) = mpsc::unbounded_channel();
+        let call = client.tools().call("t", json!({})).on_progress(notes);
+        let answer = call.await.map(drop).map_err(|error| error.reason());
+        tally.count(&format!("{way}: call: {answer:?}"));
+        heard.close();
+    }
+    client.stop().await;
+}
+
+/// Small limits, so that the run sees many ends of each kind.
+fn impatient() -> ClientBuilder {
+    let second = Duration::from_secs(1);
+    let timeouts = Timeouts {
+        opening: 2 * second,
+        tool: second,
+        resource: second,
+        other: second,
+        ..Timeouts::standard()
+    };
+    Client::builder().timeouts(timeouts).max_frame(1024 * 1024)
+}
