@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use super::RestartLimit;
 use crate::jsonrpc::ErrorObject;
 
 /// Why a connection fell, or did not come up.
@@ -75,6 +76,17 @@ pub enum CauseKind {
     Violation(String),
     /// The peer came back speaking another era than before.
     WrongEra,
+    /// Sessions fell more often than
+    /// [allowed](super::Config::max_restarts), and the connection was given
+    /// up.
+    TooManyRestarts {
+        /// How many restarts were allowed.
+        restarts: u32,
+        /// Within which time.
+        within: Duration,
+        /// Why the last session fell.
+        last: Cause,
+    },
 }
 
 impl Cause {
@@ -82,6 +94,14 @@ impl Cause {
     #[must_use]
     pub fn new(kind: CauseKind) -> Self {
         Self(Arc::new(Facts { kind, tail: None }))
+    }
+
+    pub(super) fn too_many_restarts(limit: RestartLimit, last: Self) -> Self {
+        Self::new(CauseKind::TooManyRestarts {
+            restarts: limit.restarts,
+            within: limit.within,
+            last,
+        })
     }
 
     /// The same cause with the peer's last words: the tail of its stderr.
@@ -111,7 +131,10 @@ impl Cause {
     /// The last lines that the server wrote to stderr, if any were kept.
     #[must_use]
     pub fn tail(&self) -> Option<&str> {
-        self.0.tail.as_deref()
+        match &self.0.kind {
+            CauseKind::TooManyRestarts { last, .. } => last.tail(),
+            _ => self.0.tail.as_deref(),
+        }
     }
 }
 
@@ -179,6 +202,17 @@ impl fmt::Display for CauseKind {
             Self::Violation(why) => write!(f, "the server broke the protocol: {why}"),
             Self::WrongEra => {
                 f.write_str("the server came back speaking another era of the protocol")
+            }
+            Self::TooManyRestarts {
+                restarts,
+                within,
+                last,
+            } => {
+                write!(
+                    f,
+                    "the session fell again after {restarts} restarts within {within:?}, \
+                     which is the limit; the last time: {last}"
+                )
             }
         }
     }

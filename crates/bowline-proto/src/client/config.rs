@@ -60,6 +60,9 @@ pub struct Config {
     pub log_level: Option<LogLevel>,
     /// After how many failed attempts in a row to give up; never, by default.
     pub max_attempts: Option<u32>,
+    /// How often sessions may fall before the connection is given up; as often
+    /// as they like, by default.
+    pub max_restarts: Option<RestartLimit>,
     /// Whether an HTTP server that refuses `initialize` is tried with the
     /// two-endpoint transport of the first revision.
     pub two_endpoint_fallback: bool,
@@ -93,6 +96,7 @@ impl Config {
             strict: false,
             log_level: None,
             max_attempts: None,
+            max_restarts: None,
             two_endpoint_fallback: true,
             extension_results: Vec::new(),
             telemetry: true,
@@ -187,6 +191,18 @@ impl Timeouts {
     fn longest_request(&self) -> Duration {
         self.resource.max(self.tool).max(self.other)
     }
+}
+
+/// How often sessions may fall and be opened again. This is for servers that
+/// start well and die soon after, again and again: each success starts the
+/// count of failed attempts anew, so that
+/// [`max_attempts`](Config::max_attempts) does not help against them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RestartLimit {
+    /// How many restarts are allowed.
+    pub restarts: u32,
+    /// Within which time.
+    pub within: Duration,
 }
 
 /// What to do when the link's outbound queue is full.

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{
     CallId, CallOptions, CallPolicy, Cause, Config, Event, Failure, Link, Outcome, Output,
-    Progress, StateName, Telemetry, TransitionReason, Violation, Wiring,
+    Progress, RestartLimit, StateName, Telemetry, TransitionReason, Violation, Wiring,
     calls::{Call, Calls, Phase, Purpose},
     intents::Intents,
     modes::Binding,
@@ -45,6 +45,12 @@ pub(super) struct Core {
     pub(super) fall: Option<Cause>,
     /// How many sessions there have been.
     pub(super) sessions: u64,
+    /// Whether a session is open that has not fallen.
+    pub(super) in_session: bool,
+    /// When sessions fell lately, as far as that is limited.
+    pub(super) falls: VecDeque<Instant>,
+    /// Why the connection was given up, if it was.
+    pub(super) gave_up: Option<Cause>,
     /// Where `_meta` is put together, so that doing so allocates nothing.
     pub(super) scratch: Vec<u8>,
     pub(super) ids: Ids,
@@ -87,6 +93,9 @@ impl Core {
             waits: 0,
             fall: None,
             sessions: 0,
+            in_session: false,
+            falls: VecDeque::new(),
+            gave_up: None,
             scratch: Vec::new(),
             ids: Ids::default(),
             outputs: VecDeque::new(),
@@ -458,6 +467,29 @@ impl Core {
         }
         call.moved = true;
         self.requeue(id)
+    }
+
+    /// Why there will be no connection any more.
+    pub(super) fn over(&self) -> Failure {
+        match &self.gave_up {
+            Some(cause) => Failure::GaveUp(cause.clone()),
+            None => Failure::Shutdown,
+        }
+    }
+
+    /// Whether sessions have fallen more often than allowed, with this one.
+    pub(super) fn falls_too_often(&mut self, now: Instant) -> Option<RestartLimit> {
+        let limit = self.config.max_restarts?;
+        while self
+            .falls
+            .front()
+            .is_some_and(|fell| now - *fell >= limit.within)
+        {
+            self.falls.pop_front();
+        }
+        self.falls.push_back(now);
+        let restarts = usize::try_from(limit.restarts).unwrap_or(usize::MAX);
+        (self.falls.len() > restarts).then_some(limit)
     }
 
     /// Ends every call, whatever it waits for.

@@ -47,7 +47,7 @@ mod wishes;
 pub use backoff::{Backoff, BadBackoff};
 pub use call_map::{CallHasher, CallMap};
 pub use cause::{Cause, CauseKind};
-pub use config::{BusyRetry, Config, Timeouts, Wire};
+pub use config::{BusyRetry, Config, RestartLimit, Timeouts, Wire};
 pub use connection::{Cancel, Census, Connection};
 pub use input::{HttpRefusal, Input, Refusal};
 pub use intents::Watch;

@@ -38,6 +38,9 @@ pub enum Failure {
     ConnectionLost(Cause),
     /// The connection was stopped.
     Shutdown,
+    /// The connection had fallen too often and was given up. There will be
+    /// none.
+    GaveUp(Cause),
     /// The connection is not open, and the call was not to wait.
     NotReady {
         /// The state it is in.
@@ -115,6 +118,7 @@ impl Failure {
             Self::Timeout { .. } => ErrorKind::Timeout,
             Self::Cancelled | Self::InputAbandoned => ErrorKind::Cancelled,
             Self::ConnectionLost(_)
+            | Self::GaveUp(_)
             | Self::Busy { .. }
             | Self::Undelivered(_)
             | Self::RequestTooLarge { .. } => ErrorKind::Transport,
@@ -138,7 +142,9 @@ impl Failure {
         match self {
             Self::Timeout { .. } => Reason::Timeout,
             Self::Cancelled | Self::InputAbandoned => Reason::Cancelled,
-            Self::ConnectionLost(_) | Self::NotReady { .. } => Reason::ConnectionClosed,
+            Self::ConnectionLost(_) | Self::GaveUp(_) | Self::NotReady { .. } => {
+                Reason::ConnectionClosed
+            }
             Self::Shutdown => Reason::Shutdown,
             Self::Busy { .. } => Reason::Backpressure,
             Self::Undelivered(_) => Reason::TransportError,
@@ -177,6 +183,7 @@ impl fmt::Display for Failure {
             Self::Cancelled => f.write_str("the call was cancelled"),
             Self::ConnectionLost(cause) => write!(f, "the connection was lost: {cause}"),
             Self::Shutdown => f.write_str("the connection was stopped"),
+            Self::GaveUp(cause) => write!(f, "the connection was given up: {cause}"),
             Self::NotReady {
                 state,
                 retry_in: Some(wait),

@@ -47,6 +47,7 @@ impl Ready {
     /// in the order in which they came.
     pub(super) fn enter(core: &mut Core, now: Instant, link: Link, server: Server) -> State {
         core.sessions += 1;
+        core.in_session = true;
         core.failures = 0;
         core.waits = 0;
         core.timers.disarm(Timer::Opening);

@@ -209,7 +209,7 @@ impl State {
                 H::Timer(Timer::Linger) | H::Down(_) | H::DialFailed(_),
             ) => ended(core),
             (state @ Self::Closing(_), H::Call(id, want, _)) => {
-                core.refuse(id, &want, Failure::Shutdown);
+                core.refuse(id, &want, core.over());
                 state
             }
 
@@ -383,9 +383,10 @@ fn ended(core: &mut Core) -> State {
 pub(super) fn fall(core: &mut Core, now: Instant, fallen: Fallen) -> State {
     let Fallen {
         hang_up,
-        cause,
+        mut cause,
         redial,
     } = fallen;
+    let had_session = std::mem::take(&mut core.in_session);
     if let Some(link) = hang_up {
         core.output(Output::Hangup { link });
     }
@@ -408,11 +409,15 @@ pub(super) fn fall(core: &mut Core, now: Instant, fallen: Fallen) -> State {
             delay.max(cause.retry_after().unwrap_or_default())
         }
     };
-    if core
-        .config
-        .max_attempts
-        .is_some_and(|most| core.failures >= most)
-    {
+    let restarts = (had_session && redial == Redial::AfterBackoff)
+        .then(|| core.falls_too_often(now))
+        .flatten();
+    if let Some(limit) = restarts {
+        cause = Cause::too_many_restarts(limit, cause);
+    }
+    let most = core.config.max_attempts;
+    if restarts.is_some() || most.is_some_and(|most| core.failures >= most) {
+        core.gave_up = Some(cause.clone());
         core.event(HostEvent::Fell {
             cause: cause.clone(),
             retry_in: None,

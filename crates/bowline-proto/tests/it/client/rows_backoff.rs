@@ -1,6 +1,8 @@
 //! The rows B1 to B9 of the transition table: between two attempts.
 
-use bowline_proto::client::{CauseKind, Failure, Input, StateName};
+use std::time::Duration;
+
+use bowline_proto::client::{Cause, CauseKind, Failure, Input, RestartLimit, StateName};
 use bytes::Bytes;
 use serde_json::json;
 
@@ -49,6 +51,65 @@ fn b1_the_waits_double_up_to_the_longest() {
         assert!((low..=high).contains(&wait), "{attempt}: {wait} ms");
         rig.redial();
     }
+}
+
+/// A session that may be restarted twice within a minute.
+fn limited() -> Rig {
+    Rig::ready_with(|config| {
+        config.max_restarts = Some(RestartLimit {
+            restarts: 2,
+            within: Duration::from_secs(60),
+        });
+    })
+}
+
+#[test]
+fn b1_sessions_that_fall_again_and_again_end_the_connection() {
+    let mut rig = limited();
+    for _ in 0..2 {
+        rig.down();
+        rig.redial();
+        rig.open_by_handshake("2025-11-25");
+    }
+    rig.down();
+    let (kind, retry_in) = rig.fell();
+    assert_eq!(retry_in, None);
+    match kind {
+        CauseKind::TooManyRestarts {
+            restarts: 2, last, ..
+        } => assert_eq!(*last, exited()),
+        other => panic!("{other:?}"),
+    }
+    let (cause, text) = (Cause::new(kind.clone()), kind.to_string());
+    assert!(text.contains("after 2 restarts within 60s"), "{text}");
+    assert!(rig.connection.has_ended());
+    let call = rig.call("tools/list");
+    let failure = rig.failure(call);
+    assert_eq!(*failure, Failure::GaveUp(cause));
+    assert!(!failure.is_retryable());
+}
+
+#[test]
+fn b1_sessions_that_fall_now_and_then_are_opened_again() {
+    let mut rig = limited();
+    for _ in 0..10 {
+        rig.down();
+        rig.redial();
+        rig.open_by_handshake("2025-11-25");
+        rig.pass(Duration::from_secs(30));
+    }
+    assert_eq!(rig.state(), StateName::Ready);
+}
+
+#[test]
+fn b1_attempts_that_fail_are_no_restarts() {
+    let mut rig = limited();
+    rig.down();
+    for _ in 0..5 {
+        rig.redial();
+        rig.dial_failed();
+    }
+    assert_eq!(rig.state(), StateName::Backoff);
 }
 
 #[test]
