@@ -24,6 +24,8 @@ pub enum ErrorKind {
     Capability,
     /// The caller gave up.
     Cancelled,
+    /// The caller asked for something that cannot be asked for.
+    Usage,
 }
 
 /// What happened, finely.
@@ -46,6 +48,8 @@ pub enum Reason {
     Backpressure,
     /// A frame over the limit.
     OversizedFrame,
+    /// A list over the limit.
+    ListTooLong,
     /// An answer that is none.
     InvalidResponse,
     /// The peer could not read our frame.
@@ -64,6 +68,10 @@ pub enum Reason {
     CapabilityMismatch,
     /// No such resource.
     ResourceNotFound,
+    /// No such tool.
+    ToolNotFound,
+    /// No such prompt.
+    PromptNotFound,
     /// The tool ran and failed.
     ToolExecutionFailed,
     /// The user said no.
@@ -82,6 +90,10 @@ impl Reason {
     /// Missing resources have had four codes over time. Those that other
     /// implementations use freely count only with a `uri` in the data, and
     /// only for the method that reads resources.
+    ///
+    /// Missing tools and prompts have no code of their own: they are invalid
+    /// parameters, as bad arguments are. So they are told from those by what
+    /// the message says, if it says so in one of the usual ways.
     #[must_use]
     pub fn of(error: &ErrorObject, method: &str) -> Self {
         let reads = method == "resources/read";
@@ -93,6 +105,12 @@ impl Reason {
             code::RESOURCE_NOT_FOUND => Self::ResourceNotFound,
             -32000 | -32001 | code::INVALID_PARAMS if reads && names_uri() => {
                 Self::ResourceNotFound
+            }
+            code::INVALID_PARAMS if method == "tools/call" && says_missing(error, "tool") => {
+                Self::ToolNotFound
+            }
+            code::INVALID_PARAMS if method == "prompts/get" && says_missing(error, "prompt") => {
+                Self::PromptNotFound
             }
             code::PARSE_ERROR => Self::ParseError,
             code::INVALID_REQUEST => Self::InvalidRequest,
@@ -108,6 +126,31 @@ impl Reason {
     }
 }
 
+/// Whether a message says that there is no such `thing`, as servers usually do:
+/// "Unknown tool: x", "Tool x not found", "no such tool". That "not found"
+/// stands somewhere in it is not enough: an argument may not have been found.
+fn says_missing(error: &ErrorObject, thing: &str) -> bool {
+    let message = error.message.to_ascii_lowercase();
+    // Some put the code before what they say.
+    let said = match message.strip_prefix("mcp error ") {
+        Some(rest) => rest.split_once(": ").map_or(rest, |(_, said)| said),
+        None => &message,
+    };
+    let words: Vec<&str> = said.split_whitespace().take(5).collect();
+    let is_thing = |word: &str| word.trim_end_matches([':', ',', '.']) == thing;
+    match words[..] {
+        ["unknown" | "no", word, ..] | ["no", "such", word, ..] if is_thing(word) => true,
+        [word, "not", end, ..] | [word, _, "not", end, ..] if is_thing(word) => {
+            end.trim_end_matches([':', ',', '.', '!']) == "found"
+        }
+        [word, "does", "not", "exist", ..] | [word, _, "does", "not", "exist", ..] => {
+            is_thing(word)
+        }
+        ["invalid", word, name, ..] => is_thing(word) && name.trim_end_matches(':') == "name",
+        _ => false,
+    }
+}
+
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -119,6 +162,7 @@ impl fmt::Display for ErrorKind {
             Self::Shutdown => "shutdown",
             Self::Capability => "capability",
             Self::Cancelled => "cancelled",
+            Self::Usage => "usage",
         })
     }
 }
@@ -133,6 +177,39 @@ mod tests {
         let mut error = ErrorObject::new(code, "no");
         error.data = data.map(|data| RawJson::from_text(data.to_owned()).unwrap());
         assert_eq!(Reason::of(&error, method), expected);
+    }
+
+    #[test]
+    fn missing_tools_and_prompts_are_told_from_bad_arguments() {
+        let check = |message: &str, method: &str, expected: Reason| {
+            let error = ErrorObject::new(code::INVALID_PARAMS, message);
+            assert_eq!(Reason::of(&error, method), expected, "{message}");
+        };
+        for message in [
+            "Unknown tool: sing",
+            "Tool not found: sing",
+            "Tool sing not found",
+            "MCP error -32602: Tool sing not found",
+            "no tool sing",
+            "No such tool: sing",
+            "Tool 'sing' does not exist",
+        ] {
+            check(message, "tools/call", Reason::ToolNotFound);
+            check(message, "prompts/get", Reason::InvalidParams);
+            let message = message.replace("tool", "prompt").replace("Tool", "Prompt");
+            check(&message, "prompts/get", Reason::PromptNotFound);
+        }
+        check("Invalid prompt name", "prompts/get", Reason::PromptNotFound);
+        for message in [
+            "Invalid arguments for tool read: file not found",
+            "tool read: path /a not found",
+            "no",
+            "",
+            "file not found",
+            "Unknown argument for tool sing",
+        ] {
+            check(message, "tools/call", Reason::InvalidParams);
+        }
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub(super) struct Call {
     pub(super) moved: bool,
     /// Whether the tool list was asked for on its behalf already.
     pub(super) relisted: bool,
+    /// Whether it only asks if the server is there.
+    pub(super) probe: bool,
 }
 
 /// Where a call stands.

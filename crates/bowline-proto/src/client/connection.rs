@@ -141,6 +141,22 @@ impl Connection {
         self.step(now, Happening::Notify(notification));
     }
 
+    /// Whether a notification of this method would be sent now.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no session, or the notification has no place in it.
+    pub fn can_notify(&self, method: &str) -> Result<(), Failure> {
+        match &self.state {
+            State::Ready(ready) => ready.can_notify(&self.core, method),
+            State::Closing(_) => Err(self.core.over()),
+            state => Err(Failure::NotReady {
+                state: state.name(),
+                retry_in: None,
+            }),
+        }
+    }
+
     /// Answers a request of the server's. Does nothing if the server does not
     /// want the answer any more.
     pub fn respond(
@@ -252,6 +268,13 @@ impl Connection {
                 retry_in: None,
             }),
         }
+    }
+
+    /// The roots that the server is told of, if it asks and the capability is
+    /// declared.
+    #[must_use]
+    pub fn roots(&self) -> &[crate::model::Root] {
+        &self.core.config.roots
     }
 
     /// The link whose next frame may be delivered.

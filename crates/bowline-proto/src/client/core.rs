@@ -262,6 +262,7 @@ impl Core {
             timeout = timeout.min(at_most);
         }
         let cap = options.progress.cap(now);
+        let probe = matches!(&want, Want::Request(request) if request.probe);
         let (purpose, draft, meta, tool) = match want {
             Want::Request(request) => {
                 let purpose = Purpose::of(&request.draft);
@@ -291,6 +292,7 @@ impl Core {
             holds: 0,
             moved: false,
             relisted: false,
+            probe,
         }
     }
 

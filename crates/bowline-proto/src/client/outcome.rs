@@ -79,6 +79,11 @@ pub enum Failure {
         /// The capability, as a path such as `resources.subscribe`.
         capability: &'static str,
     },
+    /// This client did not declare what the call is about; nothing was sent.
+    Undeclared {
+        /// The capability, as a path such as `roots.listChanged`.
+        capability: &'static str,
+    },
     /// The negotiated revision has no such method; nothing was sent.
     NoSuchMethod {
         /// The method.
@@ -129,6 +134,7 @@ impl Failure {
             | Self::TooManyRounds { .. }
             | Self::InputNotOffered { .. } => ErrorKind::Protocol,
             Self::NotSupported { .. }
+            | Self::Undeclared { .. }
             | Self::NoSuchMethod { .. }
             | Self::ModeMismatch
             | Self::NoSession
@@ -152,7 +158,9 @@ impl Failure {
             Self::InvalidAnswer { .. }
             | Self::TooManyRounds { .. }
             | Self::InputNotOffered { .. } => Reason::InvalidResponse,
-            Self::NotSupported { .. } | Self::NotHonoured => Reason::CapabilityNotSupported,
+            Self::NotSupported { .. } | Self::Undeclared { .. } | Self::NotHonoured => {
+                Reason::CapabilityNotSupported
+            }
             Self::NoSuchMethod { .. } => Reason::MethodNotFound,
             Self::ModeMismatch | Self::NoSession => Reason::CapabilityMismatch,
             Self::SessionLost => Reason::SessionLost,
@@ -208,6 +216,9 @@ impl fmt::Display for Failure {
             Self::InvalidAnswer { why } => write!(f, "the answer is not valid: {why}"),
             Self::NotSupported { capability } => {
                 write!(f, "the server does not offer {capability}")
+            }
+            Self::Undeclared { capability } => {
+                write!(f, "this client does not declare {capability}")
             }
             Self::NoSuchMethod { method, revision } => {
                 write!(f, "protocol revision {revision} has no method {method}")

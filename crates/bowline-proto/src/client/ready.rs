@@ -22,7 +22,7 @@ use crate::{
         CancelledParams, ToolMode,
         method::{self, Side},
     },
-    revision::{Era, Rules},
+    revision::{Era, Revision, Rules},
 };
 
 /// An open session on a link.
@@ -117,13 +117,37 @@ impl Ready {
     }
 
     pub(super) fn notify(&self, core: &mut Core, draft: Draft) {
-        if self.rules.allows(draft.method(), Side::Client) {
+        if self.can_notify(core, draft.method()).is_ok() {
             core.send(self.link, None, draft.into_notification());
         } else {
             core.observe(|| Telemetry::NotificationDropped {
                 method: draft.method_name(),
             });
         }
+    }
+
+    /// Whether the revision has such a notification, and what it is about was
+    /// declared.
+    pub(super) fn can_notify(&self, core: &Core, method: &str) -> Result<(), Failure> {
+        // Those that the protocol does not know are the caller's business.
+        let known = Revision::ALL.iter().any(|revision| {
+            let rules = revision.rules();
+            rules.allows(method, Side::Client) || rules.allows(method, Side::Server)
+        });
+        if known && !self.rules.allows(method, Side::Client) {
+            return Err(Failure::NoSuchMethod {
+                method: method.to_owned(),
+                revision: self.rules.revision.as_str(),
+            });
+        }
+        let roots = core.config.capabilities.roots.as_ref();
+        let told = roots.is_some_and(|roots| roots.list_changed == Some(true));
+        if method == method::ROOTS_LIST_CHANGED && !told {
+            return Err(Failure::Undeclared {
+                capability: "roots.listChanged",
+            });
+        }
+        Ok(())
     }
 
     pub(super) fn down(mut self: Box<Self>, core: &mut Core, now: Instant, cause: Cause) -> State {
@@ -201,6 +225,7 @@ impl Ready {
             return;
         };
         let draft = match draft.take() {
+            Some(draft) if call.probe => Some(self.draft_ping(call, draft)),
             Some(draft) => Some(draft),
             None => self.draft_wish(core, now, id),
         };
@@ -210,6 +235,17 @@ impl Ready {
         if let Err(failure) = self.transmit(core, id, draft) {
             core.fail(now, id, failure);
         }
+    }
+
+    /// The question whether the server is there, as the revision has it. Those
+    /// without a ping have a question that every server must answer.
+    fn draft_ping(&self, call: &mut Call, ping: Draft) -> Draft {
+        if self.rules.allows(method::PING, Side::Client) {
+            call.info = method::info(method::PING);
+            return ping;
+        }
+        call.info = method::info(method::DISCOVER);
+        Draft::empty(method::DISCOVER)
     }
 
     /// Whether the call may go out at all: the revision has the method, the

@@ -25,6 +25,8 @@ pub struct Request {
     pub(super) draft: Draft,
     pub(super) meta: Option<Box<Meta>>,
     pub(super) tool: Option<ToolName>,
+    /// Whether it only asks if the server is there.
+    pub(super) probe: bool,
 }
 
 /// The name of the tool that a request calls.
@@ -73,6 +75,7 @@ impl Request {
             draft: Draft::new(P::METHOD, &params)?,
             meta,
             tool: None,
+            probe: false,
         })
     }
 
@@ -103,6 +106,7 @@ impl Request {
             draft,
             meta,
             tool: None,
+            probe: false,
         })
     }
 
@@ -112,6 +116,17 @@ impl Request {
             draft: Draft::empty(method),
             meta: None,
             tool: None,
+            probe: false,
+        }
+    }
+
+    /// The question whether the server is there, as its revision has it: `ping`,
+    /// or else `server/discover`, which every server answers.
+    #[must_use]
+    pub fn ping() -> Self {
+        Self {
+            probe: true,
+            ..Self::bare(method::PING)
         }
     }
 
@@ -149,6 +164,7 @@ impl From<Draft> for Request {
             draft,
             meta: None,
             tool: None,
+            probe: false,
         }
     }
 }

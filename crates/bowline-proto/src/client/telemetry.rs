@@ -119,7 +119,14 @@ pub enum Telemetry {
         /// What is wrong with its annotations.
         fault: HeaderSchemaFault,
     },
-    /// A notification of ours was dropped: there is no session to send it in.
+    /// Observations were left out, because whoever looks on was too slow. Seen
+    /// by drivers, which show observations.
+    ObservationsLost {
+        /// How many.
+        count: usize,
+    },
+    /// A notification of ours was dropped: there is no session to send it in,
+    /// or it has no place there.
     NotificationDropped {
         /// Its method.
         method: Cow<'static, str>,
@@ -224,6 +231,7 @@ impl Telemetry {
             Self::TombstonesSwept { .. } => "tombstones.swept",
             Self::HandlerException { .. } => "notification.handler_exception",
             Self::ToolDropped { .. } => "tool.dropped",
+            Self::ObservationsLost { .. } => "telemetry.lost",
             Self::NotificationDropped { .. } => "notification.dropped",
         }
     }

@@ -22,6 +22,10 @@ pub struct RejectedItem {
     pub raw: RawJson,
 }
 
+/// How many bad items one list may have. They are kept with what is wrong with
+/// them, which takes a hundred times the room of the least of them.
+const MAX_REJECTED: usize = 1024;
+
 /// A result that is a list of items.
 pub(crate) trait ListObject: Object {
     /// What is listed.
@@ -52,6 +56,10 @@ pub(crate) fn decode_lenient<L: ListObject>(json: &[u8]) -> Result<L, DecodeErro
     for (index, raw) in raw_items.into_iter().enumerate() {
         match decode(raw.get().as_bytes()) {
             Ok(item) => items.push(item),
+            Err(_) if rejected.len() >= MAX_REJECTED => {
+                let message = format!("more than {MAX_REJECTED} items do not have the shape");
+                return Err(DecodeError::new(L::ITEMS, message));
+            }
             Err(error) => rejected.push(RejectedItem { index, error, raw }),
         }
     }

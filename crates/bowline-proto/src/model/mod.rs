@@ -126,5 +126,5 @@ pub use task::{
 };
 pub use tool::{
     CallToolParams, CallToolResult, ListToolsParams, ListToolsResult, TaskSupport, Tool,
-    ToolAnnotations, ToolExecution, ToolListChangedParams, ToolMode,
+    ToolAnnotations, ToolExecution, ToolFailure, ToolListChangedParams, ToolMode,
 };

@@ -258,11 +258,50 @@ impl CallToolResult {
         self.is_error == Some(true)
     }
 
+    /// The result, unless the tool failed. That it did is an answer like any
+    /// other, meant for a model to read; this is for callers to whom it is an
+    /// error.
+    ///
+    /// ```
+    /// use bowline_proto::model::CallToolResult;
+    ///
+    /// assert!(CallToolResult::text("sunny").into_result().is_ok());
+    /// let failure = CallToolResult::failure("no such place").into_result().unwrap_err();
+    /// assert_eq!(failure.to_string(), "the tool failed: no such place");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where the tool failed.
+    pub fn into_result(self) -> Result<Self, ToolFailure> {
+        match self.failed() {
+            true => Err(ToolFailure {
+                result: Box::new(self),
+            }),
+            false => Ok(self),
+        }
+    }
+
     fn adjust(&mut self, dialect: &Dialect) {
         say_complete(&mut self.result_type, dialect);
         keep_expressible(&mut self.structured_content, &mut self.content, dialect);
     }
 }
+
+/// A tool ran, and failed. See [`CallToolResult::into_result`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolFailure {
+    /// What it returned.
+    pub result: Box<CallToolResult>,
+}
+
+impl std::fmt::Display for ToolFailure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the tool failed: {}", self.result.all_text())
+    }
+}
+
+impl std::error::Error for ToolFailure {}
 
 object! {
     /// Says that the list of tools changed.

@@ -124,6 +124,20 @@ fn completions_need_no_advertisement_in_the_first_revision() {
 }
 
 #[test]
+fn whether_the_server_is_there_is_asked_as_the_revision_has_it() {
+    for (mut rig, method) in [
+        (Rig::ready(), "ping"),
+        (Rig::stateless(), "server/discover"),
+    ] {
+        let options = CallOptions::default();
+        rig.act(|connection, now| drop(connection.call(now, Request::ping(), options)));
+        assert_eq!(rig.last_sent().method(), method);
+        rig.answer(json!({"resultType": "complete"}));
+        assert!(matches!(rig.done.last(), Some((_, Outcome::Result(_)))));
+    }
+}
+
+#[test]
 fn methods_that_the_revision_lacks_are_refused_without_touching_the_wire() {
     let lacking: [(Rig, &str, &[&'static str]); 2] = [
         (

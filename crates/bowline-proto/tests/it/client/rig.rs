@@ -8,6 +8,7 @@ use bowline_proto::{
         CallId, CallOptions, Cause, CauseKind, Config, Connection, Event, Input, Link, Outcome,
         Output, Refusal, Request, StateName, Telemetry, Violation, Wire, Wiring,
     },
+    model::RootsCapability,
 };
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -360,6 +361,13 @@ pub(crate) fn exited() -> Cause {
         signal: None,
     })
     .with_tail("out of ideas")
+}
+
+/// Tells the server of changes to the roots.
+pub(crate) fn telling_of_roots(config: &mut Config) {
+    let mut roots = RootsCapability::default();
+    roots.list_changed = Some(true);
+    config.capabilities.roots = Some(roots);
 }
 
 pub(crate) fn over_http(config: &mut Config) {

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{
     look::{raw, waiting},
-    rig::Rig,
+    rig::{Rig, telling_of_roots},
 };
 
 /// One connection in each state.
@@ -103,7 +103,7 @@ fn a3_those_who_wait_are_told_of_the_end() {
 fn a5_a_notification_is_sent_once_in_ready_and_dropped_and_counted_elsewhere() {
     for (name, mut rig) in each_state() {
         rig.forget();
-        let draft = Draft::empty("notifications/roots/list_changed");
+        let draft = Draft::empty("notifications/cancelled");
         rig.act(|connection, now| connection.notify(now, draft));
         let sent = usize::from(name == StateName::Ready);
         assert_eq!(rig.sent.len(), sent, "{name}");
@@ -114,7 +114,7 @@ fn a5_a_notification_is_sent_once_in_ready_and_dropped_and_counted_elsewhere() {
 #[test]
 fn a5_a_notification_that_cannot_be_sent_is_not_sent_again() {
     let mut rig = Rig::ready();
-    let draft = Draft::empty("notifications/roots/list_changed");
+    let draft = Draft::empty("notifications/cancelled");
     rig.act(|connection, now| connection.notify(now, draft));
     let (link, frame) = (rig.current(), rig.last_sent().frame.clone());
     rig.handle(Input::Refused {
@@ -134,6 +134,37 @@ fn a5_a_notification_that_the_revision_lacks_is_not_sent() {
     rig.act(|connection, now| connection.notify(now, draft));
     assert!(rig.sent.is_empty());
     assert_eq!(rig.observed("notification.dropped"), 1);
+}
+
+#[test]
+fn a5_changes_of_roots_are_told_only_where_that_was_declared() {
+    let changed = "notifications/roots/list_changed";
+    for (mut rig, sent) in [
+        (Rig::ready_with(telling_of_roots), 1),
+        (Rig::ready(), 0),
+        (
+            Rig::ready_with(|config| config.capabilities.roots = Some(Default::default())),
+            0,
+        ),
+    ] {
+        let allowed = rig.connection.can_notify(changed);
+        assert_eq!(usize::from(allowed.is_ok()), sent);
+        rig.act(|connection, now| connection.notify(now, Draft::empty(changed)));
+        assert_eq!(rig.sent.len(), sent);
+        assert_eq!(rig.observed("notification.dropped"), 1 - sent);
+    }
+}
+
+#[test]
+fn a5_notifications_of_nobodys_are_the_callers_business() {
+    let mut rig = Rig::stateless();
+    let draft = Draft::empty("notifications/acme/tide");
+    rig.act(|connection, now| connection.notify(now, draft));
+    assert_eq!(rig.last_sent().method(), "notifications/acme/tide");
+    let refused = rig
+        .connection
+        .can_notify("notifications/roots/list_changed");
+    assert!(matches!(refused, Err(Failure::NoSuchMethod { .. })));
 }
 
 #[test]

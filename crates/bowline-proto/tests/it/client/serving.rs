@@ -334,7 +334,7 @@ fn an_answer_that_a_busy_link_did_not_take_is_offered_until_it_does() {
 fn a_notification_that_a_busy_link_did_not_take_is_gone() {
     let mut rig = Rig::ready();
     rig.act(|connection, now| {
-        connection.notify(now, Draft::empty("notifications/roots/list_changed"));
+        connection.notify(now, Draft::empty("notifications/cancelled"));
     });
     refuse_last(&mut rig);
     assert_eq!(rig.deadline, None);
