@@ -4,14 +4,11 @@ use std::{cmp::Ordering, pin::pin, time::Duration};
 
 use bowline::{
     Client, Error,
-    client::{CallTool, Continuation, Notification, ToolTurn},
+    client::{CallTool, Continuation, Notification, ToolTurn, progress_channel},
     proto::model::{InputResponses, LogLevel, LoggingMessageParams},
 };
 use serde_json::Value;
-use tokio::{
-    sync::mpsc,
-    time::{MissedTickBehavior, interval, sleep},
-};
+use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::{
     Ended,
@@ -214,7 +211,7 @@ impl Rounds<'_> {
     /// Sends a round and shows what happens meanwhile.
     async fn watched(&self, call: CallTool<'_>) -> Result<ToolTurn, Error> {
         let desk = &self.cx.talk;
-        let (sender, mut told) = mpsc::unbounded_channel();
+        let (sender, mut told) = progress_channel();
         let mut call = call.on_progress(sender);
         if self.cx.timeout().is_none() {
             call = call.progress_extends(LONGEST);

@@ -1,20 +1,22 @@
 //! Getting things from the server, with what it says about keeping them.
 
-use std::collections::HashSet;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::{
-    client::{Call, Client, Error},
+    client::{
+        Call, Client, Error, call,
+        list::{self, Paged},
+    },
     proto::{
-        client::{CallOptions, OnInput, Outcome, Request},
+        client::{CallOptions, OnInput, Request},
         jsonrpc::RawJson,
         model::{
-            self, CacheScope, CallToolParams, CallToolResult, InputRequiredResult,
-            ListPromptsParams, ListPromptsResult, ListResourceTemplatesParams,
-            ListResourceTemplatesResult, ListResourcesParams, ListResourcesResult, ListToolsParams,
-            ListToolsResult, Prompt, ReadResourceParams, ReadResourceResult, Resource,
-            ResourceTemplate, ResultObject, ResultType, Tool, method,
+            CacheScope, CallToolParams, CallToolResult, InputRequiredResult, ListPromptsParams,
+            ListPromptsResult, ListResourceTemplatesParams, ListResourceTemplatesResult,
+            ListResourcesParams, ListResourcesResult, ListToolsParams, ListToolsResult,
+            ReadResourceParams, ReadResourceResult, ResultObject, ResultType, method,
         },
     },
 };
@@ -119,83 +121,57 @@ pub(super) async fn list<P: Listed>(
     client: Client,
     options: CallOptions,
 ) -> Result<Fetched<Vec<P::Item>>, Error> {
-    let mut list = Fetched {
-        value: Vec::new(),
-        bytes: 0,
-        hints: Hints::default(),
-        keep: true,
-    };
-    let mut cursor = None;
-    let mut seen = HashSet::new();
-    loop {
-        let first = seen.is_empty() && cursor.is_none();
-        let call = client.request(P::page(cursor)).options(options.clone());
-        let json = result(P::METHOD, call).await?;
-        let page = P::Result::decode(&json);
-        let page = page.map_err(|error| Error::undecodable(P::METHOD, error))?;
-        list.bytes += json.len();
-        list.keep &= is_complete(&page);
-        let (next, hints) = P::take(page, &mut list.value);
-        list.hints = match first {
-            true => hints,
-            false => list.hints.and(&hints),
-        };
-        match next {
-            Some(next) if !seen.insert(next.clone()) => return Err(Error::cursor_loop(P::METHOD)),
-            Some(next) => cursor = Some(next),
-            None => return Ok(list),
-        }
-    }
+    let mut hints: Option<Hints> = None;
+    let mut keep = true;
+    let listed = list::follow::<P>(&client, options.into(), |page| {
+        keep &= is_complete(page);
+        let said = P::hints(page);
+        hints = Some(match &hints {
+            Some(before) => before.and(&said),
+            None => said,
+        });
+    });
+    let listed = listed.await?;
+    Ok(Fetched {
+        value: listed.items,
+        bytes: listed.bytes,
+        hints: hints.unwrap_or_default(),
+        keep,
+    })
 }
 
 /// A request for a page of a list that may be kept.
-pub(super) trait Listed: model::Request + Send + Sync + 'static {
-    type Item: Send + Sync + 'static;
+pub(super) trait Listed: Paged + 'static {
     const WHAT: What;
 
-    fn page(cursor: Option<String>) -> Self;
-
-    /// Takes the items of a page; gives the cursor of the next.
-    fn take(page: Self::Result, items: &mut Vec<Self::Item>) -> (Option<String>, Hints);
+    /// What the server says about keeping a page.
+    fn hints(page: &Self::Result) -> Hints;
 }
 
 macro_rules! listed {
-    ($params:ident => $result:ident, $field:ident: $item:ident as $what:expr) => {
+    ($params:ident => $result:ident as $what:expr) => {
         impl Listed for $params {
-            type Item = $item;
             const WHAT: What = $what;
 
-            fn page(cursor: Option<String>) -> Self {
-                let mut params = Self::default();
-                params.cursor = cursor;
-                params
-            }
-
-            fn take(page: $result, items: &mut Vec<$item>) -> (Option<String>, Hints) {
-                items.extend(page.$field);
-                let hints = Hints {
+            fn hints(page: &$result) -> Hints {
+                Hints {
                     ttl_ms: page.ttl_ms,
-                    scope: page.cache_scope,
-                };
-                (page.next_cursor, hints)
+                    scope: page.cache_scope.clone(),
+                }
             }
         }
     };
 }
 
-listed!(ListToolsParams => ListToolsResult, tools: Tool as What::Tools);
-listed!(ListPromptsParams => ListPromptsResult, prompts: Prompt as What::Prompts);
-listed!(ListResourcesParams => ListResourcesResult, resources: Resource as What::Resources);
-listed!(ListResourceTemplatesParams => ListResourceTemplatesResult,
-    resource_templates: ResourceTemplate as What::Templates);
+listed!(ListToolsParams => ListToolsResult as What::Tools);
+listed!(ListPromptsParams => ListPromptsResult as What::Prompts);
+listed!(ListResourcesParams => ListResourcesResult as What::Resources);
+listed!(ListResourceTemplatesParams => ListResourceTemplatesResult as What::Templates);
 
 /// The result as it came, whose size is known.
 async fn result<R: ResultObject>(operation: &str, call: Call<'_, R>) -> Result<Bytes, Error> {
-    match call.outcome().await? {
-        Outcome::Result(json) => Ok(json),
-        Outcome::Refused(error) => Err(Error::refused(operation, error)),
-        Outcome::Failed(failure) => Err(Error::failed(operation, failure)),
-    }
+    let shared = Arc::clone(call.client().shared());
+    call::result(&shared, operation, call.outcome().await?)
 }
 
 /// The same options for a call that is not to ask anybody anything.

@@ -3,16 +3,18 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use super::{
-    Client, Notification,
+    Client, ListLimits, Notification,
     driver::Driver,
     error::Error,
     handler::{self, Handler},
     host::{Host, by_model, by_user},
-    shared::Shared,
+    shared::{Settings, Shared},
 };
 use crate::{
     proto::{
-        client::{Backoff, Config, Connection, Telemetry, Timeouts},
+        client::{
+            Backoff, BusyRetry, Config, Connection, RestartLimit, SessionMeta, Telemetry, Timeouts,
+        },
         jsonrpc::ErrorObject,
         model::{
             ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams,
@@ -31,6 +33,7 @@ pub struct ClientBuilder {
     config: Config,
     host: Host,
     handlers: Vec<Handler>,
+    list_limits: ListLimits,
     seed: Option<u64>,
 }
 
@@ -48,6 +51,7 @@ impl ClientBuilder {
             config: Config::new("bowline", env!("CARGO_PKG_VERSION")),
             host: Host::default(),
             handlers: Vec::new(),
+            list_limits: ListLimits::default(),
             seed: None,
         }
     }
@@ -174,6 +178,20 @@ impl ClientBuilder {
         self
     }
 
+    /// Gives up when sessions have fallen more than `restarts` times within
+    /// `period`: for servers that start well and die soon after, again and
+    /// again. Each session that opens starts the count of
+    /// [`max_attempts`](Self::max_attempts) anew, so that does not help there.
+    /// There is no such limit by default.
+    #[must_use]
+    pub fn max_restarts(mut self, restarts: u32, period: Duration) -> Self {
+        self.config.max_restarts = Some(RestartLimit {
+            restarts,
+            within: period,
+        });
+        self
+    }
+
     /// Speaks these revisions of the protocol only.
     #[must_use]
     pub fn revisions(mut self, revisions: impl IntoIterator<Item = Revision>) -> Self {
@@ -185,6 +203,61 @@ impl ClientBuilder {
     #[must_use]
     pub fn max_frame(mut self, bytes: usize) -> Self {
         self.config.max_frame = bytes;
+        self
+    }
+
+    /// Sets how often a frame is offered to a transport whose queue is full,
+    /// and the wait between.
+    #[must_use]
+    pub fn busy_retry(mut self, busy: BusyRetry) -> Self {
+        self.config.busy = busy;
+        self
+    }
+
+    /// Sets how often it is cleaned up what is remembered of calls that were
+    /// given up: every minute, unless set.
+    #[must_use]
+    pub fn sweep_every(mut self, period: Duration) -> Self {
+        self.config.sweep_every = period;
+        self
+    }
+
+    /// Sets how long the end waits for the link to confirm it: 100 ms, unless
+    /// set.
+    #[must_use]
+    pub fn linger_timeout(mut self, timeout: Duration) -> Self {
+        self.config.linger = timeout;
+        self
+    }
+
+    /// Tolerates no violation of the protocol: one that could be passed over
+    /// ends the connection, and an item that has not the shape of one fails its
+    /// list. For tests of servers.
+    #[must_use]
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.config.strict = strict;
+        self
+    }
+
+    /// Sets when calls carry the number of our session in their `_meta`.
+    #[must_use]
+    pub fn session_meta(mut self, when: SessionMeta) -> Self {
+        self.config.session_meta = when;
+        self
+    }
+
+    /// Sets how often the server may ask for input in one call: 32 times,
+    /// unless set.
+    #[must_use]
+    pub fn max_rounds(mut self, rounds: u32) -> Self {
+        self.config.max_rounds = rounds;
+        self
+    }
+
+    /// Sets how far lists are followed that come in pages.
+    #[must_use]
+    pub fn list_limits(mut self, limits: ListLimits) -> Self {
+        self.list_limits = limits;
         self
     }
 
@@ -238,7 +311,13 @@ impl ClientBuilder {
         self.config.telemetry = self.host.observer.is_some() || cfg!(feature = "tracing");
         let max_frame = self.config.max_frame;
         let seed = self.seed.unwrap_or_else(entropy);
-        let shared = Shared::new(Connection::new(self.config, seed), self.host);
+        let settings = Settings {
+            timeouts: self.config.timeouts.clone(),
+            list_limits: self.list_limits,
+            strict: self.config.strict,
+        };
+        let machine = Connection::new(self.config, seed);
+        let shared = Shared::new(machine, self.host, settings);
         shared.command(Connection::start);
         let driver = Driver::new(Arc::clone(&shared), Box::new(transport), max_frame);
         tokio::spawn(driver);

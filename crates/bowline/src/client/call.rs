@@ -10,10 +10,10 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::mpsc;
+use bytes::Bytes;
 
 use super::{
-    Client, Error,
+    Client, Error, ProgressSender,
     answer::Answer,
     shared::{Shared, UnderWay},
 };
@@ -23,7 +23,7 @@ use crate::{
             CallOptions, CallPolicy, Failure, OnInput, Outcome, Progress, Request, SessionNumber,
         },
         jsonrpc::EncodeError,
-        model::{Meta, ProgressParams, ToolMode},
+        model::{Meta, ToolMode},
     },
     transport::BoxFuture,
 };
@@ -38,7 +38,7 @@ pub struct Call<'a, R> {
     operation: Cow<'static, str>,
     request: Result<Request, EncodeError>,
     options: CallOptions,
-    progress: Option<mpsc::UnboundedSender<ProgressParams>>,
+    progress: Option<ProgressSender>,
     signal: Option<BoxFuture<'a, ()>>,
     result: PhantomData<fn() -> R>,
 }
@@ -97,8 +97,9 @@ impl<'a, R: Answer> Call<'a, R> {
         self
     }
 
-    /// Hears of progress. The channel closes when the call ends.
-    pub fn on_progress(mut self, listener: mpsc::UnboundedSender<ProgressParams>) -> Self {
+    /// Hears of progress, through a [channel](super::progress_channel) that
+    /// closes when the call ends.
+    pub fn on_progress(mut self, listener: ProgressSender) -> Self {
         self.progress = Some(listener);
         if self.options.progress == Progress::Unwanted {
             self.options.progress = Progress::Report;
@@ -242,10 +243,14 @@ pub(crate) fn read<R: Answer>(
     operation: &str,
     outcome: Outcome,
 ) -> Result<R, Error> {
+    let result = result(shared, operation, outcome)?;
+    R::decode(&result).map_err(|error| Error::undecodable(operation, error))
+}
+
+/// The answer as it came.
+pub(crate) fn result(shared: &Shared, operation: &str, outcome: Outcome) -> Result<Bytes, Error> {
     match outcome {
-        Outcome::Result(result) => {
-            R::decode(&result).map_err(|error| Error::undecodable(operation, error))
-        }
+        Outcome::Result(result) => Ok(result),
         Outcome::Refused(error) => Err(Error::refused(operation, error)),
         Outcome::Failed(failure) => {
             let fall = shared.health.borrow().last_fall.clone();

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use super::pages::Unended;
 use crate::proto::{
     ErrorKind, Reason,
     client::{Cause, CauseKind, Failure},
-    jsonrpc::{DecodeError, EncodeError, ErrorObject},
+    jsonrpc::{DecodeError, EncodeError, ErrorObject, RawJson},
+    model::ToolFailure,
 };
 
 /// Why an operation did not succeed.
@@ -38,10 +40,14 @@ enum What {
     Unencodable(EncodeError),
     /// The tool ran and failed, and says so in its result.
     Tool(String),
-    /// The same page again and again.
-    CursorLoop,
+    /// A list was not followed to its end.
+    UnendedList(Unended),
     /// The connection did not come up.
-    NotConnected(Cause),
+    NotConnected {
+        cause: Cause,
+        /// Whether it never will.
+        over: bool,
+    },
 }
 
 impl Error {
@@ -66,12 +72,17 @@ impl Error {
         Self::new("tools/call", What::Tool(text))
     }
 
-    pub(crate) fn cursor_loop(operation: &str) -> Self {
-        Self::new(operation, What::CursorLoop)
+    pub(crate) fn unended_list(operation: &str, why: Unended) -> Self {
+        Self::new(operation, What::UnendedList(why))
     }
 
     pub(crate) fn not_connected(cause: Cause) -> Self {
-        Self::new("connect", What::NotConnected(cause))
+        Self::new("connect", What::NotConnected { cause, over: false })
+    }
+
+    /// The connection did not come up, and will not.
+    pub(crate) fn given_up(cause: Cause) -> Self {
+        Self::new("connect", What::NotConnected { cause, over: true })
     }
 
     /// Adds why the connection is down, if that is what is wrong.
@@ -98,9 +109,10 @@ impl Error {
         match &self.inner.what {
             What::Failed(failure) => failure.kind(),
             What::Refused(..) | What::Tool(_) => ErrorKind::JsonRpc,
-            What::Undecodable(_) | What::CursorLoop => ErrorKind::Protocol,
-            What::Unencodable(_) => ErrorKind::State,
-            What::NotConnected(_) => ErrorKind::Transport,
+            What::Undecodable(_) => ErrorKind::Protocol,
+            What::UnendedList(why) => why.kind(),
+            What::Unencodable(_) => ErrorKind::Usage,
+            What::NotConnected { .. } => ErrorKind::Transport,
         }
     }
 
@@ -110,10 +122,11 @@ impl Error {
         match &self.inner.what {
             What::Failed(failure) => failure.reason(),
             What::Refused(_, reason) => *reason,
-            What::Undecodable(_) | What::CursorLoop => Reason::InvalidResponse,
+            What::Undecodable(_) => Reason::InvalidResponse,
+            What::UnendedList(why) => why.reason(),
             What::Unencodable(_) => Reason::InvalidParams,
             What::Tool(_) => Reason::ToolExecutionFailed,
-            What::NotConnected(_) => Reason::ConnectionClosed,
+            What::NotConnected { .. } => Reason::ConnectionClosed,
         }
     }
 
@@ -121,6 +134,19 @@ impl Error {
     #[must_use]
     pub fn operation(&self) -> &str {
         &self.inner.operation
+    }
+
+    /// The code of the server's own error, where it refused.
+    #[must_use]
+    pub fn code(&self) -> Option<i64> {
+        self.server_error().map(|error| error.code)
+    }
+
+    /// What the server's own error says beside its message (`data`), where it
+    /// refused.
+    #[must_use]
+    pub fn details(&self) -> Option<&RawJson> {
+        self.server_error().and_then(|error| error.data.as_ref())
     }
 
     /// The server's own error, verbatim, where it refused.
@@ -136,8 +162,12 @@ impl Error {
     #[must_use]
     pub fn cause(&self) -> Option<&Cause> {
         match &self.inner.what {
-            What::Failed(Failure::ConnectionLost(cause) | Failure::Undelivered(cause))
-            | What::NotConnected(cause) => Some(cause),
+            What::Failed(
+                Failure::ConnectionLost(cause)
+                | Failure::Undelivered(cause)
+                | Failure::GaveUp(cause),
+            )
+            | What::NotConnected { cause, .. } => Some(cause),
             _ => self.inner.fall.as_ref(),
         }
     }
@@ -151,7 +181,9 @@ impl Error {
     /// Whether the connection was lost, or was not there.
     #[must_use]
     pub fn is_connection(&self) -> bool {
-        matches!(self.kind(), ErrorKind::Transport | ErrorKind::State)
+        // What is too large to be sent is so on any connection.
+        let too_large = self.reason() == Reason::OversizedFrame;
+        matches!(self.kind(), ErrorKind::Transport | ErrorKind::State) && !too_large
     }
 
     /// Whether the server does not let us in: there are no credentials to be
@@ -177,7 +209,8 @@ impl Error {
     pub fn is_retryable(&self) -> bool {
         match &self.inner.what {
             What::Failed(failure) => failure.is_retryable(),
-            What::NotConnected(_) => !self.is_unauthorized(),
+            What::NotConnected { over, .. } => !over && !self.is_unauthorized(),
+            What::UnendedList(why) => why.kind() == ErrorKind::Timeout,
             _ => false,
         }
     }
@@ -200,10 +233,8 @@ impl fmt::Display for Error {
             }
             What::Unencodable(error) => write!(f, "{operation}: {error}"),
             What::Tool(text) => write!(f, "the tool failed: {text}"),
-            What::CursorLoop => {
-                write!(f, "{operation}: the server's pages lead back to each other")
-            }
-            What::NotConnected(cause) => write!(f, "not connected: {cause}"),
+            What::UnendedList(why) => write!(f, "{operation}: {why}"),
+            What::NotConnected { cause, .. } => write!(f, "not connected: {cause}"),
         }
     }
 }
@@ -219,3 +250,10 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// So that `result.into_result()?` says that the tool failed.
+impl From<ToolFailure> for Error {
+    fn from(failure: ToolFailure) -> Self {
+        Self::tool_failed(failure.result.all_text())
+    }
+}

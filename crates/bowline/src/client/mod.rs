@@ -2,16 +2,19 @@
 
 mod answer;
 mod builder;
-mod call;
+pub(crate) mod call;
 mod continuation;
 mod driver;
 mod error;
 mod handler;
 mod health;
 mod host;
+pub(crate) mod list;
 mod locked;
 mod notification;
+mod operation;
 mod pages;
+mod progress;
 mod prompts;
 mod resources;
 mod shared;
@@ -34,21 +37,22 @@ pub use self::{
     continuation::{Continuation, ToolTurn},
     error::Error,
     health::Health,
+    list::{List, Listed},
     notification::{Notification, Notifications},
+    operation::Operation,
+    pages::{ListLimits, Pages},
+    progress::{ProgressReceiver, ProgressSender, progress_channel},
     prompts::Prompts,
     resources::Resources,
     subscription::{Change, Subscription},
     tools::{CallTool, Tools},
 };
 use crate::proto::{
-    client::{
-        CallOptions, CauseKind, Connection, Failure, Request, Server, SessionNumber, StateName,
-        Watch,
-    },
+    client::{Connection, Request, Server, SessionNumber, StateName, Watch},
     jsonrpc::Draft,
     model::{
-        self, CompleteArgument, CompleteParams, CompleteResult, EmptyResult, LogLevel, PingParams,
-        Reference, Root, method,
+        self, CompleteArgument, CompleteParams, CompleteResult, EmptyResult, LogLevel, Reference,
+        Root, method,
     },
 };
 
@@ -142,26 +146,63 @@ impl Client {
         self.request(CompleteParams::new(reference, argument))
     }
 
-    /// Asks whether the server is still there.
+    /// Asks whether the server is still there. On revisions that have no
+    /// `ping`, this asks what the server is (`server/discover`), which every
+    /// server answers; what it says is left in the result.
     pub fn ping(&self) -> Call<'_, EmptyResult> {
-        self.request(PingParams::default())
+        Call::new(self, method::PING, Ok(Request::ping()))
     }
 
     /// Asks for log messages from `level` up, now and after reconnections.
+    /// Fails where the server refuses or does not log.
+    pub fn set_log_level(&self, level: LogLevel) -> Operation<'_, ()> {
+        let shared = self.shared();
+        Operation::new(move |options| async move {
+            let ask = shared.ask(
+                |machine, now| machine.set_log_level(now, level, options),
+                None,
+            );
+            call::read::<EmptyResult>(shared, method::LOGGING_SET_LEVEL, ask.await).map(drop)
+        })
+    }
+
+    /// Where the server may work: what [`ClientBuilder::roots`] said, or
+    /// [`set_roots`](Self::set_roots) since.
+    #[must_use]
+    pub fn roots(&self) -> Vec<Root> {
+        self.shared().lock().machine.roots().to_vec()
+    }
+
+    /// Sends a notification, once. That it was sent does not mean that the
+    /// server has got it.
+    ///
+    /// ```
+    /// # use bowline::{Client, Error};
+    /// # fn example(client: &Client) -> Result<(), Error> {
+    /// client.notify("notifications/acme/tide", &serde_json::json!({"height": 7.1}))?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
-    /// Where the server refuses or does not log.
-    pub async fn set_log_level(&self, level: LogLevel) -> Result<(), Error> {
-        let options = CallOptions::default();
-        let ask = self.shared().ask(
-            |machine, now| machine.set_log_level(now, level, options),
-            None,
-        );
-        call::read::<EmptyResult>(self.shared(), method::LOGGING_SET_LEVEL, ask.await).map(drop)
+    /// Where no session is open, the notification has no place in it, or its
+    /// parameters cannot be written as an object.
+    pub fn notify<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Result<(), Error> {
+        let draft = Draft::new(method.to_owned(), params)
+            .map_err(|error| Error::unencodable(method, error))?;
+        let sent = self.shared().command(|machine, now| {
+            machine.can_notify(method)?;
+            machine.notify(now, draft);
+            Ok(())
+        });
+        sent.map_err(|failure| {
+            let fall = self.health().last_fall;
+            Error::failed(method, failure).after_fall(fall)
+        })
     }
 
-    /// Tells the server where it may work now.
+    /// Tells the server where it may work now. Nothing is sent where the client
+    /// did not declare, with [`ClientBuilder::roots`], that it tells.
     pub fn set_roots(&self, roots: impl IntoIterator<Item = Root>) {
         let roots = roots.into_iter().collect();
         self.shared().command(|machine, now| {
@@ -238,10 +279,9 @@ impl Client {
         let health = health.wait_for(settled).await;
         // The sender lives as long as this handle.
         let health = health.map(|health| health.clone()).unwrap_or_default();
-        match health.last_fall {
-            _ if health.state == StateName::Ready => Ok(()),
-            Some(cause) => Err(Error::not_connected(cause)),
-            None => Err(Error::failed("connect", Failure::Shutdown)),
+        match health.state {
+            StateName::Ready => Ok(()),
+            _ => Err(health.not_open(Duration::ZERO)),
         }
     }
 
@@ -251,20 +291,18 @@ impl Client {
     /// # Errors
     ///
     /// Where there is none by then, with the reason why the connection fell
-    /// last; or where the connection is over.
+    /// last; or where the connection is over: because it was stopped, or
+    /// because it fell too often.
     pub async fn ready(&self, patience: Duration) -> Result<(), Error> {
         let mut health = self.watch_health();
         let settled = |health: &Health| health.state == StateName::Ready || health.ended;
         // Too late, or the end: the health tells.
         let _ = tokio::time::timeout(patience, health.wait_for(settled)).await;
         let health = self.health();
-        if health.state == StateName::Ready {
-            return Ok(());
+        match health.state {
+            StateName::Ready => Ok(()),
+            _ => Err(health.not_open(patience)),
         }
-        let cause = health
-            .last_fall
-            .unwrap_or_else(|| CauseKind::OpeningTimeout(patience).into());
-        Err(Error::not_connected(cause))
     }
 
     /// Stops: every caller is answered at once, and the server is let go.

@@ -1,67 +1,329 @@
-//! Lists that come in pages.
+//! How far a list is followed that comes in pages.
 
-use std::collections::HashSet;
-
-use super::{Client, Error};
-use crate::proto::model::{
-    self, ListPromptsParams, ListPromptsResult, ListResourceTemplatesParams,
-    ListResourceTemplatesResult, ListResourcesParams, ListResourcesResult, ListToolsParams,
-    ListToolsResult, Prompt, Resource, ResourceTemplate, Tool,
+use std::{
+    collections::HashSet,
+    fmt,
+    hash::{BuildHasher as _, RandomState},
+    time::Duration,
 };
 
-/// Follows the pages of a list to the end. Only a missing cursor ends it: an
-/// empty one is a cursor like any other.
+use tokio::time::Instant;
+
+use super::{Client, Error};
+use crate::proto::{ErrorKind, Reason, model::method};
+
+/// How far a list is followed that comes in pages.
 ///
-/// # Errors
+/// A list that goes on beyond one of these limits is an error, which says what
+/// was read until then. The limits are meant for servers that never come to an
+/// end, so they are far above what honest ones need. Set them for all lists
+/// with [`ClientBuilder::list_limits`](super::ClientBuilder::list_limits), or
+/// for one with [`List::limits`](super::List::limits).
 ///
-/// Where a page cannot be had, or the pages lead back to each other.
-pub(crate) async fn all<P: Paged>(client: &Client) -> Result<Vec<P::Item>, Error> {
-    let mut items = Vec::new();
-    let mut cursor = None;
-    let mut seen = HashSet::new();
-    loop {
-        let page = client.request(P::page(cursor)).await?;
-        let next = P::take(page, &mut items);
-        match next {
-            Some(next) if !seen.insert(next.clone()) => return Err(Error::cursor_loop(P::METHOD)),
-            Some(next) => cursor = Some(next),
-            None => return Ok(items),
+/// ```
+/// use bowline::{Client, client::ListLimits};
+///
+/// let builder = Client::builder().list_limits(ListLimits::default().max_items(1_000_000));
+/// # let _ = builder;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListLimits {
+    pages: usize,
+    items: usize,
+    bytes: usize,
+}
+
+impl Default for ListLimits {
+    /// 10,000 pages, 100,000 items, 64 MiB.
+    fn default() -> Self {
+        Self {
+            pages: 10_000,
+            items: 100_000,
+            bytes: 64 * 1024 * 1024,
         }
     }
 }
 
-/// A request for a page of a list.
-pub(crate) trait Paged: model::Request + Send + Sync {
-    /// What is listed.
-    type Item: Send;
+impl ListLimits {
+    /// How many pages one list may have.
+    #[must_use]
+    pub fn max_pages(mut self, pages: usize) -> Self {
+        self.pages = pages;
+        self
+    }
 
-    /// The request for the page at `cursor`.
-    fn page(cursor: Option<String>) -> Self;
+    /// How many items one list may have.
+    #[must_use]
+    pub fn max_items(mut self, items: usize) -> Self {
+        self.items = items;
+        self
+    }
 
-    /// Takes the items of a page; gives the cursor of the next.
-    fn take(page: Self::Result, items: &mut Vec<Self::Item>) -> Option<String>;
+    /// How many bytes one list may have, counted as they come over the wire.
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.bytes = bytes;
+        self
+    }
 }
 
-macro_rules! paged {
-    ($params:ident => $result:ident, $field:ident: $item:ident) => {
-        impl Paged for $params {
-            type Item = $item;
+/// After so many pages in a row that brought only items which were there
+/// before, the list is not followed any more. One such page can be an accident:
+/// something was inserted between two requests.
+const MAX_STALE_PAGES: usize = 3;
 
-            fn page(cursor: Option<String>) -> Self {
-                let mut params = Self::default();
-                params.cursor = cursor;
-                params
-            }
+/// How often the time of one request a list may take, unless it was given a
+/// time of its own.
+const REQUESTS_PER_LIST: u32 = 10;
 
-            fn take(page: $result, items: &mut Vec<$item>) -> Option<String> {
-                items.extend(page.$field);
-                page.next_cursor
+/// The account of one list, for those who follow its pages by themselves with
+/// [`Client::raw`]. [`Tools::list`](super::Tools::list) and its like keep one
+/// of their own.
+///
+/// ```
+/// # use bowline::{Client, Error};
+/// # use serde_json::{Value, json};
+/// # async fn example(client: &Client) -> Result<(), Error> {
+/// let mut pages = client.pages("acme/tides");
+/// let mut params = json!({});
+/// loop {
+///     let call = client.raw("acme/tides", &params).timeout(pages.page_timeout());
+///     let page = call.await?.0;
+///     let tides: Value = page.decode().unwrap_or_default();
+///     let names = tides["tides"].as_array().into_iter().flatten();
+///     let names = names.filter_map(|tide| tide["name"].as_str());
+///     let next = tides["nextCursor"].as_str().map(str::to_owned);
+///     match pages.turn(page.get().len(), names, next)? {
+///         Some(cursor) => params = json!({ "cursor": cursor }),
+///         None => break,
+///     }
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Pages {
+    method: Box<str>,
+    limits: ListLimits,
+    page_timeout: Duration,
+    timeout: Duration,
+    began: Instant,
+    read: Read,
+    cursors: HashSet<String>,
+    /// The hashes of the names of all items: enough to tell that a page has
+    /// nothing new.
+    names: HashSet<u64>,
+    hasher: RandomState,
+    stale: usize,
+}
+
+impl Client {
+    /// The account of a list that is about to be followed, with the limits and
+    /// times of this client's.
+    #[must_use]
+    pub fn pages(&self, method: &str) -> Pages {
+        let settings = &self.shared().settings;
+        let page_timeout = settings.timeouts.of(method::class(method));
+        Pages {
+            method: method.into(),
+            limits: settings.list_limits,
+            page_timeout,
+            timeout: page_timeout.saturating_mul(REQUESTS_PER_LIST),
+            began: Instant::now(),
+            read: Read::default(),
+            cursors: HashSet::new(),
+            names: HashSet::new(),
+            hasher: RandomState::new(),
+            stale: 0,
+        }
+    }
+}
+
+impl Pages {
+    /// Follows the list so far instead.
+    #[must_use]
+    pub fn limits(mut self, limits: ListLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Gives the whole list this long.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self.page_timeout = timeout;
+        self
+    }
+
+    /// How long the next page may take.
+    #[must_use]
+    pub fn page_timeout(&self) -> Duration {
+        let left = self.timeout.saturating_sub(self.began.elapsed());
+        self.page_timeout.min(left)
+    }
+
+    /// Takes account of a page: its size on the wire, what its items are
+    /// called, and the cursor that came with it. Gives the cursor to ask with
+    /// next. Only a missing cursor ends a list: an empty one is a cursor like
+    /// any other.
+    ///
+    /// # Errors
+    ///
+    /// Where the list is not to be followed: it is over a limit, takes too
+    /// long, or leads back to where it was.
+    pub fn turn<N: AsRef<str>>(
+        &mut self,
+        bytes: usize,
+        names: impl IntoIterator<Item = N>,
+        next: Option<String>,
+    ) -> Result<Option<String>, Error> {
+        self.read.pages += 1;
+        self.read.bytes = self.read.bytes.saturating_add(bytes);
+        self.look_at(names);
+        if self.read.items > self.limits.items {
+            return Err(self.stop(Fault::Items(self.limits.items)));
+        }
+        if self.read.bytes > self.limits.bytes {
+            return Err(self.stop(Fault::Bytes(self.limits.bytes)));
+        }
+        let Some(next) = next else {
+            return Ok(None);
+        };
+        if !self.cursors.insert(next.clone()) {
+            return Err(self.stop(Fault::SameCursor));
+        }
+        if self.stale >= MAX_STALE_PAGES {
+            return Err(self.stop(Fault::SameItems(self.stale)));
+        }
+        if self.read.pages >= self.limits.pages {
+            return Err(self.stop(Fault::Pages(self.limits.pages)));
+        }
+        if self.is_late() {
+            return Err(self.stop(Fault::Timeout(self.timeout)));
+        }
+        Ok(Some(next))
+    }
+
+    /// The error of a page, as that of the list: that the list as a whole took
+    /// too long says more than that its last page did.
+    pub(crate) fn failed(&self, error: Error) -> Error {
+        match error.is_timeout() && self.read.pages > 0 && self.is_late() {
+            true => self.stop(Fault::Timeout(self.timeout)),
+            false => error,
+        }
+    }
+
+    /// How many pages were read.
+    #[must_use]
+    pub fn pages_read(&self) -> usize {
+        self.read.pages
+    }
+
+    /// How many bytes were read, counted as they came over the wire.
+    #[must_use]
+    pub fn bytes_read(&self) -> usize {
+        self.read.bytes
+    }
+
+    /// Counts the items, and whether any of them is new.
+    fn look_at<N: AsRef<str>>(&mut self, names: impl IntoIterator<Item = N>) {
+        let before = (self.read.items, self.names.len());
+        for name in names {
+            self.read.items += 1;
+            self.names.insert(self.hasher.hash_one(name.as_ref()));
+        }
+        if self.names.len() > before.1 {
+            self.stale = 0;
+        } else if self.read.items > before.0 {
+            // An empty page says nothing: servers that filter have them.
+            self.stale += 1;
+        }
+    }
+
+    fn is_late(&self) -> bool {
+        self.began.elapsed() >= self.timeout
+    }
+
+    fn stop(&self, fault: Fault) -> Error {
+        Error::unended_list(&self.method, Unended(fault, self.read))
+    }
+}
+
+/// What was read of a list.
+#[derive(Clone, Copy, Debug, Default)]
+struct Read {
+    pages: usize,
+    items: usize,
+    bytes: usize,
+}
+
+/// Why a list was not followed to its end, and how far it was.
+#[derive(Debug)]
+pub(crate) struct Unended(Fault, Read);
+
+#[derive(Debug)]
+enum Fault {
+    /// More pages than these.
+    Pages(usize),
+    /// More items than these.
+    Items(usize),
+    /// More bytes than these.
+    Bytes(usize),
+    /// Not complete within this time.
+    Timeout(Duration),
+    /// A cursor that had come before.
+    SameCursor,
+    /// Nothing new in so many pages.
+    SameItems(usize),
+}
+
+impl Unended {
+    pub(crate) fn kind(&self) -> ErrorKind {
+        match self.0 {
+            Fault::Timeout(_) => ErrorKind::Timeout,
+            _ => ErrorKind::Protocol,
+        }
+    }
+
+    pub(crate) fn reason(&self) -> Reason {
+        match self.0 {
+            Fault::Pages(_) | Fault::Items(_) | Fault::Bytes(_) => Reason::ListTooLong,
+            Fault::Timeout(_) => Reason::Timeout,
+            Fault::SameCursor | Fault::SameItems(_) => Reason::InvalidResponse,
+        }
+    }
+}
+
+impl fmt::Display for Unended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(fault, read) = self;
+        match fault {
+            Fault::Pages(limit) => write!(f, "the list goes on after {limit} pages")?,
+            Fault::Items(limit) => write!(f, "the list has more than {limit} items")?,
+            Fault::Bytes(limit) => write!(f, "the list has more than {limit} bytes")?,
+            Fault::Timeout(time) => write!(f, "the list was not complete within {time:?}")?,
+            Fault::SameCursor => write!(f, "the server's pages lead back to each other")?,
+            Fault::SameItems(pages) => {
+                write!(
+                    f,
+                    "the server sends the same items again: {pages} pages in a row had nothing new"
+                )?;
             }
         }
-    };
+        let Read {
+            pages,
+            items,
+            bytes,
+        } = read;
+        write!(
+            f,
+            " (read so far: {pages} pages, {items} items, {bytes} bytes)"
+        )?;
+        match fault {
+            Fault::Pages(_) => f.write_str("; to read more, raise `ListLimits::max_pages`"),
+            Fault::Items(_) => f.write_str("; to read more, raise `ListLimits::max_items`"),
+            Fault::Bytes(_) => f.write_str("; to read more, raise `ListLimits::max_bytes`"),
+            Fault::Timeout(_) => f.write_str("; give it more with `timeout`"),
+            Fault::SameCursor | Fault::SameItems(_) => Ok(()),
+        }
+    }
 }
-
-paged!(ListToolsParams => ListToolsResult, tools: Tool);
-paged!(ListResourcesParams => ListResourcesResult, resources: Resource);
-paged!(ListResourceTemplatesParams => ListResourceTemplatesResult, resource_templates: ResourceTemplate);
-paged!(ListPromptsParams => ListPromptsResult, prompts: Prompt);

@@ -1,6 +1,6 @@
 //! Prompts: list them, get them.
 
-use super::{Call, Client, Error, pages};
+use super::{Call, Client, List};
 use crate::proto::model::{GetPromptParams, GetPromptResult, ListPromptsParams, Prompt};
 
 /// The server's prompts. See [`Client::prompts`].
@@ -10,13 +10,10 @@ pub struct Prompts<'a> {
 }
 
 impl<'a> Prompts<'a> {
-    /// All prompts, page after page.
-    ///
-    /// # Errors
-    ///
-    /// Where the server has no prompts, or a page cannot be had.
-    pub async fn list(self) -> Result<Vec<Prompt>, Error> {
-        pages::all::<ListPromptsParams>(self.client).await
+    /// All prompts, page after page. Fails where the server has no prompts, a
+    /// page cannot be had, or the list does not end.
+    pub fn list(self) -> List<'a, Prompt> {
+        List::new::<ListPromptsParams>(self.client)
     }
 
     /// Gets a prompt, filled in with arguments.

@@ -1,6 +1,6 @@
 //! Resources: list them, read them, hear of their changes.
 
-use super::{Call, Client, Error, Subscription, pages};
+use super::{Call, Client, List, Operation, Subscription};
 use crate::proto::model::{
     ListResourceTemplatesParams, ListResourcesParams, ReadResourceParams, ReadResourceResult,
     Resource, ResourceTemplate,
@@ -13,22 +13,16 @@ pub struct Resources<'a> {
 }
 
 impl<'a> Resources<'a> {
-    /// All resources, page after page.
-    ///
-    /// # Errors
-    ///
-    /// Where the server has no resources, or a page cannot be had.
-    pub async fn list(self) -> Result<Vec<Resource>, Error> {
-        pages::all::<ListResourcesParams>(self.client).await
+    /// All resources, page after page. Fails where the server has no
+    /// resources, a page cannot be had, or the list does not end.
+    pub fn list(self) -> List<'a, Resource> {
+        List::new::<ListResourcesParams>(self.client)
     }
 
-    /// All templates of resources, page after page.
-    ///
-    /// # Errors
-    ///
-    /// Where the server has no resources, or a page cannot be had.
-    pub async fn templates(self) -> Result<Vec<ResourceTemplate>, Error> {
-        pages::all::<ListResourceTemplatesParams>(self.client).await
+    /// All templates of resources, page after page. Fails where the server has
+    /// no resources, a page cannot be had, or the list does not end.
+    pub fn templates(self) -> List<'a, ResourceTemplate> {
+        List::new::<ListResourceTemplatesParams>(self.client)
     }
 
     /// Reads a resource.
@@ -37,12 +31,10 @@ impl<'a> Resources<'a> {
     }
 
     /// Asks to hear of changes to a resource, now and after reconnections, for
-    /// as long as the subscription is kept.
-    ///
-    /// # Errors
-    ///
-    /// Where the server refuses, or has no subscriptions.
-    pub async fn subscribe(self, uri: &str) -> Result<Subscription, Error> {
-        Subscription::start(self.client, uri).await
+    /// as long as the subscription is kept. Fails where the server refuses, or
+    /// has no subscriptions.
+    pub fn subscribe(self, uri: &str) -> Operation<'a, Subscription> {
+        let uri: Box<str> = uri.into();
+        Operation::new(|options| Subscription::start(self.client, uri, options))
     }
 }

@@ -13,11 +13,12 @@ use std::{
 };
 
 use tokio::{
-    sync::{mpsc, oneshot, watch},
+    sync::{oneshot, watch},
     time::Instant as Clock,
 };
 
 use super::{
+    ListLimits, ProgressSender,
     health::Health,
     host::Host,
     locked::{Ended, Locked},
@@ -27,9 +28,8 @@ use crate::{
         Instant,
         client::{
             CallId, CallMap, CallOptions, Cancel, CauseKind, Connection, Event, Failure, Input,
-            Link as LinkId, Outcome, Output, Request, StateName, Wiring,
+            Link as LinkId, Outcome, Output, Request, StateName, Timeouts, Wiring,
         },
-        model::ProgressParams,
     },
     transport::{Link, Outgoing},
 };
@@ -39,7 +39,16 @@ pub(crate) struct Shared {
     inner: Mutex<Inner>,
     origin: Clock,
     pub(crate) host: Host,
+    pub(crate) settings: Settings,
     pub(crate) health: watch::Sender<Health>,
+}
+
+/// What those need to know who ask for more than one thing.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) timeouts: Timeouts,
+    pub(crate) list_limits: ListLimits,
+    pub(crate) strict: bool,
 }
 
 pub(crate) struct Inner {
@@ -64,7 +73,7 @@ pub(crate) struct Inner {
 /// Somebody who waits for the end of a call.
 pub(crate) struct Waiter {
     pub(crate) outcome: oneshot::Sender<Outcome>,
-    pub(crate) progress: Option<mpsc::UnboundedSender<ProgressParams>>,
+    pub(crate) progress: Option<ProgressSender>,
 }
 
 /// A dial that the machine asked for.
@@ -76,7 +85,7 @@ pub(crate) struct Wanted {
 }
 
 impl Shared {
-    pub(crate) fn new(machine: Connection, host: Host) -> Arc<Self> {
+    pub(crate) fn new(machine: Connection, host: Host, settings: Settings) -> Arc<Self> {
         let inner = Inner {
             machine,
             link: None,
@@ -94,6 +103,7 @@ impl Shared {
             inner: Mutex::new(inner),
             origin: Clock::now(),
             host,
+            settings,
             health: watch::Sender::new(Health::default()),
         })
     }
@@ -149,7 +159,7 @@ impl Shared {
         self: &Arc<Self>,
         request: Request,
         options: CallOptions,
-        progress: Option<mpsc::UnboundedSender<ProgressParams>>,
+        progress: Option<ProgressSender>,
     ) -> UnderWay<'_> {
         self.ask(|machine, now| machine.call(now, request, options), progress)
     }
@@ -158,7 +168,7 @@ impl Shared {
     pub(crate) fn ask(
         self: &Arc<Self>,
         start: impl FnOnce(&mut Connection, Instant) -> CallId,
-        progress: Option<mpsc::UnboundedSender<ProgressParams>>,
+        progress: Option<ProgressSender>,
     ) -> UnderWay<'_> {
         let (outcome, ended) = oneshot::channel();
         let call = self.call(start, Waiter { outcome, progress });
@@ -231,8 +241,7 @@ impl Shared {
             Event::Progress { call, progress } => {
                 let waiter = inner.waiting.get(&call);
                 if let Some(listener) = waiter.and_then(|waiter| waiter.progress.as_ref()) {
-                    // Who does not listen any more does not want to know.
-                    let _ = listener.send(*progress);
+                    listener.send(*progress);
                 }
             }
             Event::State(state) => self.health.send_modify(|health| health.state = state),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_core::Stream;
 
 use super::{
-    Client, Error, call,
+    Client, Error, Operation, call,
     notification::{Notification, Notifications},
     shared::Shared,
     unfold::Unfold,
@@ -38,15 +38,18 @@ pub enum Change {
 }
 
 impl Subscription {
-    pub(super) async fn start(client: &Client, uri: &str) -> Result<Self, Error> {
+    pub(super) async fn start(
+        client: &Client,
+        uri: Box<str>,
+        options: CallOptions,
+    ) -> Result<Self, Error> {
         // Listening comes first, so that no change falls between.
         let notifications = client.listen();
-        let hold = Hold::take(client, uri);
-        let options = CallOptions::default();
+        let hold = Hold::take(client, &uri);
         let shared = client.shared();
-        let ask = shared.ask(|machine, now| machine.subscribe(now, uri, options), None);
+        let ask = shared.ask(|machine, now| machine.subscribe(now, &uri, options), None);
         call::read::<EmptyResult>(shared, method::RESOURCES_SUBSCRIBE, ask.await)?;
-        if let Some(held) = shared.host.holds().get_mut(uri) {
+        if let Some(held) = shared.host.holds().get_mut(&uri) {
             held.in_force = true;
         }
         Ok(Self {
@@ -83,16 +86,17 @@ impl Subscription {
     }
 
     /// Ends the subscription and waits for the server to confirm. Does nothing
-    /// on the wire while others subscribe to the same resource.
-    ///
-    /// # Errors
-    ///
-    /// Where the server refuses.
-    pub async fn end(mut self) -> Result<(), Error> {
+    /// on the wire while others subscribe to the same resource. Fails where the
+    /// server refuses.
+    pub fn end(self) -> Operation<'static, ()> {
+        Operation::new(|options| self.end_with(options))
+    }
+
+    async fn end_with(mut self, options: CallOptions) -> Result<(), Error> {
         if !self.hold.release() {
             return Ok(());
         }
-        let (uri, options) = (self.hold.uri.clone(), CallOptions::default());
+        let uri = self.hold.uri.clone();
         let shared = Arc::clone(&self.hold.shared);
         let ask = shared.ask(|machine, now| machine.unsubscribe(now, &uri, options), None);
         call::read::<EmptyResult>(&shared, method::RESOURCES_UNSUBSCRIBE, ask.await).map(drop)

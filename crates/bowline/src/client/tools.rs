@@ -6,14 +6,15 @@ use std::{
 };
 
 use serde::{Serialize, Serializer, de::DeserializeOwned, ser::SerializeMap as _};
-use tokio::sync::mpsc;
 
-use super::{Call, CallFuture, Client, Continuation, Error, ToolTurn, continuation, pages};
+use super::{
+    Call, CallFuture, Client, Continuation, Error, List, ProgressSender, ToolTurn, continuation,
+};
 use crate::proto::{
     client::{Request, SessionNumber},
     jsonrpc::{Draft, EncodeError},
     model::{
-        CallToolResult, InputResponses, ListToolsParams, Meta, ProgressParams, Tool, ToolMode,
+        CallToolResult, InputResponses, ListToolsParams, Meta, Tool, ToolMode,
         method,
     },
 };
@@ -25,13 +26,10 @@ pub struct Tools<'a> {
 }
 
 impl<'a> Tools<'a> {
-    /// All tools, page after page.
-    ///
-    /// # Errors
-    ///
-    /// Where the server has no tools, or a page cannot be had.
-    pub async fn list(self) -> Result<Vec<Tool>, Error> {
-        pages::all::<ListToolsParams>(self.client).await
+    /// All tools, page after page. Fails where the server has no tools, a page
+    /// cannot be had, or the list does not end.
+    pub fn list(self) -> List<'a, Tool> {
+        List::new::<ListToolsParams>(self.client)
     }
 
     /// Calls a tool. That the tool itself failed is part of the result; see
@@ -123,8 +121,9 @@ impl<'a> CallTool<'a> {
         self.with(|call| call.in_session(session))
     }
 
-    /// Hears of progress. The channel closes when the call ends.
-    pub fn on_progress(self, listener: mpsc::UnboundedSender<ProgressParams>) -> Self {
+    /// Hears of progress, through a [channel](super::progress_channel) that
+    /// closes when the call ends.
+    pub fn on_progress(self, listener: ProgressSender) -> Self {
         self.with(|call| call.on_progress(listener))
     }
 
@@ -177,10 +176,7 @@ impl<'a> CallTool<'a> {
     /// As for any call; also where the tool failed, or its result does not
     /// have the shape of `T`.
     pub async fn into_typed<T: DeserializeOwned>(self) -> Result<T, Error> {
-        let result = self.await?;
-        if result.failed() {
-            return Err(Error::tool_failed(result.all_text()));
-        }
+        let result = self.await?.into_result()?;
         let json = match &result.structured_content {
             Some(value) => value.get().to_owned(),
             None => result.all_text(),

@@ -6,7 +6,7 @@ use tokio::{sync::watch, time::timeout};
 
 use crate::{
     client::{Client, Error, Health},
-    proto::client::{CauseKind, Failure, StateName},
+    proto::client::StateName,
 };
 
 /// How long to wait for a connection that is between two attempts, unless set.
@@ -33,7 +33,7 @@ pub(crate) async fn open(client: &Client, patience: Duration) -> Result<(), Erro
     let waits = |now: &Health| now.state == StateName::Backoff && !news(&before, now);
     let next = health.wait_for(|now| !waits(now));
     if timeout(patience, next).await.is_err() {
-        return Err(not_open(&before, patience));
+        return Err(before.not_open(patience));
     }
     settle(&mut health, &before).await;
     let failed = health.borrow_and_update().clone();
@@ -46,7 +46,7 @@ pub(crate) async fn open(client: &Client, patience: Duration) -> Result<(), Erro
     let now = health.borrow().clone();
     match now.state {
         StateName::Ready => Ok(()),
-        _ => Err(not_open(&now, patience)),
+        _ => Err(now.not_open(patience)),
     }
 }
 
@@ -69,12 +69,4 @@ async fn settle(health: &mut watch::Receiver<Health>, before: &Health) {
 /// Whether something has ended since: an attempt, a session, the connection.
 fn news(before: &Health, now: &Health) -> bool {
     now.ended || now.failures > before.failures || now.sessions > before.sessions
-}
-
-fn not_open(health: &Health, patience: Duration) -> Error {
-    match &health.last_fall {
-        Some(cause) => Error::not_connected(cause.clone()),
-        None if health.ended => Error::failed("connect", Failure::Shutdown),
-        None => Error::not_connected(CauseKind::OpeningTimeout(patience).into()),
-    }
 }

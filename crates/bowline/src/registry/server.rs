@@ -1,6 +1,9 @@
 //! One server of many: how it is started, and what runs of it.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    sync::{Arc, OnceLock},
+    time::SystemTime,
+};
 
 use super::ServerStatus;
 use crate::{
@@ -15,8 +18,8 @@ type Start = dyn Fn(&str) -> Client + Send + Sync;
 pub(super) struct Server {
     start: Arc<Start>,
     slot: Option<Arc<Slot>>,
-    /// Why the connection before the present one fell last.
-    last_error: Option<Cause>,
+    /// Why the connection before the present one fell last, and when.
+    last_error: Option<(Cause, SystemTime)>,
 }
 
 /// The place of one connection, which is filled once, by whoever comes first.
@@ -57,7 +60,9 @@ impl Server {
     /// Takes the present connection out.
     pub(super) fn take(&mut self) -> Option<Arc<Slot>> {
         let slot = self.slot.take()?;
-        let fall = slot.client().and_then(|client| client.health().last_fall);
+        let fall = slot
+            .client()
+            .and_then(|client| client.health().last_error());
         self.last_error = fall.or_else(|| self.last_error.take());
         Some(slot)
     }

@@ -1,6 +1,6 @@
 //! How the servers are doing, in brief.
 
-use std::fmt;
+use std::{fmt, time::SystemTime};
 
 use crate::{
     client::Health,
@@ -17,6 +17,8 @@ pub struct ServerStatus {
     pub summary: Summary,
     /// Why its connection fell last, if it ever did.
     pub last_error: Option<Cause>,
+    /// When that was, by the clock on the wall.
+    pub last_error_at: Option<SystemTime>,
     /// How many of its resources are remembered.
     pub cached_resources: usize,
     /// The whole story; `None` if it was not started.
@@ -38,15 +40,17 @@ impl ServerStatus {
     pub(super) fn new(
         name: Box<str>,
         health: Option<Health>,
-        before: Option<Cause>,
+        before: Option<(Cause, SystemTime)>,
         cached_resources: usize,
     ) -> Self {
         let summary = health.as_ref().map_or(Summary::Disconnected, Summary::of);
-        let last_error = health.as_ref().and_then(|health| health.last_fall.clone());
+        let last = health.as_ref().and_then(Health::last_error).or(before);
+        let (last_error, last_error_at) = last.unzip();
         Self {
             name,
             summary,
-            last_error: last_error.or(before),
+            last_error,
+            last_error_at,
             cached_resources,
             health,
         }

@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use bowline::{
-    client::{Change, Subscription},
+    client::{Change, Subscription, progress_channel},
     proto::client::CauseKind,
     transport::Cause,
 };
 use serde_json::{Value, json};
-use tokio::{sync::mpsc, task::JoinHandle};
+use tokio::task::JoinHandle;
 
 use super::{
     super::clock,
@@ -191,7 +191,7 @@ pub(super) async fn kill(screen: &mut Screen<'_>, stage: &mut Stage) -> Result<R
     screen
         .command("bowline call demo.slow count=50 pause_ms=300")
         .await?;
-    let (tell, mut progress) = mpsc::unbounded_channel();
+    let (tell, mut progress) = progress_channel();
     let slow = json!({"count": 50, "pause_ms": 300});
     let call = stage.client.tools().call("slow", slow).on_progress(tell);
     let shooting = async {

@@ -3,11 +3,10 @@
 use std::future::{Future, IntoFuture as _};
 
 use serde::Serialize;
-use tokio::sync::mpsc;
 
 use super::{Outcome, TestClient, TestError};
 use crate::{
-    client::{Call, Client},
+    client::{Call, Client, progress_channel},
     proto::{
         jsonrpc::RawJson,
         model::{CallToolResult, GetPromptResult, ReadResourceResult, ResultObject},
@@ -86,7 +85,7 @@ impl TestClient {
     /// Gives a call the time that it has, and asks for progress.
     pub(super) fn dress<'a, R: ResultObject>(&self, call: Call<'a, R>) -> Call<'a, R> {
         // The record sees it on its way; nobody else listens.
-        let (listener, _) = mpsc::unbounded_channel();
+        let (listener, _) = progress_channel();
         call.timeout(self.settings.timeout).on_progress(listener)
     }
 

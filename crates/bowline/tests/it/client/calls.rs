@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use bowline::{
     Client, Error,
+    client::progress_channel,
     proto::{
         ErrorKind, Reason,
         client::StateName,
-        jsonrpc::ErrorObject,
+        jsonrpc::{ErrorObject, RawJson},
         model::{LogLevel, Meta, PromptReference, Reference, Root},
         revision::Revision,
     },
     testing::{Message, Profile},
 };
 use serde_json::json;
-use tokio::sync::mpsc;
 
 use super::{connected, connected_with, said};
 
@@ -127,7 +127,7 @@ async fn typed_results_that_do_not_fit_are_errors() {
 #[tokio::test(start_paused = true)]
 async fn progress_arrives_before_the_answer_and_in_order() {
     let (client, mut session, _server) = connected(Profile::handshake()).await;
-    let (listener, mut progress) = mpsc::unbounded_channel();
+    let (listener, mut progress) = progress_channel();
     let call = client
         .tools()
         .call("slow", json!({}))
@@ -153,11 +153,64 @@ async fn progress_arrives_before_the_answer_and_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_flood_of_progress_leaves_the_newest_and_a_count() {
+    const FLOOD: u32 = 100_000;
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (listener, mut progress) = progress_channel();
+    let call = client.tools().call("slow", json!({})).on_progress(listener);
+    let answering = async {
+        let request = session.expect("tools/call").await;
+        for done in 1..=FLOOD {
+            session.progress(&request, f64::from(done), 0.0).await;
+        }
+        session.answer(&request, said("done")).await;
+    };
+    let (result, ()) = tokio::join!(call, answering);
+    result.expect("an answer");
+    let mut kept = Vec::new();
+    while let Some(report) = progress.recv().await {
+        kept.push(report.progress.as_f64());
+    }
+    assert_eq!(kept.last(), Some(&f64::from(FLOOD)), "the newest is there");
+    assert!(kept.len() <= 64, "{} are kept", kept.len());
+    let all = progress.missed() + u64::try_from(kept.len()).expect("it fits");
+    assert_eq!(all, u64::from(FLOOD), "none is lost without a word");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_listener_that_keeps_up_misses_nothing() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (listener, mut progress) = progress_channel();
+    let call = client.tools().call("slow", json!({})).on_progress(listener);
+    let (taken, mut takes) = tokio::sync::mpsc::channel(1);
+    let listening = async {
+        let mut heard = 0;
+        while progress.recv().await.is_some() {
+            heard += 1;
+            let _ = taken.send(()).await;
+        }
+        (heard, progress.missed())
+    };
+    let answering = async {
+        let request = session.expect("tools/call").await;
+        for done in 1..=200 {
+            session.progress(&request, f64::from(done), 200.0).await;
+            takes.recv().await;
+        }
+        session.answer(&request, said("done")).await;
+    };
+    let (result, heard, ()) = tokio::join!(call, listening, answering);
+    result.expect("an answer");
+    assert_eq!(heard, (200, 0));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refusal_is_handed_up_verbatim() {
     let (client, mut session, _server) = connected(Profile::handshake()).await;
     let answering = async {
         let request = session.expect("resources/read").await;
-        let error = ErrorObject::new(-32002, "no such thing");
+        let mut error = ErrorObject::new(-32002, "no such thing");
+        error.data = RawJson::encode(&json!({"uri": "file:///none"})).ok();
         session.refuse(&request, error).await;
     };
     let read = async { client.resources().read("file:///none").await };
@@ -166,6 +219,9 @@ async fn a_refusal_is_handed_up_verbatim() {
     assert_eq!(error.kind(), ErrorKind::JsonRpc);
     assert_eq!(error.reason(), Reason::ResourceNotFound);
     assert_eq!(error.server_error().map(|error| error.code), Some(-32002));
+    assert_eq!(error.code(), Some(-32002));
+    let details = error.details().map(RawJson::get);
+    assert_eq!(details, Some(r#"{"uri":"file:///none"}"#));
     assert_eq!(error.operation(), "resources/read");
     assert!(!error.is_retryable());
 }
@@ -222,6 +278,60 @@ async fn roots_are_told_and_their_changes_announced() {
     let asked = session.ask("roots/list", json!({})).await;
     let answer = session.reply_to(&asked).await;
     assert_eq!(answer.result()["roots"][0]["uri"], "file:///second");
+}
+
+#[tokio::test(start_paused = true)]
+async fn roots_can_be_looked_at_and_are_not_told_unless_declared() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    assert_eq!(client.roots(), []);
+    client.set_roots([Root::new("file:///here")]);
+    assert_eq!(client.roots(), [Root::new("file:///here")]);
+    // What comes first is not that the roots have changed.
+    let answering = async {
+        let ping = session.recv().await.expect("a message");
+        assert_eq!(ping.method(), "ping");
+        session.answer(&ping, json!({})).await;
+    };
+    let (pong, ()) = tokio::join!(client.ping(), answering);
+    pong.expect("an answer");
+}
+
+#[tokio::test(start_paused = true)]
+async fn notifications_can_be_sent() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let tide = json!({"height": 7.1});
+    client
+        .notify("notifications/acme/tide", &tide)
+        .expect("it is open");
+    let told = session.expect("notifications/acme/tide").await;
+    assert_eq!(told.params(), &tide);
+
+    let error = client.notify("notifications/roots/list_changed", &json!({}));
+    let error = error.expect_err("roots were not declared");
+    assert_eq!(error.kind(), ErrorKind::Capability);
+    assert!(error.to_string().contains("roots.listChanged"), "{error}");
+    let error = client
+        .notify("notifications/acme/tide", &7)
+        .expect_err("no object");
+    assert_eq!(error.reason(), Reason::InvalidParams);
+    client.stop().await;
+    let error = client
+        .notify("notifications/acme/tide", &tide)
+        .expect_err("it is over");
+    assert_eq!(error.kind(), ErrorKind::Shutdown);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ping_works_where_there_is_none() {
+    let (client, mut session, _server) = connected(Profile::stateless()).await;
+    let answering = async {
+        let request = session.expect("server/discover").await;
+        let result = json!({"supportedVersions": ["2026-07-28"], "capabilities": {},
+            "ttlMs": 0, "cacheScope": "private"});
+        session.answer(&request, result).await;
+    };
+    let (pong, ()) = tokio::join!(client.ping(), answering);
+    pong.expect("it is there");
 }
 
 #[tokio::test(start_paused = true)]

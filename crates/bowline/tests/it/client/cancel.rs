@@ -4,11 +4,12 @@ use std::{future::IntoFuture as _, time::Duration};
 
 use bowline::{
     Client,
+    client::progress_channel,
     proto::{ErrorKind, client::Timeouts},
     testing::Profile,
 };
 use serde_json::json;
-use tokio::{sync::mpsc, time::Instant};
+use tokio::time::Instant;
 
 use super::{connected, connected_with, said};
 
@@ -97,7 +98,7 @@ async fn every_class_of_request_has_its_own_time() {
 #[tokio::test(start_paused = true)]
 async fn progress_can_extend_a_deadline_but_not_for_ever() {
     let (client, mut session, _server) = connected(Profile::handshake()).await;
-    let (listener, mut progress) = mpsc::unbounded_channel();
+    let (listener, mut progress) = progress_channel();
     let begun = Instant::now();
     let call = client.tools().call("slow", json!({})).with(|call| {
         call.timeout(Duration::from_secs(10))

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bowline::{
-    Client,
-    proto::{Reason, client::StateName, jsonrpc::ErrorObject},
+    Client, Error,
+    proto::{ErrorKind, Reason, client::StateName, jsonrpc::ErrorObject, model::CallToolResult},
     testing::{FakeServer, Profile},
 };
 use serde_json::json;
@@ -126,7 +126,53 @@ async fn a_request_over_the_limit_is_refused_here() {
         .expect_err("too large");
     assert_eq!(error.reason(), Reason::OversizedFrame);
     assert!(error.to_string().contains("the limit is 1000"), "{error}");
+    assert!(!error.is_connection());
     assert_eq!(client.state(), StateName::Ready);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_there_is_not_is_told_from_what_does_not_fit() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let answering = async {
+        for (method, message) in [
+            ("tools/call", "Unknown tool: x"),
+            ("tools/call", "argument x not found"),
+            ("prompts/get", "Prompt x not found"),
+        ] {
+            let request = session.expect(method).await;
+            let error = ErrorObject::new(-32602, message);
+            session.refuse(&request, error).await;
+        }
+    };
+    let asking = async {
+        let mut reasons = Vec::new();
+        for _ in 0..2 {
+            let refused = client.tools().call("x", json!({})).await;
+            reasons.push(refused.expect_err("refused").reason());
+        }
+        let refused = client.prompts().get("x", [("a", "b")]).await;
+        reasons.push(refused.expect_err("refused").reason());
+        reasons
+    };
+    let (reasons, ()) = tokio::join!(asking, answering);
+    let expected = [
+        Reason::ToolNotFound,
+        Reason::InvalidParams,
+        Reason::PromptNotFound,
+    ];
+    assert_eq!(reasons, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_a_tool_failed_can_be_an_error() {
+    fn strictly(result: CallToolResult) -> Result<CallToolResult, Error> {
+        Ok(result.into_result()?)
+    }
+    let fine = CallToolResult::text("sunny");
+    assert_eq!(strictly(fine.clone()).expect("it did not fail"), fine);
+    let error = strictly(CallToolResult::failure("no such place")).expect_err("it failed");
+    assert_eq!(error.reason(), Reason::ToolExecutionFailed);
+    assert_eq!(error.to_string(), "the tool failed: no such place");
 }
 
 #[tokio::test(start_paused = true)]
@@ -135,4 +181,6 @@ async fn arguments_that_are_no_object_are_the_callers_mistake() {
     let keys: std::collections::HashMap<Vec<u8>, u8> = [(vec![1], 1)].into();
     let error = client.tools().call("any", keys).await.expect_err("no JSON");
     assert_eq!(error.reason(), Reason::InvalidParams);
+    assert_eq!(error.kind(), ErrorKind::Usage);
+    assert!(!error.is_connection() && !error.is_retryable());
 }

@@ -1,6 +1,9 @@
 //! How connections begin and end.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use bowline::{
     Client,
@@ -245,4 +248,66 @@ async fn waiting_until_it_is_back_says_why_it_is_not() {
     let patience = Duration::from_secs(60);
     let (ready, _session) = tokio::join!(client.ready(patience), server.session());
     ready.expect("it is back");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_was_stopped_says_that_and_not_why_it_fell_once() {
+    let (client, session, mut server) = connected(Profile::handshake()).await;
+    session.close();
+    let patience = Duration::from_secs(60);
+    let (ready, _session) = tokio::join!(client.ready(patience), server.session());
+    ready.expect("it is back");
+    assert!(client.health().last_fall.is_some());
+    client.stop().await;
+    for error in [client.ready(patience).await, client.opened().await] {
+        let error = error.expect_err("it was stopped");
+        assert_eq!(error.kind(), ErrorKind::Shutdown, "{error}");
+        assert!(!error.is_retryable());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fall_has_its_time() {
+    let before = SystemTime::now();
+    let (client, session, _server) = connected(Profile::handshake()).await;
+    assert_eq!(client.health().last_fall_at, None);
+    session.close();
+    let mut health = client.watch_health();
+    let fell = health.wait_for(|now| now.failures > 0).await;
+    let at = fell.expect("it lives").last_fall_at.expect("it fell");
+    assert!(before <= at && at <= SystemTime::now());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_dies_again_and_again_is_given_up() {
+    let (transport, mut server) = FakeServer::new(Profile::handshake());
+    let builder = Client::builder().max_restarts(3, Duration::from_secs(60));
+    let client = builder.connect_later(transport);
+    let dying = async {
+        for _ in 0..4 {
+            server.session().await.close();
+        }
+    };
+    let mut health = client.watch_health();
+    let over = async {
+        health
+            .wait_for(|now| now.ended)
+            .await
+            .map(|now| now.clone())
+    };
+    let (over, ()) = tokio::join!(over, dying);
+    let over = over.expect("it lives");
+    assert!(over.gave_up);
+    assert_eq!(over.sessions, 4);
+    let patience = Duration::from_secs(60);
+    let errors = [
+        client.ready(patience).await.expect_err("it is over"),
+        client.ping().await.expect_err("it is over"),
+    ];
+    for error in errors {
+        let text = error.to_string();
+        assert!(text.contains("after 3 restarts within 60s"), "{text}");
+        assert!(text.contains("the server closed the connection"), "{text}");
+        assert!(!error.is_retryable() && error.is_connection());
+    }
 }

@@ -5,7 +5,11 @@ use std::sync::Arc;
 use bowline::{
     Client,
     client::Notification,
-    proto::{ErrorKind, Reason, model::LogLevel, revision::Revision},
+    proto::{
+        ErrorKind, Reason,
+        model::{LogLevel, PingParams},
+        revision::Revision,
+    },
     testing::{FakeSession, Message, Profile},
 };
 use serde_json::{Value, json};
@@ -258,7 +262,8 @@ async fn the_log_level_travels_with_every_request() {
 #[tokio::test(start_paused = true)]
 async fn methods_of_the_other_era_are_not_sent() {
     let (client, mut session, server) = connected(Profile::stateless()).await;
-    let error = client.ping().await.expect_err("there is no ping");
+    let ping = client.request(PingParams::default());
+    let error = ping.await.expect_err("there is no ping");
     assert_eq!(error.reason(), Reason::MethodNotFound);
     client.stop().await;
     session.closed().await;

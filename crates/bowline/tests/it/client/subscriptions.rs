@@ -1,7 +1,15 @@
 //! Subscriptions as values: kept, shared, dropped.
 
-use bowline::{client::Change, testing::Profile};
+use std::time::Duration;
+
+use bowline::{
+    Client,
+    client::Change,
+    proto::{ErrorKind, model::LogLevel},
+    testing::{FakeServer, Profile},
+};
 use serde_json::json;
+use tokio::time::Instant;
 
 use super::connected;
 
@@ -65,4 +73,53 @@ async fn only_news_of_the_resource_and_of_what_is_below_arrive() {
     }
     client.stop().await;
     assert_eq!(changes.next().await, None, "it ends with the connection");
+}
+
+#[tokio::test(start_paused = true)]
+async fn wishes_can_wait_for_the_connection() {
+    let (transport, mut server) = FakeServer::new(Profile::handshake());
+    let client = Client::builder().connect_later(transport);
+    let error = client.resources().subscribe("u:x").await;
+    assert_eq!(error.expect_err("not open").kind(), ErrorKind::State);
+    let error = client.set_log_level(LogLevel::Debug).await;
+    assert_eq!(error.expect_err("not open").kind(), ErrorKind::State);
+    let serving = async {
+        let mut session = server.session().await;
+        for method in ["resources/subscribe", "logging/setLevel"] {
+            let request = session.expect(method).await;
+            session.answer(&request, json!({})).await;
+        }
+        session
+    };
+    let wishing = async {
+        let subscribing = client.resources().subscribe("u:x").wait_for_connection();
+        let setting = client.set_log_level(LogLevel::Debug).wait_for_connection();
+        tokio::join!(subscribing, setting)
+    };
+    let ((subscribed, set), _session) = tokio::join!(wishing, serving);
+    assert_eq!(subscribed.expect("it came up").uri(), "u:x");
+    set.expect("it came up");
+}
+
+#[tokio::test(start_paused = true)]
+async fn wishes_have_the_time_that_they_are_given() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let begun = Instant::now();
+    let second = Duration::from_secs(1);
+    let error = client.resources().subscribe("u:x").timeout(second).await;
+    assert!(error.expect_err("silence").is_timeout());
+    assert_eq!(begun.elapsed(), second);
+    let error = client.set_log_level(LogLevel::Debug).timeout(second).await;
+    assert!(error.expect_err("silence").is_timeout());
+    assert_eq!(begun.elapsed(), 2 * second);
+    let serving = async {
+        let request = session.find("resources/subscribe").await;
+        session.answer(&request, json!({})).await;
+        let request = session.find("resources/subscribe").await;
+        session.answer(&request, json!({})).await;
+    };
+    let (subscribed, ()) = tokio::join!(client.resources().subscribe("u:y"), serving);
+    let error = subscribed.expect("subscribed").end().timeout(second).await;
+    assert!(error.expect_err("silence").is_timeout());
+    assert_eq!(begun.elapsed(), 3 * second);
 }

@@ -10,7 +10,7 @@ use std::{
 
 use bowline::{
     Client,
-    client::{ClientBuilder, Notification},
+    client::{ClientBuilder, Notification, progress_channel},
     proto::{
         client::{Telemetry, Timeouts},
         jsonrpc::RawJson,
@@ -23,7 +23,6 @@ use serde_json::json;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, BufReader},
     process::{Child, Command},
-    sync::mpsc,
 };
 
 use super::rig::lock;
@@ -184,7 +183,7 @@ async fn check_everything(client: &Client) {
     let large = "knot ".repeat(100_000);
     let echoed = text(client, "echo", json!({"message": large})).await;
     assert_eq!(echoed, format!("Echo: {large}"));
-    let (sender, mut progress) = mpsc::unbounded_channel();
+    let (sender, mut progress) = progress_channel();
     let arguments = json!({"duration": 0.2, "steps": 4});
     let call = client
         .tools()
@@ -339,7 +338,7 @@ async fn a_stream_of_changes_that_the_python_sdk_ends_is_opened_again() {
 
 /// How many times the server said how far it is.
 async fn counted(client: &Client, to: usize) -> usize {
-    let (sender, mut progress) = mpsc::unbounded_channel();
+    let (sender, mut progress) = progress_channel();
     let call = client.tools().call("count", json!({"to": to}));
     let counted = within(async { call.on_progress(sender).await }).await;
     assert_eq!(

@@ -6,7 +6,7 @@ use std::{
 };
 
 use bowline::{
-    client::Change,
+    client::{Change, progress_channel},
     proto::{client::CauseKind, http::resume::ResumptionPolicy, model::ElicitResult},
 };
 use serde_json::json;
@@ -45,7 +45,7 @@ async fn what_comes_before_the_answer_arrives_before_it_and_in_order() {
     })
     .await;
     let client = rig.client().await;
-    let (sender, mut progress) = mpsc::unbounded_channel();
+    let (sender, mut progress) = progress_channel();
     let call = client.tools().call("work", json!({})).on_progress(sender);
     call.await.expect("an answer");
     let mut steps = Vec::new();

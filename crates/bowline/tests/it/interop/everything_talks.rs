@@ -7,7 +7,7 @@ use std::{
 };
 
 use bowline::{
-    client::Notification,
+    client::{Notification, progress_channel},
     proto::{
         Reason,
         jsonrpc::{ErrorObject, RawJson},
@@ -61,7 +61,7 @@ async fn log_messages_arrive_from_the_level_asked_for() -> Checked {
 async fn progress_is_reported_step_by_step() -> Checked {
     within(async {
         let peer = everything().await?;
-        let (listener, mut progress) = mpsc::unbounded_channel();
+        let (listener, mut progress) = progress_channel();
         let arguments = json!({"duration": 0.3, "steps": 3});
         let call = peer
             .tools()
@@ -87,7 +87,7 @@ async fn progress_is_reported_step_by_step() -> Checked {
 async fn a_call_that_is_dropped_is_cancelled_on_the_wire() -> Checked {
     within(async {
         let peer = everything().await?;
-        let (listener, mut progress) = mpsc::unbounded_channel();
+        let (listener, mut progress) = progress_channel();
         let arguments = json!({"duration": 4, "steps": 80});
         let call = peer
             .tools()

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bowline::{
-    client::{ClientBuilder, Notification},
+    client::{ClientBuilder, Notification, progress_channel},
     proto::{
         client::{CallOptions, OnInput},
         jsonrpc::RawJson,
@@ -17,7 +17,6 @@ use bowline::{
     },
 };
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 
 use super::rig::{Checked, Fault, Peer, await_notice, builder, script, text_of, within};
 
@@ -191,7 +190,7 @@ async fn progress_is_reported_step_by_step() -> Checked {
     within(async {
         for revision in ERAS {
             let peer = open(builder(), revision).await?;
-            let (listener, mut progress) = mpsc::unbounded_channel();
+            let (listener, mut progress) = progress_channel();
             let call = peer
                 .tools()
                 .call("count", json!({"steps": 3}))
@@ -215,7 +214,7 @@ async fn a_call_that_is_dropped_is_called_off_at_the_server() -> Checked {
     within(async {
         for revision in ERAS {
             let peer = open(builder(), revision).await?;
-            let (listener, mut progress) = mpsc::unbounded_channel();
+            let (listener, mut progress) = progress_channel();
             let call = peer
                 .tools()
                 .call("hang", json!({}))

@@ -1,0 +1,259 @@
+//! Lists: all pages of what the server has of one kind.
+
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use super::{Client, Error, ListLimits, call};
+use crate::{
+    proto::{
+        client::{CallOptions, CallPolicy},
+        model::{
+            self, ListPromptsParams, ListPromptsResult, ListResourceTemplatesParams,
+            ListResourceTemplatesResult, ListResourcesParams, ListResourcesResult, ListToolsParams,
+            ListToolsResult, Prompt, RejectedItem, Resource, ResourceTemplate, ResultObject as _,
+            Tool,
+        },
+    },
+    transport::BoxFuture,
+};
+
+/// A list that has not been asked for yet: say how, then await it.
+///
+/// All pages are asked for, one after the other, as far as
+/// [`ListLimits`] allow.
+///
+/// ```
+/// # use bowline::{Client, Error};
+/// use std::time::Duration;
+///
+/// # async fn example(client: &Client) -> Result<(), Error> {
+/// let tools = client.tools().list().timeout(Duration::from_secs(5)).await?;
+/// # drop(tools);
+/// # Ok(()) }
+/// ```
+#[must_use = "a list is asked for when it is awaited"]
+pub struct List<'a, T> {
+    client: &'a Client,
+    how: How,
+    follow: Follow<'a, T>,
+    under_way: Option<BoxFuture<'a, Result<Listed<T>, Error>>>,
+}
+
+type Follow<'a, T> = fn(&'a Client, How) -> BoxFuture<'a, Result<Listed<T>, Error>>;
+
+/// A whole list, and what did not belong in it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Listed<T> {
+    /// The items, in the order in which they came.
+    pub items: Vec<T>,
+    /// What the server sent as items and does not have the shape of one, each
+    /// with its place in the whole list.
+    pub rejected: Vec<RejectedItem>,
+    /// How many pages it took.
+    pub pages: usize,
+    /// How many bytes it took, counted as they came over the wire.
+    pub bytes: usize,
+}
+
+/// How a list is asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct How {
+    pub(crate) options: CallOptions,
+    limits: Option<ListLimits>,
+}
+
+impl<'a, T> List<'a, T> {
+    pub(crate) fn new<P: Paged<Item = T> + 'a>(client: &'a Client) -> Self
+    where
+        T: Send + Sync,
+    {
+        Self {
+            client,
+            how: How::default(),
+            follow: |client, how| Box::pin(follow::<P>(client, how, |_| {})),
+            under_way: None,
+        }
+    }
+
+    /// Gives the server this long for the whole list, all pages together.
+    /// Otherwise each page has the time of a request, and the list ten times
+    /// that.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.how.options.timeout = Some(timeout);
+        self
+    }
+
+    /// Waits for the connection, if it is down, within the time that there is.
+    /// Otherwise the list fails at once.
+    pub fn wait_for_connection(mut self) -> Self {
+        self.how.options.policy = CallPolicy::WaitReady;
+        self
+    }
+
+    /// Follows this list so far, whatever the client's limits.
+    pub fn limits(mut self, limits: ListLimits) -> Self {
+        self.how.limits = Some(limits);
+        self
+    }
+
+    /// Asks for the list, and gives also what the server sent as items and
+    /// does not have the shape of one. Such things are left out otherwise,
+    /// unless the client is [strict](super::ClientBuilder::strict).
+    ///
+    /// # Errors
+    ///
+    /// As for the list itself.
+    pub async fn with_rejected(self) -> Result<Listed<T>, Error> {
+        (self.follow)(self.client, self.how).await
+    }
+}
+
+impl<T> Future for List<'_, T> {
+    type Output = Result<Vec<T>, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let begin = || (this.follow)(this.client, this.how.clone());
+        let under_way = this.under_way.get_or_insert_with(begin);
+        let listed = under_way.as_mut().poll(cx);
+        listed.map(|listed| listed.map(|listed| listed.items))
+    }
+}
+
+impl<T> fmt::Debug for List<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("List")
+            .field("how", &self.how)
+            .finish_non_exhaustive()
+    }
+}
+
+impl From<CallOptions> for How {
+    fn from(options: CallOptions) -> Self {
+        Self {
+            options,
+            limits: None,
+        }
+    }
+}
+
+/// Follows the pages of a list to the end, and shows each.
+///
+/// # Errors
+///
+/// Where a page cannot be had, or the list is not to be followed.
+pub(crate) async fn follow<P: Paged>(
+    client: &Client,
+    how: How,
+    mut each: impl FnMut(&P::Result) + Send,
+) -> Result<Listed<P::Item>, Error> {
+    let How {
+        mut options,
+        limits,
+    } = how;
+    let mut pages = client.pages(P::METHOD);
+    if let Some(limits) = limits {
+        pages = pages.limits(limits);
+    }
+    if let Some(timeout) = options.timeout {
+        pages = pages.timeout(timeout);
+    }
+    let mut items = Vec::new();
+    let mut rejected = Vec::new();
+    let mut cursor = None;
+    loop {
+        options.timeout = Some(pages.page_timeout());
+        let call = client.request(P::page(cursor)).options(options.clone());
+        let ended = call.outcome().await?;
+        let json = call::result(client.shared(), P::METHOD, ended);
+        let json = json.map_err(|error| pages.failed(error))?;
+        let result = P::Result::decode(&json);
+        let result = result.map_err(|error| Error::undecodable(P::METHOD, error))?;
+        each(&result);
+        let page = P::open(result);
+        let (seen, next) = (rejected.len(), page.next);
+        let before = items.len() + seen;
+        rejected.extend(page.rejected.into_iter().map(|mut item| {
+            item.index += before;
+            item
+        }));
+        if let Some(first) = rejected.first().filter(|_| client.shared().settings.strict) {
+            return Err(Error::undecodable(P::METHOD, first.error.clone()));
+        }
+        // What is no item takes room, too.
+        let others = rejected[seen..].iter().map(|item| item.raw.get());
+        let names = page.items.iter().map(P::name).chain(others);
+        let next = pages.turn(json.len(), names, next)?;
+        items.extend(page.items);
+        cursor = match next {
+            Some(next) => Some(next),
+            None => break,
+        };
+    }
+    Ok(Listed {
+        items,
+        rejected,
+        pages: pages.pages_read(),
+        bytes: pages.bytes_read(),
+    })
+}
+
+/// A request for a page of a list.
+pub(crate) trait Paged: model::Request + Send + Sync {
+    /// What is listed.
+    type Item: Send + Sync + 'static;
+
+    /// The request for the page at `cursor`.
+    fn page(cursor: Option<String>) -> Self;
+
+    /// Takes a page apart.
+    fn open(result: Self::Result) -> Page<Self::Item>;
+
+    /// What tells items apart.
+    fn name(item: &Self::Item) -> &str;
+}
+
+/// A page of a list.
+pub(crate) struct Page<T> {
+    items: Vec<T>,
+    rejected: Vec<RejectedItem>,
+    next: Option<String>,
+}
+
+macro_rules! paged {
+    ($params:ident => $result:ident, $field:ident: $item:ident by $name:ident) => {
+        impl Paged for $params {
+            type Item = $item;
+
+            fn page(cursor: Option<String>) -> Self {
+                let mut params = Self::default();
+                params.cursor = cursor;
+                params
+            }
+
+            fn open(result: $result) -> Page<$item> {
+                Page {
+                    items: result.$field,
+                    rejected: result.rejected,
+                    next: result.next_cursor,
+                }
+            }
+
+            fn name(item: &$item) -> &str {
+                &item.$name
+            }
+        }
+    };
+}
+
+paged!(ListToolsParams => ListToolsResult, tools: Tool by name);
+paged!(ListResourcesParams => ListResourcesResult, resources: Resource by uri);
+paged!(ListResourceTemplatesParams => ListResourceTemplatesResult,
+    resource_templates: ResourceTemplate by uri_template);
+paged!(ListPromptsParams => ListPromptsResult, prompts: Prompt by name);

@@ -1,0 +1,257 @@
+//! Progress of a call, on its way to whoever listens.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    future::poll_fn,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+use futures_core::Stream;
+
+use super::unfold::Unfold;
+use crate::proto::model::{Extra, ProgressParams};
+
+/// How many reports wait for a slow listener before the oldest go.
+const MAX_WAITING: usize = 64;
+
+/// How many bytes these may have, unless it is one alone.
+const MAX_WAITING_BYTES: usize = 256 * 1024;
+
+/// What a member of a report takes beside its text.
+const PER_MEMBER: usize = 64;
+
+/// A channel for the progress of a call; see
+/// [`Call::on_progress`](super::Call::on_progress).
+///
+/// It holds a few reports at most. A server that reports faster than you
+/// listen does not fill your memory: the oldest reports make room for the
+/// newest, and [`ProgressReceiver::missed`] tells how many have.
+///
+/// ```
+/// # use bowline::{Client, Error};
+/// use bowline::client::progress_channel;
+///
+/// # async fn example(client: &Client) -> Result<(), Error> {
+/// let (sender, mut progress) = progress_channel();
+/// let watching = tokio::spawn(async move {
+///     while let Some(step) = progress.recv().await {
+///         println!("{} of {:?}", step.progress, step.total);
+///     }
+/// });
+/// client.tools().call("climb", serde_json::json!({})).on_progress(sender).await?;
+/// # drop(watching);
+/// # Ok(()) }
+/// ```
+#[must_use]
+pub fn progress_channel() -> (ProgressSender, ProgressReceiver) {
+    let state = State {
+        senders: 1,
+        ..State::default()
+    };
+    let shared = Arc::new(Mutex::new(state));
+    let sender = ProgressSender(Arc::clone(&shared));
+    (sender, ProgressReceiver(shared))
+}
+
+/// Where the progress of a call is put in. See [`progress_channel`].
+pub struct ProgressSender(Arc<Mutex<State>>);
+
+/// Where the progress of a call comes out. See [`progress_channel`].
+pub struct ProgressReceiver(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<ProgressParams>,
+    bytes: usize,
+    missed: u64,
+    senders: usize,
+    /// Nobody listens any more.
+    deaf: bool,
+    listener: Option<Waker>,
+}
+
+impl ProgressSender {
+    pub(crate) fn send(&self, progress: ProgressParams) {
+        let mut state = lock(&self.0);
+        if state.deaf {
+            return;
+        }
+        state.put(progress);
+        wake(state);
+    }
+}
+
+impl Clone for ProgressSender {
+    fn clone(&self) -> Self {
+        lock(&self.0).senders += 1;
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl Drop for ProgressSender {
+    fn drop(&mut self) {
+        let mut state = lock(&self.0);
+        state.senders -= 1;
+        if state.senders == 0 {
+            wake(state);
+        }
+    }
+}
+
+impl ProgressReceiver {
+    /// The next report, the oldest that is still there; `None` once all calls
+    /// have ended that report here.
+    pub async fn recv(&mut self) -> Option<ProgressParams> {
+        poll_fn(|cx| self.poll_recv(cx)).await
+    }
+
+    /// As [`recv`](Self::recv), for those who poll.
+    pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<ProgressParams>> {
+        let mut state = lock(&self.0);
+        if let Some(next) = state.take() {
+            return Poll::Ready(Some(next));
+        }
+        if state.senders == 0 {
+            return Poll::Ready(None);
+        }
+        state.listener = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// How many reports were left out so far, because newer ones came before
+    /// they were taken.
+    #[must_use]
+    pub fn missed(&self) -> u64 {
+        lock(&self.0).missed
+    }
+
+    /// The same reports as a [`Stream`].
+    pub fn into_stream(self) -> impl Stream<Item = ProgressParams> + Send {
+        Unfold::new(self, async |mut receiver| {
+            let next = receiver.recv().await?;
+            Some((next, receiver))
+        })
+    }
+}
+
+impl Drop for ProgressReceiver {
+    fn drop(&mut self) {
+        let mut state = lock(&self.0);
+        state.deaf = true;
+        state.waiting = VecDeque::new();
+    }
+}
+
+impl State {
+    fn put(&mut self, progress: ProgressParams) {
+        self.bytes += weight(&progress);
+        self.waiting.push_back(progress);
+        while self.waiting.len() > MAX_WAITING
+            || (self.bytes > MAX_WAITING_BYTES && self.waiting.len() > 1)
+        {
+            self.take();
+            self.missed += 1;
+        }
+    }
+
+    fn take(&mut self) -> Option<ProgressParams> {
+        let taken = self.waiting.pop_front()?;
+        self.bytes -= weight(&taken);
+        Some(taken)
+    }
+}
+
+/// The bytes of a report that a server can make as many as it likes.
+fn weight(progress: &ProgressParams) -> usize {
+    let members = |extra: &Extra| -> usize {
+        let members = extra.iter();
+        members
+            .map(|(key, value)| key.len() + value.get().len() + PER_MEMBER)
+            .sum()
+    };
+    let message = progress.message.as_ref().map_or(0, String::len);
+    let meta = progress.meta.as_ref();
+    message + meta.map_or(0, |meta| members(meta.members())) + members(&progress.extra)
+}
+
+/// Wakes whoever listens, once nothing is locked any more.
+fn wake(mut state: MutexGuard<'_, State>) {
+    let listener = state.listener.take();
+    drop(state);
+    if let Some(listener) = listener {
+        listener.wake();
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    // Nothing that holds the lock can panic halfway.
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for ProgressSender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProgressSender").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ProgressReceiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = lock(&self.0);
+        f.debug_struct("ProgressReceiver")
+            .field("waiting", &state.waiting.len())
+            .field("missed", &state.missed)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proto::model::ProgressToken;
+
+    fn report(step: u32, message: &str) -> ProgressParams {
+        let mut report = ProgressParams::new(ProgressToken::from(1_u64), f64::from(step));
+        report.message = Some(message.to_owned());
+        report
+    }
+
+    /// Sends these, and gives what came through and how many did not.
+    fn through(reports: impl IntoIterator<Item = ProgressParams>) -> (Vec<f64>, u64) {
+        let (sender, receiver) = progress_channel();
+        for report in reports {
+            sender.send(report);
+        }
+        let mut state = lock(&receiver.0);
+        let taken = std::iter::from_fn(|| state.take());
+        let steps = taken.map(|report| report.progress.as_f64()).collect();
+        assert_eq!(state.bytes, 0);
+        (steps, state.missed)
+    }
+
+    #[test]
+    fn the_newest_stay() {
+        let (steps, missed) = through((0..100).map(|step| report(step, "")));
+        assert_eq!(steps, (36..100).map(f64::from).collect::<Vec<_>>());
+        assert_eq!(missed, 36);
+    }
+
+    #[test]
+    fn long_reports_count_by_their_length() {
+        let long = "x".repeat(MAX_WAITING_BYTES / 2);
+        let (steps, missed) = through((0..10).map(|step| report(step, &long)));
+        assert_eq!((steps, missed), (vec![8.0, 9.0], 8));
+        let huge = "x".repeat(MAX_WAITING_BYTES * 2);
+        let (steps, missed) = through((0..3).map(|step| report(step, &huge)));
+        assert_eq!((steps, missed), (vec![2.0], 2), "the newest stays anyway");
+    }
+
+    #[test]
+    fn nothing_is_kept_for_those_who_have_gone() {
+        let (sender, receiver) = progress_channel();
+        drop(receiver);
+        sender.send(report(1, "unheard"));
+        assert!(lock(&sender.0).waiting.is_empty());
+    }
+}
