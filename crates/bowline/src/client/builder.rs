@@ -268,7 +268,12 @@ impl ClientBuilder {
         self
     }
 
-    /// Sees what happens inside, as it happens. Must be quick.
+    /// Sees what happens inside, in order, shortly after it happened.
+    ///
+    /// It is called on tasks of callers and of the connection, so it must be
+    /// quick and must not wait. It may use the client. Where it is slower than
+    /// what happens, some of that is left out, and
+    /// [`Telemetry::ObservationsLost`] says how much.
     #[must_use]
     pub fn observer(mut self, observer: impl Fn(&Telemetry) + Send + Sync + 'static) -> Self {
         self.host.observer = Some(Arc::new(observer));

@@ -35,8 +35,7 @@ pub(crate) async fn run(
             };
             if let Err(Panicked(error)) = done {
                 let method = notification.method().into();
-                let seen = Telemetry::HandlerException { method, error };
-                shared.host.observe(&seen);
+                shared.observe(Telemetry::HandlerException { method, error });
             }
         }
     }

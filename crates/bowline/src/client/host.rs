@@ -56,6 +56,8 @@ pub(crate) struct Host {
     pub(crate) elicit: Option<Answerer>,
     pub(crate) sample: Option<Answerer>,
     pub(crate) observer: Option<Observer>,
+    /// What the client is called in telemetry.
+    pub(crate) name: Arc<str>,
     listeners: Mutex<Listeners>,
     running: Mutex<HashMap<Task, AbortHandle>>,
     holds: Mutex<HashMap<Box<str>, Held>>,
@@ -81,12 +83,24 @@ enum Task {
 }
 
 impl Host {
-    pub(crate) fn observe(&self, telemetry: &Telemetry) {
+    /// Whether anybody looks on.
+    pub(crate) fn has_observers(&self) -> bool {
         #[cfg(feature = "tracing")]
-        super::trace::emit("client", telemetry);
+        if tracing::level_filters::LevelFilter::current()
+            != tracing::level_filters::LevelFilter::OFF
+        {
+            return true;
+        }
+        self.observer.is_some()
+    }
+
+    /// Shows something to those who look on. It is their code, called amid
+    /// ours: a panic must not get out and leave callers behind who wait for
+    /// ever. Nothing may be locked.
+    pub(super) fn observe(&self, telemetry: &Telemetry) {
+        #[cfg(feature = "tracing")]
+        let _ = catch_unwind(AssertUnwindSafe(|| super::trace::emit(&self.name, telemetry)));
         if let Some(observer) = &self.observer {
-            // It is the host's code, called amid ours: a panic must not get out
-            // and leave callers behind who wait for ever.
             let _ = catch_unwind(AssertUnwindSafe(|| observer(telemetry)));
         }
     }

@@ -8,14 +8,23 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::shared::Inner;
-use crate::proto::client::Outcome;
+use super::shared::{Inner, Shared};
+use crate::proto::client::{Outcome, Telemetry};
 
 /// What is shared, locked. Those whose calls end meanwhile are told when it is
-/// unlocked: they would only come and wait for the lock.
+/// unlocked: they would only come and wait for the lock. So are those who look
+/// on, whose code is not ours and may use the connection itself.
 pub(crate) struct Locked<'a> {
     // The order matters: first it is unlocked, then they are told.
     inner: MutexGuard<'a, Inner>,
+    after: After<'a>,
+}
+
+/// What is told afterwards. Dropping it does so.
+struct After<'a> {
+    shared: &'a Shared,
+    seen: Vec<Telemetry>,
+    // Dropped, and so told, after those who look on have been.
     ended: Ended,
 }
 
@@ -27,9 +36,13 @@ pub(super) struct Ended {
 }
 
 impl<'a> Locked<'a> {
-    pub(super) fn new(inner: MutexGuard<'a, Inner>) -> Self {
-        let ended = Ended::default();
-        Self { inner, ended }
+    pub(super) fn new(shared: &'a Shared, inner: MutexGuard<'a, Inner>) -> Self {
+        let after = After {
+            shared,
+            seen: Vec::new(),
+            ended: Ended::default(),
+        };
+        Self { inner, after }
     }
 }
 
@@ -50,7 +63,16 @@ impl DerefMut for Locked<'_> {
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
         if self.inner.ended_calls.first.is_some() {
-            self.ended = mem::take(&mut self.inner.ended_calls);
+            self.after.ended = mem::take(&mut self.inner.ended_calls);
+        }
+        self.inner.observations.begin(&mut self.after.seen);
+    }
+}
+
+impl Drop for After<'_> {
+    fn drop(&mut self) {
+        if !self.seen.is_empty() {
+            self.shared.show(mem::take(&mut self.seen));
         }
     }
 }

@@ -12,6 +12,7 @@ mod host;
 pub(crate) mod list;
 mod locked;
 mod notification;
+mod observations;
 mod operation;
 mod pages;
 mod progress;

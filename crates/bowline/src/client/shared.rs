@@ -2,12 +2,13 @@
 //!
 //! Callers and the driver's task meet here. Whoever makes the machine say
 //! something carries it out at once, under the lock, which is held for as long
-//! as that takes and never across a wait.
+//! as that takes and never across a wait. Code of the application's does not
+//! run under it: it may use the connection itself.
 
 use std::{
     future::Future,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker, ready},
     time::Duration,
 };
@@ -22,6 +23,7 @@ use super::{
     health::Health,
     host::Host,
     locked::{Ended, Locked},
+    observations::Observations,
 };
 use crate::{
     proto::{
@@ -68,6 +70,7 @@ pub(crate) struct Inner {
     pub(crate) ended: bool,
     waiting: CallMap<Waiter>,
     pub(super) ended_calls: Ended,
+    pub(super) observations: Observations,
 }
 
 /// Somebody who waits for the end of a call.
@@ -98,6 +101,7 @@ impl Shared {
             ended: false,
             waiting: CallMap::default(),
             ended_calls: Ended::default(),
+            observations: Observations::default(),
         };
         Arc::new(Self {
             inner: Mutex::new(inner),
@@ -109,9 +113,14 @@ impl Shared {
     }
 
     pub(crate) fn lock(&self) -> Locked<'_> {
+        Locked::new(self, self.lock_quietly())
+    }
+
+    /// As [`lock`](Self::lock); nobody is told anything afterwards.
+    pub(super) fn lock_quietly(&self) -> MutexGuard<'_, Inner> {
         // A panic under the lock would be a bug of ours; whoever comes next
         // should still get an answer.
-        Locked::new(self.inner.lock().unwrap_or_else(PoisonError::into_inner))
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The machine's idea of now.
@@ -210,7 +219,11 @@ impl Shared {
                 }
                 Output::Done { call, outcome } => inner.finish(call, outcome),
                 Output::Event(event) => self.event(inner, event),
-                Output::Telemetry(telemetry) => self.host.observe(&telemetry),
+                Output::Telemetry(seen) => {
+                    if self.host.has_observers() {
+                        inner.observations.push(seen);
+                    }
+                }
                 Output::Idle(deadline) => {
                     inner.deadline = deadline;
                     return;

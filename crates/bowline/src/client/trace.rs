@@ -102,6 +102,7 @@ pub(crate) fn emit(client: &str, seen: &Telemetry) {
         Telemetry::CancelSent { id } => say!(level, event, client, id),
         Telemetry::ToolDropped { tool, .. } => say!(level, event, client, tool = &**tool),
         Telemetry::TombstonesSwept { count } => say!(level, event, client, count),
+        Telemetry::ObservationsLost { count } => say!(level, event, client, count),
         _ => say!(level, event, client),
     }
 }
@@ -129,6 +130,7 @@ fn level(seen: &Telemetry) -> Level {
         Telemetry::Violation { .. }
         | Telemetry::NotificationDropped { .. }
         | Telemetry::RetryExhausted { .. }
+        | Telemetry::ObservationsLost { .. }
         | Telemetry::ToolDropped { .. } => Level::WARN,
         _ => Level::DEBUG,
     }

@@ -6,6 +6,7 @@ mod errors;
 mod handlers;
 mod lifecycle;
 mod notifications;
+mod observers;
 mod pages;
 mod parked;
 mod reconnect;
