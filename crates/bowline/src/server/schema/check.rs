@@ -6,12 +6,22 @@ use serde_json::{Map, Value};
 
 use super::{
     Fault, anchors,
-    keyword::{Keyword, Node, Own, Shown, count},
+    budget::Budget,
+    keyword::{Keyword, Node, Own, count},
+    pattern::Pattern,
+    shown::{Shown, short},
 };
+
+/// How many faults are collected. Nobody is told of more.
+pub(super) const MAX_FAULTS: usize = 16;
+
+/// How many unexpected members are named.
+const MAX_NAMED: usize = 8;
 
 /// One look at a value.
 pub(super) struct Check<'a> {
     pub(super) nodes: &'a [Vec<Keyword>],
+    pub(super) budget: &'a Budget,
     /// Whether all faults are wanted. Otherwise the first one ends it.
     thorough: bool,
     pub(super) faults: Vec<Fault>,
@@ -26,19 +36,20 @@ enum Place<'a> {
 
 impl<'a> Check<'a> {
     /// To know whether it fits.
-    pub(super) fn quick(nodes: &'a [Vec<Keyword>]) -> Self {
+    pub(super) fn quick(nodes: &'a [Vec<Keyword>], budget: &'a Budget) -> Self {
         Self {
             nodes,
+            budget,
             thorough: false,
             faults: Vec::new(),
         }
     }
 
     /// To know what does not fit.
-    pub(super) fn thorough(nodes: &'a [Vec<Keyword>]) -> Self {
+    pub(super) fn thorough(nodes: &'a [Vec<Keyword>], budget: &'a Budget) -> Self {
         Self {
             thorough: true,
-            ..Self::quick(nodes)
+            ..Self::quick(nodes, budget)
         }
     }
 
@@ -47,19 +58,27 @@ impl<'a> Check<'a> {
     }
 
     fn node(&mut self, node: Node, value: &Value, place: &Place<'_>) -> bool {
-        let nodes = self.nodes;
-        self.all(&nodes[node], |check, keyword| {
+        let keywords = &self.nodes[node];
+        if !self.budget.take(1 + count(keywords.len())) {
+            return false;
+        }
+        self.all(keywords, |check, keyword| {
             check.keyword(keyword, value, place)
         })
     }
 
+    /// Whether a text matches.
+    pub(super) fn matches(&self, pattern: &Pattern, text: &str) -> bool {
+        self.budget.take(pattern.cost(text)) && pattern.is_match(text)
+    }
+
     /// Whether something fits, without a word about why not.
     pub(super) fn fits(&self, node: Node, value: &Value) -> bool {
-        Check::quick(self.nodes).node(node, value, &Place::Root)
+        Check::quick(self.nodes, self.budget).node(node, value, &Place::Root)
     }
 
     /// Whether all fit. Goes on after the first that does not, if all faults
-    /// are wanted.
+    /// are wanted and there is room for more.
     fn all<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
@@ -68,7 +87,8 @@ impl<'a> Check<'a> {
         let mut all = true;
         for item in items {
             all &= fits(self, item);
-            if !all && !self.thorough {
+            let enough = !self.thorough || self.faults.len() >= MAX_FAULTS;
+            if !all && (enough || self.budget.is_spent()) {
                 return false;
             }
         }
@@ -76,9 +96,9 @@ impl<'a> Check<'a> {
     }
 
     fn require(&mut self, met: bool, place: &Place<'_>, why: impl FnOnce() -> String) -> bool {
-        if !met && self.thorough {
+        if !met && self.thorough && self.faults.len() < MAX_FAULTS {
             self.faults.push(Fault {
-                place: place.pointer(),
+                place: short(place.pointer()),
                 message: why(),
             });
         }
@@ -88,7 +108,8 @@ impl<'a> Check<'a> {
     fn keyword(&mut self, keyword: &Keyword, value: &Value, place: &Place<'_>) -> bool {
         match (keyword, value) {
             (Keyword::Own(own), _) => {
-                self.require(own.is_met(value), place, || own.complaint(value))
+                let met = self.budget.take(own.cost(value)) && own.is_met(value);
+                self.require(met, place, || own.complaint(value))
             }
             (Keyword::Ref(node), _) => self.node(*node, value, place),
             (Keyword::AllOf(nodes), _) => {
@@ -184,6 +205,11 @@ impl<'a> Check<'a> {
         place: &Place<'_>,
     ) -> bool {
         match keyword {
+            Keyword::DependentSchemas(nodes) | Keyword::Properties(nodes)
+                if !self.budget.take(count(nodes.len())) =>
+            {
+                false
+            }
             Keyword::DependentSchemas(nodes) => self.all(nodes, |check, (name, node)| {
                 !members.contains_key(name) || check.node(*node, value, place)
             }),
@@ -192,9 +218,9 @@ impl<'a> Check<'a> {
                 member.is_none_or(|member| check.node(*node, member, &Place::Member(place, name)))
             }),
             Keyword::PatternProperties(nodes) => self.all(nodes, |check, (pattern, node)| {
-                let matching = members.iter().filter(|(name, _)| pattern.is_match(name));
-                check.all(matching, |check, (name, member)| {
-                    check.node(*node, member, &Place::Member(place, name))
+                check.all(members, |check, (name, member)| {
+                    !check.matches(pattern, name)
+                        || check.node(*node, member, &Place::Member(place, name))
                 })
             }),
             Keyword::Additional {
@@ -203,14 +229,15 @@ impl<'a> Check<'a> {
                 node,
             } => {
                 let others = members.iter().filter(|(name, _)| {
-                    !named.contains(name) && !patterns.iter().any(|it| it.is_match(name))
+                    self.budget.take(1)
+                        && !named.contains(*name)
+                        && !patterns.iter().any(|it| self.matches(it, name))
                 });
                 self.others("Additional", others.collect(), *node, place)
             }
             Keyword::Unevaluated { within, node } => {
-                let others = members
-                    .iter()
-                    .filter(|(name, _)| !self.evaluates(*within, name, value));
+                let known = self.evaluated(*within, members, value);
+                let others = members.iter().filter(|(name, _)| !known.has(name));
                 self.others("Unevaluated", others.collect(), *node, place)
             }
             Keyword::PropertyNames(node) => self.all(members.keys(), |check, name| {
@@ -242,13 +269,16 @@ fn none_of(keyword: &str, value: &Value) -> String {
     format!("{value} is not valid under any of the schemas listed in the '{keyword}' keyword")
 }
 
+/// Names the first members only, where there are many.
 fn unexpected(which: &str, members: &[(&String, &Value)]) -> String {
-    let quoted: Vec<String> = members
-        .iter()
-        .map(|(name, _)| format!("'{name}'"))
-        .collect();
+    let names = members.iter().take(MAX_NAMED);
+    let quoted: Vec<String> = names.map(|(name, _)| format!("'{name}'")).collect();
     let were = if members.len() == 1 { "was" } else { "were" };
-    let quoted = quoted.join(", ");
+    let mut quoted = short(quoted.join(", "));
+    if let more @ 1.. = members.len().saturating_sub(MAX_NAMED) {
+        // Writing to a string cannot fail.
+        let _ = write!(quoted, " and {more} more");
+    }
     format!("{which} properties are not allowed ({quoted} {were} unexpected)")
 }
 

@@ -1,14 +1,16 @@
 //! Reading a schema once, so that values need not be held against JSON.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use regex_lite::Regex;
 use serde_json::{Map, Number, Value};
 
 use super::{
     anchors,
-    keyword::{Keyword, Node, Own, Shown, Type},
+    key::Options,
+    keyword::{Keyword, Node, Own, Type},
+    pattern::Pattern,
     refs,
+    shown::Shown,
 };
 
 type Result<T> = std::result::Result<T, String>;
@@ -160,14 +162,14 @@ impl<'a> Compiler<'a> {
     }
 
     fn for_members(&mut self, schema: &Schema<'_>, keywords: &mut Vec<Keyword>) -> Result<()> {
-        let (mut names, mut patterns) = (Vec::new(), Vec::new());
+        let (mut names, mut patterns) = (BTreeSet::new(), Vec::new());
         if let Some(nodes) = self.named(schema, "properties")? {
             names.extend(nodes.iter().map(|(name, _)| name.clone()));
             keywords.push(Keyword::Properties(nodes));
         }
         if let Some(nodes) = self.named(schema, "patternProperties")? {
             let compiled = nodes.into_iter().map(|(pattern, node)| {
-                let pattern = regex(&pattern)?;
+                let pattern = Pattern::new(&pattern)?;
                 patterns.push(pattern.clone());
                 Ok((pattern, node))
             });
@@ -231,7 +233,7 @@ impl Schema<'_> {
         let mut own = Vec::new();
         own.extend(self.types()?.map(Own::Types));
         own.extend(self.members.get("const").cloned().map(Own::Const));
-        own.extend(self.array("enum")?.map(<[_]>::to_vec).map(Own::Enum));
+        own.extend(self.array("enum")?.map(Options::new).map(Own::Enum));
         own.extend(self.number("minimum")?.map(Own::Minimum));
         own.extend(self.number("maximum")?.map(Own::Maximum));
         own.extend(self.number("exclusiveMinimum")?.map(Own::ExclusiveMinimum));
@@ -247,7 +249,7 @@ impl Schema<'_> {
         if let Some(pattern) = self.members.get("pattern") {
             let pattern = pattern.as_str();
             let pattern = pattern.ok_or_else(|| self.fault("pattern", "must be a string"))?;
-            own.push(Own::Pattern(regex(pattern)?));
+            own.push(Own::Pattern(Pattern::new(pattern)?));
         }
         own.extend(self.limit("minItems")?.map(Own::MinItems));
         own.extend(self.limit("maxItems")?.map(Own::MaxItems));
@@ -337,8 +339,4 @@ fn percent_decoded(text: &str) -> Option<String> {
         bytes.extend_from_slice(rest.as_bytes());
     }
     String::from_utf8(bytes).ok()
-}
-
-fn regex(pattern: &str) -> Result<Regex> {
-    Regex::new(pattern).map_err(|error| format!("{pattern:?} is no pattern: {error}"))
 }

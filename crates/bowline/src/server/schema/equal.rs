@@ -4,6 +4,9 @@ use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
+/// Beyond all integers there are in JSON texts.
+const BEYOND: f64 = 1e30;
+
 /// Which of two numbers is greater, however they are written.
 pub(super) fn compare(left: &Number, right: &Number) -> Ordering {
     match (integer(left), integer(right)) {
@@ -16,6 +19,8 @@ pub(super) fn compare(left: &Number, right: &Number) -> Ordering {
 
 /// Whether two values are the same: numbers by value, objects in any order.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
+    #[cfg(test)]
+    COMPARED.set(COMPARED.get() + 1);
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => compare(left, right).is_eq(),
         (Value::Array(left), Value::Array(right)) => {
@@ -31,6 +36,17 @@ pub(super) fn same(left: &Value, right: &Value) -> bool {
         }
         _ => left == right,
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    static COMPARED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// How many values were compared on this thread.
+#[cfg(test)]
+pub(super) fn compared() -> u64 {
+    COMPARED.get()
 }
 
 /// Whether a number has no fraction.
@@ -49,6 +65,15 @@ pub(super) fn is_multiple(number: &Number, of: &Number) -> bool {
     quotient.is_finite() && off <= quotient.abs().max(1.0) * 1e-12
 }
 
+/// A number that has no fraction, where it is one of those that are compared
+/// exactly: equal numbers have equal ones, and those that have none are equal
+/// only to the same double.
+pub(super) fn whole(number: &Number) -> Option<i128> {
+    let float = float(number);
+    let near = float.fract() == 0.0 && float.abs() < BEYOND;
+    integer(number).or_else(|| near.then_some(float as i128))
+}
+
 fn integer(number: &Number) -> Option<i128> {
     let signed = number.as_i64().map(i128::from);
     signed.or_else(|| number.as_u64().map(i128::from))
@@ -59,8 +84,6 @@ fn float(number: &Number) -> f64 {
 }
 
 fn with_float(integer: i128, float: f64) -> Ordering {
-    /// Beyond all integers there are in JSON texts.
-    const BEYOND: f64 = 1e30;
     if float.abs() >= BEYOND {
         return by_value(0.0, float);
     }

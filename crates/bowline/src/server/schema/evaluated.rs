@@ -1,37 +1,86 @@
 //! Which members of an object a schema has looked at.
 
-use serde_json::Value;
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
 
 use super::{
     check::Check,
-    keyword::{Keyword, Node},
+    keyword::{Keyword, Node, count},
 };
 
+/// The members that were looked at.
+#[derive(Default)]
+pub(super) struct Evaluated<'a> {
+    all: bool,
+    names: HashSet<&'a str>,
+}
+
+impl Evaluated<'_> {
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.all || self.names.contains(name)
+    }
+}
+
+/// An object, as its members and as the value that it is.
+#[derive(Clone, Copy)]
+struct Object<'a> {
+    members: &'a Map<String, Value>,
+    value: &'a Value,
+}
+
 impl Check<'_> {
-    /// Whether a schema has looked at a member of an object, itself or by those
-    /// that it holds the same object against. Those that do not fit it have not.
-    pub(super) fn evaluates(&self, node: Node, name: &str, value: &Value) -> bool {
-        let keywords = self.nodes[node].iter();
-        // The one that asks does not answer for itself.
-        let mut others = keywords.filter(|it| !matches!(it, Keyword::Unevaluated { .. }));
-        others.any(|keyword| self.keyword_evaluates(keyword, name, value))
+    /// The members that a schema has looked at, itself or by those that it holds
+    /// the same object against. Those that the object does not fit have not.
+    pub(super) fn evaluated<'v>(
+        &self,
+        node: Node,
+        members: &'v Map<String, Value>,
+        value: &'v Value,
+    ) -> Evaluated<'v> {
+        let mut evaluated = Evaluated::default();
+        self.evaluates(node, Object { members, value }, &mut evaluated);
+        evaluated
     }
 
-    fn keyword_evaluates(&self, keyword: &Keyword, name: &str, value: &Value) -> bool {
-        let has_rest = |node: &Node| {
-            let mut keywords = self.nodes[*node].iter();
-            keywords.any(|it| matches!(it, Keyword::Unevaluated { .. }))
-        };
-        let fitting = |node: &Node| {
-            self.fits(*node, value) && (has_rest(node) || self.evaluates(*node, name, value))
-        };
+    fn evaluates<'v>(&self, node: Node, object: Object<'v>, evaluated: &mut Evaluated<'v>) {
+        for keyword in &self.nodes[node] {
+            // With all of them there is nothing to add.
+            if evaluated.all || !self.budget.take(1) {
+                return;
+            }
+            self.keyword_evaluates(keyword, object, evaluated);
+        }
+    }
+
+    /// The one that asks, `Unevaluated`, does not answer for itself.
+    fn keyword_evaluates<'v>(
+        &self,
+        keyword: &Keyword,
+        object: Object<'v>,
+        evaluated: &mut Evaluated<'v>,
+    ) {
+        let Object { members, value } = object;
         match keyword {
-            Keyword::Properties(nodes) => nodes.iter().any(|(known, _)| known == name),
-            Keyword::PatternProperties(nodes) => nodes.iter().any(|(it, _)| it.is_match(name)),
-            Keyword::Additional { .. } => true,
-            Keyword::Ref(node) => fitting(node),
+            Keyword::Properties(nodes) => {
+                self.budget.take(count(nodes.len()));
+                let known = nodes
+                    .iter()
+                    .filter_map(|(name, _)| members.get_key_value(name));
+                evaluated.names.extend(known.map(|(name, _)| &**name));
+            }
+            Keyword::PatternProperties(nodes) => {
+                let matching = members
+                    .keys()
+                    .filter(|name| nodes.iter().any(|(it, _)| self.matches(it, name)));
+                evaluated.names.extend(matching.map(|name| &**name));
+            }
+            Keyword::Additional { .. } => evaluated.all = true,
+            Keyword::Ref(node) => self.if_fitting(*node, object, evaluated),
             Keyword::AllOf(nodes) | Keyword::AnyOf(nodes) | Keyword::OneOf(nodes) => {
-                nodes.iter().any(fitting)
+                for node in nodes {
+                    self.if_fitting(*node, object, evaluated);
+                }
             }
             Keyword::If {
                 condition,
@@ -43,12 +92,31 @@ impl Check<'_> {
                 } else {
                     otherwise
                 };
-                fitting(condition) || branch.as_ref().is_some_and(fitting)
+                for node in [Some(*condition), *branch].into_iter().flatten() {
+                    self.if_fitting(node, object, evaluated);
+                }
             }
-            Keyword::DependentSchemas(nodes) => nodes
-                .iter()
-                .any(|(known, node)| value.get(known).is_some() && fitting(node)),
-            _ => false,
+            Keyword::DependentSchemas(nodes) => {
+                for (known, node) in nodes {
+                    if members.contains_key(known) {
+                        self.if_fitting(*node, object, evaluated);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn if_fitting<'v>(&self, node: Node, object: Object<'v>, evaluated: &mut Evaluated<'v>) {
+        if evaluated.all || !self.fits(node, object.value) {
+            return;
+        }
+        let mut keywords = self.nodes[node].iter();
+        // One of them has looked at all that the others have not.
+        if keywords.any(|it| matches!(it, Keyword::Unevaluated { .. })) {
+            evaluated.all = true;
+        } else {
+            self.evaluates(node, object, evaluated);
         }
     }
 }

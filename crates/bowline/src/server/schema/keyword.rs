@@ -1,12 +1,16 @@
 //! What schemas demand, and how it is said that a value does not meet it.
 
-use std::fmt::{self, Write as _};
+use std::{collections::BTreeSet, fmt::Write as _};
 
-use regex_lite::Regex;
 use serde_json::{Number, Value};
 
-use super::equal::{compare, is_integer, is_multiple, same};
-use crate::proto::jsonrpc::RawJson;
+use super::{
+    budget::{text_weight, weight},
+    equal::{compare, is_integer, is_multiple, same},
+    key::{Options, all_differ},
+    pattern::Pattern,
+    shown::Shown,
+};
 
 /// The place of a schema among all of its document.
 pub(super) type Node = usize;
@@ -39,11 +43,11 @@ pub(super) enum Keyword {
     },
     /// Other schemas, for the members of an object.
     Properties(Vec<(String, Node)>),
-    PatternProperties(Vec<(Regex, Node)>),
+    PatternProperties(Vec<(Pattern, Node)>),
     /// For those that are neither named nor match.
     Additional {
-        named: Vec<String>,
-        patterns: Vec<Regex>,
+        named: BTreeSet<String>,
+        patterns: Vec<Pattern>,
         node: Node,
     },
     PropertyNames(Node),
@@ -60,7 +64,7 @@ pub(super) enum Own {
     Never,
     Types(Vec<Type>),
     Const(Value),
-    Enum(Vec<Value>),
+    Enum(Options),
     Minimum(Number),
     Maximum(Number),
     ExclusiveMinimum(Number),
@@ -68,7 +72,7 @@ pub(super) enum Own {
     MultipleOf(Number),
     MinLength(u64),
     MaxLength(u64),
-    Pattern(Regex),
+    Pattern(Pattern),
     MinItems(u64),
     MaxItems(u64),
     UniqueItems,
@@ -141,7 +145,7 @@ impl Own {
             (Self::Never, _) => false,
             (Self::Types(types), _) => types.iter().any(|kind| kind.has(value)),
             (Self::Const(expected), _) => same(value, expected),
-            (Self::Enum(options), _) => options.iter().any(|option| same(value, option)),
+            (Self::Enum(options), _) => options.contains(value),
             (Self::Minimum(limit), Value::Number(it)) => compare(it, limit).is_ge(),
             (Self::Maximum(limit), Value::Number(it)) => compare(it, limit).is_le(),
             (Self::ExclusiveMinimum(limit), Value::Number(it)) => compare(it, limit).is_gt(),
@@ -163,6 +167,19 @@ impl Own {
         }
     }
 
+    /// How many steps it takes to know whether a value meets it, beyond one.
+    pub(super) fn cost(&self, value: &Value) -> u64 {
+        match (self, value) {
+            (Self::Const(expected), _) => weight(expected),
+            (Self::Enum(_), _) => weight(value),
+            (Self::UniqueItems, Value::Array(_)) => 2 * weight(value),
+            (Self::MinLength(_) | Self::MaxLength(_), Value::String(it)) => text_weight(it),
+            (Self::Pattern(pattern), Value::String(it)) => pattern.cost(it),
+            (Self::DependentRequired(_, others), _) => count(others.len()),
+            _ => 0,
+        }
+    }
+
     /// How it is said that a value does not meet it.
     pub(super) fn complaint(&self, value: &Value) -> String {
         let shown = Shown(value);
@@ -172,7 +189,7 @@ impl Own {
             Self::Never => format!("False schema does not allow {shown}"),
             Self::Types(types) => types_complaint(types, shown),
             Self::Const(expected) => format!("{} was expected", Shown(expected)),
-            Self::Enum(options) => enum_complaint(options, shown),
+            Self::Enum(options) => enum_complaint(options.values(), shown),
             Self::Minimum(it) => format!("{shown} is less than the minimum of {it}"),
             Self::Maximum(it) => format!("{shown} is greater than the maximum of {it}"),
             Self::ExclusiveMinimum(it) => {
@@ -196,20 +213,6 @@ impl Own {
                 missing.map(|name| required(name)).unwrap_or_default()
             }
         }
-    }
-}
-
-/// A value as JSON.
-///
-/// It is what `Display` of the value itself writes. That has a second writer
-/// along, for JSON in lines, and both are large.
-#[derive(Clone, Copy)]
-pub(super) struct Shown<'a>(pub(super) &'a Value);
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let json = RawJson::encode(self.0).map_err(|_| fmt::Error)?;
-        f.write_str(json.get())
     }
 }
 
@@ -253,15 +256,4 @@ fn enum_complaint(options: &[Value], value: Shown<'_>) -> String {
         let _ = write!(text, " or {} other candidates", options.len() - shown);
     }
     text
-}
-
-fn all_differ(items: &[Value]) -> bool {
-    let mut rest = items;
-    while let Some((first, others)) = rest.split_first() {
-        if others.iter().any(|other| same(first, other)) {
-            return false;
-        }
-        rest = others;
-    }
-    true
 }

@@ -7,18 +7,29 @@
 //! annotations, as the draft has them.
 
 mod anchors;
+mod budget;
 mod check;
 mod compile;
+#[cfg(test)]
+mod effort;
 mod equal;
 mod evaluated;
+mod key;
 mod keyword;
+mod pattern;
 mod refs;
+mod shown;
 #[cfg(test)]
 mod tests;
 
 use serde_json::Value;
 
-use self::{check::Check, compile::Compiler, keyword::Keyword};
+use self::{
+    budget::{Budget, MAX_STEPS},
+    check::Check,
+    compile::Compiler,
+    keyword::Keyword,
+};
 
 /// A schema, ready to be used.
 #[derive(Clone, Debug)]
@@ -49,15 +60,35 @@ impl Validator {
         Ok(Self { nodes })
     }
 
-    /// Whether a value fits.
+    /// Whether a value fits. One that is too much to check does not.
     pub(crate) fn is_valid(&self, value: &Value) -> bool {
-        Check::quick(&self.nodes).root(value)
+        self.is_valid_within(value, &Budget::of(MAX_STEPS))
     }
 
-    /// All that does not fit.
+    fn is_valid_within(&self, value: &Value, budget: &Budget) -> bool {
+        // Where it ends early, `not` and its like turn what that says around.
+        Check::quick(&self.nodes, budget).root(value) && !budget.is_spent()
+    }
+
+    /// What does not fit: the first faults, if there are many. That it is too
+    /// much to check is one, too.
     pub(crate) fn faults(&self, value: &Value) -> Vec<Fault> {
-        let mut check = Check::thorough(&self.nodes);
+        let budget = Budget::of(MAX_STEPS);
+        let mut check = Check::thorough(&self.nodes, &budget);
         check.root(value);
+        if budget.is_spent() {
+            // What was found until then may come from where it ended.
+            return vec![too_much()];
+        }
         check.faults
+    }
+}
+
+fn too_much() -> Fault {
+    Fault {
+        place: String::new(),
+        message: format!(
+            "this is too much to check against the schema (over {MAX_STEPS} steps); send less of it"
+        ),
     }
 }

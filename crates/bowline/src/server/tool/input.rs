@@ -10,7 +10,7 @@ use schemars::{
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::plain::Plain;
+use super::{plain::Plain, strict::Strict};
 use crate::{
     proto::jsonrpc::{ErrorObject, RawJson, code, decode_plain},
     server::{
@@ -113,8 +113,7 @@ impl Arguments {
             Checked::Value(value) => value,
             Checked::Text(text) => match str::from_utf8(&text).ok().and_then(decode_plain) {
                 Some(read) => return Ok(read),
-                // A name that is there twice is a fault in a text and none in a
-                // value, and a value knows where the fault is.
+                // A value knows where the fault is.
                 None => object(&text).map_err(Error::protocol)?,
             },
         };
@@ -130,8 +129,8 @@ impl Arguments {
 
 fn object(text: &[u8]) -> Result<Value, ErrorObject> {
     let why = match serde_json::from_slice(text) {
-        Ok(arguments @ Value::Object(_)) => return Ok(arguments),
-        Ok(_) => "must be an object".to_owned(),
+        Ok(Strict(arguments @ Value::Object(_))) => return Ok(arguments),
+        Ok(Strict(_)) => "must be an object".to_owned(),
         Err(error) => error.to_string(),
     };
     let message = format!("Invalid params: arguments: {why}");
@@ -217,9 +216,30 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_there_twice_counts_once() {
-        let trip = read(r#"{"city":"a","city":"b","days":1,"stops":{}}"#).expect("it fits");
-        assert_eq!(trip.city, "b");
+    fn a_name_that_is_there_twice_is_refused_in_every_way_of_reading() {
+        let plain = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+        let other = json!({"type": "object", "properties": {"city": {"minLength": 0}}});
+        for schema in [plain, other] {
+            let input = Input::new(&schema).expect("it is a schema");
+            for (text, name) in [
+                (r#"{"city":"a","city":"a"}"#, "city"),
+                (r#"{"city":"a","c\u0069ty":"b"}"#, "city"),
+                (r#"{"x":1,"city":"a","x":2}"#, "x"),
+                (r#"{"city":"a","more":[{"b":{},"b":{}}]}"#, "b"),
+                (
+                    r#"{"0":0,"1":0,"2":0,"3":0,"4":0,"5":0,"6":0,"7":0,"8":0,"9":0,"8":0}"#,
+                    "8",
+                ),
+            ] {
+                let text = text.replace("\\\\", "\\");
+                let came = Bytes::from(text);
+                let text = str::from_utf8(&came).expect("it is text");
+                let refused = input.check(Some(text), &came).expect_err(text);
+                assert_eq!(refused.code, code::INVALID_PARAMS);
+                let expected = format!("{name:?} is there twice");
+                assert!(refused.message.contains(&expected), "{}", refused.message);
+            }
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod output;
 mod plain;
 mod run;
 mod stage;
+mod strict;
 mod work;
 
 use std::{fmt, marker::PhantomData, sync::Arc};

@@ -1,0 +1,78 @@
+//! How much work one look at a value may be.
+//!
+//! A check runs where the request was read and cannot be interrupted, so that
+//! whatever a caller sends must be done with soon. Most checks are linear in
+//! the size of the value. Schemas that hold the same value against many others
+//! multiply that, some of them exponentially; the budget ends these, too.
+
+use std::cell::Cell;
+
+use serde_json::Value;
+
+/// How many steps one look at a value may take. A step is one demand on one
+/// value, or a few bytes that are compared: some nanoseconds each. Two million
+/// numbers with bounds, the most that the default limit on bodies lets in,
+/// are eight million steps.
+pub(super) const MAX_STEPS: u64 = 16_000_000;
+
+/// So many bytes of a text count as one step where they are only compared.
+const BYTES_PER_STEP: usize = 32;
+
+/// What is left of the steps.
+#[derive(Debug)]
+pub(super) struct Budget {
+    left: Cell<u64>,
+    spent: Cell<bool>,
+}
+
+impl Budget {
+    pub(super) fn of(steps: u64) -> Self {
+        Self {
+            left: Cell::new(steps),
+            spent: Cell::new(false),
+        }
+    }
+
+    /// Takes steps. There are none left from the first time on that there were
+    /// too few.
+    pub(super) fn take(&self, steps: u64) -> bool {
+        match self.left.get().checked_sub(steps) {
+            Some(left) => self.left.set(left),
+            None => {
+                self.left.set(0);
+                self.spent.set(true);
+            }
+        }
+        !self.spent.get()
+    }
+
+    /// Whether there were too few.
+    pub(super) fn is_spent(&self) -> bool {
+        self.spent.get()
+    }
+
+    /// How many steps are left.
+    #[cfg(test)]
+    pub(super) fn left(&self) -> u64 {
+        self.left.get()
+    }
+}
+
+/// How many steps it takes to look at all of a value.
+pub(super) fn weight(value: &Value) -> u64 {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+        Value::String(text) => text_weight(text),
+        Value::Array(items) => 1 + items.iter().map(weight).sum::<u64>(),
+        Value::Object(members) => {
+            let members = members.iter();
+            let weights = members.map(|(name, member)| text_weight(name) + weight(member));
+            1 + weights.sum::<u64>()
+        }
+    }
+}
+
+/// How many steps it takes to look at all of a text.
+pub(super) fn text_weight(text: &str) -> u64 {
+    1 + (text.len() / BYTES_PER_STEP) as u64
+}

@@ -1,0 +1,171 @@
+//! Tests: how much work it is to check what nobody sends by accident.
+//!
+//! Steps are counted, and no time is taken.
+
+use serde_json::{Value, json};
+
+use super::{
+    Validator,
+    budget::{Budget, MAX_STEPS},
+    check::MAX_FAULTS,
+    equal,
+};
+
+fn steps(schema: &Value, value: &Value) -> u64 {
+    let ours = Validator::new(schema).expect("a schema");
+    let budget = Budget::of(MAX_STEPS);
+    ours.is_valid_within(value, &budget);
+    MAX_STEPS - budget.left()
+}
+
+/// Twice the value may be twice the work, and not four times.
+#[track_caller]
+fn is_linear(schema: &Value, value: impl Fn(usize) -> Value) {
+    let (few, many) = (steps(schema, &value(1000)), steps(schema, &value(8000)));
+    assert!(many < MAX_STEPS, "{schema}: {many} steps");
+    assert!(many <= 9 * few, "{few} and {many} steps: {schema}");
+    assert!(few > 500, "{few} steps are not all of the work: {schema}");
+}
+
+fn object(members: usize) -> Value {
+    let members = (0..members).map(|at| (format!("m{at:05}"), json!(at)));
+    Value::Object(members.collect())
+}
+
+#[test]
+fn the_work_is_linear_in_the_size_of_the_value() {
+    let numbers = |count: usize| (0..count).collect::<Value>();
+    let objects = |count: usize| (0..count).map(|at| json!({"id": at})).collect::<Value>();
+    let many: Vec<String> = (0..1000).map(|at| format!("o{at}")).collect();
+    is_linear(&json!({"uniqueItems": true}), numbers);
+    is_linear(&json!({"uniqueItems": true}), objects);
+    is_linear(&json!({"items": {"enum": many}}), |count| {
+        (0..count).map(|at| format!("o{}", at % 1000)).collect()
+    });
+    is_linear(&json!({"contains": {"type": "string"}}), numbers);
+    is_linear(
+        &json!({"properties": {"m00001": {}}, "additionalProperties": {"type": "integer"}}),
+        object,
+    );
+    is_linear(
+        &json!({"patternProperties": {"^m": {}}, "additionalProperties": false}),
+        object,
+    );
+    is_linear(&json!({"propertyNames": {"maxLength": 9}}), object);
+    is_linear(
+        &json!({"anyOf": [{"properties": {"m00001": {}}}, {"minProperties": 1}], "unevaluatedProperties": {"type": "integer"}}),
+        object,
+    );
+    is_linear(&json!({"pattern": "(a|b)+c"}), |count| {
+        json!("ab".repeat(count))
+    });
+}
+
+#[test]
+fn items_are_not_compared_with_each_other() {
+    // As many as a body of half a megabyte has.
+    let mut items: Vec<Value> = (0..80_000).map(Value::from).collect();
+    let ours = Validator::new(&json!({"uniqueItems": true})).expect("a schema");
+    let before = equal::compared();
+    assert!(ours.is_valid(&Value::from(items.clone())));
+    items[0] = json!(79_999.0);
+    assert!(!ours.is_valid(&Value::from(items.clone())));
+    // The table compares some that only look alike to it.
+    assert!(equal::compared() - before < 80_000);
+    // Nor with each of the options.
+    let options: Vec<u32> = (0..80_000).collect();
+    let ours = Validator::new(&json!({"items": {"enum": options}})).expect("a schema");
+    let before = equal::compared();
+    assert!(ours.is_valid(&Value::from(items)));
+    assert!(equal::compared() - before < 80_100);
+}
+
+/// A schema that begins with this reference, to others that hold a value
+/// against the next twice at each level.
+fn doubling(mut schema: Value) -> Value {
+    let levels = 60;
+    let mut defs = serde_json::Map::new();
+    for level in 0..levels {
+        let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+        let twice = json!({"anyOf": [next, {"allOf": [next, true]}]});
+        defs.insert(format!("d{level}"), twice);
+    }
+    defs.insert(format!("d{levels}"), json!({"type": "string"}));
+    schema["$defs"] = defs.into();
+    schema
+}
+
+#[test]
+fn what_is_too_much_is_refused() {
+    let nested = (0..60).fold(
+        json!({"type": "object"}),
+        |inner, _| json!({"allOf": [inner], "unevaluatedProperties": {"type": "integer"}}),
+    );
+    let first = json!({"$ref": "#/$defs/d0"});
+    let ambiguous = json!({"pattern": "([a-z]{1,200}){1,20}x$"});
+    for (schema, value) in [
+        (doubling(first.clone()), json!(1)),
+        (doubling(json!({"not": first})), json!(1)),
+        (doubling(json!({"if": first, "else": true})), json!(1)),
+        (
+            doubling(json!({"oneOf": [{"not": first}, false]})),
+            json!(1),
+        ),
+        (nested, json!({"a": 1})),
+        (ambiguous, json!("a".repeat(100_000))),
+    ] {
+        let ours = Validator::new(&schema).expect("a schema");
+        let budget = Budget::of(100_000);
+        assert!(!ours.is_valid_within(&value, &budget), "{schema}");
+        assert!(budget.is_spent(), "{schema}");
+    }
+}
+
+#[test]
+fn what_is_too_much_is_told_as_such() {
+    let ours = doubling(json!({"not": {"$ref": "#/$defs/d0"}}));
+    let ours = Validator::new(&ours).expect("a schema");
+    assert!(!ours.is_valid(&json!(1)));
+    let faults = ours.faults(&json!(1));
+    let [fault] = &faults[..] else {
+        panic!("{faults:?}");
+    };
+    let message = &fault.message;
+    assert!(message.contains("too much to check"), "{message}");
+}
+
+#[test]
+fn faults_are_few_and_short_whatever_the_value() {
+    let long = "x".repeat(1_000_000);
+    let texts: Vec<&str> = vec![&long; 4];
+    for (schema, value) in [
+        (json!({"items": {"type": "string"}}), (0..100_000).collect()),
+        (json!({"items": {"type": "integer"}}), json!(texts)),
+        (
+            json!({"items": {"items": {"type": "string"}}}),
+            json!(vec![vec![1; 100]; 100]),
+        ),
+        (json!({"uniqueItems": true}), json!(vec![1; 100_000])),
+        (json!({"additionalProperties": false}), object(100_000)),
+        (
+            json!({"additionalProperties": {"type": "string"}}),
+            object(100_000),
+        ),
+        (
+            json!({"additionalProperties": {"type": "string"}}),
+            json!({long.clone(): 1}),
+        ),
+        (
+            json!({"additionalProperties": false}),
+            json!({long.clone(): 1}),
+        ),
+        (json!({"enum": [1]}), json!(long)),
+    ] {
+        let faults = Validator::new(&schema).expect("a schema").faults(&value);
+        assert!((1..=MAX_FAULTS).contains(&faults.len()), "{schema}");
+        for fault in faults {
+            let length = fault.place.len() + fault.message.len();
+            assert!(length < 1000, "{schema}: {length} bytes");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Arguments as values, of which no member is there twice.
+//!
+//! JSON leaves open which of two members of one name counts. Whoever looks at
+//! arguments before us, a proxy with rules for instance, may have decided by
+//! the other one.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, Error as _, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{Map, Value};
+
+/// A value without such members, at any depth.
+pub(super) struct Strict(pub(super) Value);
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader).map(Self)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut read = Vec::new();
+        while let Some(Strict(item)) = items.next_element()? {
+            read.push(item);
+        }
+        Ok(read.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut read = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if read.contains_key(&name) {
+                return Err(A::Error::custom(TwiceThere(&name)));
+            }
+            let Strict(member) = members.next_value()?;
+            read.insert(name, member);
+        }
+        Ok(read.into())
+    }
+}
+
+/// Says which member is there twice; the beginning of its name will do.
+struct TwiceThere<'a>(&'a str);
+
+impl fmt::Display for TwiceThere<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.40?} is there twice", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_as_they_are() {
+        let text =
+            r#"[null, true, -1, 18446744073709551615, 1.5, "a\n", {"a": {"a": []}, "b": 1e3}]"#;
+        let expected: Value = serde_json::from_str(text).expect("it is JSON");
+        let Strict(read) = serde_json::from_str(text).expect("it is JSON");
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_name_that_is_there_twice_is_a_fault_wherever_it_is() {
+        for text in [
+            r#"{"a":1,"b":2,"a":1}"#,
+            r#"{"a":1,"\u0061":2}"#,
+            r#"[{"x":[{"a":1,"a":2}]}]"#,
+        ] {
+            let fault = serde_json::from_str::<Strict>(text).err();
+            let fault = fault.expect("it is refused").to_string();
+            assert!(fault.contains("\"a\" is there twice"), "{fault}");
+        }
+    }
+}
