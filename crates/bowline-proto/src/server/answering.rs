@@ -79,7 +79,12 @@ impl Connection {
         };
         self.withdraw_calls_of(now, request);
         let limit = self.core.config.max_frame;
-        let (frame, error) = reply.into().encode(&open.id, limit);
+        let reply = if self.may_grant(&open) {
+            reply.into()
+        } else {
+            Reply::Error(errors::too_many("subscriptions"))
+        };
+        let (frame, error) = reply.encode(&open.id, limit);
         let refused = error.is_some();
         self.core.answer(Some(request), frame);
         self.core.observe(|| Telemetry::RequestStop {
@@ -121,6 +126,18 @@ impl Connection {
             reason: why,
         });
         self.core.event(Event::Cancelled { request, reason });
+    }
+
+    /// Whether there is still room for what a request asks for. Others like it
+    /// may have been granted since it came.
+    fn may_grant(&self, open: &Open) -> bool {
+        match (&open.purpose, &self.session) {
+            (Purpose::Watch(uri), Some(session)) => {
+                let max = self.core.config.max_subscriptions;
+                session.watched.contains(uri) || session.watched.has_room(uri, max)
+            }
+            _ => true,
+        }
     }
 
     /// The host granted a request that changes what the client hears of.

@@ -191,9 +191,24 @@ impl Connection {
     /// The resources that somebody watches, in either era.
     #[must_use]
     pub fn watched(&self) -> BTreeSet<&str> {
-        let by_session = self.session.iter().flat_map(|session| &session.watched);
+        let by_session = self.session.iter().flat_map(|it| it.watched.iter());
         let by_streams = self.listens.iter().flat_map(|(_, it)| &it.filter.uris);
-        by_session.chain(by_streams).map(|uri| &**uri).collect()
+        let by_streams = by_streams.map(|uri| &**uri);
+        by_session.chain(by_streams).collect()
+    }
+
+    /// Whether the client of a session has ended the handshake.
+    #[must_use]
+    pub fn is_initialized(&self) -> bool {
+        self.session.as_ref().is_some_and(|it| it.initialized)
+    }
+
+    /// About how many bytes the session keeps as long as it is open: of what the
+    /// client said of itself, and of what it watches.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        let session = self.session.as_ref();
+        session.map_or(0, |it| it.said + it.watched.held_bytes())
     }
 
     /// What the connection holds on to. At rest, all of it is zero.

@@ -9,7 +9,6 @@ use super::{
     core::Phase,
     errors, gate,
     head::{Glance, Head},
-    listens::MOST_WATCHED,
     outcome::Failure,
     requests::{Open, Purpose},
     stateless::{self, Rejection},
@@ -233,12 +232,9 @@ impl Connection {
                 return Ok(());
             }
             method::RESOURCES_SUBSCRIBE => {
-                if session.watched.len() >= self.core.config.max_subscriptions {
-                    return Err(errors::too_many("subscriptions"));
-                }
                 let params: SubscribeParams = read(params)?;
-                let held = session.watched.iter().map(|uri| uri.len());
-                if held.sum::<usize>() + params.uri.len() > MOST_WATCHED {
+                let max = self.core.config.max_subscriptions;
+                if !session.watched.has_room(&params.uri, max) {
                     return Err(errors::too_many("subscriptions"));
                 }
                 Purpose::Watch(params.uri.into())

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::{
-    Client, Config, Connection, Event, RequestContext, Telemetry, Violation, encode_response,
-    errors, inbound::Arrival, session::Session,
+    Client, Config, Connection, Event, RequestContext, Telemetry, Violation, client,
+    encode_response, errors,
+    inbound::Arrival,
+    session::{Session, Watched},
 };
 use crate::{
     jsonrpc::{ErrorObject, response},
@@ -55,6 +57,7 @@ impl Connection {
         }
         self.refuse_while_draining()?;
         let params = params.map_err(|fault| errors::invalid_params(&fault))?;
+        let said = client::weigh(&[arrival.params.unwrap_or_default()])?;
         let config = &self.core.config;
         let revision = negotiate_handshake(&params.protocol_version, &config.revisions);
         let result = introduction(config, revision.rules());
@@ -68,7 +71,8 @@ impl Connection {
             }),
             initialized: false,
             log_level: config.default_log_level.clone(),
-            watched: std::collections::BTreeSet::new(),
+            watched: Watched::default(),
+            said,
         });
         self.core.answer(None, frame);
         self.core.observe(|| Telemetry::SessionOpened { revision });

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::Client;
+use super::{Client, listens::MOST_WATCHED};
 use crate::{model::LogLevel, revision::Rules};
 
 /// What was agreed on, and what the client has asked for since.
@@ -16,5 +16,69 @@ pub(super) struct Session {
     /// From which severity on log messages are wanted.
     pub(super) log_level: LogLevel,
     /// The resources that the client watches.
-    pub(super) watched: BTreeSet<Box<str>>,
+    pub(super) watched: Watched,
+    /// About how many bytes what it said of itself takes.
+    pub(super) said: usize,
+}
+
+/// The resources that a client watches.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    uris: BTreeSet<Box<str>>,
+    /// How many bytes their names have together.
+    bytes: usize,
+}
+
+/// About how much a name takes besides its bytes.
+const PER_NAME: usize = 64;
+
+impl Watched {
+    /// Whether one more may be watched.
+    pub(super) fn has_room(&self, uri: &str, max: usize) -> bool {
+        self.uris.len() < max && self.bytes + uri.len() <= MOST_WATCHED
+    }
+
+    /// Adds one. Says whether it is new.
+    pub(super) fn insert(&mut self, uri: Box<str>) -> bool {
+        let size = uri.len();
+        let new = self.uris.insert(uri);
+        self.bytes += if new { size } else { 0 };
+        new
+    }
+
+    /// Takes one out. Says whether it was there.
+    pub(super) fn remove(&mut self, uri: &str) -> bool {
+        let known = self.uris.remove(uri);
+        self.bytes -= if known { uri.len() } else { 0 };
+        known
+    }
+
+    pub(super) fn contains(&self, uri: &str) -> bool {
+        self.uris.contains(uri)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.uris.iter().map(|uri| &**uri)
+    }
+
+    /// About how many bytes they take.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.bytes + PER_NAME * self.uris.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_watched_is_counted_as_it_comes_and_goes() {
+        let mut watched = Watched::default();
+        assert!(watched.insert("a:1".into()) && !watched.insert("a:1".into()));
+        assert_eq!(watched.held_bytes(), 3 + PER_NAME);
+        assert!(watched.has_room("a:2", 2) && !watched.has_room("a:2", 1));
+        assert!(!watched.has_room(&"x".repeat(MOST_WATCHED), 2));
+        assert!(watched.remove("a:1") && !watched.remove("a:1"));
+        assert_eq!(watched.held_bytes(), 0);
+    }
 }

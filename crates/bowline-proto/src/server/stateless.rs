@@ -5,7 +5,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use super::{Client, Config, RequestContext, errors, gate, head::Head};
+use super::{Client, Config, RequestContext, client, errors, gate, head::Head};
 use crate::{
     http::{
         Headers,
@@ -190,6 +190,7 @@ impl LastClient {
         {
             return Ok(Arc::clone(client));
         }
+        client::weigh(&[can, is])?;
         let capabilities: ClientCapabilities = head
             .get(key::CLIENT_CAPABILITIES)?
             .ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;

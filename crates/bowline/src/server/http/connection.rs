@@ -2,12 +2,14 @@
 
 use std::{
     future::{Future, poll_fn},
+    net::SocketAddr,
     pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll, Waker},
 };
 
-use hyper::{server::conn::http1, service::service_fn};
+use http::{Method, Request};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
     net::TcpStream,
@@ -15,21 +17,54 @@ use tokio::{
     time::{Instant, Sleep},
 };
 
-use super::{HttpService, Inner, entry::enter, pulse::Pulse, write_limit::WriteLimit};
+use super::{
+    HttpService, Inner, accounts::Counted, entry::enter, peer::PeerAddr, pulse::Pulse,
+    write_limit::WriteLimit,
+};
 
 /// The least that the library takes for the head of a request.
 const LEAST_HEAD: usize = 8 * 1024;
 
-/// Serves a connection in its place among others, until its client closes it,
-/// is too slow, or the server stops.
-pub(super) async fn serve(service: HttpService, stream: TcpStream, _place: OwnedSemaphorePermit) {
+/// A connection that was taken, in its place among others.
+pub(super) struct Socket {
+    pub(super) stream: TcpStream,
+    pub(super) address: SocketAddr,
+    /// As one of those of its address.
+    pub(super) counted: Counted,
+    pub(super) place: OwnedSemaphorePermit,
+}
+
+/// Serves a connection, until its client closes it, is too slow, or the server
+/// stops.
+///
+/// This is no `async fn`, which would keep room for what it was given.
+pub(super) fn serve(service: HttpService, socket: Socket) -> impl Future<Output = ()> {
+    let Socket {
+        stream,
+        address,
+        counted,
+        place,
+    } = socket;
     // Small answers must not wait for more to come.
     let _ = stream.set_nodelay(true);
-    let inner = &service.inner;
-    let pulse = Pulse::new();
-    let answer = service_fn(|request| enter(inner, request, Some(pulse.answering())));
+    let pulse = Pulse::new(counted, address.ip());
+    async move {
+        serve_stream(&service.inner, stream, &pulse).await;
+        drop(place);
+    }
+}
+
+async fn serve_stream(inner: &Arc<Inner>, stream: TcpStream, pulse: &Arc<Pulse>) {
     let options = &inner.options;
-    let stream = WriteLimit::new(stream, options.write_time).noted_in(Arc::clone(&pulse));
+    let answer = service_fn(|mut request: Request<Incoming>| {
+        // What is posted finds the account of its connection without that.
+        if options.peer.reads_requests() || request.method() != Method::POST {
+            request.extensions_mut().insert(PeerAddr(pulse.address()));
+        }
+        enter(inner, request, Some(pulse.answering()))
+    });
+    let stream = WriteLimit::new(stream, options.write_time, options.min_rate);
+    let stream = stream.noted_in(Arc::clone(pulse));
     // Heads are timed by us: the library would set a timer for each.
     let connection = http1::Builder::new()
         .max_buf_size(options.max_head.max(LEAST_HEAD))
@@ -37,7 +72,7 @@ pub(super) async fn serve(service: HttpService, stream: TcpStream, _place: Owned
     let mut connection = pin!(connection);
     let mut watch = Watch {
         inner,
-        pulse: &pulse,
+        pulse,
         stopped: Some(pin!(inner.stopping().begun())),
         timer: pin!(tokio::time::sleep(options.header_time)),
         waker: None,
@@ -114,9 +149,6 @@ impl<F: Future<Output = ()>> Watch<'_, F> {
 }
 #[cfg(test)]
 mod tests {
-    use http::Request;
-    use hyper::body::Incoming;
-
     use super::*;
     use crate::server::http::pulse::Answering;
 
@@ -130,7 +162,7 @@ mod tests {
     /// where it was and where it is awaited.
     #[test]
     fn a_connection_takes_little_room() {
-        let connection = size(|(service, stream, place)| serve(service, stream, place));
+        let connection = size(|(service, socket)| serve(service, socket));
         assert!(connection <= 1280, "{connection}");
         type Asked = (&'static Arc<Inner>, Request<Incoming>, Option<Answering>);
         let request = size(|(inner, request, held): Asked| enter(inner, request, held));

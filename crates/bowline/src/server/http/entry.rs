@@ -1,29 +1,44 @@
 //! Letting requests in: by method, host, origin and size.
 
 use std::{
-    borrow::{Borrow, Cow},
+    borrow::Borrow,
     convert::Infallible,
     future::{Future, poll_fn},
+    num::NonZeroUsize,
     pin::{Pin, pin},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
-use http::{HeaderName, Method, Request, Response, StatusCode, header, request::Parts};
-use tokio::sync::OwnedSemaphorePermit;
+use http::{
+    HeaderName, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts,
+};
 
 use super::{
     Body, HttpService, Inner,
+    accounts::{Account, Exhausted, Place},
     answer::{self, Answer},
-    cors, patience, post, protected,
+    cors, patience,
+    post::{self, principal},
+    protected,
     pulse::Answering,
+    write_limit::time_for,
 };
 use crate::proto::{
     http::{Accept, Headers, OriginRefusal, header::name, is_json},
     jsonrpc::{ErrorObject, code},
     server::errors,
 };
+
+/// How long a body may take to arrive at whatever rate.
+const BODY_GRACE: Duration = Duration::from_secs(5);
+/// The coding of bodies that are as they are.
+const IDENTITY: &str = "identity";
 
 /// The headers of a request, in the words of the protocol core.
 pub(super) struct Received<'a>(pub(super) &'a Parts);
@@ -35,12 +50,17 @@ impl Headers for Received<'_> {
             Some(name) => headers.get_all(name),
             None => headers.get_all(name),
         };
-        // With HTTP/2 the host stands in the address of the request.
-        let authority = self.0.uri.authority();
-        let authority = authority.filter(|_| name == name::HOST && !headers.contains_key(name));
+        // With HTTP/2 the host stands in the address of the request. Where both
+        // name one, it must be the same: two are none.
+        let authority = self.0.uri.authority().filter(|_| name == name::HOST);
+        let said = |authority: &[u8]| {
+            let mut hosts = headers.get_all(header::HOST).iter();
+            hosts.any(|host| host.as_bytes().eq_ignore_ascii_case(authority))
+        };
+        let authority = authority.filter(|it| !said(it.as_str().as_bytes()));
         let authority = authority.map(|authority| authority.as_str().as_bytes());
         let values = values.into_iter();
-        values.map(http::HeaderValue::as_bytes).chain(authority)
+        values.map(HeaderValue::as_bytes).chain(authority)
     }
 }
 
@@ -104,7 +124,7 @@ where
             Ok(()) => {
                 let answer = match protected::admit(inner, &mut parts).await {
                     Some(answered) => answered.into(),
-                    None => by_method(inner, &parts, pin!(body)).await,
+                    None => by_method(inner, &parts, held.as_ref(), pin!(body)).await,
                 };
                 let mut response = answer.await;
                 if inner.options.cors {
@@ -126,15 +146,16 @@ fn unknown_origin(refusal: OriginRefusal) -> Response<Body> {
 async fn by_method<'a, B: http_body::Body>(
     inner: &'a Arc<Inner>,
     parts: &'a Parts,
+    held: Option<&Answering>,
     body: Pin<&mut B>,
 ) -> Answer<'a> {
     match parts.method {
-        Method::POST => match read(inner, parts, body).await {
+        Method::POST => match read(inner, parts, held, body).await {
             Ok((body, place)) => match protected::admit_call(inner, parts, &body) {
                 Some(refusal) => refusal.into(),
                 None => post::serve(inner, parts, &body, place),
             },
-            Err((status, why)) => told(status, &why).into(),
+            Err(refusal) => (*refusal).into(),
         },
         Method::GET if inner.has_sessions() => Answer::later(inner.listen_to_session(parts)),
         Method::DELETE if inner.has_sessions() => Answer::later(inner.end_session(parts)),
@@ -147,32 +168,90 @@ async fn by_method<'a, B: http_body::Body>(
 async fn read<B: http_body::Body>(
     inner: &Inner,
     parts: &Parts,
+    held: Option<&Answering>,
     body: Pin<&mut B>,
-) -> Result<(Bytes, OwnedSemaphorePermit), (StatusCode, Cow<'static, str>)> {
+) -> Result<(Bytes, Place), Box<Response<Body>>> {
+    refuse_unreadable(parts)?;
+    let place = account(inner, parts, held).place(|| inner.has_session(parts));
+    let mut place = place.map_err(|it| exhausted(it, "requests at once"))?;
+    let options = &inner.options;
+    let limit = options.max_body.min(inner.handle.config().max_frame);
+    let received = AtomicUsize::new(0);
+    let came = |size: usize| {
+        received.fetch_add(size, Ordering::Relaxed);
+        place.grow(size)
+    };
+    let time = || match NonZeroUsize::new(options.min_rate) {
+        Some(rate) => {
+            let time = BODY_GRACE + time_for(received.load(Ordering::Relaxed), rate);
+            time.min(options.body_time)
+        }
+        None => options.body_time,
+    };
+    let read = patience::soon(time, read_up_to(limit, body, came)).await;
+    let (status, why) = match read {
+        Ok(Ok(body)) => return Ok((body, place)),
+        Ok(Err(Unread::NoRoom(it))) => return Err(exhausted(it, "bytes in requests at once")),
+        Ok(Err(Unread::TooLarge)) => {
+            let why = format!("the body may have {limit} bytes");
+            (StatusCode::PAYLOAD_TOO_LARGE, why)
+        }
+        Ok(Err(Unread::Broken)) => (StatusCode::BAD_REQUEST, "the body broke off".to_owned()),
+        Err(_) => {
+            let why = "the body took too long".to_owned();
+            (StatusCode::REQUEST_TIMEOUT, why)
+        }
+    };
+    Err(Box::new(told(status, &why)))
+}
+
+/// A body that nobody would read, by what its head says.
+fn refuse_unreadable(parts: &Parts) -> Result<(), Box<Response<Body>>> {
+    let refuse = |status, why: &str| Err(Box::new(told(status, why)));
     let content_type = parts.headers.get(header::CONTENT_TYPE);
     if !content_type.is_some_and(|value| is_json(value.as_bytes())) {
         let why = "the body must be application/json";
-        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, why.into()));
+        return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
+    }
+    let mut encodings = parts.headers.get_all(header::CONTENT_ENCODING).iter();
+    if encodings.any(|it| !it.as_bytes().eq_ignore_ascii_case(IDENTITY.as_bytes())) {
+        let why = "the body must not be compressed";
+        let mut response = told(StatusCode::UNSUPPORTED_MEDIA_TYPE, why);
+        let identity = HeaderValue::from_static(IDENTITY);
+        let headers = response.headers_mut();
+        headers.insert(header::ACCEPT_ENCODING, identity);
+        return Err(Box::new(response));
     }
     if !Accept::read(&Received(parts)).both() {
         let why = "Accept must allow application/json and text/event-stream";
-        return Err((StatusCode::NOT_ACCEPTABLE, why.into()));
+        return refuse(StatusCode::NOT_ACCEPTABLE, why);
     }
-    let Ok(place) = Arc::clone(&inner.requests).try_acquire_owned() else {
-        let why = "too many requests at once";
-        return Err((StatusCode::SERVICE_UNAVAILABLE, why.into()));
+    Ok(())
+}
+
+/// The account of whoever sent a request, over this connection if it is ours.
+pub(super) fn account(inner: &Inner, parts: &Parts, held: Option<&Answering>) -> Arc<Account> {
+    let accounts = &inner.accounts;
+    if let Some(principal) = principal(parts) {
+        return accounts.of_principal(principal);
+    }
+    match (inner.options.peer.read(parts), held) {
+        (Some(address), _) => accounts.of_address(address),
+        (None, Some(connection)) => Arc::clone(connection.account()),
+        (None, None) => Arc::clone(accounts.of_unknown()),
+    }
+}
+
+/// The answer where there is no room for a request.
+pub(super) fn exhausted(why: Exhausted, what: &str) -> Box<Response<Body>> {
+    let (status, whose) = match why {
+        Exhausted::Client => (StatusCode::TOO_MANY_REQUESTS, "you have"),
+        Exhausted::All => (StatusCode::SERVICE_UNAVAILABLE, "the server has"),
     };
-    let limit = inner.options.max_body.min(inner.handle.config().max_frame);
-    let reading = pin!(read_up_to(limit, body));
-    match patience::soon(inner.options.body_time, reading).await {
-        Ok(Ok(body)) => Ok((body, place)),
-        Ok(Err(Unread::TooLarge)) => {
-            let why = format!("the body may have {limit} bytes");
-            Err((StatusCode::PAYLOAD_TOO_LARGE, why.into()))
-        }
-        Ok(Err(Unread::Broken)) => Err((StatusCode::BAD_REQUEST, "the body broke off".into())),
-        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the body took too long".into())),
-    }
+    let mut response = told(status, &format!("{whose} too many {what}"));
+    let soon = HeaderValue::from_static("1");
+    response.headers_mut().insert(header::RETRY_AFTER, soon);
+    Box::new(response)
 }
 
 /// A refusal in words.
@@ -184,12 +263,14 @@ pub(super) fn told(status: StatusCode, why: &str) -> Response<Body> {
 enum Unread {
     TooLarge,
     Broken,
+    NoRoom(Exhausted),
 }
 
-/// Reads a body, up to a limit.
+/// Reads a body, up to a limit. `came` is told how much came.
 async fn read_up_to<B: http_body::Body>(
     limit: usize,
     mut body: Pin<&mut B>,
+    mut came: impl FnMut(usize) -> Result<(), Exhausted>,
 ) -> Result<Bytes, Unread> {
     if body.size_hint().lower() > limit as u64 {
         return Err(Unread::TooLarge);
@@ -209,6 +290,7 @@ async fn read_up_to<B: http_body::Body>(
         if first.len() + whole.len() + size > limit {
             return Err(Unread::TooLarge);
         }
+        came(size).map_err(Unread::NoRoom)?;
         if first.is_empty() && whole.is_empty() {
             first = data.copy_to_bytes(size);
             continue;

@@ -10,17 +10,17 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, request::Parts};
-use tokio::{sync::OwnedSemaphorePermit, time::error::Elapsed};
+use tokio::time::error::Elapsed;
 
 use super::{
     Body, Inner,
+    accounts::{Account, Place},
     answer::{self, Answer},
-    entry::{Received, told},
+    entry::{Received, account, told},
     events::{Events, Source, event, event_called, prime},
-    notes::Place,
-    patience,
+    notes, patience,
     post::{Said, principal},
-    session::{Posted, Session},
+    session::{Posted, Session, Whose},
     store::answer_of,
     streams::{Message, Reader, Shown, Streams},
 };
@@ -57,12 +57,13 @@ impl Inner {
         parts: &'a Parts,
         body: Bytes,
         said: Said,
-        place: OwnedSemaphorePermit,
+        place: Place,
     ) -> Answer<'a> {
         match self.find(parts, said == Said::Opening) {
             Ok(Found::Here(session)) => self.post(parts, session, body, said, place),
             Ok(Found::Elsewhere(id)) => Answer::later(async move {
-                match self.take_up(&id, principal(parts)).await {
+                let account = Arc::clone(place.account());
+                match self.take_up(&id, principal(parts), account).await {
                     Ok(session) => self.post(parts, session, body, said, place).await,
                     Err(refusal) => refused(refusal),
                 }
@@ -78,7 +79,7 @@ impl Inner {
         session: Arc<Session>,
         body: Bytes,
         said: Said,
-        place: OwnedSemaphorePermit,
+        place: Place,
     ) -> Answer<'a> {
         if let Some(response) = self.wrong_version(parts) {
             return response.into();
@@ -88,16 +89,24 @@ impl Inner {
             return told(StatusCode::BAD_REQUEST, "there are no batches here").into();
         }
         let granted = Granted::over_http(&parts.extensions);
-        let Some(posted) = session.post(body.clone(), said, granted) else {
-            return refused(SessionRefusal::Gone).into();
-        };
         // Whoever waits for a call may have to wait for the client's own
         // answer, which must find a place: this one is free once it is noted
-        // what was posted.
-        if self.options.session_store.is_none() {
-            drop(place);
-            return self.read_answer(session, posted);
+        // what was posted. What was posted counts until it is answered.
+        let (place, charge) = if self.options.session_store.is_none() {
+            (None, place.leave())
+        } else {
+            let (place, charge) = place.split();
+            (Some(place), charge)
+        };
+        let Some(posted) = session.post(body.clone(), Some(charge), said, granted) else {
+            return refused(SessionRefusal::Gone).into();
+        };
+        if session.has_changed() {
+            self.sessions.reweigh(&session);
         }
+        let Some(place) = place else {
+            return self.read_answer(session, posted);
+        };
         Answer::later(async move {
             self.note(&session, &body).await;
             drop(place);
@@ -110,7 +119,7 @@ impl Inner {
         parts: &Parts,
         body: Bytes,
         said: Said,
-        place: OwnedSemaphorePermit,
+        place: Place,
     ) -> Response<Body> {
         if self.stopping().has_begun() {
             return told(
@@ -122,19 +131,19 @@ impl Inner {
             let why = format!("a session is opened with up to {MOST_OPENING} bytes");
             return told(StatusCode::PAYLOAD_TOO_LARGE, &why);
         }
-        let Some(seat) = self.sessions.place() else {
-            let why = "too many sessions are open";
-            return told(StatusCode::SERVICE_UNAVAILABLE, why);
-        };
         let Ok(id) = SessionId::new(&hex(&random_bytes::<16>())) else {
             return told(StatusCode::INTERNAL_SERVER_ERROR, "there is no id");
         };
-        let session = Session::new(self, id, principal(parts));
+        let whose = Whose {
+            principal: principal(parts),
+            account: Arc::clone(place.account()),
+        };
+        let session = Session::new(self, id, whose);
         let granted = Granted::over_http(&parts.extensions);
-        let Some(posted) = session.post(body.clone(), said, granted) else {
+        let charge = Some(place.leave());
+        let Some(posted) = session.post(body.clone(), charge, said, granted) else {
             return refused(SessionRefusal::Gone);
         };
-        drop(place);
         if session.revision().is_none() {
             let response = self.read_answer(Arc::clone(&session), posted).await;
             session.close();
@@ -142,7 +151,10 @@ impl Inner {
         }
         // Before anything is waited for: a client that goes away meanwhile
         // must leave nothing that nobody looks after.
-        let session = self.sessions.add(session, seat);
+        let Ok(session) = self.sessions.add(session) else {
+            let why = "too many sessions are open, and all of them are in use";
+            return told(StatusCode::SERVICE_UNAVAILABLE, why);
+        };
         self.note(&session, &body).await;
         let mut response = self.read_answer(Arc::clone(&session), posted).await;
         if let Ok(id) = HeaderValue::from_str(session.id.as_str()) {
@@ -165,7 +177,7 @@ impl Inner {
         }
         Answer::later(async move {
             let first = posted.reader.messages.recv();
-            let first = patience::soon(self.options.patience, first).await;
+            let first = patience::soon(|| self.options.patience, first).await;
             self.answer(session, posted, first)
         })
     }
@@ -251,7 +263,7 @@ impl Inner {
     /// far as it is noted.
     async fn noted(&self, session: &Session, cursor: EventId) -> Option<(Reader, Shown)> {
         let store = self.options.event_store.as_ref()?;
-        let place = Place::of(&cursor.to_string())?;
+        let place = notes::Place::of(&cursor.to_string())?;
         let events = store.after(&session.id, &place.stream, place.sequence);
         let events = answer_of(events).await;
         let events = events.filter(|events| !events.is_empty())?;
@@ -311,9 +323,17 @@ impl Inner {
     async fn find_named(&self, parts: &Parts) -> Result<Arc<Session>, SessionRefusal> {
         match self.find(parts, false)? {
             Found::Here(session) => Ok(session),
-            Found::Elsewhere(id) => self.take_up(&id, principal(parts)).await,
+            Found::Elsewhere(id) => {
+                let account = account(self, parts, None);
+                self.take_up(&id, principal(parts), account).await
+            }
             Found::None => Err(SessionRefusal::Missing),
         }
+    }
+
+    /// Whether a request names a session of the caller's that is open here.
+    pub(super) fn has_session(&self, parts: &Parts) -> bool {
+        matches!(self.find(parts, false), Ok(Found::Here(_)))
     }
 
     /// The session that a request names, if it is the caller's.
@@ -335,27 +355,32 @@ impl Inner {
         &self,
         id: &SessionId,
         caller: Option<Arc<str>>,
+        account: Arc<Account>,
     ) -> Result<Arc<Session>, SessionRefusal> {
-        let session = self.remake(id, caller.clone()).await;
+        let whose = Whose {
+            principal: caller.clone(),
+            account,
+        };
+        let session = self.remake(id, whose).await;
         // Somebody may have been first.
         let session = session.filter(|session| session.principal == caller);
         session.ok_or(SessionRefusal::Gone)
     }
 
-    async fn remake(&self, id: &SessionId, caller: Option<Arc<str>>) -> Option<Arc<Session>> {
+    async fn remake(&self, id: &SessionId, whose: Whose) -> Option<Arc<Session>> {
         let store = self.options.session_store.as_ref()?;
         if self.stopping().has_begun() {
             return None;
         }
         let stored = answer_of(store.get(id)).await??;
-        let stored = Some(stored).filter(|it| it.principal.as_deref() == caller.as_deref())?;
-        let seat = self.sessions.place()?;
-        let session = Session::again(self, id.clone(), caller);
+        let caller = whose.principal.as_deref();
+        let stored = Some(stored).filter(|it| it.principal.as_deref() == caller)?;
+        let session = Session::again(self, id.clone(), whose);
         if !session.remake(stored).await {
             session.close();
             return None;
         }
-        Some(self.sessions.add(session, seat))
+        self.sessions.add(session).ok()
     }
 
     /// A version header must name a version that we speak.
@@ -378,7 +403,7 @@ impl Inner {
     /// Notes for others what was posted to a session, where they can look.
     async fn note(&self, session: &Session, body: &Bytes) {
         if let Some(store) = &self.options.session_store {
-            session.note(&**store, body, self.options.idle).await;
+            session.note(&**store, body, &self.sessions.life).await;
         }
     }
 }

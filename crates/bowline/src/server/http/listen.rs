@@ -8,10 +8,12 @@ use std::{
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
-    Body, Inner, answer,
+    Body, Inner,
+    accounts::{Charge, Counted, Place},
+    answer,
+    entry::exhausted,
     events::{Events, Source, plain_event},
     news::News,
     post::{Modern, principal},
@@ -25,10 +27,10 @@ use crate::{
 };
 
 /// Opens a stream of changes, until the client closes it or the server ends.
-pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>) -> Response<Body> {
-    let Ok(place) = Arc::clone(&inner.listens).try_acquire_owned() else {
-        let error = errors::internal("The server is busy: too many streams at once");
-        return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, Some(&modern.id), &error);
+pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>, place: Place) -> Response<Body> {
+    let counted = match place.account().listen() {
+        Ok(counted) => counted,
+        Err(why) => return *exhausted(why, "streams at once"),
     };
     let handle = &inner.handle;
     let news = News::default();
@@ -48,7 +50,8 @@ pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>) -> Response<Body> {
                 news,
                 shared,
                 handle: Arc::clone(handle),
-                _place: place,
+                _counted: counted,
+                _charge: place.leave(),
             };
             handle.watch_changed();
             answer::stream(Events::new(listening, inner.options.keep_alive))
@@ -75,7 +78,9 @@ struct Listening {
     news: News,
     shared: Arc<Shared>,
     handle: Arc<dyn Handle>,
-    _place: OwnedSemaphorePermit,
+    _counted: Counted,
+    /// What it asked for is kept.
+    _charge: Charge,
 }
 
 impl Source for Listening {

@@ -1,6 +1,6 @@
 //! What a session is made of, in its client's words, for those who take it up.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use serde::Deserialize;
@@ -10,6 +10,7 @@ use tokio::{sync::MutexGuard, time::Instant};
 use super::{
     post::Said,
     session::{Session, lock},
+    sessions::Life,
     store::{SessionStore, StoredSession, answer_of},
 };
 use crate::{
@@ -140,20 +141,21 @@ impl MadeOf {
 
 impl MadeOf {
     /// Whether it is time to note this.
-    fn is_due(&self, idle: Duration) -> bool {
+    fn is_due(&self, life: &Life) -> bool {
         let changed = self.changes > self.noted_changes;
-        changed || self.noted.is_none_or(|at| at.elapsed() > idle / 2)
+        let half = life.idle(self.initialized) / 2;
+        changed || self.noted.is_none_or(|at| at.elapsed() > half)
     }
 }
 
 impl Session {
     /// Notes elsewhere what was posted, if it changes what the session is made
     /// of, and now and then that the session is used.
-    pub(super) async fn note(&self, store: &dyn SessionStore, body: &Bytes, idle: Duration) {
+    pub(super) async fn note(&self, store: &dyn SessionStore, body: &Bytes, life: &Life) {
         let due = {
             let mut made_of = lock(&self.made_of);
             made_of.changes += u64::from(made_of.take_in(body));
-            made_of.is_due(idle)
+            made_of.is_due(life)
         };
         if !due {
             return;
@@ -161,9 +163,9 @@ impl Session {
         // One after the other: what is older must not come last.
         let noting = self.noting.lock().await;
         // Whoever was first may have noted this, too.
-        let due = lock(&self.made_of).is_due(idle);
+        let due = lock(&self.made_of).is_due(life);
         if due {
-            self.put(store, idle, &noting).await;
+            self.put(store, life, &noting).await;
         }
     }
 
@@ -177,18 +179,19 @@ impl Session {
     }
 
     /// Notes elsewhere that the session is used.
-    pub(super) async fn note_use(&self, store: &dyn SessionStore, idle: Duration) {
+    pub(super) async fn note_use(&self, store: &dyn SessionStore, life: &Life) {
         let noting = self.noting.lock().await;
-        self.put(store, idle, &noting).await;
+        self.put(store, life, &noting).await;
     }
 
-    async fn put(&self, store: &dyn SessionStore, idle: Duration, ended: &MutexGuard<'_, bool>) {
+    async fn put(&self, store: &dyn SessionStore, life: &Life, ended: &MutexGuard<'_, bool>) {
         if **ended {
             return;
         }
-        let (stored, changes) = {
+        let (stored, changes, idle) = {
             let made_of = lock(&self.made_of);
-            (made_of.store(self.principal.as_deref()), made_of.changes)
+            let stored = made_of.store(self.principal.as_deref());
+            (stored, made_of.changes, life.idle(made_of.initialized))
         };
         // Not all use is noted at once. A session that could not be noted is
         // known here all the same.
@@ -211,7 +214,7 @@ impl Session {
             };
             // The answers were given when it was said first. They are waited
             // for: more may be asked here than a client may ask at once.
-            let mut posted = self.post(message, said, Granted::default());
+            let mut posted = self.post(message, None, said, Granted::default());
             while let Some(posted) = &mut posted {
                 if posted.reader.messages.recv().await.is_none() {
                     break;

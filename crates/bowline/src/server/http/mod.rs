@@ -16,10 +16,13 @@
 //! - `protected` asks for tokens first, where the options say so.
 //! - `answer`, `body` and `events` are what goes out, through a `pipe`; `cors`
 //!   is for browsers.
+//! - `accounts` and `seats` see to it that no client, by its `peer` address or
+//!   by name, has more than its part.
 //! - `socket` is the server for those who have none. Each `connection` has a
 //!   `pulse`, by which its time is kept, and a `write_limit` for clients that do
 //!   not read.
 
+mod accounts;
 mod answer;
 mod body;
 mod connection;
@@ -33,12 +36,14 @@ mod news;
 mod notes;
 mod options;
 mod patience;
+mod peer;
 mod pipe;
 mod post;
 #[cfg(feature = "auth")]
 mod protected;
 mod pulse;
 mod recorder;
+mod seats;
 mod session;
 mod sessions;
 mod socket;
@@ -56,17 +61,16 @@ use std::{
 };
 
 pub use body::Body;
-pub use options::{DEFAULT_ADDRESS, HttpOptions};
+pub use options::{ClientLimits, DEFAULT_ADDRESS, HttpOptions};
+pub use peer::{PeerAddr, PeerSource};
 pub use store::{EventStore, SessionStore, StoredEvent, StoredSession};
-
-use tokio::sync::Semaphore;
 
 use super::{
     request::Handle,
     serve::{Connections, Stopping},
 };
 use crate::proto::{revision::Era, server::stateless::LastClient};
-use recorder::Budget;
+use accounts::Accounts;
 use sessions::{Life, Sessions};
 pub(crate) use stateless::StreamVoice;
 #[cfg(not(feature = "auth"))]
@@ -93,12 +97,8 @@ struct Inner {
     /// Those of our sessions and streams of changes, and when they end.
     connections: Arc<Connections>,
     sessions: Sessions,
-    /// Places for requests that are read, or worked on without a session.
-    requests: Arc<Semaphore>,
-    /// Places for streams of changes.
-    listens: Arc<Semaphore>,
-    /// What is kept for clients that come back.
-    budget: Budget,
+    /// What clients have in use.
+    accounts: Accounts,
     /// The client that spoke for itself last.
     last_client: Mutex<LastClient>,
 }
@@ -108,16 +108,14 @@ impl HttpService {
         let options = options.bounded();
         let life = Life {
             idle: options.idle,
+            uninitialized: options.idle.min(options.initialized_timeout),
             store: options.session_store.clone(),
         };
-        let places = |most: usize| Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS)));
         Self {
             inner: Arc::new(Inner {
                 connections: handle.connections().part(),
-                sessions: Sessions::new(options.sessions, life),
-                requests: places(options.requests),
-                listens: places(options.listens),
-                budget: Budget::new(options.replay_bytes),
+                sessions: Sessions::new(&options, life),
+                accounts: Accounts::new(&options),
                 last_client: Mutex::default(),
                 handle,
                 options,
@@ -135,7 +133,7 @@ impl HttpService {
     /// they missed.
     #[must_use]
     pub fn replay_bytes(&self) -> usize {
-        self.inner.budget.kept()
+        self.inner.accounts.replay_bytes()
     }
 
     /// Stops in order: no new requests, those under way may finish within the

@@ -7,7 +7,10 @@ use std::{
     time::Duration,
 };
 
-use super::store::{EventStore, SessionStore};
+use super::{
+    peer::PeerSource,
+    store::{EventStore, SessionStore},
+};
 use crate::proto::http::{OriginPolicy, resume::ReplayLimits};
 
 /// Where to serve, for those who have no address in mind: port 8000 of the
@@ -42,15 +45,38 @@ pub struct HttpOptions {
     /// The largest body of a request: 4 MiB. The server's limit on frames
     /// holds too.
     pub max_body: usize,
-    /// How long a request's body may take to arrive: half a minute.
+    /// How long a request's body may take to arrive: half a minute. It must
+    /// also keep up with [`min_rate`](Self::min_rate).
     pub body_time: Duration,
+    /// How many bytes a client must send each second while its request is
+    /// read, and take while an answer waits for it: 1,024, once it has been
+    /// slower than that for some time. None at all if zero.
+    pub min_rate: usize,
     /// How many requests are read, or worked on without a session, at once:
-    /// 4,096. Others are refused. Calls within a session are limited by
+    /// 4,096. Others are refused; the last eighth of the places is for requests
+    /// of sessions that are open. Calls within a session are limited by
     /// [`Server::at_once`](crate::server::Server::at_once).
     pub requests: usize,
-    /// How many sessions of the older revisions may be open: 10,000. What a
-    /// client opens one with may have 64 KiB.
+    /// How many bytes all requests may have together that are read or worked
+    /// on, in sessions or not: 256 MiB. Others are refused.
+    pub max_request_bytes: usize,
+    /// How much one client may have of all this.
+    pub per_client: ClientLimits,
+    /// How clients are told apart that have no [`Principal`](super::Principal):
+    /// by the other end of the connection, unless given.
+    pub peer: PeerSource,
+    /// How many sessions of the older revisions may be open: 10,000. When there
+    /// are more, one that was never initialised, or is idle, is closed in favour
+    /// of the new one; see [`ClientLimits`]. What a client opens one with may
+    /// have 64 KiB.
     pub sessions: usize,
+    /// About how many bytes sessions may keep together, of what their clients
+    /// said of themselves and of what they watch: 256 MiB. Beyond that, too,
+    /// sessions are closed.
+    pub max_session_bytes: usize,
+    /// After how long without a request or an open connection a session is
+    /// closed whose client did not say that it is initialised: one minute.
+    pub initialized_timeout: Duration,
     /// After how long without a request or an open connection a session is
     /// closed, whatever it still works on: half an hour.
     pub idle: Duration,
@@ -81,7 +107,8 @@ pub struct HttpOptions {
     pub header_time: Duration,
     /// How long a client may leave its answer or stream unread, where we hold
     /// the socket: half a minute. Then its connection is closed, and what it
-    /// held is free. Each bit that it takes begins the time anew.
+    /// held is free. Who takes some of it gets as much more time as
+    /// [`min_rate`](Self::min_rate) allows for that.
     pub write_time: Duration,
     /// The largest head of a request, where we hold the socket: 64 KiB, and
     /// never less than 8.
@@ -89,6 +116,67 @@ pub struct HttpOptions {
     /// How many connections are served at once, where we hold the socket:
     /// 10,000. Others wait.
     pub connections: usize,
+}
+
+/// How much one client may have at once, of what all may have together.
+///
+/// A client is a [`Principal`](super::Principal), if the request has one: a layer
+/// said so, or a token. Otherwise it is the address that it comes from, as
+/// [`HttpOptions::peer`] tells; a whole network of 64 bits for version 6 of the
+/// protocol. Where that is not known either, only what all may have together is
+/// limited.
+///
+/// Behind a reverse proxy, clients without a principal all come from the address
+/// of the proxy, and share this. Then say where the proxy writes their addresses,
+/// with [`HttpOptions::peer`], and raise `max_connections`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientLimits {
+    /// Sessions: 2,500. When a client opens more, one of its own is closed: the
+    /// oldest that was never initialised, or the one that was idle for longest.
+    pub max_sessions: usize,
+    /// About how many bytes its sessions keep: 64 MiB.
+    pub max_session_bytes: usize,
+    /// Requests that are read, or worked on without a session: 1,024. Others
+    /// are refused.
+    pub max_requests: usize,
+    /// Bytes of requests that are read or worked on, in sessions or not: 64 MiB.
+    /// Others are refused.
+    pub max_request_bytes: usize,
+    /// Bytes that are kept for when it comes back to a stream of a session's:
+    /// 64 MiB.
+    pub max_replay_bytes: usize,
+    /// Streams of changes: 2,500. Others are refused.
+    pub max_listens: usize,
+    /// Connections, where we hold the socket: 5,000. Others are closed. These
+    /// are counted by address alone: nobody has said yet who it is.
+    pub max_connections: usize,
+}
+
+impl ClientLimits {
+    /// No limits but those of all clients together.
+    pub const NONE: Self = Self {
+        max_sessions: usize::MAX,
+        max_session_bytes: usize::MAX,
+        max_requests: usize::MAX,
+        max_request_bytes: usize::MAX,
+        max_replay_bytes: usize::MAX,
+        max_listens: usize::MAX,
+        max_connections: usize::MAX,
+    };
+}
+
+impl Default for ClientLimits {
+    fn default() -> Self {
+        Self {
+            max_sessions: 2500,
+            max_session_bytes: 64 * 1024 * 1024,
+            max_requests: 1024,
+            max_request_bytes: 64 * 1024 * 1024,
+            max_replay_bytes: 64 * 1024 * 1024,
+            max_listens: 2500,
+            max_connections: 5000,
+        }
+    }
 }
 
 /// As good as never, and not too much to count with.
@@ -101,6 +189,7 @@ impl HttpOptions {
         let times = [
             &mut self.body_time,
             &mut self.idle,
+            &mut self.initialized_timeout,
             &mut self.patience,
             &mut self.keep_alive,
             &mut self.header_time,
@@ -122,8 +211,14 @@ impl Default for HttpOptions {
             protection: None,
             max_body: 4 * 1024 * 1024,
             body_time: Duration::from_secs(30),
+            min_rate: 1024,
             requests: 4096,
+            max_request_bytes: 256 * 1024 * 1024,
+            per_client: ClientLimits::default(),
+            peer: PeerSource::default(),
             sessions: 10_000,
+            max_session_bytes: 256 * 1024 * 1024,
+            initialized_timeout: Duration::from_secs(60),
             idle: Duration::from_secs(30 * 60),
             listens: 10_000,
             patience: Duration::from_secs(10),
@@ -148,6 +243,8 @@ impl fmt::Debug for HttpOptions {
             .field("cors", &self.cors)
             .field("max_body", &self.max_body)
             .field("requests", &self.requests)
+            .field("per_client", &self.per_client)
+            .field("peer", &self.peer)
             .field("sessions", &self.sessions)
             .field("idle", &self.idle)
             .field("listens", &self.listens)

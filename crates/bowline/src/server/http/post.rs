@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{StatusCode, request::Parts};
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     Inner, Principal,
+    accounts::Place,
     answer::{self, Answer},
     entry::{Received, told},
     listen, stateless,
@@ -52,7 +52,7 @@ pub(super) fn serve<'a>(
     inner: &'a Arc<Inner>,
     parts: &'a Parts,
     body: &Bytes,
-    place: OwnedSemaphorePermit,
+    place: Place,
 ) -> Answer<'a> {
     let messages = match split(body) {
         Ok(messages) => messages,
@@ -104,11 +104,7 @@ fn faulty<'a>(fault: &ScanError) -> Answer<'a> {
     answer::rejection(fault.id.as_ref(), &Rejection::from(fault)).into()
 }
 
-fn request<'a>(
-    inner: &'a Arc<Inner>,
-    modern: Modern<'_>,
-    place: OwnedSemaphorePermit,
-) -> Answer<'a> {
+fn request<'a>(inner: &'a Arc<Inner>, modern: Modern<'_>, place: Place) -> Answer<'a> {
     let config = inner.handle.config();
     let params = modern.params.as_deref();
     if modern.method == method::INITIALIZE && !speaks_for_itself(params) {
@@ -129,7 +125,7 @@ fn request<'a>(
     }
     match modern.method {
         method::DISCOVER => stateless::discover(config, &modern.id, &context).into(),
-        method::SUBSCRIPTIONS_LISTEN => listen::serve(inner, &modern).into(),
+        method::SUBSCRIPTIONS_LISTEN => listen::serve(inner, &modern, place).into(),
         _ => stateless::serve(inner, modern, context, place),
     }
 }

@@ -5,6 +5,7 @@
 //! one timer of the connection reads it when it goes off.
 
 use std::{
+    net::IpAddr,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -14,8 +15,13 @@ use std::{
 
 use tokio::time::Instant;
 
+use super::accounts::{Account, Counted};
+
 /// Shared by all that belong to one connection, which is served by one task.
 pub(super) struct Pulse {
+    /// The connection, as one of its client's.
+    connection: Counted,
+    address: IpAddr,
     began: Instant,
     /// A request is answered.
     answering: AtomicBool,
@@ -26,13 +32,20 @@ pub(super) struct Pulse {
 }
 
 impl Pulse {
-    pub(super) fn new() -> Arc<Self> {
+    pub(super) fn new(connection: Counted, address: IpAddr) -> Arc<Self> {
         Arc::new(Self {
+            connection,
+            address,
             began: Instant::now(),
             answering: AtomicBool::new(false),
             stuck: AtomicBool::new(false),
             written: AtomicU64::new(0),
         })
+    }
+
+    /// The other end.
+    pub(super) fn address(&self) -> IpAddr {
+        self.address
     }
 
     /// A request is there. It is answered when this is dropped.
@@ -70,6 +83,13 @@ impl Pulse {
 /// A request is answered as long as this lives.
 pub(super) struct Answering(Arc<Pulse>);
 
+impl Answering {
+    /// The account of the address that the connection comes from.
+    pub(super) fn account(&self) -> &Arc<Account> {
+        self.0.connection.account()
+    }
+}
+
 impl Drop for Answering {
     fn drop(&mut self) {
         self.0.answering.store(false, Ordering::Relaxed);
@@ -79,10 +99,13 @@ impl Drop for Answering {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::http::{HttpOptions, accounts::Accounts};
 
     #[tokio::test(start_paused = true)]
     async fn the_clients_turn_begins_with_the_last_that_it_took() {
-        let pulse = Pulse::new();
+        let accounts = Accounts::new(&HttpOptions::default());
+        let connection = accounts.of_unknown().connect().expect("room");
+        let pulse = Pulse::new(connection, [192, 0, 2, 1].into());
         let began = Instant::now();
         assert_eq!(pulse.waiting_since(), Some(began));
         let answering = pulse.answering();

@@ -1,57 +1,22 @@
 //! What the streams of a session brought, for clients that come back, within
-//! what all sessions together may keep.
+//! what its client and all sessions together may keep.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::notes::Notes;
+use super::{accounts::Account, notes::Notes};
 use crate::proto::http::resume::{EventId, Replay, ReplayLimits, ReplayMiss, StreamId};
-
-/// How much all sessions together may keep, and do. Clones share it.
-#[derive(Clone)]
-pub(super) struct Budget {
-    kept: Arc<AtomicUsize>,
-    limit: usize,
-}
 
 /// The record of one session.
 pub(super) struct Recorder {
     replay: Replay,
-    budget: Budget,
-    /// How much of the budget is ours.
+    /// Who keeps it, and may keep so much.
+    account: Arc<Account>,
+    /// How much of that is ours.
     kept: usize,
     /// Where the events are noted besides.
     notes: Option<Notes>,
-}
-
-impl Budget {
-    pub(super) fn new(limit: usize) -> Self {
-        Self {
-            kept: Arc::default(),
-            limit,
-        }
-    }
-
-    /// How many bytes are kept now.
-    pub(super) fn kept(&self) -> usize {
-        self.kept.load(Ordering::Relaxed)
-    }
-
-    fn has_room(&self, size: usize) -> bool {
-        self.kept() + size <= self.limit
-    }
-
-    fn exchange(&self, before: usize, now: usize) {
-        // All sessions share it, so it is not touched in vain.
-        if now != before {
-            let more = now.wrapping_sub(before);
-            self.kept.fetch_add(more, Ordering::Relaxed);
-        }
-    }
 }
 
 impl Recorder {
@@ -59,12 +24,12 @@ impl Recorder {
     pub(super) fn new(
         incarnation: u64,
         limits: ReplayLimits,
-        budget: Budget,
+        account: Arc<Account>,
         notes: Option<Notes>,
     ) -> Self {
         Self {
             replay: Replay::new(incarnation, limits),
-            budget,
+            account,
             kept: 0,
             notes,
         }
@@ -94,10 +59,10 @@ impl Recorder {
         message: Bytes,
     ) -> Option<EventId> {
         // Clients seldom come back to what they have heard to its end.
-        while !self.budget.has_room(message.len()) && self.replay.forget_ended() {
+        while !self.account.may_record(message.len()) && self.replay.forget_ended() {
             self.account();
         }
-        if !self.budget.has_room(message.len()) {
+        if !self.account.may_record(message.len()) {
             // A gap would be seen as one; but then the rest is of no use.
             self.forget(stream);
             return None;
@@ -127,13 +92,13 @@ impl Recorder {
 
     fn account(&mut self) {
         let now = self.replay.bytes();
-        self.budget.exchange(self.kept, now);
+        self.account.recorded(self.kept, now);
         self.kept = now;
     }
 }
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        self.budget.exchange(self.kept, 0);
+        self.account.recorded(self.kept, 0);
     }
 }

@@ -1,8 +1,8 @@
 //! One session of the older revisions.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicUsize, Ordering},
 };
 
 use bytes::Bytes;
@@ -10,10 +10,12 @@ use tokio::time::Instant;
 
 use super::{
     Inner,
+    accounts::{Account, Charge},
     made_of::MadeOf,
     notes::Notes,
     post::Said,
     recorder::Recorder,
+    seats::Standing,
     streams::{Reader, Streams},
 };
 use crate::{
@@ -34,6 +36,8 @@ use crate::{
 pub(super) struct Session {
     pub(super) id: SessionId,
     pub(super) principal: Option<Arc<str>>,
+    /// Whose account it counts for.
+    pub(super) account: Arc<Account>,
     pub(super) made_of: Mutex<MadeOf>,
     /// Held by whoever notes that elsewhere; whether the client has ended the
     /// session, and nothing is to be noted any more.
@@ -42,9 +46,22 @@ pub(super) struct Session {
     shared: Arc<Shared>,
     streams: Arc<Mutex<Streams>>,
     used: Mutex<Instant>,
+    /// How many bytes it kept when that was looked at last.
+    held_bytes: AtomicUsize,
+    /// Whether all that it is made of is kept a second time, to be noted.
+    noted: bool,
     /// Held by who says what it may do, until the machine has read the message
     /// that this is about. Not while anybody works on it.
     posting: Mutex<()>,
+}
+
+/// What a session takes besides what its client said.
+const BYTES: usize = 8 * 1024;
+
+/// Whose a session is.
+pub(super) struct Whose {
+    pub(super) principal: Option<Arc<str>>,
+    pub(super) account: Arc<Account>,
 }
 
 /// What came of a POST.
@@ -82,30 +99,25 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Session {
-    pub(super) fn new(inner: &Inner, id: SessionId, principal: Option<Arc<str>>) -> Arc<Self> {
+    pub(super) fn new(inner: &Inner, id: SessionId, whose: Whose) -> Arc<Self> {
         let machine = Connection::new(Arc::clone(inner.handle.config()));
-        Self::of(machine, inner, id, principal)
+        Self::of(machine, inner, id, whose)
     }
 
     /// A session that another node had, and perhaps asked questions in.
-    pub(super) fn again(inner: &Inner, id: SessionId, principal: Option<Arc<str>>) -> Arc<Self> {
+    pub(super) fn again(inner: &Inner, id: SessionId, whose: Whose) -> Arc<Self> {
         let machine = Connection::new(Arc::clone(inner.handle.config()));
         let machine = machine.calls_after(u64::from_le_bytes(random_bytes()) >> 12);
-        Self::of(machine, inner, id, principal)
+        Self::of(machine, inner, id, whose)
     }
 
-    fn of(
-        machine: Connection,
-        inner: &Inner,
-        id: SessionId,
-        principal: Option<Arc<str>>,
-    ) -> Arc<Self> {
+    fn of(machine: Connection, inner: &Inner, id: SessionId, whose: Whose) -> Arc<Self> {
+        let Whose { principal, account } = whose;
         let (handle, options) = (&inner.handle, &inner.options);
         let incarnation = u64::from_le_bytes(random_bytes());
         let store = options.event_store.as_ref();
         let notes = store.map(|store| Notes::new(Arc::clone(store), id.clone(), options.idle));
-        let budget = inner.budget.clone();
-        let recorder = Recorder::new(incarnation, options.replay, budget, notes);
+        let recorder = Recorder::new(incarnation, options.replay, Arc::clone(&account), notes);
         let streams = Arc::new(Mutex::new(Streams::new(recorder)));
         let outlet = Box::new(SessionOutlet(Arc::clone(&streams)));
         let serving = handle.serving().clone();
@@ -114,12 +126,15 @@ impl Session {
         Arc::new(Self {
             id,
             principal,
+            account,
             made_of: Mutex::default(),
             noting: tokio::sync::Mutex::default(),
             handle: Arc::clone(handle),
             shared,
             streams,
             used: Mutex::new(Instant::now()),
+            held_bytes: AtomicUsize::new(0),
+            noted: options.session_store.is_some(),
             posting: Mutex::default(),
         })
     }
@@ -128,12 +143,21 @@ impl Session {
         *lock(&self.used) = Instant::now();
     }
 
-    /// When the session is to be closed, if nothing happens until then.
-    pub(super) fn expires(&self, idle: Duration) -> Instant {
-        if self.streams().is_used() {
-            return Instant::now() + idle;
+    /// How it stands, for those who say whether it may stay.
+    pub(super) fn standing(&self) -> Standing {
+        Standing {
+            initialized: self.shared.look(Connection::is_initialized),
+            connected: self.streams().is_used(),
+            used: *lock(&self.used),
         }
-        *lock(&self.used) + idle
+    }
+
+    /// About how many bytes it keeps as long as it is open.
+    pub(super) fn held_bytes(&self) -> usize {
+        let said = self.shared.look(Connection::held_bytes);
+        self.held_bytes.store(said, Ordering::Relaxed);
+        let said = if self.noted { 2 * said } else { said };
+        BYTES + said
     }
 
     pub(super) fn shared(&self) -> &Arc<Shared> {
@@ -164,6 +188,12 @@ impl Session {
         }
     }
 
+    /// Whether it keeps more, or less, than when that was looked at last.
+    pub(super) fn has_changed(&self) -> bool {
+        let said = self.shared.look(Connection::held_bytes);
+        said != self.held_bytes.load(Ordering::Relaxed)
+    }
+
     pub(super) fn revision(&self) -> Option<Revision> {
         let read = |machine: &Connection| machine.session().map(|(revision, _)| revision);
         self.shared.look(read)
@@ -175,8 +205,15 @@ impl Session {
         matches!(shape, Some(HttpShape::Streamable { polling: true }))
     }
 
-    /// Takes in what was posted; nothing, if the session is over.
-    pub(super) fn post(&self, body: Bytes, said: Said, granted: Granted) -> Option<Posted> {
+    /// Takes in what was posted; nothing, if the session is over. Its bytes are
+    /// charged until all of it is answered.
+    pub(super) fn post(
+        &self,
+        body: Bytes,
+        charge: Option<Charge>,
+        said: Said,
+        granted: Granted,
+    ) -> Option<Posted> {
         let posting = lock(&self.posting);
         self.shared.grant(granted);
         let mut asked = false;
@@ -189,7 +226,7 @@ impl Session {
             },
             |requests| {
                 asked = !requests.is_empty();
-                self.streams().taken_in(requests);
+                self.streams().taken_in(requests, charge);
                 drop(posting);
             },
         );
@@ -214,7 +251,7 @@ impl Drop for Session {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::{sync::mpsc, time::Duration};
 
     use schemars::JsonSchema;
     use serde::Deserialize;
@@ -237,7 +274,7 @@ mod tests {
     }
 
     fn post(session: &Session, message: &Value, said: Said) -> Option<Posted> {
-        session.post(message.to_string().into(), said, Granted::Everything)
+        session.post(message.to_string().into(), None, said, Granted::Everything)
     }
 
     async fn answer(posted: Option<Posted>) -> String {
@@ -267,7 +304,11 @@ mod tests {
         let wait = Tool::new("wait").description("Waits").input::<Wait>();
         let server = Server::new("test", "1").tool(wait.headless(work));
         let http = server.build().unwrap().http(HttpOptions::default());
-        let session = Session::new(&http.inner, SessionId::new("test").unwrap(), None);
+        let whose = Whose {
+            principal: None,
+            account: Arc::clone(http.inner.accounts.of_unknown()),
+        };
+        let session = Session::new(&http.inner, SessionId::new("test").unwrap(), whose);
         let params = json!({
             "protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": {"name": "test", "version": "1"},

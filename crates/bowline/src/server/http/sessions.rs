@@ -1,17 +1,15 @@
 //! The sessions that are open, and when they are over.
 
 use std::{
-    collections::HashMap,
     sync::{Arc, Mutex, Weak},
     time::Duration,
 };
 
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::Instant,
-};
+use tokio::time::Instant;
 
 use super::{
+    options::{ClientLimits, HttpOptions},
+    seats::{Full, Seated, Seats, Standing},
     session::{Session, lock},
     store::SessionStore,
 };
@@ -20,29 +18,35 @@ use crate::proto::http::SessionId;
 /// The sessions that are open.
 pub(super) struct Sessions {
     open: Arc<Table>,
-    places: Arc<Semaphore>,
-    life: Life,
+    pub(super) life: Life,
 }
 
 /// How long sessions live, and where that is noted.
 #[derive(Clone)]
 pub(super) struct Life {
     pub(super) idle: Duration,
+    /// The same, for one whose client never said that it is initialised.
+    pub(super) uninitialized: Duration,
     pub(super) store: Option<Arc<dyn SessionStore>>,
 }
 
-struct Open {
-    session: Arc<Session>,
-    _place: OwnedSemaphorePermit,
+type Table = Mutex<Seats<Arc<Session>>>;
+
+impl Seated for Arc<Session> {
+    fn standing(&self) -> Standing {
+        Session::standing(self)
+    }
 }
 
-type Table = Mutex<HashMap<SessionId, Open>>;
-
 impl Sessions {
-    pub(super) fn new(most: usize, life: Life) -> Self {
+    pub(super) fn new(options: &HttpOptions, life: Life) -> Self {
+        let max = ClientLimits {
+            max_sessions: options.sessions,
+            max_session_bytes: options.max_session_bytes,
+            ..ClientLimits::NONE
+        };
         Self {
-            open: Arc::default(),
-            places: Arc::new(Semaphore::new(most.min(Semaphore::MAX_PERMITS))),
+            open: Arc::new(Mutex::new(Seats::new(max, options.per_client))),
             life,
         }
     }
@@ -51,35 +55,37 @@ impl Sessions {
         lock(&self.open).len()
     }
 
-    /// A place for one more, if there is one.
-    pub(super) fn place(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.places).try_acquire_owned().ok()
-    }
-
     pub(super) fn get(&self, id: &SessionId) -> Option<Arc<Session>> {
-        let open = lock(&self.open);
-        open.get(id).map(|open| Arc::clone(&open.session))
+        lock(&self.open).get(id).cloned()
     }
 
     /// Keeps a session, and sees to its timers until it is over. If somebody
-    /// was first with that id, theirs is the session.
-    pub(super) fn add(&self, session: Arc<Session>, place: OwnedSemaphorePermit) -> Arc<Session> {
+    /// was first with that id, theirs is the session. Others may have to give
+    /// way to it.
+    pub(super) fn add(&self, session: Arc<Session>) -> Result<Arc<Session>, Full> {
+        let bytes = session.held_bytes();
         let mut table = lock(&self.open);
-        if let Some(first) = table.get(&session.id) {
-            let first = Arc::clone(&first.session);
+        if let Some(first) = table.get(&session.id).cloned() {
             drop(table);
             session.close();
-            return first;
+            return Ok(first);
         }
-        let open = Open {
-            session: Arc::clone(&session),
-            _place: place,
-        };
-        table.insert(session.id.clone(), open);
+        let (id, holder) = (session.id.clone(), session.account.holder.clone());
+        let (added, gone) = table.add(id, holder, Arc::clone(&session), bytes);
         drop(table);
+        give_up(gone, self.life.store.as_ref());
+        if added.is_err() {
+            session.close();
+            return Err(Full);
+        }
         let table = Arc::downgrade(&self.open);
         tokio::spawn(watch(table, Arc::clone(&session), self.life.clone()));
-        session
+        Ok(session)
+    }
+
+    /// Counts what a session keeps anew.
+    pub(super) fn reweigh(&self, session: &Session) {
+        reweigh(&self.open, session, &self.life);
     }
 
     /// Ends a session.
@@ -92,24 +98,63 @@ impl Sessions {
 /// Nobody can reach them any more.
 impl Drop for Sessions {
     fn drop(&mut self) {
-        let open = std::mem::take(&mut *lock(&self.open));
-        open.into_values().for_each(|open| open.session.close());
+        let open = lock(&self.open).drain();
+        open.iter().for_each(|session| session.close());
+    }
+}
+
+/// Closes those that had to give way. They are not to be taken up elsewhere
+/// either: whoever opens many would fill the store.
+fn give_up(sessions: Vec<Arc<Session>>, store: Option<&Arc<dyn SessionStore>>) {
+    for session in sessions {
+        session.close();
+        if let Some(store) = store.cloned() {
+            tokio::spawn(async move { session.forget(&*store).await });
+        }
+    }
+}
+
+fn reweigh(table: &Table, session: &Session, life: &Life) {
+    let bytes = session.held_bytes();
+    let gone = lock(table).reweigh(&session.id, bytes);
+    give_up(gone, life.store.as_ref());
+}
+
+impl Life {
+    /// How long a session that nobody uses lives.
+    pub(super) fn idle(&self, initialized: bool) -> Duration {
+        if initialized {
+            self.idle
+        } else {
+            self.uninitialized
+        }
+    }
+
+    /// When a session is to be closed, if nothing happens until then.
+    fn end(&self, session: &Session) -> Instant {
+        let Standing {
+            initialized,
+            connected,
+            used,
+        } = session.standing();
+        let since = if connected { Instant::now() } else { used };
+        since + self.idle(initialized)
     }
 }
 
 /// Keeps a session's time, and closes it when nobody uses it any more.
 async fn watch(table: Weak<Table>, session: Arc<Session>, life: Life) {
     loop {
-        let expires = session.expires(life.idle);
+        let expires = life.end(&session);
         tokio::select! {
             // First, since the other wakes at everything that happens.
             biased;
             () = tokio::time::sleep_until(expires) => {
-                if session.expires(life.idle) <= Instant::now() {
+                if life.end(&session) <= Instant::now() {
                     break;
                 }
                 if let Some(store) = &life.store {
-                    session.note_use(&**store, life.idle).await;
+                    session.note_use(&**store, &life).await;
                 }
             }
             ended = session.shared().keep_time() => {
@@ -117,6 +162,9 @@ async fn watch(table: Weak<Table>, session: Arc<Session>, life: Life) {
                     break;
                 }
                 session.attend();
+                if let Some(table) = table.upgrade() {
+                    reweigh(&table, &session, &life);
+                }
             }
         }
     }
@@ -130,7 +178,7 @@ async fn watch(table: Weak<Table>, session: Arc<Session>, life: Life) {
 fn take_out(table: &Table, session: &Arc<Session>) {
     let mut table = lock(table);
     let found = table.get(&session.id);
-    if found.is_some_and(|open| Arc::ptr_eq(&open.session, session)) {
+    if found.is_some_and(|open| Arc::ptr_eq(open, session)) {
         table.remove(&session.id);
     }
 }

@@ -8,7 +8,10 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{HttpService, connection};
+use super::{
+    HttpService,
+    connection::{self, Socket},
+};
 
 /// How long to wait before a listener that failed is asked again.
 const AFTER_FAILURE: Duration = Duration::from_millis(50);
@@ -68,8 +71,13 @@ impl HttpService {
             };
             tokio::select! {
                 accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => {
-                        connections.spawn(connection::serve(self.clone(), stream, place));
+                    Ok((stream, address)) => {
+                        let account = self.inner.accounts.of_address(address.ip());
+                        // Whoever has too many has this one closed.
+                        if let Ok(counted) = account.connect() {
+                            let socket = Socket { stream, address, counted, place };
+                            connections.spawn(connection::serve(self.clone(), socket));
+                        }
                     }
                     // One connection that failed, or too many files for now.
                     Err(_) => tokio::time::sleep(AFTER_FAILURE).await,

@@ -13,10 +13,11 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::{sync::OwnedSemaphorePermit, time::timeout};
+use tokio::time::timeout;
 
 use super::{
     Body, Inner,
+    accounts::Place,
     answer::{self, Answer},
     entry::Received,
     events::{Events, Source, plain_event},
@@ -63,7 +64,7 @@ pub(super) fn serve<'a>(
     inner: &'a Arc<Inner>,
     modern: Modern<'_>,
     context: RequestContext,
-    place: OwnedSemaphorePermit,
+    place: Place,
 ) -> Answer<'a> {
     if let Err(rejection) = check_params(inner, &modern) {
         return answer::rejection(Some(&modern.id), &rejection).into();
@@ -165,7 +166,7 @@ struct Answering {
     inner: Arc<Inner>,
     id: RequestId,
     limit: usize,
-    _place: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 /// Something for the client.

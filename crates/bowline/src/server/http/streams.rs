@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use bytes::Bytes;
 
 use super::{
+    accounts::Charge,
     pipe::{MOST_WAITING, Receiver, Sender, Weigh, pipe},
     recorder::Recorder,
 };
@@ -47,6 +48,8 @@ struct Stream {
     listener: Option<Sender<Message>>,
     /// How many answers are still to come; none end the server's own stream.
     answers: usize,
+    /// What the requests that are to be answered hold.
+    charge: Option<Charge>,
     shown: Option<Recording>,
 }
 
@@ -116,7 +119,7 @@ impl Streams {
     }
 
     /// The POST was taken in: these requests are to be answered in its stream.
-    pub(super) fn taken_in(&mut self, requests: Vec<Incoming>) {
+    pub(super) fn taken_in(&mut self, requests: Vec<Incoming>, charge: Option<Charge>) {
         let Some(stream) = self.taking_in.take() else {
             return;
         };
@@ -124,6 +127,7 @@ impl Streams {
             self.end(stream);
         } else if let Some(open) = self.open.get_mut(&stream) {
             open.answers = requests.len();
+            open.charge = charge;
         }
         let routes = requests.into_iter().map(|request| (request, stream));
         self.routes.extend(routes);
@@ -341,6 +345,7 @@ impl Streams {
         let stream = Stream {
             listener: Some(listener),
             answers,
+            charge: None,
             shown,
         };
         if !self.over {
@@ -353,6 +358,7 @@ impl Streams {
     fn end(&mut self, key: Key) -> Option<StreamId> {
         let ended = self.open.remove(&key)?;
         give_back(&mut self.open);
+        drop(ended.charge);
         let recorded = ended.shown?.0?;
         self.recorder.end(recorded);
         Some(recorded)

@@ -7,6 +7,7 @@
 use std::{
     future::Future as _,
     io::{self, IoSlice},
+    num::NonZeroUsize,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -15,27 +16,37 @@ use std::{
 
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    time::Sleep,
+    time::{Instant, Sleep},
 };
 
 use super::pulse::Pulse;
 
-/// A stream that fails when nothing of what is written to it is taken for some
-/// time.
+/// A stream that fails when what is written to it is not taken for some time,
+/// or too slowly.
 pub(super) struct WriteLimit<T> {
     stream: T,
     limit: Duration,
-    /// Runs while something waits to be taken.
-    stuck: Option<Pin<Box<Sleep>>>,
+    /// How many bytes are to be taken each second, if any.
+    rate: Option<NonZeroUsize>,
+    /// Something waits to be taken.
+    stuck: Option<Box<Stuck>>,
     /// Where what is taken is noted.
     pulse: Option<Arc<Pulse>>,
 }
 
+struct Stuck {
+    since: Instant,
+    /// How much was taken since then.
+    taken: usize,
+    timer: Pin<Box<Sleep>>,
+}
+
 impl<T> WriteLimit<T> {
-    pub(super) fn new(stream: T, limit: Duration) -> Self {
+    pub(super) fn new(stream: T, limit: Duration, rate: usize) -> Self {
         Self {
             stream,
             limit,
+            rate: NonZeroUsize::new(rate),
             stuck: None,
             pulse: None,
         }
@@ -48,26 +59,48 @@ impl<T> WriteLimit<T> {
     }
 
     /// Fails in place of what has waited for too long.
-    fn limit<O>(
+    fn limit(
         &mut self,
         cx: &mut Context<'_>,
-        written: Poll<io::Result<O>>,
-    ) -> Poll<io::Result<O>> {
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
         let pulse = self.pulse.as_deref();
-        if written.is_ready() {
-            self.stuck = None;
+        if let Poll::Ready(taken) = &written {
+            match (&mut self.stuck, self.rate, taken) {
+                (Some(stuck), Some(_), Ok(taken)) => stuck.taken += taken,
+                (stuck, _, _) => *stuck = None,
+            }
             pulse.inspect(|pulse| pulse.written());
             return written;
         }
         pulse.inspect(|pulse| pulse.stuck());
         let limit = self.limit;
-        let stuck = self
-            .stuck
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep(limit)));
-        std::task::ready!(stuck.as_mut().poll(cx));
-        let why = "the client does not read";
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, why)))
+        let stuck = self.stuck.get_or_insert_with(|| {
+            Box::new(Stuck {
+                since: Instant::now(),
+                taken: 0,
+                timer: Box::pin(tokio::time::sleep(limit)),
+            })
+        });
+        loop {
+            std::task::ready!(stuck.timer.as_mut().poll(cx));
+            let more = self
+                .rate
+                .map_or(Duration::ZERO, |rate| time_for(stuck.taken, rate));
+            let until = stuck.since + limit + more;
+            if until <= Instant::now() {
+                let why = "the client does not read, or too slowly";
+                return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, why)));
+            }
+            stuck.timer.as_mut().reset(until);
+        }
     }
+}
+
+/// How long so many bytes may take.
+pub(super) fn time_for(bytes: usize, rate: NonZeroUsize) -> Duration {
+    let [bytes, rate] = [bytes, rate.get()].map(|it| u32::try_from(it).unwrap_or(u32::MAX));
+    Duration::from_secs(1) * bytes / rate
 }
 
 impl<T: AsyncRead + Unpin> AsyncRead for WriteLimit<T> {
@@ -104,8 +137,9 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for WriteLimit<T> {
     }
 
     // Neither of these waits for a client that does not read: a socket has
-    // nothing to flush.
+    // nothing to flush. Who flushes has had all taken that was to be written.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stuck = None;
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 
@@ -116,10 +150,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for WriteLimit<T> {
 
 #[cfg(test)]
 mod tests {
-    use tokio::{
-        io::{AsyncReadExt as _, AsyncWriteExt as _},
-        time::Instant,
-    };
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     use super::*;
 
@@ -128,7 +159,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_does_not_read_is_given_up_in_time() {
         let (near, mut far) = tokio::io::duplex(8);
-        let mut near = WriteLimit::new(near, LIMIT);
+        let mut near = WriteLimit::new(near, LIMIT, 1024);
         let began = Instant::now();
         let written = near.write_all(&[0; 20]).await;
         assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
@@ -140,21 +171,35 @@ mod tests {
         assert_eq!(taken.len(), 8);
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn who_reads_slowly_is_waited_for() {
+    /// Writes so many bytes to a client that takes one each second.
+    async fn write_slowly(bytes: usize, limit: Duration, rate: usize) -> (bool, Duration) {
         let (near, mut far) = tokio::io::duplex(1);
-        let mut near = WriteLimit::new(near, LIMIT);
+        let mut near = WriteLimit::new(near, limit, rate);
         let reading = tokio::spawn(async move {
-            let mut pace = tokio::time::interval(LIMIT - Duration::from_secs(1));
+            let mut pace = tokio::time::interval(Duration::from_secs(1));
             let mut byte = [0];
-            for _ in 0..10 {
+            while far.read_exact(&mut byte).await.is_ok() {
                 pace.tick().await;
-                far.read_exact(&mut byte).await.unwrap();
             }
         });
         let began = Instant::now();
-        near.write_all(&[0; 10]).await.unwrap();
+        let written = near.write_all(&vec![0; bytes]).await;
+        drop(near);
         reading.await.unwrap();
-        assert!(began.elapsed() > 5 * LIMIT);
+        (written.is_ok(), began.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_slowly_is_waited_for() {
+        let (written, took) = write_slowly(200, LIMIT, 1).await;
+        assert!(written && took > 5 * LIMIT, "{took:?}");
+        let (written, took) = write_slowly(200, LIMIT, 0).await;
+        assert!(written && took > 5 * LIMIT, "{took:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_bit_by_bit_does_not_hold_an_answer_for_ever() {
+        let (written, took) = write_slowly(200, LIMIT, 10).await;
+        assert!(!written && took < 2 * LIMIT, "{took:?}");
     }
 }

@@ -254,7 +254,11 @@ async fn large_bodies_are_refused_before_they_are_kept() {
 #[tokio::test(start_paused = true)]
 async fn slow_bodies_are_given_up() {
     let it = workshop();
-    let node = Node::new(&it.service);
+    let options = HttpOptions {
+        min_rate: 0,
+        ..HttpOptions::default()
+    };
+    let node = Node::with(&it.service, options);
     let (request, _) = stateless(LIST, json!({}));
     let began = tokio::time::Instant::now();
     let answer = node.send(request, Chunks::from("{").endless()).await;

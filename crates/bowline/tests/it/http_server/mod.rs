@@ -15,6 +15,7 @@ mod raw;
 mod resuming;
 mod rig;
 mod sessions;
+mod shares;
 mod slow_stores;
 mod sockets;
 mod stateless;

@@ -13,7 +13,7 @@ use bowline::{
     proto::http::sse::{Decoder, Event},
     server::{
         Service,
-        http::{Body, HttpOptions, HttpService, Principal},
+        http::{Body, HttpOptions, HttpService, PeerAddr, Principal},
     },
 };
 use bytes::Bytes;
@@ -32,6 +32,7 @@ pub(super) const BOTH: &str = "application/json, text/event-stream";
 pub(super) struct Node {
     pub(super) http: HttpService,
     principal: Option<Principal>,
+    peer: Option<PeerAddr>,
 }
 
 impl Node {
@@ -46,14 +47,23 @@ impl Node {
         Self {
             http: service.http(options),
             principal: None,
+            peer: None,
         }
     }
 
     /// The same node, asked by somebody whom it knows.
     pub(super) fn asked_by(&self, name: &str) -> Self {
         Self {
-            http: self.http.clone(),
             principal: Some(Principal(name.into())),
+            ..self.clone()
+        }
+    }
+
+    /// The same node, asked from this address.
+    pub(super) fn asked_from(&self, address: [u8; 4]) -> Self {
+        Self {
+            peer: Some(PeerAddr(address.into())),
+            ..self.clone()
         }
     }
 
@@ -70,6 +80,9 @@ impl Node {
     {
         if let Some(principal) = &self.principal {
             request.extensions_mut().insert(principal.clone());
+        }
+        if let Some(peer) = self.peer {
+            request.extensions_mut().insert(peer);
         }
         let Ok(response) = self.http.clone().call(request).await;
         Answer::new(response)

@@ -123,11 +123,20 @@ async fn there_are_no_more_sessions_than_places() {
     };
     let node = Node::with(&it.service, options);
     let one = Session::open(&node, "2025-11-25").await;
-    let _two = Session::open(&node, "2025-11-25").await;
-    assert_eq!(
-        node.send(post(), initialize("2025-11-25")).await.status(),
-        503
-    );
+    let two = Session::open(&node, "2025-11-25").await;
+    // The one that was idle for longest gives way.
+    tokio::time::advance(std::time::Duration::from_secs(1)).await;
+    assert_eq!(one.ask(1, "ping", json!({})).await.status(), 200);
+    Session::open(&node, "2025-11-25").await;
+    assert_eq!(node.http.sessions(), 2);
+    tokio::time::advance(std::time::Duration::from_secs(1)).await;
+    assert_eq!(one.ask(2, "ping", json!({})).await.status(), 200);
+    assert_eq!(two.ask(1, "ping", json!({})).await.status(), 404);
+    // Who is connected stays, and then there is no room.
+    let three = Session::open(&node, "2025-11-25").await;
+    let _streams = (one.get().await, three.get().await);
+    let refused = node.send(post(), initialize("2025-11-25")).await;
+    assert_eq!(refused.status(), 503);
     one.delete().await;
     Session::open(&node, "2025-11-25").await;
 }
