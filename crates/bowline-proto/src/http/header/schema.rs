@@ -214,6 +214,14 @@ impl Branch {
     }
 }
 
+/// Members in the order of their names, whatever the order that the map keeps:
+/// that depends on which features other crates switch on in `serde_json`.
+fn by_name(members: &Map<String, Value>) -> Vec<(&String, &Value)> {
+    let mut members: Vec<_> = members.iter().collect();
+    members.sort_unstable_by_key(|(name, _)| *name);
+    members
+}
+
 /// The state of one walk. Its depth is bounded by the JSON reader's own limit.
 #[derive(Default)]
 struct Walk<'s> {
@@ -237,11 +245,11 @@ impl<'s> Walk<'s> {
     /// A schema that is reached through `properties` alone, without annotation.
     fn chain(&mut self, schema: &'s Map<String, Value>) -> Result<Branch, HeaderSchemaFault> {
         let mut branch = Branch::default();
-        for (keyword, value) in schema {
+        for (keyword, value) in by_name(schema) {
             self.trail.push(keyword);
             match value {
                 Value::Object(properties) if keyword == PROPERTIES => {
-                    for (key, property) in properties {
+                    for (key, property) in by_name(properties) {
                         self.trail.push(key);
                         if let Some(node) = self.property(property)? {
                             branch.0.insert(key.as_str().into(), node);
@@ -266,7 +274,7 @@ impl<'s> Walk<'s> {
         };
         let header = self.header(annotation, schema.get("type"))?;
         // A scalar has no properties: whatever is annotated below never has a value.
-        for (keyword, value) in schema {
+        for (keyword, value) in by_name(schema) {
             self.trail.push(keyword);
             self.forbid_under(keyword, value)?;
             self.trail.pop();
@@ -304,7 +312,7 @@ impl<'s> Walk<'s> {
         match value {
             _ if DATA.contains(&keyword) => Ok(()),
             Value::Object(schemas) if NAMED.contains(&keyword) => {
-                for (key, schema) in schemas {
+                for (key, schema) in by_name(schemas) {
                     self.trail.push(key);
                     self.forbid(schema)?;
                     self.trail.pop();
@@ -320,12 +328,16 @@ impl<'s> Walk<'s> {
             Value::Object(schema) if schema.contains_key(ANNOTATION) => {
                 Err(HeaderSchemaFault::Misplaced)
             }
-            Value::Object(schema) => schema.iter().try_for_each(|(keyword, value)| {
-                self.trail.push(keyword);
-                self.forbid_under(keyword, value)?;
-                self.trail.pop();
-                Ok(())
-            }),
+            Value::Object(schema) => {
+                by_name(schema)
+                    .into_iter()
+                    .try_for_each(|(keyword, value)| {
+                        self.trail.push(keyword);
+                        self.forbid_under(keyword, value)?;
+                        self.trail.pop();
+                        Ok(())
+                    })
+            }
             Value::Array(schemas) => schemas.iter().try_for_each(|schema| self.forbid(schema)),
             _ => Ok(()),
         }

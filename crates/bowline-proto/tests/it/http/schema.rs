@@ -40,6 +40,19 @@ fn properties_are_found_at_any_depth() {
 }
 
 #[test]
+fn headers_are_in_the_order_of_names_however_the_schema_is_written() {
+    accepted(
+        r#"{"properties": {
+                "z": {"x-mcp-header": "One", "type": "string"},
+                "a": {"x-mcp-header": "Two", "type": "string"}}}"#,
+        &[
+            ("mcp-param-two", ParamKind::String, &["a"]),
+            ("mcp-param-one", ParamKind::String, &["z"]),
+        ],
+    );
+}
+
+#[test]
 fn schemas_without_annotation_are_not_even_parsed() {
     accepted(r#"{"type": "object"}"#, &[]);
     accepted("not JSON", &[]);

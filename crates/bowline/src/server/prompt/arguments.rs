@@ -132,7 +132,7 @@ impl Index<&str> for Arguments {
     }
 }
 
-/// The blanks that a struct has: its fields, in the order of their names.
+/// The blanks that a struct has: its fields, in their order.
 ///
 /// # Errors
 ///

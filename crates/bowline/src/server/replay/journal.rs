@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
+    canonical::canonical,
     proto::{jsonrpc::RawJson, model::InputRequest},
     server::error::{Error, ErrorKind, Result},
 };
@@ -73,8 +74,11 @@ impl Outcome {
 pub(crate) struct Mark(u64);
 
 impl Mark {
+    /// In whatever order its members are: a question that was made of a hash
+    /// map has another order on every node.
     pub(crate) fn of_question(question: &InputRequest) -> Result<Self> {
-        Ok(Self::of("question", &serde_json::to_vec(question)?))
+        let text = serde_json::to_vec(question)?;
+        Ok(Self::of("question", &canonical(&text)))
     }
 
     pub(crate) fn to_bytes(self) -> [u8; 8] {
@@ -112,4 +116,26 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         text.push(DIGITS[usize::from(byte & 15)]);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_the_same_in_whatever_order_its_fields_are() {
+        let mark = |form: &str| {
+            let question = format!(
+                r#"{{"method": "elicitation/create", "params": {{"message": "?",
+                    "requestedSchema": {{"type": "object", "properties": {form}}}}}}}"#
+            );
+            let question: InputRequest = serde_json::from_str(&question).expect("a question");
+            Mark::of_question(&question).expect("it can be written")
+        };
+        let one = mark(r#"{"b": {"type": "string"}, "a": {"type": "boolean"}}"#);
+        let other = mark(r#"{"a": {"type": "boolean"}, "b": {"type": "string"}}"#);
+        assert_eq!(one, other);
+        let another = mark(r#"{"a": {"type": "string"}, "b": {"type": "boolean"}}"#);
+        assert_ne!(one, another);
+    }
 }

@@ -147,12 +147,16 @@ pub(super) fn schema_of<T: JsonSchema>() -> Value {
 fn standard(mut schema: Schema) -> Value {
     let mut standard = RecursiveTransform(|schema: &mut Schema| {
         let format = schema.get("format").and_then(Value::as_str);
-        if format.is_some_and(is_of_rust) {
-            schema.remove("format");
+        if format.is_some_and(is_of_rust)
+            && let Some(members) = schema.as_object_mut()
+        {
+            // `remove` would put the last member into the gap.
+            members.shift_remove("format");
         }
     });
     standard.transform(&mut schema);
-    schema.to_value()
+    // As schemars writes schemas, with what they say of themselves first.
+    serde_json::to_value(&schema).unwrap_or_else(|_| schema.to_value())
 }
 
 fn is_of_rust(format: &str) -> bool {
@@ -264,5 +268,35 @@ mod tests {
         let unfit = input.check(Some(r#"{"city":7}"#), &came);
         assert!(unfit.expect("an object").is_err());
         assert!(input.check(Some("[]"), &came).is_err());
+    }
+
+    #[test]
+    fn a_schema_is_published_in_the_order_of_its_type() {
+        /// What is drawn
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        struct Drawing {
+            zoom: u8,
+            /// Where it begins
+            at: Point,
+            colour: Option<String>,
+        }
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        struct Point {
+            y: f64,
+            x: f64,
+        }
+        let names = |schema: &Value| -> Vec<String> {
+            let members = schema.as_object().expect("an object");
+            members.keys().cloned().collect()
+        };
+        let schema = schema_of::<Drawing>();
+        let whole = ["$schema", "title", "description", "type", "properties"];
+        assert_eq!(names(&schema)[..5], whole);
+        assert_eq!(names(&schema["properties"]), ["zoom", "at", "colour"]);
+        assert_eq!(names(&schema["$defs"]["Point"]["properties"]), ["y", "x"]);
+        let zoom = ["type", "minimum", "maximum"];
+        assert_eq!(names(&schema["properties"]["zoom"]), zoom);
     }
 }

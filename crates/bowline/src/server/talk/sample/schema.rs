@@ -163,8 +163,9 @@ fn last_block(content: &mut SamplingContent) -> Option<&mut SamplingBlock> {
 /// The schema of an object that has the value in it.
 fn wrap(mut schema: Value) -> Value {
     let definitions = schema.as_object_mut().and_then(|schema| {
-        schema.remove("$schema");
-        schema.remove("$defs")
+        // `remove` would put the last member into the gap.
+        schema.shift_remove("$schema");
+        schema.shift_remove("$defs")
     });
     move_root(&mut schema);
     let mut wrapped = json!({
