@@ -1,15 +1,19 @@
-//! Putting together what was given, in its order: what comes later wins.
-
-use std::collections::HashSet;
+//! Putting together what was given: names make a tree, and the schema says what
+//! stands at its ends.
+//!
+//! An object, such as `'{…}'` or `@file.json`, is laid below what is given by
+//! name. What is given by name counts, all of it: where there is no place for
+//! a second value, that is a problem.
 
 use serde_json::{Map, Value};
 
 use super::{
-    coerce::coerce,
+    build::{Part, build_object},
     problem::Problem,
-    word::{Given, Placed},
+    view::{property, takes_members},
+    word::{Given, Typed},
 };
-use crate::signature::{Kind, Property, Schema};
+use crate::signature::{Property, Schema};
 
 /// The arguments, and what could not be made of them.
 pub(super) fn assemble(
@@ -21,14 +25,16 @@ pub(super) fn assemble(
         places: schema.properties(),
         placed: 0,
         named: false,
-        arguments: Map::new(),
-        lists: HashSet::new(),
+        below: Map::new(),
+        parts: Part::default(),
         problems: Vec::new(),
     };
     for given in given {
         assembly.take(given);
     }
-    (assembly.arguments, assembly.problems)
+    let (arguments, found) = build_object(&assembly.parts, assembly.below, schema, "");
+    assembly.problems.extend(found);
+    (arguments, assembly.problems)
 }
 
 struct Assembly<'a> {
@@ -39,45 +45,49 @@ struct Assembly<'a> {
     placed: usize,
     /// Whether one came with a name.
     named: bool,
-    arguments: Map<String, Value>,
-    /// The lists that grow by being named again.
-    lists: HashSet<Vec<String>>,
+    /// What came as whole objects: the later wins.
+    below: Map<String, Value>,
+    /// What came one by one.
+    parts: Part,
     problems: Vec<Problem>,
 }
 
-impl<'a> Assembly<'a> {
+impl Assembly<'_> {
     fn take(&mut self, given: Given) {
         match given {
-            Given::All(members) => {
-                self.lists.clear();
-                self.arguments.extend(members);
-            }
-            Given::Json { name, value } => {
-                self.named = true;
-                let (path, _) = self.find(&name);
-                self.set(&path, value);
-            }
-            Given::Text { name, text } => {
-                self.named = true;
-                let (path, schema) = self.find(&name);
-                self.text(path, schema, &name, &text);
-            }
+            Given::All(members) => self.all(members),
+            Given::Json { name, value } => self.name(&name, Typed::Json(value)),
+            Given::Text { name, text } => self.name(&name, Typed::Text(text)),
             Given::Placed(value) => self.place(value),
         }
     }
 
-    fn place(&mut self, value: Placed) {
+    /// An object takes no value away that was given before it.
+    fn all(&mut self, members: Map<String, Value>) {
+        let twice = members.keys().filter(|name| self.parts.has(name));
+        self.problems
+            .extend(twice.map(|name| Problem::overruled(name)));
+        self.below.extend(members);
+    }
+
+    fn name(&mut self, name: &str, value: Typed) {
+        self.named = true;
+        let path = path_of(name, self.schema);
+        self.parts.put(&path, value);
+    }
+
+    fn place(&mut self, value: Typed) {
         if self.named {
             let value = match value {
-                Placed::Text(text) => Value::from(text),
-                Placed::Json(value) => value,
+                Typed::Text(text) => Value::from(text),
+                Typed::Json(value) => value,
             };
             self.problems.push(Problem::Unnamed {
                 value: value.to_string(),
             });
             return;
         }
-        let Some(property) = self.places.get(self.placed).copied() else {
+        let Some(property) = self.places.get(self.placed) else {
             let most = self.places.len();
             let problem = Problem::TooMany { most };
             if !self.problems.contains(&problem) {
@@ -86,116 +96,36 @@ impl<'a> Assembly<'a> {
             return;
         };
         self.placed += 1;
-        let path = vec![property.name.to_owned()];
-        match value {
-            Placed::Json(value) => self.set(&path, value),
-            Placed::Text(text) => {
-                self.text(path, Some(property.schema), property.name, &text);
-            }
-        }
+        self.parts.put(&[property.name.to_owned()], value);
     }
+}
 
-    fn text(&mut self, path: Vec<String>, schema: Option<Schema<'a>>, name: &str, text: &str) {
-        let value = match schema {
-            Some(schema) => coerce(name, text, schema),
-            None => Ok(serde_json::from_str(text).unwrap_or_else(|_| text.into())),
+/// Where a name leads: dots lead into objects, if the schema has such.
+fn path_of(name: &str, schema: Schema<'_>) -> Vec<String> {
+    let mut path = Vec::new();
+    let mut here = vec![schema];
+    let mut rest = name;
+    loop {
+        let known = |name: &str| -> Vec<_> {
+            let found = here.iter().flat_map(|schema| property(*schema, name));
+            found.collect()
         };
-        let value = match value {
-            Ok(value) => value,
-            Err(problem) => return self.problems.push(problem),
+        let step = rest
+            .match_indices('.')
+            .map(|(at, _)| (&rest[..at], &rest[at + 1..]))
+            .filter(|_| known(rest).is_empty())
+            .find_map(|(head, tail)| {
+                let inner = known(head);
+                let leads_on = inner.iter().any(|schema| takes_members(*schema));
+                leads_on.then_some((head, tail, inner))
+            });
+        let Some((head, tail, inner)) = step else {
+            path.push(rest.to_owned());
+            return path;
         };
-        let grows = schema.is_some_and(is_list);
-        if let (true, Value::Array(items)) = (grows, &value)
-            && self.lists.contains(&path)
-            && let Some(Value::Array(list)) = self.slot(&path)
-        {
-            list.extend(items.iter().cloned());
-            return;
-        }
-        self.set(&path, value);
-        if grows {
-            self.lists.insert(path);
-        }
+        path.push(head.to_owned());
+        (here, rest) = (inner, tail);
     }
-
-    /// Where a name leads, and what is said of it: dots lead into objects, if
-    /// the schema has such.
-    fn find(&self, name: &str) -> (Vec<String>, Option<Schema<'a>>) {
-        let mut path = Vec::new();
-        let mut here = self.schema;
-        let mut rest = name;
-        loop {
-            if let Some(schema) = property(here, rest) {
-                path.push(rest.to_owned());
-                return (path, Some(schema));
-            }
-            let step = rest
-                .match_indices('.')
-                .map(|(at, _)| (&rest[..at], &rest[at + 1..]))
-                .find_map(|(head, tail)| {
-                    let schema = property(here, head)?;
-                    takes_members(schema).then_some((head, tail, schema))
-                });
-            let Some((head, tail, schema)) = step else {
-                path.push(rest.to_owned());
-                let values = here.resolved().sub("additionalProperties");
-                return (path, values);
-            };
-            path.push(head.to_owned());
-            (here, rest) = (schema, tail);
-        }
-    }
-
-    fn set(&mut self, path: &[String], value: Value) {
-        self.lists.remove(path);
-        if let Some(slot) = self.slot(path) {
-            *slot = value;
-        }
-    }
-
-    /// The place of a value, made if it is not there.
-    fn slot(&mut self, path: &[String]) -> Option<&mut Value> {
-        let (first, rest) = path.split_first()?;
-        let mut slot = self.arguments.entry(first).or_insert(Value::Null);
-        for step in rest {
-            if !slot.is_object() {
-                *slot = Value::Object(Map::new());
-            }
-            slot = slot.as_object_mut()?.entry(step).or_insert(Value::Null);
-        }
-        Some(slot)
-    }
-}
-
-/// What is said of a property, in whichever alternative it stands.
-fn property<'a>(schema: Schema<'a>, name: &str) -> Option<Schema<'a>> {
-    let here = schema.resolved();
-    let own = here.properties().into_iter();
-    let of_variants = here
-        .variants()
-        .into_iter()
-        .flat_map(|variant| variant.resolved().properties());
-    own.chain(of_variants)
-        .find(|property| property.name == name)
-        .map(|property| property.schema)
-}
-
-fn takes_members(schema: Schema<'_>) -> bool {
-    let here = schema.resolved();
-    let is_object = |schema: Schema<'_>| schema.resolved().kinds().contains(&Kind::Object);
-    is_object(here) || here.variants().into_iter().any(is_object)
-}
-
-/// Whether it is a list, and nothing else but perhaps nothing.
-fn is_list(schema: Schema<'_>) -> bool {
-    let here = schema.resolved();
-    let variants = here.variants();
-    let mut kinds: Vec<_> = match variants.as_slice() {
-        [] => here.kinds(),
-        some => some.iter().flat_map(|one| one.resolved().kinds()).collect(),
-    };
-    kinds.retain(|kind| *kind != Kind::Null);
-    kinds == [Kind::Array]
 }
 
 #[cfg(test)]
@@ -204,26 +134,39 @@ mod tests {
 
     use super::assemble;
     use crate::{
-        arguments::{read, split_call},
+        arguments::{called, read},
         signature::Document,
     };
 
-    const SCHEMA: &str = r#"{
+    const SCHEMA: &str = r##"{
         "properties": {
             "b": {"type": "string"},
             "a": {"type": "integer"},
             "tags": {"type": "array", "items": {"type": "string"}},
             "point": {"properties": {"x": {"type": "number"}, "label": {"type": "string"}}},
             "dotted.name": {"type": "integer"},
-            "sizes": {"anyOf": [{"items": {"type": "integer"}}, {"type": "null"}]}
+            "sizes": {"anyOf": [{"items": {"type": "integer"}}, {"type": "null"}]},
+            "x": {"anyOf": [{"type": "integer"}, {"type": "string"}, {"items": {"type": "integer"}}]},
+            "rows": {"items": {"items": {"type": "integer"}}},
+            "pet": {"anyOf": [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}, {"type": "null"}]},
+            "both": {"allOf": [{"$ref": "#/$defs/Cat"}, {"properties": {"size": {"type": "integer"}}}]},
+            "any": {}
         },
-        "required": ["a"]
-    }"#;
+        "required": ["a"],
+        "$defs": {
+            "Cat": {"properties": {"kind": {"const": "cat"}, "age": {"type": "string"}},
+                "required": ["kind"]},
+            "Dog": {"properties": {"kind": {"const": "dog"}, "age": {"type": "integer"},
+                    "home": {"properties": {"zip": {"type": "string"}}}},
+                "required": ["kind"]}
+        }
+    }"##;
 
     fn put(call: &str, words: &[&str]) -> Result<Value, String> {
         let document = Document::new(SCHEMA);
         let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
-        let given = read(&words, split_call(call).1).map_err(|failure| failure.message)?;
+        let given = read(&words).and_then(|given| called(call, [])?.given(&given));
+        let given = given.map_err(|failure| failure.message)?;
         let (arguments, problems) = assemble(given, document.schema());
         match problems.first() {
             None => Ok(Value::Object(arguments)),
@@ -231,28 +174,139 @@ mod tests {
         }
     }
 
+    #[track_caller]
+    fn check(cases: &[(&[&str], Value)]) {
+        for (words, expected) in cases {
+            assert_eq!(put("it", words), Ok(expected.clone()), "{words:?}");
+        }
+    }
+
     #[test]
     fn what_is_given_is_put_together() {
-        let cases: [(&[&str], Value); 9] = [
+        check(&[
             (&["a=1", "b=2"], json!({"a": 1, "b": "2"})),
-            (&["a=1", "a=2"], json!({"a": 2})),
-            (&["tags=x", "tags=y,z"], json!({"tags": ["x", "y,z"]})),
-            (&["tags=[x, y]", "tags=z"], json!({"tags": ["x", "y", "z"]})),
-            (&["tags=x", "tags:=[\"y\"]"], json!({"tags": ["y"]})),
-            (&["{tags: [x]}", "tags=y"], json!({"tags": ["y"]})),
-            (&["sizes=1", "sizes=2"], json!({"sizes": [1, 2]})),
             (
                 &["point.x=1.5", "point.label=7"],
                 json!({"point": {"x": 1.5, "label": "7"}}),
             ),
             (
+                &["point:={x: 1}", "point.label=7"],
+                json!({"point": {"x": 1, "label": "7"}}),
+            ),
+            (
                 &["dotted.name=1", "c.d=x"],
                 json!({"dotted.name": 1, "c.d": "x"}),
             ),
+            (
+                &["both.kind=cat", "both.size=2"],
+                json!({"both": {"kind": "cat", "size": 2}}),
+            ),
+        ]);
+    }
+
+    #[test]
+    fn a_name_that_is_given_twice_makes_a_list_where_one_is_wanted() {
+        check(&[
+            (&["tags=x", "tags=y,z"], json!({"tags": ["x", "y,z"]})),
+            (&["tags=[x, y]", "tags=z"], json!({"tags": ["x", "y", "z"]})),
+            (&["tags=x", "tags:=[\"y\"]"], json!({"tags": ["x", "y"]})),
+            (&["tags:=[\"y\"]", "tags=x"], json!({"tags": ["y", "x"]})),
+            (&["sizes=1", "sizes=2"], json!({"sizes": [1, 2]})),
+            (&["x=1", "x=2"], json!({"x": [1, 2]})),
+            (&["x=1"], json!({"x": 1})),
+            (
+                &["rows=[1, 2]", "rows:=[3]"],
+                json!({"rows": [[1, 2], [3]]}),
+            ),
+            (&["any=1", "any=b"], json!({"any": [1, "b"]})),
+            (&["more=1", "more=b"], json!({"more": [1, "b"]})),
+        ]);
+    }
+
+    #[test]
+    fn nothing_that_was_given_is_dropped() {
+        let twice = "`a` is given more than once, and takes one value: integer";
+        let cases: [(&str, &[&str], &str); 8] = [
+            ("it", &["a=1", "b=2", "a=3"], twice),
+            ("it", &["a=1", "a:=3"], twice),
+            ("it(1)", &["a=2"], twice),
+            ("it", &["x=1", "x=y"], "`x`: integer is expected, not \"y\""),
+            (
+                "it",
+                &["a=1", "{a: 2}"],
+                "`a` is given before an object that has it, too",
+            ),
+            (
+                "it",
+                &["point:={x: 1}", "point.x=2"],
+                "`point.x` is given more than once, and takes one value: number",
+            ),
+            (
+                "it",
+                &["point.x=1", "point=7"],
+                "`point`: { x?: number, label?: string } is expected, not \"7\"",
+            ),
+            (
+                "it",
+                &["{a: 1, a: 2}"],
+                "the object: not JSON: `a` is there twice",
+            ),
         ];
-        for (words, expected) in cases {
-            assert_eq!(put("it", words), Ok(expected), "{words:?}");
+        for (call, words, expected) in cases {
+            assert_eq!(put(call, words), Err(expected.to_owned()), "{words:?}");
         }
+    }
+
+    #[test]
+    fn an_object_lies_below_what_is_given_by_name() {
+        check(&[
+            (&["{a: 1, b: x}", "a=2"], json!({"a": 2, "b": "x"})),
+            (&["{a: 1}", "{a: 2}"], json!({"a": 2})),
+            (&["{tags: [x]}", "tags=y"], json!({"tags": ["y"]})),
+            (
+                &["{point: {x: 1, label: z}}", "point.x=2"],
+                json!({"point": {"x": 2, "label": "z"}}),
+            ),
+        ]);
+    }
+
+    #[test]
+    fn all_alternatives_are_looked_at() {
+        check(&[
+            (&["pet.kind=dog"], json!({"pet": {"kind": "dog"}})),
+            (
+                &["pet.age=3", "pet.kind=dog"],
+                json!({"pet": {"age": 3, "kind": "dog"}}),
+            ),
+            (
+                &["pet.age=3", "pet.kind=cat"],
+                json!({"pet": {"age": "3", "kind": "cat"}}),
+            ),
+            (
+                &["pet.home.zip=10115", "pet.kind=dog"],
+                json!({"pet": {"home": {"zip": "10115"}, "kind": "dog"}}),
+            ),
+            (&["pet=null"], json!({"pet": null})),
+            (&["pet={kind: dog}"], json!({"pet": {"kind": "dog"}})),
+        ]);
+        assert_eq!(
+            put("it", &["pet.kind=cow"]),
+            Err("`pet.kind`: \"cat\" | \"dog\" is expected, not \"cow\"".to_owned())
+        );
+        assert_eq!(
+            put("it", &["pet.kind=dog", "pet.age=old"]),
+            Err("`pet.age`: integer is expected, not \"old\"".to_owned())
+        );
+    }
+
+    #[test]
+    fn members_keep_the_order_in_which_they_were_given() {
+        let put = put(
+            "it",
+            &["any:={\"z\": 1, \"a\": {\"y\": 1, \"b\": 2}}", "a=1"],
+        );
+        let text = put.expect("it fits").to_string();
+        assert_eq!(text, r#"{"any":{"z":1,"a":{"y":1,"b":2}},"a":1}"#);
     }
 
     #[test]
@@ -273,17 +327,12 @@ mod tests {
                 Err("\"1\" needs a name, since it comes after an argument with one".to_owned()),
             ),
             (
-                "it(1, 2, 3, {}, 5, 6, 7, 8)",
-                Err("it takes 6 arguments at most".to_owned()),
+                "it(1, 2, 3, {}, 5, 6, 7, 8, 9, 10, 11, 12, 13)",
+                Err("it takes 11 arguments at most".to_owned()),
             ),
         ];
         for (call, expected) in cases {
             assert_eq!(put(call, &[]), expected, "{call}");
         }
-        assert_eq!(
-            put("it(1)", &["a=2"]),
-            Ok(json!({"a": 2})),
-            "the later wins"
-        );
     }
 }

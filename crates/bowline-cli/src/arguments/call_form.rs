@@ -1,20 +1,74 @@
 //! The form of a call: `tool(a: 1, b: "x")`, or `tool(1, "x")`.
 
+use std::borrow::Cow;
+
 use super::{
     relaxed::{Scanner, is_name},
-    word::{Given, Placed},
+    word::{Given, Typed},
 };
 
-/// Takes a word such as `tool(a: 1)` apart: the name, and what stands in the
-/// parentheses.
-pub(crate) fn split_call(word: &str) -> (&str, Option<&str>) {
-    let inside = word
-        .split_once('(')
-        .and_then(|(name, rest)| Some((name, rest.trim_end().strip_suffix(')')?)));
-    match inside {
-        Some((name, arguments)) => (name.trim(), Some(arguments)),
-        None => (word, None),
+/// A tool that is named, with what stood in parentheses after its name.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Called<'a> {
+    pub(crate) name: Cow<'a, str>,
+    pub(super) inside: Option<&'a str>,
+}
+
+impl<'a> Called<'a> {
+    /// Takes a word such as `tool(a: 1)` apart. A name that there is counts as
+    /// it is, whatever characters are in it; so does one in quotation marks.
+    ///
+    /// # Errors
+    ///
+    /// Where what begins does not end.
+    pub(crate) fn new(
+        word: &'a str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, String> {
+        let as_it_is = known.into_iter().filter_map(|name| {
+            let inside = enclosed(word.strip_prefix(name)?)?;
+            Some((name, inside))
+        });
+        if let Some((name, inside)) = as_it_is.max_by_key(|(name, _)| name.len()) {
+            let name = name.into();
+            return Ok(Self { name, inside });
+        }
+        if word.starts_with('"') {
+            let mut scanner = Scanner::new(word);
+            let name = scanner.quoted()?.into();
+            let inside = enclosed(scanner.rest()).ok_or("parentheses are expected")?;
+            return Ok(Self { name, inside });
+        }
+        let (name, rest) = word.split_at(word.find('(').unwrap_or(word.len()));
+        let inside = enclosed(rest).ok_or("a `)` is missing")?;
+        let name = if rest.is_empty() { name } else { name.trim() };
+        let name = name.into();
+        Ok(Self { name, inside })
     }
+
+    /// The name, if nothing is given with it.
+    pub(crate) fn alone(self) -> Option<Cow<'a, str>> {
+        self.inside.is_none().then_some(self.name)
+    }
+}
+
+/// The name of a tool, as it can be typed in any case.
+pub(crate) fn spelled(name: &str) -> Cow<'_, str> {
+    // An option, or a quotation mark that is part of the name.
+    match name.starts_with(['-', '"']) || name.is_empty() {
+        true => serde_json::Value::from(name).to_string().into(),
+        false => name.into(),
+    }
+}
+
+/// What stands in parentheses, if all of it does; nothing in nothing.
+fn enclosed(text: &str) -> Option<Option<&str>> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Some(None);
+    }
+    let inside = text.strip_prefix('(')?.strip_suffix(')')?;
+    Some(Some(inside))
 }
 
 /// Reads what stands in the parentheses of a call.
@@ -36,13 +90,13 @@ fn argument(scanner: &mut Scanner<'_>) -> Result<Given, String> {
         false => None,
     };
     let placed = match scanner.peek() {
-        Some('[' | '{' | '"' | '\'') => Placed::Json(scanner.value(&[])?),
-        _ => Placed::Text(scanner.bare(&[])?.to_owned()),
+        Some('[' | '{' | '"' | '\'') => Typed::Json(scanner.value(&[])?),
+        _ => Typed::Text(scanner.bare(&[])?.to_owned()),
     };
     Ok(match (name, placed) {
         (None, placed) => Given::Placed(placed),
-        (Some(name), Placed::Json(value)) => Given::Json { name, value },
-        (Some(name), Placed::Text(text)) => Given::Text { name, text },
+        (Some(name), Typed::Json(value)) => Given::Json { name, value },
+        (Some(name), Typed::Text(text)) => Given::Text { name, text },
     })
 }
 
@@ -69,15 +123,38 @@ fn begins_with_name(text: &str) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::{Given, Placed, parse, split_call};
+    use super::{Called, Given, Typed, parse, spelled};
 
     #[test]
     fn a_call_is_taken_apart() {
-        assert_eq!(split_call("add(1, 2)"), ("add", Some("1, 2")));
-        assert_eq!(split_call("add()"), ("add", Some("")));
-        assert_eq!(split_call("f(g(x))"), ("f", Some("g(x)")));
-        assert_eq!(split_call("add"), ("add", None));
-        assert_eq!(split_call("add(1"), ("add(1", None));
+        check(&[], "add(1, 2)", "add", Some("1, 2"));
+        check(&[], "add()", "add", Some(""));
+        check(&[], "f(g(x))", "f", Some("g(x)"));
+        check(&[], "add", "add", None);
+        assert!(Called::new("add(1", []).is_err());
+    }
+
+    #[track_caller]
+    fn check(known: &[&str], word: &str, name: &str, inside: Option<&str>) {
+        let called = Called::new(word, known.iter().copied()).expect(word);
+        assert_eq!((&*called.name, called.inside), (name, inside), "{word}");
+    }
+
+    #[test]
+    fn a_name_that_there_is_counts_as_it_is() {
+        let odd = ["get", "get(x)", "get (y", "\"quoted\"", "a.b", "get "];
+        check(&odd, "get(x)", "get(x)", None);
+        check(&odd, "get(x)(1)", "get(x)", Some("1"));
+        check(&odd, "get(1)", "get", Some("1"));
+        check(&odd, "get (y", "get (y", None);
+        check(&odd, "\"quoted\"", "\"quoted\"", None);
+        check(&odd, "get ", "get ", None);
+        // Also where nobody knows what there is.
+        check(&[], "\"get(x)\"", "get(x)", None);
+        check(&[], "\"get(x)\"(a: 1)", "get(x)", Some("a: 1"));
+        for name in odd.into_iter().chain(["-x", "", "\""]) {
+            check(&[name], &spelled(name), name, None);
+        }
     }
 
     #[test]
@@ -88,15 +165,15 @@ mod tests {
         };
         let given = parse(r#"1, "x, y", a: New York, b: [1, 'z'], "c d": true, https://x.y/"#);
         let expected = vec![
-            Given::Placed(Placed::Text("1".to_owned())),
-            Given::Placed(Placed::Json(json!("x, y"))),
+            Given::Placed(Typed::Text("1".to_owned())),
+            Given::Placed(Typed::Json(json!("x, y"))),
             text("a", "New York"),
             Given::Json {
                 name: "b".to_owned(),
                 value: json!([1, "z"]),
             },
             text("c d", "true"),
-            Given::Placed(Placed::Text("https://x.y/".to_owned())),
+            Given::Placed(Typed::Text("https://x.y/".to_owned())),
         ];
         assert_eq!(given, Ok(expected));
         assert_eq!(parse(""), Ok(vec![]));

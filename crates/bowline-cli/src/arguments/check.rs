@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::problem::Problem;
+use super::{problem::Problem, view::View};
 use crate::signature::{Detail, Kind, Schema, node::Node, type_name};
 
 /// How deep values within values are looked at.
@@ -14,18 +14,53 @@ const DEEPEST: usize = 16;
 /// All that is wrong with arguments.
 pub(super) fn check(arguments: &Map<String, Value>, schema: Schema<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
-    members(arguments, schema, "", DEEPEST, &mut problems);
+    members(arguments, schema, "", DEEPEST, &[], &mut problems);
     problems
+}
+
+/// All that is wrong with an object, as one alternative of a schema.
+pub(super) fn view(object: &Map<String, Value>, view: &View<'_>, path: &str) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let known = names(&view.parts);
+    for part in &view.parts {
+        members(object, *part, path, DEEPEST, &known, &mut problems);
+    }
+    problems
+}
+
+/// How many members say that another alternative is meant.
+pub(super) fn contradictions(object: &Map<String, Value>, view: &View<'_>) -> usize {
+    let properties = view.parts.iter().flat_map(|part| part.properties());
+    let wrong = properties.into_iter().filter(|property| {
+        let fixed = property.schema.resolved().get("const");
+        let found = object.get(property.name);
+        matches!((fixed, found), (Some(fixed), Some(found)) if !same(fixed, found))
+    });
+    wrong.count()
+}
+
+fn names<'a>(parts: &[Schema<'a>]) -> Vec<&'a str> {
+    let properties = parts.iter().flat_map(|part| part.properties());
+    properties.map(|property| property.name).collect()
 }
 
 /// Whether a value fits.
 pub(super) fn fits(value: &Value, schema: Schema<'_>) -> bool {
     let mut problems = Vec::new();
-    look(value, schema, "", DEEPEST, &mut problems);
+    look(value, schema, "", DEEPEST, &[], &mut problems);
     problems.is_empty()
 }
 
-fn look(value: &Value, schema: Schema<'_>, path: &str, depth: usize, problems: &mut Vec<Problem>) {
+/// Looks at a value. Beside it, other parts of the schema may describe members
+/// of these names.
+fn look(
+    value: &Value,
+    schema: Schema<'_>,
+    path: &str,
+    depth: usize,
+    beside: &[&str],
+    problems: &mut Vec<Problem>,
+) {
     let Some(depth) = depth.checked_sub(1) else {
         return;
     };
@@ -37,15 +72,10 @@ fn look(value: &Value, schema: Schema<'_>, path: &str, depth: usize, problems: &
         }
         return;
     }
-    let variants = here.variants();
-    if !variants.is_empty() {
-        let fits = |variant: &Schema<'_>| {
-            let mut problems = Vec::new();
-            look(value, *variant, path, depth.min(3), &mut problems);
-            problems.is_empty()
-        };
-        if !variants.iter().any(fits) {
-            problems.push(Problem::misfit(path, expected(), value));
+    if let Some(wrong) = alternatives(value, here, path, depth, beside) {
+        match wrong.is_empty() {
+            true => problems.push(Problem::misfit(path, expected(), value)),
+            false => problems.extend(wrong),
         }
         return;
     }
@@ -69,12 +99,49 @@ fn look(value: &Value, schema: Schema<'_>, path: &str, depth: usize, problems: &
             counted(value, items.len(), "Items", "items", here, path, problems);
             for (at, item) in items.iter().enumerate() {
                 if let Some(schema) = here.items() {
-                    look(item, schema, &format!("{path}[{at}]"), depth, problems);
+                    let path = format!("{path}[{at}]");
+                    look(item, schema, &path, depth, &[], problems);
                 }
             }
         }
-        Value::Object(object) => members(object, here, path, depth, problems),
+        Value::Object(object) => members(object, here, path, depth, beside, problems),
         _ => {}
+    }
+}
+
+/// What is wrong where no alternative fits: all that is wrong with the one
+/// that is meant, or nothing in particular if that is not clear.
+fn alternatives(
+    value: &Value,
+    schema: Schema<'_>,
+    path: &str,
+    depth: usize,
+    beside: &[&str],
+) -> Option<Vec<Problem>> {
+    let variants = schema.variants();
+    let mut beside = beside.to_vec();
+    beside.extend(names(&[schema]));
+    let mut tries = Vec::new();
+    for variant in &variants {
+        let mut found = Vec::new();
+        look(value, *variant, path, depth.min(3), &beside, &mut found);
+        if found.is_empty() {
+            return None;
+        }
+        tries.push(found);
+    }
+    let object = value.as_object();
+    let is_meant = |variant: &&Schema<'_>| {
+        let parts = vec![variant.resolved()];
+        let view = View { parts };
+        let is_object = view.parts[0].kinds().contains(&Kind::Object);
+        is_object && object.is_some_and(|object| contradictions(object, &view) == 0)
+    };
+    let mut meant = (0..variants.len()).filter(|at| is_meant(&&variants[*at]));
+    match (meant.next(), meant.next()) {
+        (Some(at), None) => Some(tries.swap_remove(at)),
+        _ if variants.is_empty() => None,
+        _ => Some(Vec::new()),
     }
 }
 
@@ -83,6 +150,7 @@ fn members(
     schema: Schema<'_>,
     path: &str,
     depth: usize,
+    beside: &[&str],
     problems: &mut Vec<Problem>,
 ) {
     let below = |name: &str| match path {
@@ -94,7 +162,8 @@ fn members(
     let mut unknown: Vec<_> = object.keys().collect();
     unknown.retain(|name| {
         let described = properties.iter().any(|property| property.name == *name);
-        !described && !undescribed.contains(&name.as_str())
+        let elsewhere = [&undescribed, beside].concat();
+        !described && !elsewhere.contains(&name.as_str())
     });
     if !schema.open() {
         for name in unknown {
@@ -113,10 +182,11 @@ fn members(
                     property.schema,
                     &below(property.name),
                     depth,
+                    &[],
                     problems,
                 );
             }
-            None if property.required => problems.push(Problem::Missing {
+            None if property.is_needed() => problems.push(Problem::Missing {
                 path: below(property.name),
                 expected: type_name(property.schema, Detail::SHORT),
                 about: property.schema.description(),
@@ -269,6 +339,67 @@ mod tests {
                 json!({"to": "ab", "hidden": 1, "either": "x"}),
                 &["`either`: integer | null is expected, not \"x\""],
             ),
+        ];
+        for (arguments, expected) in cases {
+            assert_eq!(found(&schema, &arguments), expected, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn what_has_a_default_may_be_left_out() {
+        let schema = json!({
+            "properties": {
+                "level": {"enum": ["info", "error"], "default": "info"},
+                "all": {"type": ["boolean", "null"], "default": null},
+                "mode": {"$ref": "#/$defs/Mode"},
+                "file": {"type": "string"}
+            },
+            "required": ["level", "all", "mode", "file"],
+            "$defs": {"Mode": {"type": "string", "default": "fast"}}
+        });
+        assert_eq!(found(&schema, &json!({"file": "a"})), [""; 0]);
+        assert_eq!(found(&schema, &json!({})), ["`file` is missing: string"]);
+    }
+
+    #[test]
+    fn of_alternatives_the_one_that_is_meant_is_explained() {
+        let schema = json!({
+            "properties": {
+                "pet": {"anyOf": [
+                    {"properties": {"kind": {"const": "cat"}}, "required": ["kind"]},
+                    {"properties": {"kind": {"const": "dog"}, "age": {"type": "integer"}},
+                        "required": ["kind", "age"]},
+                    {"type": "null"}
+                ]},
+                "maybe": {"anyOf": [{"properties": {"x": {"type": "number"}}}, {"type": "null"}]},
+                "shared": {"properties": {"id": {}}, "anyOf": [
+                    {"properties": {"a": {}}, "required": ["a"]},
+                    {"properties": {"b": {}}, "required": ["b"]}
+                ]}
+            }
+        });
+        let cases: [(Value, &[&str]); 6] = [
+            (
+                json!({"pet": {"kind": "dog", "age": 3}, "maybe": {"x": 1}}),
+                &[],
+            ),
+            (
+                json!({"pet": {"kind": "dog"}}),
+                &["`pet.age` is missing: integer"],
+            ),
+            (
+                json!({"pet": {"kind": "cow"}}),
+                &[
+                    "`pet`: { kind: \"cat\" } | { kind: \"dog\", age: integer } | null is expected, \
+                   not {\"kind\":\"cow\"}",
+                ],
+            ),
+            (
+                json!({"maybe": {"x": "1"}}),
+                &["`maybe.x`: number is expected, not \"1\""],
+            ),
+            (json!({"shared": {"id": 1, "b": 2}}), &[]),
+            (json!({"pet": null}), &[]),
         ];
         for (arguments, expected) in cases {
             assert_eq!(found(&schema, &arguments), expected, "{arguments}");

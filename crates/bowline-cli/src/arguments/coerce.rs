@@ -20,7 +20,7 @@ pub(super) fn coerce(path: &str, text: &str, schema: Schema<'_>) -> Result<Value
     let mut candidates = Vec::new();
     alternatives(here, &mut candidates, DEEPEST);
     if candidates.iter().any(|(kind, _)| kind.is_none()) || candidates.is_empty() {
-        return Ok(serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)));
+        return Ok(open(text));
     }
     candidates.sort_by_key(|(kind, _)| *kind);
     let mut real = candidates
@@ -32,9 +32,29 @@ pub(super) fn coerce(path: &str, text: &str, schema: Schema<'_>) -> Result<Value
     }
     let found = match (real.next(), real.next()) {
         (Some((Some(kind), only)), None) => of_kind(*kind, path, text, *only)?,
-        _ => first_that_fits(&candidates, text),
+        _ => first_that_fits(&candidates, text).or_else(|| one_item(path, &candidates, text)),
     };
     found.ok_or_else(|| Problem::misfit(path, type_name(schema, Detail::SHORT), &text.into()))
+}
+
+/// The value of a text of which nothing is known: what reads as JSON is JSON.
+pub(super) fn open(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+}
+
+/// The list that a text is by its brackets.
+pub(super) fn bracketed(text: &str) -> Option<Value> {
+    relaxed_if(text, '[')
+}
+
+/// All lists that a schema allows.
+pub(super) fn lists(schema: Schema<'_>) -> Vec<Schema<'_>> {
+    let mut candidates = Vec::new();
+    alternatives(schema.resolved(), &mut candidates, DEEPEST);
+    let lists = candidates
+        .into_iter()
+        .filter(|(kind, _)| matches!(kind, None | Some(Kind::Array)));
+    lists.map(|(_, list)| list).collect()
 }
 
 /// The first reading of a text that fits its schema; if none does, the first
@@ -49,6 +69,15 @@ fn first_that_fits(candidates: &[(Option<Kind>, Schema<'_>)], text: &str) -> Opt
     let fitting = readings.iter().find(|(_, fits)| *fits);
     let chosen = fitting.or_else(|| readings.first());
     chosen.map(|(value, _)| value.clone())
+}
+
+/// A list of one, where nothing else could be meant.
+fn one_item(path: &str, candidates: &[(Option<Kind>, Schema<'_>)], text: &str) -> Option<Value> {
+    let lists = candidates
+        .iter()
+        .filter(|(kind, _)| *kind == Some(Kind::Array));
+    let mut read = lists.filter_map(|(_, list)| of_kind(Kind::Array, path, text, *list).ok()?);
+    read.next()
 }
 
 /// All types that a value may have, with what is said of each. No type where
@@ -124,7 +153,7 @@ fn of_kind(
             None => {
                 let item = match schema.items() {
                     Some(items) => coerce(path, text, items)?,
-                    None => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+                    None => open(text),
                 };
                 Some(Value::Array(vec![item]))
             }
@@ -191,6 +220,7 @@ mod tests {
         let bounded = r#"{"anyOf": [{"type": "integer", "maximum": 9}, {"type": "string"}]}"#;
         let maybe = r#"{"type": ["integer", "null"]}"#;
         let flag = r#"{"anyOf": [{"type": "boolean"}, {"type": "null"}]}"#;
+        let list_or_flag = r#"{"anyOf": [{"items": {"type": "integer"}}, {"type": "boolean"}]}"#;
         let cases = [
             (r#"{"type": "string"}"#, "5", Some(json!("5"))),
             (r#"{"type": "string"}"#, "", Some(json!(""))),
@@ -224,6 +254,14 @@ mod tests {
             (maybe, "null", Some(json!(null))),
             (maybe, "five", None),
             (flag, "yes", Some(json!(true))),
+            (list_or_flag, "5", Some(json!([5]))),
+            (list_or_flag, "true", Some(json!(true))),
+            (list_or_flag, "five", None),
+            (
+                r#"{"allOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}"#,
+                "{a: 1}",
+                Some(json!({"a": 1})),
+            ),
             (r#"{"enum": ["a", 1, 2.0]}"#, "1", Some(json!(1))),
             (r#"{"enum": ["a", 1, 2.0]}"#, "2", Some(json!(2.0))),
             (r#"{"enum": ["a", "1"]}"#, "1", Some(json!("1"))),

@@ -2,20 +2,26 @@
 //!
 //! `word` reads what was typed, word by word; `call_form` reads
 //! `tool(a: 1, b: "x")`, and `relaxed` the JSON in it that people really type.
-//! `assemble` puts it together, `coerce` makes values of texts by the schema,
-//! and `check` finds what does not fit before anything is sent.
+//! `assemble` puts it together, `build` tries it on each `view` of the schema,
+//! `coerce` makes values of texts, and `check` finds what does not fit before
+//! anything is sent.
 
 mod assemble;
+mod build;
 mod call_form;
 mod check;
 mod coerce;
 mod problem;
 mod relaxed;
+mod view;
 mod word;
 
 use serde_json::{Map, Value};
 
-pub(crate) use self::{call_form::split_call, word::Given};
+pub(crate) use self::{
+    call_form::{Called, spelled},
+    word::Given,
+};
 use self::{problem::Problem, word::Reader};
 use crate::{
     failure::Failure,
@@ -35,17 +41,33 @@ pub(crate) struct Wanted<'a> {
     pub(crate) signature: String,
 }
 
-/// Reads words such as `k=v`, and `call`, which is what stood in parentheses.
-pub(crate) fn read(words: &[String], call: Option<&str>) -> Result<Vec<Given>, Failure> {
-    let mut given = match call {
-        Some(text) => call_form::parse(text).map_err(Failure::usage)?,
-        None => Vec::new(),
-    };
+/// Reads words such as `k=v`.
+pub(crate) fn read(words: &[String]) -> Result<Vec<Given>, Failure> {
     let mut reader = Reader::default();
-    for word in words {
-        given.push(reader.word(word)?);
+    words.iter().map(|word| reader.word(word)).collect()
+}
+
+impl Called<'_> {
+    /// All that is given: what stood in parentheses, then what followed.
+    pub(crate) fn given(&self, words: &[Given]) -> Result<Vec<Given>, Failure> {
+        let mut given = match self.inside {
+            Some(text) => call_form::parse(text).map_err(Failure::usage)?,
+            None => Vec::new(),
+        };
+        given.extend_from_slice(words);
+        Ok(given)
     }
-    Ok(given)
+}
+
+/// Takes `word` apart: one of the names that are `known`, and its arguments.
+pub(crate) fn called<'a>(
+    word: &'a str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Result<Called<'a>, Failure> {
+    Called::new(word, known).map_err(|why| {
+        Failure::usage(format!("`{word}`: {why}"))
+            .hint("a shell wants the whole call in quotes: 'server.tool(a: 1)'")
+    })
 }
 
 /// Puts arguments together as the schema says, or says what is wrong.

@@ -25,6 +25,10 @@ pub(crate) enum Problem {
     },
     /// A value without a name, after the last name that there is.
     TooMany { most: usize },
+    /// A value where there is another already.
+    Repeated { path: String, expected: String },
+    /// A value that an object after it has, too.
+    Overruled { path: String },
     /// A value without a name, after one with a name.
     Unnamed { value: String },
 }
@@ -38,6 +42,40 @@ impl Problem {
             found: shorten(&found.to_string(), 60),
             choices: Vec::new(),
         }
+    }
+
+    /// A value that a later object would take away.
+    pub(super) fn overruled(path: &str) -> Self {
+        let path = path.to_owned();
+        Self::Overruled { path }
+    }
+
+    /// The same, where other alternatives expect something else there.
+    pub(super) fn widened<'a>(mut self, others: impl Iterator<Item = &'a Self>) -> Self {
+        let Self::Misfit {
+            path,
+            expected,
+            choices,
+            ..
+        } = &mut self
+        else {
+            return self;
+        };
+        for other in others {
+            if let Self::Misfit {
+                path: there,
+                expected: also,
+                choices: further,
+                ..
+            } = other
+                && there == path
+                && expected.split(" | ").all(|known| known != also)
+            {
+                *expected = format!("{expected} | {also}");
+                choices.extend(further.iter().cloned());
+            }
+        }
+        self
     }
 
     /// What is wrong, for the tool of this name.
@@ -67,6 +105,12 @@ impl Problem {
             Self::TooMany { most: 0 } => format!("{tool} takes no arguments"),
             Self::TooMany { most: 1 } => format!("{tool} takes 1 argument at most"),
             Self::TooMany { most } => format!("{tool} takes {most} arguments at most"),
+            Self::Repeated { path, expected } => {
+                format!("`{path}` is given more than once, and takes one value: {expected}")
+            }
+            Self::Overruled { path } => {
+                format!("`{path}` is given before an object that has it, too")
+            }
             Self::Unnamed { value } => {
                 format!("{value} needs a name, since it comes after an argument with one")
             }
@@ -75,7 +119,10 @@ impl Problem {
 
     /// Whether the server could see it otherwise.
     pub(super) fn is_debatable(&self) -> bool {
-        matches!(self, Self::Unknown { .. } | Self::Misfit { .. })
+        matches!(
+            self,
+            Self::Missing { .. } | Self::Unknown { .. } | Self::Misfit { .. }
+        )
     }
 
     /// Whether one of these is missing.

@@ -3,13 +3,18 @@
 
 use serde_json::{Map, Value};
 
+use crate::signature::node::Node;
+
 /// How deep lists and objects may lie within each other.
 const DEEPEST: usize = 64;
 
 /// Reads one value. What is JSON by the letter is read by the letter.
 pub(super) fn value(text: &str) -> Result<Value, String> {
-    if let Ok(value) = serde_json::from_str(text) {
-        return Ok(value);
+    if let Some(node) = Node::parse(text) {
+        return match node.repeated() {
+            None => Ok(node.to_value()),
+            Some(name) => Err(twice(name)),
+        };
     }
     let mut scanner = Scanner::new(text);
     let value = scanner.value(&[])?;
@@ -133,6 +138,9 @@ impl<'a> Scanner<'a> {
         while !self.take('}') {
             let name = self.name()?;
             let value = self.value(&[']', '}'])?;
+            if members.contains_key(&name) {
+                return Err(twice(&name));
+            }
             members.insert(name, value);
             if !self.take(',') && self.peek() != Some('}') {
                 return Err(self.missing("a comma or `}`"));
@@ -181,6 +189,11 @@ impl<'a> Scanner<'a> {
         }
         Err("a quotation mark is missing".to_owned())
     }
+}
+
+/// Of two members of a name, one would be dropped.
+fn twice(name: &str) -> String {
+    format!("`{name}` is there twice")
 }
 
 /// Whether a name may have this in it without quotation marks.
@@ -233,6 +246,8 @@ mod tests {
             ("[1 2]", ""),
             ("['x]", "a quotation mark is missing"),
             ("[,]", "a value is expected"),
+            ("{a: 1, 'a': 2}", "`a` is there twice"),
+            (r#"[{"b": {"a": 1, "\u0061": 2}}]"#, "`a` is there twice"),
             (&deep, "it is too deep"),
         ];
         for (text, expected) in cases {

@@ -20,12 +20,12 @@ pub(crate) enum Given {
     /// All of it, or much.
     All(Map<String, Value>),
     /// A value by its place.
-    Placed(Placed),
+    Placed(Typed),
 }
 
-/// A value that has a place and no name.
+/// A value, as it was typed.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Placed {
+pub(crate) enum Typed {
     /// A text: the schema says what to make of it.
     Text(String),
     /// A value.

@@ -1,9 +1,11 @@
 //! What a tool takes and gives, as a typed signature.
 //!
 //! `node` is JSON in its order, `schema` what is understood of a schema,
-//! `type_name` a type in few words, `wrap` lines that fit; `prompt` does for
+//! `type_name` a type in few words, `named` the types that have a name of their
+//! own, `wrap` lines that fit; `prompt` does for
 //! prompts what this file does for tools.
 
+mod named;
 pub(crate) mod node;
 mod prompt;
 pub(crate) mod schema;

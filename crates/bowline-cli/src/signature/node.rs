@@ -3,7 +3,7 @@
 //! The order of a schema's properties is the order in which its author thinks
 //! of them. A sorted map would lose it.
 
-use std::fmt;
+use std::{collections::HashSet, fmt};
 
 use serde::{
     Deserialize, Deserializer,
@@ -51,6 +51,18 @@ impl Node {
         }
     }
 
+    /// The name of a member that is there twice, in this or within it.
+    pub(crate) fn repeated(&self) -> Option<&str> {
+        let mut known = HashSet::new();
+        let twice = self.members().iter().find(|(name, _)| !known.insert(name));
+        if let Some((name, _)) = twice {
+            return Some(name);
+        }
+        let mut within = self.members().iter().map(|(_, value)| value);
+        let within = within.find_map(Self::repeated);
+        within.or_else(|| self.items().iter().find_map(Self::repeated))
+    }
+
     pub(crate) fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -65,7 +77,7 @@ impl Node {
         }
     }
 
-    /// The same value, in no order.
+    /// The same value.
     pub(crate) fn to_value(&self) -> Value {
         match self {
             Self::Null => Value::Null,

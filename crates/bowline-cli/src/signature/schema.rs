@@ -41,7 +41,17 @@ pub(crate) enum Kind {
 pub(crate) struct Property<'a> {
     pub(crate) name: &'a str,
     pub(crate) schema: Schema<'a>,
+    /// Whether the schema says that it must be there.
     pub(crate) required: bool,
+}
+
+impl Property<'_> {
+    /// Whether it must be given. What has a default need not, although it is
+    /// required: some servers publish what a value looks like once they have
+    /// filled it in.
+    pub(crate) fn is_needed(&self) -> bool {
+        self.required && !self.schema.has_default()
+    }
 }
 
 impl Document {
@@ -91,6 +101,11 @@ impl<'a> Schema<'a> {
         Self { node, ..self }
     }
 
+    /// The place of this in its document, which no other schema has.
+    pub(super) fn place(self) -> *const Node {
+        self.node
+    }
+
     /// What a keyword says.
     pub(crate) fn get(self, keyword: &str) -> Option<&'a Node> {
         self.node.get(keyword)
@@ -107,7 +122,11 @@ impl<'a> Schema<'a> {
 
     /// The name of what this refers to, if it does.
     pub(crate) fn reference(self) -> Option<&'a str> {
-        self.text("$ref")?.rsplit('/').next()
+        match self.text("$ref")? {
+            // The whole of it, which may have a title.
+            "#" => self.root.get("title").and_then(Node::as_text),
+            path => path.rsplit('/').next(),
+        }
     }
 
     /// What is meant: references are followed, and wrappings taken off.
@@ -171,7 +190,12 @@ impl<'a> Schema<'a> {
             ("prefixItems", Kind::Array),
         ];
         let implied = implied.iter().find(|(word, _)| self.get(word).is_some());
-        implied.iter().map(|(_, kind)| *kind).collect()
+        let made_up = || self.get("allOf").is_some() && !self.properties().is_empty();
+        match implied {
+            Some((_, kind)) => vec![*kind],
+            None if made_up() => vec![Kind::Object],
+            None => Vec::new(),
+        }
     }
 
     /// The values that it may have, if they are listed: also one by one, with
@@ -270,6 +294,11 @@ impl<'a> Schema<'a> {
         let text = own.or_else(|| self.resolved().text("description"))?;
         let words: Vec<_> = text.split_whitespace().collect();
         Some(words.join(" ")).filter(|text| !text.is_empty())
+    }
+
+    /// Whether it says what stands there if nothing is given, be that `null`.
+    pub(crate) fn has_default(self) -> bool {
+        self.get("default").is_some() || self.resolved().get("default").is_some()
     }
 
     pub(crate) fn default(self) -> Option<&'a Node> {

@@ -4,8 +4,9 @@ use bowline::proto::model::{Tool, ToolAnnotations};
 
 use super::{
     first_sentence,
+    named::NamedTypes,
     schema::{Document, Property},
-    type_name::{Detail, object, type_name},
+    type_name::{Detail, type_name},
     wrap::{fill, shorten, wrap},
 };
 use crate::output::{Paint, Style, clean};
@@ -56,12 +57,16 @@ impl<'a> Signature<'a> {
         shorten(&pieces.join(" "), 2 * MESSAGE)
     }
 
-    /// How the tool is called on a command line, with what it needs.
-    pub(crate) fn typed(&self) -> String {
-        let properties = self.input.schema().properties();
-        let needed = properties.iter().filter(|property| property.required);
-        let words = needed.map(|property| format!(" {}=…", property.name));
-        self.tool.name.clone() + &words.collect::<String>()
+    /// The tool's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.tool.name
+    }
+
+    /// The names of what must be given.
+    pub(crate) fn needed(&self) -> impl Iterator<Item = &str> {
+        let properties = self.input.schema().properties().into_iter();
+        let needed = properties.filter(Property::is_needed);
+        needed.map(|property| property.name)
     }
 
     /// What is shown, line by line.
@@ -71,10 +76,14 @@ impl<'a> Signature<'a> {
             lines.extend(self.short(paint, width));
             return lines;
         }
-        let pieces = self.pieces(Detail::FULL, paint, usize::MAX);
+        let detail = match length {
+            Length::Whole => Detail::WHOLE,
+            _ => Detail::FULL,
+        };
+        let pieces = self.pieces(detail, paint, usize::MAX);
         lines.extend(layout(&pieces, width));
         lines.extend(self.arguments(length, width));
-        lines.extend(self.named_types(paint, width));
+        lines.extend(self.named_types(detail, paint, width));
         if let Some(annotations) = &self.tool.annotations {
             lines.extend(hints(annotations, paint));
         }
@@ -183,32 +192,15 @@ impl<'a> Signature<'a> {
         lines
     }
 
-    /// What the types are that the signature names.
-    fn named_types(&self, paint: Paint, width: usize) -> Vec<String> {
-        let mut named: Vec<(&str, String)> = Vec::new();
-        let input = self.input.schema().properties();
-        let output = self
-            .output
-            .as_ref()
-            .map(|output| output.schema().properties());
-        for property in input.iter().chain(output.iter().flatten()) {
-            let schema = property.schema;
-            let items = schema.resolved().items();
-            let Some((name, schema)) = [Some(schema), items]
-                .into_iter()
-                .flatten()
-                .find_map(|schema| Some((schema.reference()?, schema)))
-            else {
-                continue;
-            };
-            let spelled = object(schema, Detail::FULL);
-            let known = named.iter().any(|(other, _)| *other == name);
-            if !known && spelled.starts_with("{ ") {
-                named.push((name, spelled));
-            }
+    /// What the types are that the signature names, and those that they name.
+    fn named_types(&self, detail: Detail, paint: Paint, width: usize) -> Vec<String> {
+        let mut named = NamedTypes::new(detail);
+        named.look(self.input.schema());
+        if let Some(output) = &self.output {
+            named.look(output.schema());
         }
         let mut lines = Vec::new();
-        for (name, spelled) in named {
+        for (name, spelled) in named.found {
             let first = format!("  {} = ", paint.text(Style::Type, clean(name)));
             lines.push(String::new());
             lines.extend(fill(clean(&spelled).split(' '), &first, "    ", width));
@@ -219,11 +211,12 @@ impl<'a> Signature<'a> {
 
 /// `seats?: 1..9 = 1`
 fn argument(property: &Property<'_>, detail: Detail, paint: Paint) -> String {
-    let mark = if property.required { "" } else { "?" };
+    let needed = property.is_needed();
+    let mark = if needed { "" } else { "?" };
     let name = clean(property.name);
     let shape = type_name(property.schema, detail);
     // Whoever may leave it out need not say that there is none.
-    let shape = match property.required {
+    let shape = match needed {
         true => shape.as_str(),
         false => shape.strip_suffix(" | null").unwrap_or(&shape),
     };

@@ -36,6 +36,13 @@ impl Detail {
         nesting: 8,
     };
 
+    /// For all that is known.
+    pub(crate) const WHOLE: Self = Self {
+        depth: 8,
+        choices: usize::MAX,
+        nesting: 8,
+    };
+
     fn deeper(self) -> Option<Self> {
         let depth = self.depth.checked_sub(1)?;
         Some(Self { depth, ..self })
@@ -97,7 +104,7 @@ pub(crate) fn object(schema: Schema<'_>, detail: Detail) -> String {
         return "{ … }".to_owned();
     };
     let members = properties.iter().map(|property| {
-        let mark = if property.required { "" } else { "?" };
+        let mark = if property.is_needed() { "" } else { "?" };
         let name = type_name(property.schema, within);
         format!("{}{mark}: {name}", property.name)
     });

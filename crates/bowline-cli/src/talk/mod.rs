@@ -44,6 +44,7 @@ pub(crate) use self::{
     desk::Desk,
     given::parse as parse_answer,
     parked::{Parked, Shelf},
+    question::quoted,
 };
 use self::{desk::Unanswered, rounds::Rounds};
 use crate::{context::Context, failure::Failure, output::clean};

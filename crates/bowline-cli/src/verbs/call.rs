@@ -27,12 +27,13 @@ How arguments are written:
   name=@file     the text of a file (@- is standard input, @@ a plain @)
   name:=@file    the JSON in a file
   a.b=value      a value within an object
-  '{…}'          all arguments, as JSON; also from @file, or - for standard input
+  '{…}'          all arguments, as JSON; also from @file, or - for standard input;
+                 names after it replace what is in it
 
 Examples:
   bowline call demo.echo message=hi
   bowline call 'demo.add(1, 2)'
-  bowline call demo.search_flights to=Lisbon seats=2 --json
+  bowline call demo.search_flights destination=Lisbon --json
   bowline call https://example.com/mcp echo message=hi
   bowline call echo message=hi -- npx -y @modelcontextprotocol/server-everything"
 )]
@@ -59,41 +60,40 @@ impl Call {
                 )),
             );
         };
-        let (tool, inside) = arguments::split_call(name);
-        if inside.is_none() && tool.contains('(') {
-            return Err(Failure::usage(format!("`{tool}`: a `)` is missing"))
-                .hint("a shell wants the whole call in quotes: 'server.tool(a: 1)'"));
-        }
-        let given = arguments::read(&words.rest, inside)?;
-        let ended = target::with_client(cx, &words.target, async |client| {
-            let arguments = self
-                .arguments(client, &words.target, tool, given.clone())
-                .await?;
-            let ended = talk::call(cx, client, tool, Value::Object(arguments)).await;
-            ended.map_err(|failure| failure.about(&format!("{server}.{tool}")))
+        let given = arguments::read(&words.rest)?;
+        let (tool, ended) = target::with_client(cx, &words.target, async |client| {
+            let (tool, arguments) = self.arguments(client, &words.target, name, &given).await?;
+            let ended = talk::call(cx, client, &tool, Value::Object(arguments)).await;
+            let ended = ended.map_err(|failure| failure.about(&format!("{server}.{tool}")))?;
+            Ok((tool, ended))
         })
         .await?;
         match ended {
             Ended::Done(result) => {
                 let what = format!("{server}.{tool}");
-                print(cx, &what, tool, &result, &self.save)
+                print(cx, &what, &tool, &result, &self.save)
             }
             Ended::Parked(id) => talk::tell_parked(cx, &id),
         }
     }
 
-    /// The arguments, as the tool wants them.
+    /// The tool that is called, and the arguments as it wants them.
     async fn arguments(
         &self,
         client: &Client,
         target: &Target,
-        name: &str,
-        given: Vec<Given>,
-    ) -> Result<Arguments, Failure> {
+        word: &str,
+        given: &[Given],
+    ) -> Result<(String, Arguments), Failure> {
         if self.no_check {
-            return arguments::unchecked(given);
+            let called = arguments::called(word, [])?;
+            let arguments = arguments::unchecked(called.given(given)?)?;
+            return Ok((called.name.into_owned(), arguments));
         }
         let listed = list::tools(client).await?;
+        let names = listed.items.iter().map(|tool| tool.name.as_str());
+        let called = arguments::called(word, names)?;
+        let name = &*called.name;
         let tool = list::tool(&listed.items, target, name)?;
         let schema = Document::new(tool.input_schema_or_empty().get());
         let wanted = Wanted {
@@ -101,7 +101,8 @@ impl Call {
             schema: schema.schema(),
             signature: Signature::of(tool).line(),
         };
-        arguments::fit(given, &wanted)
+        let arguments = arguments::fit(called.given(given)?, &wanted)?;
+        Ok((name.to_owned(), arguments))
     }
 }
 

@@ -44,7 +44,7 @@ impl Prompt {
         self.save.check()?;
         let words = self.words.clone().resolve(cx)?;
         let server = words.target.name();
-        let Some(name) = &words.name else {
+        let Some(word) = &words.name else {
             return Err(
                 Failure::usage(format!("which prompt of {server}?")).hint(format!(
                     "`bowline prompts {}` shows those that there are",
@@ -52,10 +52,9 @@ impl Prompt {
                 )),
             );
         };
-        let (name, inside) = arguments::split_call(name);
-        let given = arguments::read(&words.rest, inside)?;
-        let raw = target::with_client(cx, &words.target, async |client| {
-            self.get(client, &words.target, name, given.clone()).await
+        let given = arguments::read(&words.rest)?;
+        let (name, raw) = target::with_client(cx, &words.target, async |client| {
+            self.get(client, &words.target, word, &given).await
         })
         .await?;
         if cx.json() {
@@ -69,7 +68,7 @@ impl Prompt {
             cx.output
                 .line(paint.faint(format!("[{}]", clean(message.role.as_str()))))?;
             let parts = Parts::of_blocks([&message.content]);
-            print_parts(&cx.output, name, parts, &self.save)?;
+            print_parts(&cx.output, &name, parts, &self.save)?;
         }
         Ok(())
     }
@@ -78,13 +77,18 @@ impl Prompt {
         &self,
         client: &Client,
         target: &Target,
-        name: &str,
-        given: Vec<Given>,
-    ) -> Result<RawJson, Failure> {
-        let arguments = if self.no_check {
-            arguments::unchecked(given)?
+        word: &str,
+        given: &[Given],
+    ) -> Result<(String, RawJson), Failure> {
+        let (name, arguments) = if self.no_check {
+            let called = arguments::called(word, [])?;
+            let arguments = arguments::unchecked(called.given(given)?)?;
+            (called.name.into_owned(), arguments)
         } else {
             let listed = list::prompts(client).await?;
+            let names = listed.items.iter().map(|prompt| prompt.name.as_str());
+            let called = arguments::called(word, names)?;
+            let name = &*called.name;
             let prompt = list::prompt(&listed.items, target, name)?;
             let schema = Document::new(&schema(prompt).to_string());
             let wanted = Wanted {
@@ -92,16 +96,19 @@ impl Prompt {
                 schema: schema.schema(),
                 signature: signature(prompt),
             };
-            arguments::fit(given, &wanted)?
+            let arguments = arguments::fit(called.given(given)?, &wanted)?;
+            (name.to_owned(), arguments)
         };
         let mut params = Map::new();
-        params.insert("name".to_owned(), name.into());
+        params.insert("name".to_owned(), name.as_str().into());
         if !arguments.is_empty() {
             params.insert("arguments".to_owned(), arguments.into());
         }
         let params = raw::encode(&params)?.decode().unwrap_or_default();
         let result = raw::send(client, method::PROMPTS_GET, params).await;
-        result.map_err(|failure| failure.about(&format!("{}.{name}", target.name())))
+        let result =
+            result.map_err(|failure| failure.about(&format!("{}.{name}", target.name())))?;
+        Ok((name, result))
     }
 }
 

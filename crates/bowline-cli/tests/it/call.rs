@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::rig::{Ran, Rig, example, finish};
+use crate::rig::{BOWLINE, Ran, Rig, environment, example, finish};
 
 #[track_caller]
 fn check(ran: &Ran, code: i32) {
@@ -141,7 +141,7 @@ fn one_server_that_fails_does_not_hide_the_others() {
     let ran = rig.run(&["list"]);
     check(&ran, 0);
     assert!(
-        ran.text().starts_with("fixture 16 tools\n  echo "),
+        ran.text().starts_with("fixture 18 tools\n  echo "),
         "{ran:?}"
     );
     assert!(
@@ -273,4 +273,75 @@ fn no_configuration_is_no_trouble_for_a_wrong_name() {
         ran.stderr.starts_with("error: no server `fixture`\n"),
         "{ran:?}"
     );
+}
+
+/// A home in which the server `hand` has tools that the framework refuses.
+fn by_hand() -> Rig {
+    let rig = Rig::empty();
+    let server = json!({"command": example("by_hand")});
+    rig.configure(&json!({"mcpServers": {"hand": server}}));
+    rig
+}
+
+#[test]
+fn what_is_required_and_has_a_default_may_be_left_out() {
+    let rig = by_hand();
+    let ran = rig.run(&["call", "hand.messages", "url=x"]);
+    check(&ran, 0);
+    assert_eq!(ran.text(), "\"messages\" {\"url\":\"x\"}\n");
+    let ran = rig.run(&["call", "hand.messages"]);
+    check(&ran, 1);
+    let said = "error: `url` is missing: string\n  \
+                hint: messages(level?: \"error\" | \"info\" = \"info\", all?: boolean, url: string)\n  \
+                hint: --no-check sends the arguments as they are\n";
+    assert_eq!(ran.stderr, said);
+    let ran = rig.run(&["call", "hand.messages", "--no-check"]);
+    check(&ran, 0);
+    assert_eq!(ran.text(), "\"messages\" {}\n");
+}
+
+/// Runs a line that has the command in it.
+#[cfg(unix)]
+fn shell(rig: &Rig, line: &str) -> Ran {
+    let line = format!("bowline() {{ '{BOWLINE}' \"$@\"; }}; {line}");
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &line])
+        .current_dir(rig.work())
+        .env_clear()
+        .envs(environment(&rig.home()))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    finish(command.spawn().expect("there is a shell"))
+}
+
+#[test]
+#[cfg(unix)]
+fn every_tool_that_is_listed_can_be_called() {
+    let rig = by_hand();
+    let listed = rig.run(&["list", "hand", "--json"]).json();
+    let tools = listed["tools"].as_array().expect("a list");
+    let names = tools.iter().filter_map(|tool| tool["name"].as_str());
+    for name in names.filter(|name| *name != "messages") {
+        let whole = format!("hand.{name}");
+        let ran = rig.run(&["call", &whole, "a=1"]);
+        check(&ran, 0);
+        assert_eq!(ran.text(), format!("\"{name}\" {{\"a\":1}}\n"));
+        // What is shown can be pasted into a shell.
+        let shown = rig.run(&["list", &whole]);
+        check(&shown, 0);
+        let line = shown.text().lines().last().expect("a line").trim();
+        let ran = shell(&rig, &format!("{line} a=2"));
+        assert_eq!(ran.text(), format!("\"{name}\" {{\"a\":2}}\n"), "{line}");
+    }
+    let ran = rig.run(&["call", "hand.get(x)(a: 3)"]);
+    assert_eq!(ran.text(), "\"get(x)\" {\"a\":3}\n", "{ran:?}");
+    let ran = rig.run(&["call", "hand.\"get(x)\"(a: 3)", "--no-check"]);
+    assert_eq!(ran.text(), "\"get(x)\" {\"a\":3}\n", "{ran:?}");
+    let ran = rig.run(&["list", "hand.messages(1)"]);
+    check(&ran, 1);
+    assert!(ran.stderr.contains("no tool `messages(1)`"), "{ran:?}");
+    let ran = rig.run(&["call", "hand.messages(x"]);
+    check(&ran, 1);
+    assert!(ran.stderr.contains("a `)` is missing"), "{ran:?}");
 }

@@ -8,10 +8,12 @@ use clap::Args;
 
 pub(crate) use self::find::{missing, prompt, prompts, tool, tools};
 use crate::{
+    arguments::{Called, spelled},
     context::Context,
     failure::Failure,
     output::clean,
     signature::{Length, Signature, width},
+    talk::quoted,
     target::{self, ServerWords, Target, Words},
     verbs::raw::{Listed, encode},
 };
@@ -95,6 +97,10 @@ impl List {
         name: &str,
         listed: &Listed<Tool>,
     ) -> Result<(), Failure> {
+        let names = listed.items.iter().map(|tool| tool.name.as_str());
+        // Perhaps in quotation marks. Arguments do not belong here.
+        let called = Called::new(name, names).ok().and_then(Called::alone);
+        let name = called.as_deref().unwrap_or(name);
         let tool = tool(&listed.items, &words.target, name)?;
         if self.schema {
             return cx.output.verbatim(tool.input_schema_or_empty().get());
@@ -110,14 +116,25 @@ impl List {
         };
         let signature = Signature::of(tool);
         let mut lines = signature.lines(length, cx.output.paint(), width());
-        if let Target::Demo | Target::Configured(_) = words.target {
-            let called = format!(
-                "  bowline call {}.{}",
-                words.target.name(),
-                signature.typed()
-            );
-            lines.extend([String::new(), cx.output.paint().faint(clean(&called))]);
-        }
+        let called = format!("  bowline call {}", typed(&words.target, &signature));
+        lines.extend([String::new(), cx.output.paint().faint(clean(&called))]);
         cx.output.line(lines.join("\n"))
     }
+}
+
+/// How a tool is called on a command line, with what it needs.
+fn typed(target: &Target, signature: &Signature<'_>) -> String {
+    let name = spelled(signature.name());
+    let needed = signature.needed();
+    let words = needed.map(|name| quoted(&format!("{name}=…")));
+    let words: Vec<_> = words.collect();
+    let all = match target {
+        Target::Demo | Target::Configured(_) => {
+            let tool = quoted(&format!("{}.{name}", target.name()));
+            [vec![tool], words]
+        }
+        Target::Url(_) => [vec![quoted(&target.typed()), quoted(&name)], words],
+        Target::Command(_) => [[vec![quoted(&name)], words].concat(), vec![target.typed()]],
+    };
+    all.concat().join(" ")
 }

@@ -1,0 +1,134 @@
+//! The types that have names, spelled out once each.
+
+use std::collections::HashSet;
+
+use super::{
+    schema::Schema,
+    type_name::{Detail, object},
+};
+
+/// How many types are shown.
+const MOST: usize = 100;
+/// How deep types within types are looked at.
+const DEEPEST: usize = 32;
+
+/// How many lists and alternatives around a type are taken off at once.
+const UNWRAPPED: usize = 4;
+
+/// The named types that a schema leads to, in the order in which they are met.
+pub(super) struct NamedTypes<'a> {
+    /// Each with what it is.
+    pub(super) found: Vec<(&'a str, String)>,
+    detail: Detail,
+    /// Where the walk was already: types may lead back to themselves.
+    seen: HashSet<*const super::node::Node>,
+}
+
+impl<'a> NamedTypes<'a> {
+    pub(super) fn new(detail: Detail) -> Self {
+        Self {
+            found: Vec::new(),
+            detail,
+            seen: HashSet::new(),
+        }
+    }
+
+    /// Looks at all that a schema leads to: what is nearest comes first.
+    pub(super) fn look(&mut self, schema: Schema<'a>) {
+        let mut level = vec![schema];
+        for _ in 0..DEEPEST {
+            let mut next = Vec::new();
+            for schema in level {
+                self.name(schema);
+                let here = schema.resolved();
+                if self.seen.insert(here.place()) {
+                    next.extend(within(here));
+                }
+            }
+            level = next;
+        }
+    }
+
+    fn name(&mut self, schema: Schema<'a>) {
+        let Some(name) = schema.reference() else {
+            return;
+        };
+        // Only objects are called by their names.
+        let spelled = object(schema, self.detail);
+        let known = self.found.iter().any(|(n, s)| *n == name && *s == spelled);
+        if !known && spelled.starts_with("{ ") && self.found.len() < MOST {
+            self.found.push((name, spelled));
+        }
+    }
+}
+
+/// The schemas of which one is made up.
+fn within(schema: Schema<'_>) -> Vec<Schema<'_>> {
+    let mut all: Vec<_> = schema.properties().iter().map(|it| it.schema).collect();
+    all.extend(schema.items());
+    all.extend(schema.sub("additionalProperties"));
+    all.extend(schema.variants());
+    all.into_iter()
+        .flat_map(|it| unwrapped(it, UNWRAPPED))
+        .collect()
+}
+
+/// What has a name, without the lists and alternatives around it: they belong
+/// to whoever names it.
+fn unwrapped(schema: Schema<'_>, depth: usize) -> Vec<Schema<'_>> {
+    let is_wrapping = schema.reference().is_none() && schema.properties().is_empty();
+    match depth.checked_sub(1) {
+        Some(depth) if is_wrapping => {
+            let mut all: Vec<_> = schema.items().into_iter().collect();
+            all.extend(schema.variants());
+            if all.is_empty() {
+                return vec![schema];
+            }
+            let all = all.into_iter().flat_map(|it| unwrapped(it, depth));
+            all.collect()
+        }
+        _ => vec![schema],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Detail, NamedTypes};
+    use crate::signature::Document;
+
+    #[test]
+    fn types_within_types_are_shown_once_each() {
+        let document = Document::new(
+            r##"{"properties": {
+                "order": {"$ref": "#/$defs/Order"},
+                "pet": {"anyOf": [{"$ref": "#/$defs/Cat"}, {"type": "null"}]}
+            }, "$defs": {
+                "Order": {"properties": {
+                    "lines": {"type": "array", "items": {"$ref": "#/$defs/Line"}},
+                    "by": {"type": "object", "additionalProperties": {"$ref": "#/$defs/Person"}}
+                }},
+                "Line": {"properties": {"part": {"$ref": "#/$defs/Line"}, "to": {"$ref": "#/$defs/Person"}}},
+                "Person": {"properties": {"name": {"type": "string"}, "mood": {"$ref": "#/$defs/Mood"}}},
+                "Mood": {"enum": ["good"]},
+                "Cat": {"properties": {"owner": {"$ref": "#/$defs/Person"}}},
+                "Unused": {"properties": {"a": {}}}
+            }}"##,
+        );
+        let mut named = NamedTypes::new(Detail::FULL);
+        named.look(document.schema());
+        let found: Vec<_> = named
+            .found
+            .iter()
+            .map(|(n, s)| format!("{n} = {s}"))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "Order = { lines?: Line[], by?: { [name]: Person } }",
+                "Cat = { owner?: Person }",
+                "Line = { part?: Line, to?: Person }",
+                "Person = { name?: string, mood?: \"good\" }",
+            ]
+        );
+    }
+}
