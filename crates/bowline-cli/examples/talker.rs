@@ -37,7 +37,7 @@ async fn main() -> io::Result<()> {
         .journal_store(Forgetful(MemoryJournals::new()))
         .state_store(MemoryState::new())
         .tools([every_field(), nothing(), secret(), two_at_once(), in_turn()])
-        .tools([visit(), haiku(), places(), work(), wait()])
+        .tools([same_name(), visit(), haiku(), places(), work(), wait()])
         .serve_stdio()
         .await
 }
@@ -177,6 +177,24 @@ fn in_turn() -> Tool {
                 .strict()
                 .await?;
             Ok(format!("row {} with {}", row.row, dish.dish))
+        })
+}
+
+#[derive(Elicit)]
+struct Colour {
+    /// Which colour?
+    value: String,
+}
+
+/// The second question has a field of the same name as the first.
+fn same_name() -> Tool {
+    Tool::new("same_name")
+        .description("Asks for two things by the same name")
+        .no_input()
+        .execute(async |_, cx: Conversation| {
+            let wall = cx.elicit::<Colour>("The wall?").strict().await?;
+            let door = cx.elicit::<Colour>("The door?").strict().await?;
+            Ok(format!("a {} wall and a {} door", wall.value, door.value))
         })
 }
 

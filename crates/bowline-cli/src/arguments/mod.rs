@@ -70,6 +70,11 @@ pub(crate) fn called<'a>(
     })
 }
 
+/// Reads JSON as people type it.
+pub(crate) fn json(text: &str) -> Result<Value, String> {
+    relaxed::value(text)
+}
+
 /// Puts arguments together as the schema says, or says what is wrong.
 pub(crate) fn fit(given: Vec<Given>, wanted: &Wanted<'_>) -> Result<Arguments, Failure> {
     let (arguments, mut problems) = assemble::assemble(given, wanted.schema);

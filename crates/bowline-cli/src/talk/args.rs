@@ -11,7 +11,7 @@ use super::given::{self, Given};
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "What servers ask")]
 pub(crate) struct TalkArgs {
-    /// Answer a field of a form, or all of a file with @answers.json; may be repeated
+    /// Answer a field of a form, as JSON with :=, or all of a file with @answers.json; may be repeated
     #[arg(
         long,
         global = true,
@@ -20,6 +20,9 @@ pub(crate) struct TalkArgs {
     )]
     #[arg(value_parser = given::parse)]
     pub(crate) answer: Vec<Answers>,
+    /// What was typed for the questions of a parked call, and for no others.
+    #[arg(skip)]
+    pub(crate) parked_answer: Vec<Answers>,
     /// Say yes to everything, and fill in forms with their defaults
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) accept: bool,

@@ -27,13 +27,20 @@ use super::{
     settings::{self, ModelCommand},
     terminal::Terminal,
 };
-use crate::{args::Globals, failure::Failure, output::Output, target::Target};
+use crate::{
+    args::Globals,
+    failure::{Failure, FailureKind},
+    output::{Output, clean},
+    target::Target,
+};
 
 /// Where the questions of servers are answered, one at a time.
 pub(crate) struct Desk {
     args: TalkArgs,
     color: crate::args::Color,
     given: GivenAnswers,
+    /// Why answers that were given could not be sent.
+    troubles: Mutex<Vec<Failure>>,
     pub(crate) screen: Screen,
     terminal: OnceLock<Option<Terminal>>,
     command: OnceLock<Option<ModelCommand>>,
@@ -54,19 +61,20 @@ pub(crate) struct Asker {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Unanswered {
     pub(crate) why: String,
-    /// Whether something went wrong; that there is no answer is nothing new.
-    pub(crate) trouble: bool,
+    /// How that is a failure, if something went wrong; that there is no answer
+    /// is nothing new.
+    trouble: Option<FailureKind>,
 }
 
 impl Unanswered {
     fn new(why: impl Into<String>) -> Self {
         let why = why.into();
-        let trouble = false;
+        let trouble = None;
         Self { why, trouble }
     }
 
-    fn trouble(why: impl Into<String>) -> Self {
-        let trouble = true;
+    fn trouble(kind: FailureKind, why: impl Into<String>) -> Self {
+        let trouble = Some(kind);
         Self {
             trouble,
             ..Self::new(why)
@@ -79,7 +87,8 @@ impl Desk {
         Self {
             args: globals.talk.clone(),
             color: globals.color,
-            given: GivenAnswers::new(&globals.talk.answer),
+            given: GivenAnswers::new(&globals.talk.answer, &globals.talk.parked_answer),
+            troubles: Mutex::default(),
             screen: Screen::new(output.remark_paint()),
             terminal: OnceLock::new(),
             command: OnceLock::new(),
@@ -174,9 +183,36 @@ impl Desk {
         form.is_some_and(|form| self.given.fill(Some(key), form) != Filled::default())
     }
 
-    /// What was given and never asked for.
-    pub(crate) fn unused_answers(&self) -> Vec<String> {
-        self.given.unused()
+    /// Begins or ends the time in which the questions of a parked call are
+    /// answered.
+    pub(crate) fn end_parked(&self, is_over: bool) {
+        self.given.end_parked(is_over);
+    }
+
+    /// Remembers what went wrong with an answer, if something did.
+    pub(crate) fn complain(&self, unanswered: &Unanswered) {
+        if let Some(kind) = unanswered.trouble {
+            self.troubles().push(Failure::new(kind, &unanswered.why));
+        }
+    }
+
+    /// What was typed and did not count, as a failure: it does not fit, it did
+    /// not work, or nobody asked for it. What a file has beyond that is said,
+    /// and no failure.
+    pub(crate) fn complaint(&self) -> Option<Failure> {
+        for unused in self.given.unused(false) {
+            self.screen.line(clean(&unused));
+        }
+        let mut all = std::mem::take(&mut *self.troubles());
+        all.extend(self.given.unused(true).into_iter().map(Failure::usage));
+        let kind = all.first()?.kind;
+        let messages: Vec<_> = all.into_iter().map(|failure| failure.message).collect();
+        // Below each other, after the word `error:`.
+        Some(Failure::new(kind, messages.join("\n       ")))
+    }
+
+    fn troubles(&self) -> MutexGuard<'_, Vec<Failure>> {
+        self.troubles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -223,6 +259,7 @@ impl Desk {
         let empty = ElicitSchema::new(Members::new());
         let form = params.requested_schema.as_ref().unwrap_or(&empty);
         let mut filled = self.given.fill(key, form);
+        let is_given = filled != Filled::default();
         if self.args.accept {
             fill_defaults(form, &mut filled);
         }
@@ -231,10 +268,10 @@ impl Desk {
             let content = Value::Object(filled.content.clone());
             if form.check(&content).is_ok() {
                 return ElicitResult::accept_with(&content)
-                    .map_err(|error| Unanswered::trouble(error.to_string()));
+                    .map_err(|error| Unanswered::trouble(FailureKind::Failed, error.to_string()));
             }
         }
-        if self.args.decline {
+        if self.args.decline && !is_given {
             return Ok(ElicitResult::decline());
         }
         match self.terminal() {
@@ -242,7 +279,7 @@ impl Desk {
                 let _pause = self.screen.pause();
                 Ok(form::ask(terminal, &self.name(), params, filled).await)
             }
-            None => Err(missing(form, &filled)),
+            None => Err(missing(form, &filled, is_given)),
         }
     }
 
@@ -291,7 +328,10 @@ impl Desk {
         match command {
             Some(command) => match command.run(params).await {
                 Ok(answer) => Ok(Ok(answer)),
-                Err(why) => Err(Unanswered::trouble(format!("`{}`: {why}", command.shown()))),
+                Err(why) => {
+                    let why = format!("`{}`: {why}", command.shown());
+                    Err(Unanswered::trouble(FailureKind::Failed, why))
+                }
             },
             None => Err(Unanswered::new("there is no model here")),
         }
@@ -307,16 +347,24 @@ fn fill_defaults(form: &ElicitSchema, filled: &mut Filled) {
     }
 }
 
-/// What a form lacks.
-fn missing(form: &ElicitSchema, filled: &Filled) -> Unanswered {
-    if let Some((name, why)) = filled.wrong.first() {
-        return Unanswered::trouble(format!("{}: {why}", one_line(name)));
+/// What a form lacks. If some of it was given, that was to be sent.
+fn missing(form: &ElicitSchema, filled: &Filled, is_given: bool) -> Unanswered {
+    if !filled.wrong.is_empty() {
+        let each = filled.wrong.iter();
+        let each: Vec<_> = each
+            .map(|(name, why)| format!("{}: {why}", one_line(name)))
+            .collect();
+        return Unanswered::trouble(FailureKind::Usage, each.join("; "));
     }
     let lacks = |name: &&String| !filled.content.contains_key(*name);
     let missing = form.required.iter().filter(lacks);
     let missing: Vec<_> = missing.map(|name| one_line(name)).collect();
-    match &missing[..] {
-        [] => Unanswered::new("nobody is here to answer"),
-        names => Unanswered::new(format!("there is no answer for {}", names.join(", "))),
+    let why = match &missing[..] {
+        [] => "nobody is here to answer".to_owned(),
+        names => format!("there is no answer for {}", names.join(", ")),
+    };
+    match is_given {
+        true => Unanswered::trouble(FailureKind::Usage, why),
+        false => Unanswered::new(why),
     }
 }

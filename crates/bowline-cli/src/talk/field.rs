@@ -14,6 +14,11 @@ pub(crate) fn label(name: &str, schema: &PropertySchema) -> String {
     one_line(texts(schema).0.unwrap_or(name))
 }
 
+/// What people call the field, if the server says so.
+pub(crate) fn title(schema: &PropertySchema) -> Option<&str> {
+    texts(schema).0
+}
+
 /// What belongs there, if the server says so.
 pub(crate) fn description(schema: &PropertySchema) -> Option<&str> {
     texts(schema).1

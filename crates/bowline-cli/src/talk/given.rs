@@ -1,12 +1,19 @@
 //! Answers that were given beforehand: `--answer` and `bowline resume`.
 
-use std::{collections::BTreeSet, fs, sync::Mutex};
+use std::{
+    collections::BTreeSet,
+    fs,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use bowline::proto::model::{ElicitSchema, PropertySchema};
 use serde_json::{Map, Value};
 
 use super::{args::Answers, field};
-use crate::output::similar;
+use crate::{arguments, output::similar};
 
 /// One answer to one field.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +21,8 @@ pub(crate) struct Given {
     /// The field's name, or `question.field`.
     pub(crate) key: String,
     value: Worth,
+    /// Whether a person typed it. A file may say more than is asked for.
+    pub(crate) is_typed: bool,
 }
 
 /// What the answer is.
@@ -21,34 +30,47 @@ pub(crate) struct Given {
 enum Worth {
     /// As typed: what it means, the field says.
     Text(String),
-    /// As a file has it.
+    /// As JSON.
     Json(Value),
 }
 
-/// Reads `field=value`, or a file of answers behind an `@`.
+/// Reads `field=value`, `field:=JSON`, or a file of answers behind an `@`.
 pub(crate) fn parse(text: &str) -> Result<Answers, String> {
     if let Some(path) = text.strip_prefix('@') {
         let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
         return of_file(&text).map_err(|why| format!("{path}: {why}"));
     }
-    let (key, value) = text
-        .split_once('=')
-        .filter(|(key, _)| !key.is_empty())
-        .ok_or_else(|| "write it as field=value, or as @answers.json".to_owned())?;
+    let how = "write it as field=value, as field:=JSON, or as @answers.json";
+    let (key, value) = text.split_once('=').ok_or(how)?;
+    let (key, value) = match key.strip_suffix(':') {
+        Some(key) => {
+            let value = arguments::json(value).map_err(|why| format!("not JSON: {why}"))?;
+            (key, Worth::Json(value))
+        }
+        None => (key, Worth::Text(value.to_owned())),
+    };
+    if key.is_empty() {
+        return Err(how.to_owned());
+    }
     let given = Given {
         key: key.to_owned(),
-        value: Worth::Text(value.to_owned()),
+        value,
+        is_typed: true,
     };
     Ok([given].into())
 }
 
 /// Reads an object of answers by field, or of such objects by question.
 fn of_file(text: &str) -> Result<Answers, String> {
-    let all: Map<String, Value> =
-        serde_json::from_str(text).map_err(|error| format!("an object is expected: {error}"))?;
+    let all = match arguments::json(text) {
+        Ok(Value::Object(all)) => all,
+        Ok(_) => return Err("an object is expected".to_owned()),
+        Err(why) => return Err(format!("not JSON: {why}")),
+    };
     let given = |key, value| Given {
         key,
         value: Worth::Json(value),
+        is_typed: false,
     };
     let mut answers = Vec::new();
     for (key, value) in all {
@@ -67,20 +89,38 @@ fn of_file(text: &str) -> Result<Answers, String> {
 /// All answers that were given, and which of them were asked for.
 #[derive(Debug, Default)]
 pub(crate) struct GivenAnswers {
+    /// Those for the questions of a parked call stand first.
     all: Vec<Given>,
+    /// How many of them are for a parked call.
+    parked: usize,
+    /// Whether the questions of the parked call are answered. Later ones may
+    /// have fields of the same names, and mean something else.
+    parked_is_over: AtomicBool,
     used: Mutex<BTreeSet<usize>>,
     asked: Mutex<BTreeSet<String>>,
 }
 
 impl GivenAnswers {
-    pub(crate) fn new(answers: &[Answers]) -> Self {
+    /// Answers to whatever is asked, and to what a parked call has asked.
+    pub(crate) fn new(answers: &[Answers], parked: &[Answers]) -> Self {
+        let of = |answers: &[Answers]| -> Vec<Given> {
+            let each = answers.iter().flat_map(|some| some.iter().cloned());
+            each.collect()
+        };
+        let (mut all, answers) = (of(parked), of(answers));
+        let parked = all.len();
+        all.extend(answers);
         Self {
-            all: answers
-                .iter()
-                .flat_map(|some| some.iter().cloned())
-                .collect(),
+            all,
+            parked,
             ..Self::default()
         }
+    }
+
+    /// Begins or ends the time in which the questions of a parked call are
+    /// answered.
+    pub(crate) fn end_parked(&self, is_over: bool) {
+        self.parked_is_over.store(is_over, Ordering::Relaxed);
     }
 
     /// What was given for the fields of a form, and what does not fit.
@@ -88,10 +128,11 @@ impl GivenAnswers {
         let mut filled = Filled::default();
         for (name, schema) in form.properties.iter() {
             lock(&self.asked).insert(name.to_owned());
-            let Some(given) = self.of_field(question, name) else {
+            let given = self.of_field(question, name);
+            if given.is_empty() {
                 continue;
-            };
-            let fit = given.value_for(schema).and_then(|value| {
+            }
+            let fit = value_of(&given, schema).and_then(|value| {
                 field::fits(name, schema, &value)?;
                 Ok(value)
             });
@@ -103,27 +144,31 @@ impl GivenAnswers {
         filled
     }
 
-    /// The last one counts, and one for the question more than one for all.
-    fn of_field(&self, question: Option<&str>, field: &str) -> Option<&Given> {
-        let of = |key: &str| self.all.iter().rposition(|given| given.key == key);
-        let at = question
-            .and_then(|question| of(&format!("{question}.{field}")))
-            .or_else(|| of(field))?;
-        // Those that it overrules were meant for this field, too.
-        let same = |given: &Given| given.key == self.all[at].key || given.key == field;
-        let same = (0..self.all.len()).filter(|at| same(&self.all[*at]));
-        lock(&self.used).extend(same);
-        self.all.get(at)
+    /// What was given for a field. One for the question counts more than one
+    /// for all, and one for a parked call most.
+    fn of_field(&self, question: Option<&str>, field: &str) -> Vec<&Given> {
+        let whole = question.map(|question| format!("{question}.{field}"));
+        let begin = match self.parked_is_over.load(Ordering::Relaxed) {
+            true => self.parked,
+            false => 0,
+        };
+        let is_for = |key: &str| key == field || whole.as_deref() == Some(key);
+        let all = begin..self.all.len();
+        let all: Vec<_> = all.filter(|at| is_for(&self.all[*at].key)).collect();
+        // Those that are overruled were meant for this field, too.
+        lock(&self.used).extend(&all);
+        let rank = |at: usize| (at >= self.parked, self.all[at].key == field);
+        let best = all.iter().map(|at| rank(*at)).min();
+        let best = all.into_iter().filter(|at| Some(rank(*at)) == best);
+        best.map(|at| &self.all[at]).collect()
     }
 
-    /// What was given and never asked for, with what was perhaps meant.
-    pub(crate) fn unused(&self) -> Vec<String> {
+    /// What was given and never asked for, with what was perhaps meant: what
+    /// was typed, or what files say.
+    pub(crate) fn unused(&self, typed: bool) -> Vec<String> {
         let (used, asked) = (lock(&self.used), lock(&self.asked));
-        let unused = self
-            .all
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| !used.contains(at));
+        let all = self.all.iter().enumerate();
+        let unused = all.filter(|(at, given)| !used.contains(at) && given.is_typed == typed);
         unused
             .map(|(_, given)| {
                 let field = given.key.rsplit('.').next().unwrap_or_default();
@@ -137,6 +182,29 @@ impl GivenAnswers {
             })
             .collect()
     }
+}
+
+/// The value that was given: several make a list where the field is one.
+fn value_of(given: &[&Given], schema: &PropertySchema) -> Result<Value, String> {
+    if let [only] = given {
+        return only.value_for(schema);
+    }
+    if !matches!(schema, PropertySchema::MultiChoice(_)) {
+        return Err("it is answered more than once, and takes one value".to_owned());
+    }
+    let mut items: Vec<Value> = Vec::new();
+    for given in given {
+        let more = match given.value_for(schema)? {
+            Value::Array(more) => more,
+            one => vec![one],
+        };
+        for item in more {
+            if !items.contains(&item) {
+                items.push(item);
+            }
+        }
+    }
+    Ok(items.into())
 }
 
 impl Given {
@@ -172,29 +240,51 @@ mod tests {
         let form = json!({"type": "object", "properties": {
             "seat": {"type": "string", "enum": ["window", "aisle"]},
             "bags": {"type": "integer"},
+            "extras": {"type": "array", "items": {"type": "string", "enum": ["wifi", "meal", "bag"]}},
         }});
         serde_json::from_value(form).expect("a form")
     }
 
+    fn parsed(texts: &[&str]) -> Vec<Answers> {
+        texts.iter().map(|text| parse(text).expect(text)).collect()
+    }
+
     fn answers(texts: &[&str]) -> GivenAnswers {
-        let parsed: Vec<_> = texts.iter().map(|text| parse(text).expect(text)).collect();
-        GivenAnswers::new(&parsed)
+        GivenAnswers::new(&parsed(texts), &[])
+    }
+
+    fn content(given: &GivenAnswers, question: Option<&str>) -> Value {
+        given.fill(question, &form()).content.into()
     }
 
     #[test]
     fn a_question_s_own_answer_goes_before_one_for_all() {
-        let given = answers(&["bags=1", "pick.bags=2", "bags=3", "seat=aisle"]);
-        let filled = given.fill(Some("pick"), &form());
-        assert_eq!(
-            Value::from(filled.content),
-            json!({"bags": 2, "seat": "aisle"})
-        );
-        let filled = given.fill(Some("other"), &form());
-        assert_eq!(
-            Value::from(filled.content),
-            json!({"bags": 3, "seat": "aisle"})
-        );
-        assert_eq!(given.unused(), [""; 0]);
+        let given = answers(&["bags=1", "pick.bags=2", "seat=aisle"]);
+        let picked = json!({"seat": "aisle", "bags": 2});
+        assert_eq!(content(&given, Some("pick")), picked);
+        let other = json!({"seat": "aisle", "bags": 1});
+        assert_eq!(content(&given, Some("other")), other);
+        assert_eq!(given.unused(true), [""; 0]);
+    }
+
+    #[test]
+    fn several_answers_make_a_list_where_the_field_is_one() {
+        let given = answers(&["extras=bag", "extras:=[wifi, bag]"]);
+        assert_eq!(content(&given, None), json!({"extras": ["bag", "wifi"]}));
+        let given = answers(&["seat=aisle", "seat=window"]);
+        let filled = given.fill(None, &form());
+        let why = "it is answered more than once, and takes one value";
+        assert_eq!(filled.wrong, [("seat".to_owned(), why.to_owned())]);
+    }
+
+    #[test]
+    fn answers_for_a_parked_call_are_for_no_other_question() {
+        let given = GivenAnswers::new(&parsed(&["bags=1"]), &parsed(&["seat=aisle", "bags=2"]));
+        let first = json!({"seat": "aisle", "bags": 2});
+        assert_eq!(content(&given, Some("pick")), first);
+        given.end_parked(true);
+        assert_eq!(content(&given, Some("pick")), json!({"bags": 1}));
+        assert_eq!(given.unused(true), [""; 0]);
     }
 
     #[test]
@@ -203,28 +293,30 @@ mod tests {
         let filled = given.fill(None, &form());
         assert_eq!(filled.content.len(), 0);
         assert_eq!(filled.wrong[0].0, "bags");
-        let unused = given.unused();
+        let unused = given.unused(true);
         assert_eq!(unused[0], "nobody asked for `seet`; did you mean `seat`?");
         assert_eq!(unused[1], "nobody asked for `zebra`");
+        assert_eq!(given.unused(false), [""; 0]);
     }
 
     #[test]
     fn a_file_answers_by_field_or_by_question() {
         let file = of_file(r#"{"bags": 4, "pick": {"seat": "window"}}"#).expect("answers");
-        let given = GivenAnswers::new(&[file]);
-        let filled = given.fill(Some("pick"), &form());
+        let given = GivenAnswers::new(&[file], &[]);
+        assert_eq!(content(&given, None), json!({"bags": 4}));
+        assert_eq!(given.unused(true), [""; 0]);
         assert_eq!(
-            Value::from(filled.content),
-            json!({"bags": 4, "seat": "window"})
+            given.unused(false),
+            ["nobody asked for `pick.seat`; did you mean `seat`?"]
         );
-        let filled = given.fill(None, &form());
-        assert_eq!(Value::from(filled.content), json!({"bags": 4}));
+        let picked = json!({"seat": "window", "bags": 4});
+        assert_eq!(content(&given, Some("pick")), picked);
         assert!(of_file("[1]").is_err());
     }
 
     #[test]
     fn what_is_no_answer_is_refused() {
-        for text in ["seat", "=x", "@/there/is/no/such/file"] {
+        for text in ["seat", "=x", ":=1", "a:={", "@/there/is/no/such/file"] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

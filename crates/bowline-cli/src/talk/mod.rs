@@ -1,12 +1,13 @@
 //! The other direction: what servers ask of people and models.
 //!
 //! - `desk` decides who answers: what was `given` beforehand, the person at the
-//!   `terminal`, or nobody.
+//!   `terminal`, or nobody; `aim` finds the question that an answer is for.
 //! - `form` asks for `field`s, `page` sends to a `browser`, `sampling` has a
 //!   `model` asked, or the person in its place.
 //! - `rounds` sees a call through to its end, with its `progress` on the
 //!   `screen`; what nobody answers is `parked`.
 
+mod aim;
 mod args;
 mod browser;
 mod desk;
@@ -39,6 +40,7 @@ use bowline::{
 use serde_json::Value;
 
 pub(crate) use self::{
+    aim::aim,
     args::{Answers, TalkArgs},
     browser::open as open_page,
     desk::Desk,
@@ -122,11 +124,13 @@ fn declined(desk: &Desk, params: ElicitParams, unanswered: &Unanswered) -> Elici
     let questions = [("question", InputRequest::from(params))];
     let words = question::options(&questions.into_iter().collect());
     desk.screen.line(format!("  answer it with {words}"));
+    desk.complain(unanswered);
     ElicitResult::decline()
 }
 
 fn no_model(desk: &Desk, unanswered: &Unanswered) -> ErrorObject {
     let (name, why) = (desk.name(), clean(&unanswered.why));
+    desk.complain(unanswered);
     desk.screen.line(format!(
         "{name} wanted to ask a model\n  refused, because {why}"
     ));

@@ -18,7 +18,7 @@ pub(crate) fn lines(key: &str, question: &InputRequest, paint: Paint) -> Vec<Str
                     Err(why) => format!("    {why}"),
                 });
             } else if let Some(form) = &params.requested_schema {
-                lines.extend(fields(form, paint));
+                lines.extend(fields(form, &params.message, paint));
             }
         }
         InputKind::CreateMessage(params) => {
@@ -39,16 +39,14 @@ fn titled(text: &str, key: &str, paint: Paint) -> String {
     }
 }
 
-fn fields(form: &ElicitSchema, paint: Paint) -> Vec<String> {
+/// The fields of a form, with what is said of each and not in the message.
+fn fields(form: &ElicitSchema, message: &str, paint: Paint) -> Vec<String> {
     let names = form.properties.iter().map(|(name, _)| name.chars().count());
     let width = names.max().unwrap_or_default();
-    let line = |(name, schema)| {
-        let name: &str = name;
-        let choices: Vec<_> = field::choices(schema)
-            .into_iter()
-            .map(|(value, _)| one_line(value))
-            .collect();
+    let mut lines = Vec::new();
+    for (name, schema) in form.properties.iter() {
         let mut kind = field::kind(schema);
+        let choices: Vec<_> = field::choices(schema).into_iter().map(choice).collect();
         if !choices.is_empty() {
             kind = format!("{kind}: {}", choices.join(", "));
         }
@@ -58,10 +56,25 @@ fn fields(form: &ElicitSchema, paint: Paint) -> Vec<String> {
         if let Some(default) = field::default(schema) {
             kind.push_str(&format!(" [{}]", field::shown(&default)));
         }
+        let about = [field::title(schema), field::description(schema)];
+        let about = about.into_iter().flatten().map(one_line);
+        let is_new = |it: &String| !it.is_empty() && it != name && it != message;
+        let about: Vec<_> = about.filter(is_new).collect();
         let name = one_line(name);
-        format!("    {name:width$}  {}", paint.faint(kind))
-    };
-    form.properties.iter().map(line).collect()
+        lines.push(format!("    {name:width$}  {}", paint.faint(kind)));
+        if !about.is_empty() {
+            lines.push(format!("    {:width$}  {}", "", about.join(": ")));
+        }
+    }
+    lines
+}
+
+/// A choice, with what people call it.
+fn choice((value, title): (&str, &str)) -> String {
+    match (one_line(value), one_line(title)) {
+        (value, title) if value == title || title.is_empty() => value,
+        (value, title) => format!("{value} ({title})"),
+    }
 }
 
 /// The words that answer the open questions, with gaps to fill in.
@@ -117,7 +130,8 @@ pub(crate) fn options(questions: &InputRequests) -> String {
     options.join(" ")
 }
 
-fn form(question: &InputRequest) -> Option<&ElicitSchema> {
+/// The form that is to be filled in, if it is one.
+pub(super) fn form(question: &InputRequest) -> Option<&ElicitSchema> {
     match &question.kind {
         InputKind::Elicit(params) => params.requested_schema.as_ref(),
         _ => None,
@@ -166,7 +180,7 @@ mod tests {
     fn the_words_to_type_name_the_question_where_they_must() {
         assert_eq!(
             words(&questions(), |_| true),
-            ["meal.row=…", "bags=1", "seat.row=…"]
+            ["seat.row=…", "bags=1", "meal.row=…"]
         );
         assert_eq!(words(&questions(), |key| key == "meal"), ["row=…"]);
     }

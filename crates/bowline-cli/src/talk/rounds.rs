@@ -15,7 +15,7 @@ use super::{
     args::Logs,
     desk::{Desk, Unanswered},
     one_line,
-    parked::{Parked, Shelf, tell_unused},
+    parked::{Parked, Shelf},
     progress::Progress,
     visits,
 };
@@ -72,7 +72,10 @@ impl<'a> Rounds<'a> {
     pub(crate) async fn go_on(mut self, parked: Parked) -> Result<Ended, Failure> {
         let (continuation, answers) = (parked.continuation.clone(), parked.answers.clone());
         self.parked = Some(parked);
+        let desk = &self.cx.talk;
+        desk.end_parked(false);
         let next = self.round(continuation, answers, 0).await?;
+        desk.end_parked(true);
         self.run(next).await
     }
 
@@ -82,7 +85,6 @@ impl<'a> Rounds<'a> {
                 Next::Parked(id) => return Ok(Ended::Parked(id)),
                 Next::Turn(ToolTurn::Done(result)) => {
                     self.take_down()?;
-                    tell_unused(&self.cx.talk);
                     return Ok(Ended::Done(result));
                 }
                 Next::Turn(ToolTurn::NeedsInput(continuation)) => {
@@ -115,10 +117,7 @@ impl<'a> Rounds<'a> {
             self.shelve(&continuation, &answers)?;
         }
         if !open.is_empty() {
-            tell_unused(&self.cx.talk);
-            for unanswered in open.iter().filter(|unanswered| unanswered.trouble) {
-                self.cx.talk.screen.line(clean(&unanswered.why));
-            }
+            open.iter().for_each(|it| self.cx.talk.complain(it));
             let id = self.parked.as_ref().map(|parked| parked.id.clone());
             return Ok(Next::Parked(id.unwrap_or_default()));
         }

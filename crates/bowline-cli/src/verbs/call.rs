@@ -68,13 +68,7 @@ impl Call {
             Ok((tool, ended))
         })
         .await?;
-        match ended {
-            Ended::Done(result) => {
-                let what = format!("{server}.{tool}");
-                print(cx, &what, &tool, &result, &self.save)
-            }
-            Ended::Parked(id) => talk::tell_parked(cx, &id),
-        }
+        finish(cx, server, &tool, ended, &self.save)
     }
 
     /// The tool that is called, and the arguments as it wants them.
@@ -106,8 +100,30 @@ impl Call {
     }
 }
 
+/// Shows how a call ended. What was typed for it and did not count is a
+/// failure, after all else was said.
+pub(crate) fn finish(
+    cx: &Context,
+    server: &str,
+    tool: &str,
+    ended: Ended,
+    save: &SaveArgs,
+) -> Result<(), Failure> {
+    let what = format!("{server}.{tool}");
+    let shown = match ended {
+        Ended::Done(result) => print(cx, &what, tool, &result, save),
+        Ended::Parked(id) => talk::tell_parked(cx, &id),
+    };
+    let complaint = cx.talk.complaint().map(|failure| failure.about(&what));
+    match (shown, complaint) {
+        (shown, None) => shown,
+        (Ok(()), Some(complaint)) => Err(complaint),
+        (Err(failure), Some(complaint)) => Err(failure.hint(complaint.message)),
+    }
+}
+
 /// Prints what a tool returned.
-pub(crate) fn print(
+fn print(
     cx: &Context,
     what: &str,
     tool: &str,

@@ -10,7 +10,7 @@ use crate::{
     context::Context,
     failure::Failure,
     output::SaveArgs,
-    talk::{self, Ended, Parked, Shelf},
+    talk::{self, Parked, Shelf},
     target,
 };
 
@@ -22,11 +22,14 @@ Examples:
   bowline resume brave-otter-12                  be asked, in a terminal
   bowline resume brave-otter-12 seat=12A bags=1  answer at once
   bowline resume brave-otter-12 @answers.json    answer from a file
-  bowline resume brave-otter-12 --discard        forget the call")]
+  bowline resume brave-otter-12 --discard        forget the call
+
+What stands behind the name answers what the call has asked. What it may ask
+afterwards is answered with --answer FIELD=VALUE, as with `bowline call`.")]
 pub(crate) struct Resume {
     /// The call, as it was named when it was parked
     id: Option<String>,
-    /// Answers to its questions: FIELD=VALUE, QUESTION.FIELD=VALUE or @FILE
+    /// Answers to what it has asked: FIELD=VALUE, QUESTION.FIELD=VALUE or @FILE
     #[arg(value_name = "FIELD=VALUE", value_parser = talk::parse_answer)]
     answers: Vec<talk::Answers>,
     /// Forget the call; the server is not told
@@ -51,19 +54,20 @@ impl Resume {
         }
         // Before the folder changes.
         self.save.out = self.save.out.as_deref().map(absolute);
-        let cx = &context(cx, &parked, self.answers);
+        let questions = parked.continuation.questions();
+        let answers = talk::aim(&self.answers, questions, |key| parked.is_open(key))
+            .map_err(|failure| failure.hint(format!("go on with: {}", parked.command_line())))?;
+        let cx = &context(cx, &parked, answers);
         let target = parked.target(cx)?;
         let tool = parked.tool.clone();
-        let what = format!("{}.{tool}", parked.name);
+        let server = parked.name.clone();
+        let what = format!("{server}.{tool}");
         let ended = target::with_client(cx, &target, async |client| {
             // As it stands now, should this not be the first attempt.
             let ended = talk::go_on(cx, client, shelf.get(&id)?).await;
             ended.map_err(|failure| failure.about(&what))
         });
-        match ended.await? {
-            Ended::Done(result) => call::print(cx, &what, &tool, &result, &self.save),
-            Ended::Parked(id) => talk::tell_parked(cx, &id),
-        }
+        call::finish(cx, &server, &tool, ended.await?, &self.save)
     }
 }
 
@@ -77,7 +81,7 @@ fn context(cx: &Context, parked: &Parked, answers: Vec<talk::Answers>) -> Contex
         .iter()
         .map(|root| absolute(root))
         .collect();
-    globals.talk.answer.extend(answers);
+    globals.talk.parked_answer = answers;
     globals.config = parked.config().or(globals.config);
     globals.protocol = parked.revision().or(globals.protocol);
     // Where the folder is gone, the server may still be found.

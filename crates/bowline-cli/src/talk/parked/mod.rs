@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub(crate) use self::shelf::Shelf;
-use super::{desk::Desk, question};
+use super::question;
 use crate::{
     context::Context,
     failure::Failure,
@@ -152,9 +152,14 @@ impl Parked {
         }
     }
 
+    /// Whether a question is not answered yet.
+    pub(crate) fn is_open(&self, key: &str) -> bool {
+        !self.answers.contains_key(key)
+    }
+
     /// The command line that goes on with it.
     pub(crate) fn command_line(&self) -> String {
-        let open = |key: &str| !self.answers.contains_key(key);
+        let open = |key: &str| self.is_open(key);
         let mut words = vec!["bowline resume".to_owned(), self.id.clone()];
         words.extend(question::words(self.continuation.questions(), open));
         if let Place::Url { headers, .. } = &self.server {
@@ -182,7 +187,7 @@ impl Parked {
             self.name
         ));
         for (key, question) in questions.iter() {
-            if !self.answers.contains_key(key) {
+            if self.is_open(key) {
                 for line in question::lines(key, question, paint) {
                     say(line);
                 }
@@ -214,13 +219,6 @@ impl Place {
                 words: words.clone(),
             },
         }
-    }
-}
-
-/// What is said of answers that nobody wanted.
-pub(crate) fn tell_unused(desk: &Desk) {
-    for unused in desk.unused_answers() {
-        desk.screen.line(unused);
     }
 }
 

@@ -44,21 +44,87 @@ fn a_call_goes_on_with_answers_round_by_round() {
 }
 
 #[test]
+fn answers_are_for_what_was_asked_and_not_for_what_comes_later() {
+    let rig = rig();
+    let id = park(&rig, &["talker.same_name"]);
+    let ran = rig.run(&["resume", &id, "value=red"]);
+    assert_eq!((ran.code, ran.text()), (Some(0), ""), "{ran:?}");
+    assert!(ran.stderr.contains("  The door? ("), "{ran:?}");
+    let ran = rig.run(&["resume", &id, "value=blue"]);
+    let both = "a red wall and a blue door\n";
+    assert_eq!((ran.code, ran.text()), (Some(0), both), "{ran:?}");
+    // Unless that is asked for.
+    let id = park(&rig, &["talker.same_name"]);
+    let ran = rig.run(&["resume", &id, "value=red", "--answer=value=green"]);
+    assert_eq!(ran.text(), "a red wall and a green door\n", "{ran:?}");
+}
+
+#[test]
+fn several_answers_make_a_list_or_an_error() {
+    let rig = rig();
+    let id = park(&rig, &["talker.every_field"]);
+    let words = ["resume", &id, "name=Ada", "class=economy"];
+    let twice = rig.run(&[&words[..], &["bags=1", "bags=2"]].concat());
+    assert_eq!((twice.code, twice.text()), (Some(1), ""), "{twice:?}");
+    let why =
+        "error: talker.every_field: bags: it is answered more than once, and takes one value\n";
+    assert!(twice.stderr.ends_with(why), "{twice:?}");
+    let lists = ["bags=1", "meals=lunch", "meals:=[dinner]"];
+    let ran = rig.run(&[&words[..], &lists].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let answer: Value = serde_json::from_str(ran.text()).expect("JSON");
+    assert_eq!(answer["content"]["meals"], json!(["lunch", "dinner"]));
+}
+
+#[test]
+fn an_answer_to_no_question_is_an_error_before_anything_is_sent() {
+    let rig = rig();
+    let id = park(&rig, &["talker.two_at_once"]);
+    let before = fs::read(file(&rig, &id)).expect("it is there");
+    // The server is not even started.
+    rig.configure(&json!({"mcpServers": {"talker": {"command": "false"}}}));
+    let ran = rig.run(&["resume", &id, "row=7", "dsh=soup"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let said = "error: nobody asked for `dsh`; nothing was sent\n  hint: did you mean `dish`?\n";
+    assert!(ran.stderr.starts_with(said), "{ran:?}");
+    assert_eq!(fs::read(file(&rig, &id)).expect("it is there"), before);
+    configure(&rig, &json!({}));
+    // A file may say more than is asked for.
+    rig.file(
+        "answers.json",
+        r#"{"row": 7, "dish": "soup", "wine": "red"}"#,
+    );
+    let ran = rig.run(&["resume", &id, "@answers.json"]);
+    assert_eq!(
+        (ran.code, ran.text()),
+        (Some(0), "row 7 with soup\n"),
+        "{ran:?}"
+    );
+    assert_eq!(ran.stderr, "nobody asked for `wine`\n");
+}
+
+#[test]
 fn what_is_open_is_told_with_the_line_to_type() {
     let rig = rig();
     let ran = rig.run(&["call", "talker.every_field", "--answer=mail=nobody"]);
-    assert_eq!((ran.code, ran.text()), (Some(0), ""), "{ran:?}");
+    assert_eq!((ran.code, ran.text()), (Some(1), ""), "{ran:?}");
     assert!(
         ran.stderr
-            .starts_with("mail: this is not an e-mail address\n"),
+            .ends_with("error: talker.every_field: mail: this is not an e-mail address\n"),
         "{ran:?}"
     );
+    assert!(ran.stderr.contains("the call is parked as"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("          Name: Who travels?\n"),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("f (Front), b (Back)"), "{ran:?}");
     assert!(
         ran.stderr
             .contains("one of these: economy, business; required\n"),
         "{ran:?}"
     );
-    assert!(ran.stderr.contains(" bags=1 class=… name=…\n"), "{ran:?}");
+    assert!(ran.stderr.contains(" name=… bags=1 class=…\n"), "{ran:?}");
 }
 
 #[test]
@@ -73,6 +139,7 @@ fn what_was_answered_is_kept() {
         "{listed:?}"
     );
     let wrong = rig.run(&["resume", &id, "row=99", "dish=soup"]);
+    assert_eq!(wrong.code, Some(1), "{wrong:?}");
     assert!(
         wrong.stderr.contains("row: 99 is greater than 40"),
         "{wrong:?}"

@@ -19,6 +19,20 @@ fn a_form_is_filled_in_field_by_field() {
         let rig = rig();
         let mut terminal = Terminal::run(&rig, &["call", "talker.every_field", "--protocol", era]);
         terminal.wait_for("talker asks:\n  Who travels, and how?");
+        terminal.wait_for("Name (text, at least 1 character; required)\n  Who travels?");
+        terminal.wait_for("> ").type_line("Ada");
+        terminal
+            .wait_for("mail (e-mail address; optional)")
+            .wait_for("> ")
+            .type_line("");
+        terminal
+            .wait_for("day (date")
+            .wait_for("> ")
+            .type_line("2026-02-30");
+        terminal
+            .wait_for("this is not a date")
+            .wait_for("> ")
+            .type_line("2026-02-28");
         terminal.wait_for("bags (whole number, 0 to 9; required)");
         terminal.wait_for("[1] > ").type_line("ten");
         terminal
@@ -29,6 +43,14 @@ fn a_form_is_filled_in_field_by_field() {
             .wait_for("10 is greater than 9")
             .wait_for("> ")
             .type_line("2");
+        terminal
+            .wait_for("Weight (number")
+            .wait_for("> ")
+            .type_line("-2.5");
+        terminal
+            .wait_for("At the window (yes or no")
+            .wait_for("[yes] > ")
+            .type_line("");
         terminal.wait_for("class (one of these; required)");
         terminal.wait_for(" 1  economy").wait_for(" 2  business");
         terminal.wait_for("> ").type_line("");
@@ -41,37 +63,15 @@ fn a_form_is_filled_in_field_by_field() {
             .wait_for("> ")
             .type_line("2");
         terminal
-            .wait_for("day (date")
-            .wait_for("> ")
-            .type_line("2026-02-30");
-        terminal
-            .wait_for("this is not a date")
-            .wait_for("> ")
-            .type_line("2026-02-28");
-        terminal
-            .wait_for("mail (e-mail address; optional)")
-            .wait_for("> ")
-            .type_line("");
+            .wait_for("seat (one of these")
+            .wait_for(" 1  Front (f)");
+        terminal.wait_for("[b] > ").type_line("front");
         terminal.wait_for("meals (at most 2 of these; optional)");
         terminal.wait_for("> ").type_line("1, 2, 3");
         terminal
             .wait_for("3 choices are more than 2")
             .wait_for("> ")
             .type_line("lunch,3");
-        terminal.wait_for("Name (text, at least 1 character; required)\n  Who travels?");
-        terminal.wait_for("> ").type_line("Ada");
-        terminal
-            .wait_for("seat (one of these")
-            .wait_for(" 1  Front (f)");
-        terminal.wait_for("[b] > ").type_line("front");
-        terminal
-            .wait_for("Weight (number")
-            .wait_for("> ")
-            .type_line("-2.5");
-        terminal
-            .wait_for("At the window (yes or no")
-            .wait_for("[yes] > ")
-            .type_line("");
         terminal
             .wait_for("Name           Ada")
             .wait_for("At the window  yes");

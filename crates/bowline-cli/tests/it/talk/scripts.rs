@@ -13,21 +13,24 @@ fn call(words: &[&str]) -> Ran {
 #[test]
 fn options_answer_forms_in_every_era() {
     for era in [HANDSHAKE, STATELESS] {
+        // Where questions have no names, nothing can be for one of them.
+        let (bags, option) = match era {
+            HANDSHAKE => (2, "--answer=bags=2"),
+            _ => (3, "--answer=trip.bags=3"),
+        };
         let ran = call(&[
             "talker.every_field",
             "--protocol",
             era,
             "--answer=name=Ada",
-            "--answer=trip.bags=3",
-            "--answer=bags=2",
+            option,
             "--answer=class=2",
             "--answer=window=no",
             "--answer=seat=Front",
-            "--answer=meals=lunch, dinner",
+            "--answer=meals:=[\"lunch\"]",
+            "--answer=meals=dinner",
         ]);
         let answer: serde_json::Value = serde_json::from_str(ran.text()).expect("JSON");
-        // Where questions have no names, what is for one of them is for none.
-        let bags = if era == HANDSHAKE { 2 } else { 3 };
         let content = serde_json::json!({
             "name": "Ada", "bags": bags, "class": "business", "window": false, "seat": "f",
             "meals": ["lunch", "dinner"],
@@ -69,33 +72,52 @@ fn defaults_are_enough_for_those_who_accept() {
 
 #[test]
 fn what_nobody_answers_is_declined_where_there_is_no_later() {
-    let ran = call(&[
-        "talker.every_field",
-        "--protocol",
-        HANDSHAKE,
-        "--answer=name=Ada",
-    ]);
+    let ran = call(&["talker.every_field", "--protocol", HANDSHAKE]);
     assert_eq!(ran.text(), "{\"action\":\"decline\"}\n");
     assert!(
         ran.stderr
-            .contains("declined, because there is no answer for bags, class"),
+            .contains("--answer name=… --answer bags=1 --answer class=…"),
         "{ran:?}"
     );
-    assert!(
-        ran.stderr.contains("--answer bags=1 --answer class=…"),
-        "{ran:?}"
-    );
-    let ran = call(&[
-        "talker.every_field",
-        "--protocol",
-        HANDSHAKE,
-        "--answer=bags=10",
-    ]);
-    assert!(
-        ran.stderr
-            .contains("declined, because bags: 10 is greater than 9"),
-        "{ran:?}"
-    );
+    let answers = [
+        ("--answer=name=Ada", "there is no answer for bags, class"),
+        ("--answer=bags=10", "bags: 10 is greater than 9"),
+    ];
+    for (answer, why) in answers {
+        let words = [
+            "call",
+            "talker.every_field",
+            "--protocol",
+            HANDSHAKE,
+            answer,
+        ];
+        let ran = rig().run(&words);
+        assert_eq!(ran.text(), "{\"action\":\"decline\"}\n");
+        assert!(
+            ran.stderr.contains(&format!("declined, because {why}\n")),
+            "{ran:?}"
+        );
+        // What was typed was not sent.
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        let error = format!("error: talker.every_field: {why}\n");
+        assert!(ran.stderr.ends_with(&error), "{ran:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_is_not_sent_is_a_failure() {
+    // Whoever declines all else has answered this.
+    for more in ["--decline", "--no-input"] {
+        let words = ["call", "talker.every_field", "--answer=name=Ada", more];
+        let ran = rig().run(&words);
+        assert_eq!((ran.code, ran.text()), (Some(1), ""), "{ran:?}");
+        let error = "error: talker.every_field: there is no answer for bags, class\n";
+        assert!(ran.stderr.ends_with(error), "{ran:?}");
+        assert!(ran.stderr.contains("the call is parked as"), "{ran:?}");
+    }
+    let ran = rig().run(&["call", "talker.every_field", "--json", "--answer=bags=10"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.json()["parked"].is_string(), "{ran:?}");
 }
 
 #[test]
@@ -178,10 +200,9 @@ fn a_command_that_fails_or_hangs_ends_nothing_else() {
     );
     let failing = "echo no key >&2; exit 3";
     let ran = rig.run(&["call", "talker.haiku", "--sampling-command", failing]);
-    assert!(
-        ran.stderr.contains("it failed (exit status: 3): no key"),
-        "{ran:?}"
-    );
+    assert_eq!(ran.code, Some(5), "{ran:?}");
+    let error = format!("error: talker.haiku: `{failing}`: it failed (exit status: 3): no key\n");
+    assert!(ran.stderr.ends_with(&error), "{ran:?}");
     assert!(ran.stderr.contains("the call is parked as"), "{ran:?}");
 }
 
@@ -223,12 +244,18 @@ fn progress_and_log_messages_are_remarks() {
 
 #[test]
 fn answers_that_nobody_wanted_are_told() {
-    let ran = call(&[
+    let ran = rig().run(&[
+        "call",
         "talker.two_at_once",
         "--answer=row=1",
         "--answer=dish=a",
         "--answer=rwo=2",
     ]);
-    assert_eq!(ran.text(), "row 1 with a\n");
-    assert_eq!(ran.stderr, "nobody asked for `rwo`; did you mean `row`?\n");
+    assert_eq!(
+        (ran.code, ran.text()),
+        (Some(1), "row 1 with a\n"),
+        "{ran:?}"
+    );
+    let error = "error: talker.two_at_once: nobody asked for `rwo`; did you mean `row`?\n";
+    assert_eq!(ran.stderr, error);
 }
