@@ -4,6 +4,7 @@ use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use crate::{
     args::Globals,
+    departure::Departure,
     failure::{Failure, FailureKind},
     output::Output,
     talk::Desk,
@@ -15,6 +16,8 @@ pub(crate) struct Context {
     pub(crate) output: Output,
     /// Where the questions of servers are answered.
     pub(crate) talk: Arc<Desk>,
+    /// What has to end before the command does.
+    pub(crate) departure: Departure,
 }
 
 impl Context {
@@ -25,6 +28,7 @@ impl Context {
             globals,
             output,
             talk,
+            departure: Departure::default(),
         }
     }
 

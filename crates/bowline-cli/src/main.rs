@@ -6,7 +6,7 @@
 //! - `talk` is the other direction: what servers ask of people and models.
 //! - `fleet` is many servers at once: how they are, and what they offer.
 //! - `output` is what people and programs read; `failure` what went wrong, and
-//!   the exit code.
+//!   the exit code. `departure` sees to it that no server is left behind.
 //! - `sign_in` gets into servers that want to know who is asking.
 //! - `traffic` shows, records and replays what goes over the wire.
 //! - `demo` is a server that is always there; `doctor` finds out what is wrong
@@ -16,6 +16,7 @@ mod args;
 mod arguments;
 mod context;
 mod demo;
+mod departure;
 mod doctor;
 mod failure;
 mod fleet;
@@ -40,16 +41,19 @@ fn main() -> ExitCode {
         Err(error) => return failure::of_usage(error),
     };
     let context = Context::new(cli.globals);
-    let done = runtime().and_then(|runtime| {
-        let done = runtime.block_on(cli.verb.run(&context));
-        // What still runs has nobody to report to.
-        runtime.shutdown_background();
-        done
-    });
-    match done {
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(failure) => return context.report(&failure),
+    };
+    let code = match runtime.block_on(cli.verb.run(&context)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => context.report(&failure),
-    }
+    };
+    // All was said; what is left is to end what was begun.
+    runtime.block_on(context.departure.wait());
+    // What still runs has nobody to report to.
+    runtime.shutdown_background();
+    code
 }
 
 /// One thread is enough for one command, and the quickest to start.

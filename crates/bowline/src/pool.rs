@@ -17,6 +17,7 @@ use crate::{
     client::{Client, Error, Health},
     proto::client::StateName,
     registry::{Many, opening},
+    transport::Stopped,
 };
 
 /// Several connections to one server, opened as they are needed.
@@ -125,6 +126,17 @@ impl Pool {
             Box::pin(stop) as _
         });
         Many::new(stops).at_once(self.shared.size).await;
+    }
+
+    /// As [`stop`](Self::stop), and waits for the servers' end, for `limit` at
+    /// most, as [`Client::stop_and_wait`] does.
+    pub async fn stop_and_wait(&self, limit: Duration) -> Stopped {
+        let links = std::mem::take(&mut *self.shared.lock());
+        let stops = links.into_iter().map(|link| {
+            let stop = async move { link.client.stop_and_wait(limit).await };
+            Box::pin(stop) as _
+        });
+        Stopped::all(Many::new(stops).at_once(self.shared.size).await)
     }
 }
 

@@ -100,6 +100,7 @@ impl<'a> Patient<'a> {
         });
         let began = Instant::now();
         let client = settings.connect_later(self.transport);
+        self.cx.departure.includes(&client);
         let opened = interruptible(async { Ok(client.opened().await) }).await;
         let took = began.elapsed();
         let started = is_started(self.target);

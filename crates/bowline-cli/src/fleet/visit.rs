@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     context::Context,
+    departure::Departure,
     failure::{Failure, FailureKind},
     target::{Target, settings},
     traffic,
@@ -103,7 +104,7 @@ where
     visit.await.result
 }
 
-type Way = Result<(ClientBuilder, Box<dyn Transport>), Failure>;
+type Way = Result<(ClientBuilder, Box<dyn Transport>, Departure), Failure>;
 
 fn way(cx: &Context, target: &Target, limit: Duration) -> Way {
     let transport = traffic::watch(target.transport(&cx.globals)?, &cx.globals)?;
@@ -115,7 +116,7 @@ fn way(cx: &Context, target: &Target, limit: Duration) -> Way {
     if let Ok(never) = Backoff::new(limit * 2, limit * 2, 0.0) {
         settings = settings.backoff(never);
     }
-    Ok((settings, transport))
+    Ok((settings, transport, cx.departure.clone()))
 }
 
 /// A probe that stays unanswered must leave time for the handshake.
@@ -135,7 +136,7 @@ where
     F: FnOnce(Client) -> W,
     W: Future<Output = Result<T, Failure>>,
 {
-    let (settings, transport) = match way {
+    let (settings, transport, departure) = match way {
         Ok(way) => way,
         Err(failure) => {
             return Visit {
@@ -147,6 +148,7 @@ where
     };
     let began = Instant::now();
     let client = settings.connect_later(transport);
+    departure.includes(&client);
     let opening = tokio::time::timeout(limit, client.opened()).await;
     let opened = began.elapsed();
     let result = match opening {

@@ -12,9 +12,6 @@ use crate::{
     sign_in, talk, traffic,
 };
 
-/// How long last words may take to leave.
-const LAST_WORDS: Duration = Duration::from_millis(100);
-
 /// Connects to a server, does something with it, and lets it go, whatever
 /// happens: also when the user presses Ctrl-C, which cancels what is under way
 /// first.
@@ -25,22 +22,9 @@ pub(crate) async fn with_client<T>(
 ) -> Result<T, Failure> {
     let client = interruptible(open(cx, target)).await?;
     let done = interruptible(allowed(cx, target, &client, work)).await;
-    // A second Ctrl-C leaves at once.
-    tokio::select! {
-        () = leave(&client, done.as_ref().err()) => {}
-        _ = tokio::signal::ctrl_c() => {}
-    }
-    done
-}
-
-/// Lets the server go, and before that what it must still be told: that a call
-/// was given up.
-async fn leave(client: &Client, failure: Option<&Failure>) {
-    let given_up = [FailureKind::Interrupted, FailureKind::Timeout];
-    if failure.is_some_and(|failure| given_up.contains(&failure.kind)) {
-        tokio::time::sleep(LAST_WORDS).await;
-    }
+    // Its end is waited for when the result was shown.
     client.stop().await;
+    done
 }
 
 /// Connects to a server, and waits until it is there. If it wants to know who
@@ -96,8 +80,15 @@ async fn allowed<T>(
 
 async fn dial(cx: &Context, target: &Target) -> Result<Client, Failure> {
     let transport = traffic::watch(target.transport(&cx.globals)?, &cx.globals)?;
-    let client = settings(cx, target).connect(transport).await;
-    client.map_err(|error| Failure::from(error).about(target.name()))
+    let client = settings(cx, target).connect_later(transport);
+    cx.departure.includes(&client);
+    match client.opened().await {
+        Ok(()) => Ok(client),
+        Err(error) => {
+            client.stop().await;
+            Err(Failure::from(error).about(target.name()))
+        }
+    }
 }
 
 /// The settings of a client for this server.

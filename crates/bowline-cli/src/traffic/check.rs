@@ -17,7 +17,7 @@ use super::{
     live::Live,
     message::{Answer, Request},
 };
-use crate::failure::Failure;
+use crate::{departure::Departure, failure::Failure};
 
 /// How to check.
 pub(crate) struct Rules {
@@ -29,6 +29,8 @@ pub(crate) struct Rules {
     pub(crate) patience: Duration,
     /// The revision that the recording is in.
     pub(crate) revision: Option<Revision>,
+    /// What has to end before the command does.
+    pub(crate) departure: Departure,
 }
 
 /// What became of a request.
@@ -79,7 +81,7 @@ pub(super) async fn check(
     rules: &Rules,
     mut tell: impl FnMut(&Checked) -> Result<(), Failure>,
 ) -> Result<Findings, Failure> {
-    let live = Live::dial(transport, rules.patience).await?;
+    let live = Live::dial(transport, rules.patience, &rules.departure).await?;
     let mut checker = Checker {
         live,
         rules,
@@ -87,19 +89,12 @@ pub(super) async fn check(
         harmless: None,
         notes: Vec::new(),
     };
-    let mut findings = Findings::default();
-    for exchange in exchanges {
-        let verdict = checker.check(exchange).await?;
-        let checked = Checked {
-            label: exchange.request.label(),
-            verdict,
-        };
-        tell(&checked)?;
-        findings.checked.push(checked);
-    }
-    findings.notes = checker.notes;
+    let checked = checker.check_all(exchanges, &mut tell).await;
     checker.live.close();
-    Ok(findings)
+    Ok(Findings {
+        checked: checked?,
+        notes: checker.notes,
+    })
 }
 
 struct Checker<'a> {
@@ -114,6 +109,24 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
+    async fn check_all(
+        &mut self,
+        exchanges: &[Exchange],
+        tell: &mut impl FnMut(&Checked) -> Result<(), Failure>,
+    ) -> Result<Vec<Checked>, Failure> {
+        let mut all = Vec::new();
+        for exchange in exchanges {
+            let verdict = self.check(exchange).await?;
+            let checked = Checked {
+                label: exchange.request.label(),
+                verdict,
+            };
+            tell(&checked)?;
+            all.push(checked);
+        }
+        Ok(all)
+    }
+
     async fn check(&mut self, exchange: &Exchange) -> Result<Verdict, Failure> {
         let request = &exchange.request;
         let Some(was) = &exchange.answer else {

@@ -19,7 +19,10 @@ use super::{
     exchange::Step,
     message::{Answer, Message, Request},
 };
-use crate::failure::{Failure, FailureKind};
+use crate::{
+    departure::Departure,
+    failure::{Failure, FailureKind},
+};
 
 /// A link to a live server, on which one request is under way at a time.
 pub(super) struct Live {
@@ -34,8 +37,11 @@ impl Live {
     pub(super) async fn dial(
         mut transport: Box<dyn Transport>,
         patience: Duration,
+        departure: &Departure,
     ) -> Result<Self, Failure> {
-        let dialled = transport.dial(Dial::default());
+        let mut dial = Dial::default();
+        dial.closing = departure.links();
+        let dialled = transport.dial(dial);
         let link = tokio::time::timeout(patience, dialled)
             .await
             .map_err(|_| too_long("connecting", patience))?;

@@ -91,6 +91,7 @@ impl Replay {
             ignore: self.ignore,
             patience: cx.timeout().unwrap_or(PATIENCE),
             revision: recording.known_revision(),
+            departure: cx.departure.clone(),
         };
         let findings = target::interruptible(compare(cx, &recording, &target, &rules)).await?;
         report(cx, &target, &findings)

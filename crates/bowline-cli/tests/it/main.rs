@@ -9,6 +9,7 @@ mod peers;
 #[cfg(unix)]
 mod picture;
 mod rig;
+mod sessions;
 mod snapshots;
 mod talk;
 #[cfg(unix)]

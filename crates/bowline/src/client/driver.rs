@@ -91,6 +91,7 @@ impl Driver {
                 attempt,
                 wiring,
                 max_frame: self.max_frame,
+                closing: self.shared.closing.clone(),
             };
             self.dialling = Some((link, self.transport.dial(dial)));
         }

@@ -19,6 +19,7 @@ mod progress;
 mod prompts;
 mod resources;
 mod shared;
+mod stopping;
 mod subscription;
 mod tools;
 #[cfg(feature = "tracing")]
@@ -304,14 +305,6 @@ impl Client {
             StateName::Ready => Ok(()),
             _ => Err(health.not_open(patience)),
         }
-    }
-
-    /// Stops: every caller is answered at once, and the server is let go.
-    /// Waits until that is done, which takes a tenth of a second at most.
-    pub async fn stop(&self) {
-        self.shared().command(Connection::stop);
-        let mut health = self.watch_health();
-        let _ = health.wait_for(|health| health.ended).await;
     }
 }
 

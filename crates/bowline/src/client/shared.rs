@@ -33,7 +33,7 @@ use crate::{
             Link as LinkId, Outcome, Output, Request, StateName, Timeouts, Wiring,
         },
     },
-    transport::{Link, Outgoing},
+    transport::{CloseTracker, Link, Outgoing},
 };
 
 /// What callers and the driver share.
@@ -43,6 +43,8 @@ pub(crate) struct Shared {
     pub(crate) host: Host,
     pub(crate) settings: Settings,
     pub(crate) health: watch::Sender<Health>,
+    /// What closed links still do.
+    pub(crate) closing: CloseTracker,
 }
 
 /// What those need to know who ask for more than one thing.
@@ -109,6 +111,7 @@ impl Shared {
             host,
             settings,
             health: watch::Sender::new(Health::default()),
+            closing: CloseTracker::default(),
         })
     }
 

@@ -32,6 +32,7 @@ pub use self::{
 use crate::{
     cache::{Cache, CachedClient},
     client::Client,
+    transport::Stopped,
 };
 
 /// Named connections, started when they are first used.
@@ -189,29 +190,63 @@ impl Registry {
     ///
     /// Where there is no server of this name.
     pub async fn stop(&self, name: &str) -> Result<(), NameError> {
-        let slot = {
-            let mut servers = self.lock();
-            match servers.get_mut(name) {
-                Some(server) => server.take(),
-                None => return Err(NameError::unknown(name, servers.keys())),
-            }
-        };
-        if let Some(client) = slot.as_ref().and_then(|slot| slot.client()) {
+        if let Some(client) = self.take(name)? {
             client.stop().await;
         }
         Ok(())
     }
 
+    /// Stops a server, and waits for its end, for `limit` at most, as
+    /// [`Client::stop_and_wait`] does.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no server of this name.
+    pub async fn stop_and_wait(&self, name: &str, limit: Duration) -> Result<Stopped, NameError> {
+        match self.take(name)? {
+            Some(client) => Ok(client.stop_and_wait(limit).await),
+            None => Ok(Stopped::Gracefully),
+        }
+    }
+
     /// Stops all servers, together.
     pub async fn stop_all(&self) {
-        let slots: Vec<Arc<Slot>> = self.lock().values_mut().filter_map(Server::take).collect();
-        let clients = slots.iter().filter_map(|slot| slot.client().cloned());
-        let stops = clients.map(|client| Box::pin(async move { client.stop().await }) as _);
-        Many::new(stops).at_once(slots.len()).await;
+        let clients = self.take_all();
+        let most = clients.len();
+        let stops = clients
+            .into_iter()
+            .map(|client| Box::pin(async move { client.stop().await }) as _);
+        Many::new(stops).at_once(most).await;
+    }
+
+    /// Stops all servers, together, and waits for their end, for `limit` at
+    /// most, as [`Client::stop_and_wait`] does.
+    pub async fn stop_all_and_wait(&self, limit: Duration) -> Stopped {
+        let clients = self.take_all();
+        let most = clients.len();
+        let stops = clients
+            .into_iter()
+            .map(|client| Box::pin(async move { client.stop_and_wait(limit).await }) as _);
+        Stopped::all(Many::new(stops).at_once(most).await)
     }
 }
 
 impl Registry {
+    /// Takes a server's connection out, if there is one.
+    fn take(&self, name: &str) -> Result<Option<Client>, NameError> {
+        let mut servers = self.lock();
+        match servers.get_mut(name) {
+            Some(server) => Ok(server.take().and_then(|slot| slot.client().cloned())),
+            None => Err(NameError::unknown(name, servers.keys())),
+        }
+    }
+
+    fn take_all(&self) -> Vec<Client> {
+        let mut servers = self.lock();
+        let slots = servers.values_mut().filter_map(Server::take);
+        slots.filter_map(|slot| slot.client().cloned()).collect()
+    }
+
     /// Where a server's connection is, or will be.
     fn slot(&self, name: &str) -> Result<Arc<Slot>, NameError> {
         let mut servers = self.lock();

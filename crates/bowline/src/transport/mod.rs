@@ -5,6 +5,7 @@
 //! retrying are the connection's business.
 
 mod child;
+mod closing;
 #[cfg(feature = "http-client")]
 pub(crate) mod http;
 mod memory;
@@ -22,6 +23,7 @@ use bytes::Bytes;
 
 pub use bowline_proto::client::{Cause, CauseKind, HttpRefusal, Refusal, Wire, Wiring};
 pub use child::{ChildProcess, StderrPolicy};
+pub use closing::{CloseTask, CloseTracker, Stopped};
 #[cfg(feature = "http-client")]
 pub use http::{
     Authorizer, Challenged, Http, HttpLimits, HttpProblem, Outbound, Unauthorized, Verdict,
@@ -89,6 +91,8 @@ pub struct Dial {
     pub wiring: Wiring,
     /// The largest frame that may be received.
     pub max_frame: usize,
+    /// Where the link says what it still does after it was closed.
+    pub closing: CloseTracker,
 }
 
 impl Default for Dial {
@@ -98,6 +102,7 @@ impl Default for Dial {
             attempt: 0,
             wiring: Wiring::Usual,
             max_frame: 16 * 1024 * 1024,
+            closing: CloseTracker::default(),
         }
     }
 }
@@ -133,6 +138,8 @@ pub trait Link: Send {
     fn settle(&mut self, _revision: Revision) {}
 
     /// Closes the link in good order, in the background if that takes time.
+    /// What is done in the background is made known to the tracker that came
+    /// with the [`Dial`].
     fn close(self: Box<Self>);
 }
 

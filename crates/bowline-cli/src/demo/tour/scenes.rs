@@ -36,7 +36,7 @@ pub(super) async fn connect(screen: &mut Screen<'_>) -> Result<Stage, Failure> {
     screen
         .command("bowline status -- bowline serve demo --stdio")
         .await?;
-    let mut stage = wait("the server to start", Stage::set()).await??;
+    let mut stage = wait("the server to start", Stage::set(screen.cx)).await??;
     let process = stage.process(None).await?;
     let server = stage
         .client

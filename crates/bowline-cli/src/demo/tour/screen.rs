@@ -22,7 +22,7 @@ const SCENE: Duration = Duration::from_millis(700);
 
 /// Where the tour is shown.
 pub(super) struct Screen<'a> {
-    cx: &'a Context,
+    pub(super) cx: &'a Context,
     paced: bool,
     scenes: Vec<Scene>,
 }

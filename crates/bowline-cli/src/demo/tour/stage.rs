@@ -15,7 +15,7 @@ use super::{
     cast::{self, Script},
     untrue, wait,
 };
-use crate::failure::Failure;
+use crate::{context::Context, failure::Failure};
 
 /// The waits between attempts to connect: shorter than usual, since nobody
 /// wants to wait on a tour.
@@ -33,7 +33,7 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Starts the server and connects to it.
-    pub(super) async fn set() -> Result<Self, Failure> {
+    pub(super) async fn set(cx: &Context) -> Result<Self, Failure> {
         let program = std::env::current_exe()?;
         let (tell, process) = watch::channel(None);
         let server = ChildProcess::new(program)
@@ -51,7 +51,9 @@ impl Stage {
             .identity("bowline-demo", env!("CARGO_PKG_VERSION"))
             .backoff(backoff);
         let started = Instant::now();
-        let client = cast::answer(builder, &script).connect(server).await?;
+        let client = cast::answer(builder, &script).connect_later(server);
+        cx.departure.includes(&client);
+        client.opened().await?;
         Ok(Self {
             client,
             script,

@@ -15,7 +15,7 @@ use tokio::{
 
 use super::{Reaper, alarm::Alarm, stderr::Stderr};
 use crate::transport::{
-    BoxFuture, Cause, CauseKind, Link, LinkEvent, Outgoing, Refusal, StreamLink,
+    BoxFuture, Cause, CauseKind, CloseTracker, Link, LinkEvent, Outgoing, Refusal, StreamLink,
 };
 
 /// How long a child that closed its output has to end, so that its exit code
@@ -37,6 +37,7 @@ pub(super) struct ChildLink {
     /// Where the child is seen to after the link was closed, by whomever and
     /// on whatever thread that may be.
     runtime: Handle,
+    closing: CloseTracker,
 }
 
 impl ChildLink {
@@ -44,6 +45,7 @@ impl ChildLink {
         stream: StreamLink<ChildStdout, ChildStdin>,
         stderr: Stderr,
         reaper: Reaper,
+        closing: CloseTracker,
     ) -> Self {
         Self {
             stream: Some(stream),
@@ -52,6 +54,7 @@ impl ChildLink {
             ending: None,
             drain: None,
             runtime: Handle::current(),
+            closing,
         }
     }
 
@@ -133,10 +136,25 @@ impl Link for ChildLink {
     }
 
     fn close(mut self: Box<Self>) {
-        // Closing the pipes is how a child is asked first.
-        self.stream = None;
+        // Closing its input is how a child is asked first.
+        let stdout = self.stream.take().map(|stream| stream.into_parts().0);
         if let Some((reaper, _)) = self.process.take() {
-            self.runtime.spawn(reaper.reap());
+            let task = self.closing.begin();
+            self.runtime.spawn(async move {
+                tokio::select! {
+                    () = reaper.reap(task) => {}
+                    () = discard(stdout) => {}
+                }
+            });
         }
     }
+}
+
+/// Reads what nobody wants any more, for as long as it is polled: a child that
+/// still writes must neither block nor be ended by that.
+async fn discard(stdout: Option<ChildStdout>) {
+    if let Some(mut stdout) = stdout {
+        let _ = tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await;
+    }
+    std::future::pending().await
 }

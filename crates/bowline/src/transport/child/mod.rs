@@ -131,7 +131,7 @@ impl ChildProcess {
         self
     }
 
-    fn spawn(&self, max_frame: usize) -> io::Result<ChildLink> {
+    fn spawn(&self, dial: Dial) -> io::Result<ChildLink> {
         let mut command = Command::new(&self.command);
         command
             .args(&self.args)
@@ -158,12 +158,9 @@ impl ChildProcess {
             return Err(io::Error::other("the child has no standard streams"));
         };
         let stderr = Stderr::follow(stderr, self.stderr.clone());
-        let stream = StreamLink::new(stdout, stdin, max_frame, QUEUE_BYTES);
-        Ok(ChildLink::new(
-            stream,
-            stderr,
-            Reaper::new(child, self.grace),
-        ))
+        let stream = StreamLink::new(stdout, stdin, dial.max_frame, QUEUE_BYTES);
+        let reaper = Reaper::new(child, self.grace);
+        Ok(ChildLink::new(stream, stderr, reaper, dial.closing))
     }
 
     fn name(&self) -> String {
@@ -173,7 +170,7 @@ impl ChildProcess {
 
 impl Transport for ChildProcess {
     fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
-        let spawned = self.spawn(dial.max_frame);
+        let spawned = self.spawn(dial);
         let name = self.name();
         Box::pin(async move {
             match spawned {

@@ -14,6 +14,7 @@ use tokio::{process::Child, time::timeout};
 #[cfg(unix)]
 use super::guard::Guard;
 use super::{Cause, CauseKind};
+use crate::transport::CloseTask;
 
 /// The one who answers for a child's end. Dropping it kills the child's whole
 /// group at once.
@@ -57,18 +58,31 @@ impl Reaper {
         Poll::Ready(())
     }
 
-    /// Waits for the child to end by itself; asks it to; makes it. Its
-    /// standard input must be closed already, which is the first way to ask.
-    pub(super) async fn reap(mut self) {
-        for ask in [Self::terminate_group, Self::kill_group] {
-            if timeout(self.grace, self.child.wait()).await.is_ok() {
-                self.kill_group();
-                return;
-            }
-            ask(&mut self);
+    /// Waits for the child to end by itself; asks it to; makes it, also where
+    /// nobody waits any longer. Its standard input must be closed already,
+    /// which is the first way to ask.
+    pub(super) async fn reap(mut self, task: CloseTask) {
+        let ended = tokio::select! {
+            ended = self.ends_when_asked() => ended,
+            () = task.forced() => false,
+        };
+        // The child, or what it started and left behind.
+        self.kill_group();
+        if ended {
+            task.finished();
+        } else {
+            // Killed; what remains is to collect it.
+            let _ = self.child.wait().await;
         }
-        // Killed; what remains is to collect it.
-        let _ = self.child.wait().await;
+    }
+
+    /// Says whether the child has ended without being killed.
+    async fn ends_when_asked(&mut self) -> bool {
+        if timeout(self.grace, self.child.wait()).await.is_ok() {
+            return true;
+        }
+        self.terminate_group();
+        timeout(self.grace, self.child.wait()).await.is_ok()
     }
 
     #[cfg(unix)]

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{HashMap, VecDeque},
+    mem,
     sync::Arc,
     task::{Context, Poll},
     time::Duration,
@@ -25,7 +26,7 @@ use super::{
 };
 use crate::{
     proto::revision::{HttpShape, Revision},
-    transport::{CauseKind, Link, LinkEvent, Outgoing, Refusal},
+    transport::{BoxFuture, CauseKind, CloseTracker, Link, LinkEvent, Outgoing, Refusal},
 };
 
 /// How long the server has to confirm the end of a session.
@@ -41,11 +42,16 @@ pub(super) struct HttpLink {
     two_endpoints: bool,
     /// The exchanges that an answer is wanted of. Dropped, they are given up.
     exchanges: Exchanges,
-    /// What else is under way. Dropped, it is given up.
-    tasks: JoinSet<()>,
+    /// The request among them whose answer may open a session.
+    opening: Option<u64>,
+    /// What is posted and wants no answer. Dropped, it is given up.
+    posts: JoinSet<()>,
+    /// What the server speaks on unasked. Dropped, it is given up.
+    streams: JoinSet<()>,
     gate: Gate,
     /// Where tasks run, whoever's thread asks for them.
     runtime: Handle,
+    closing: CloseTracker,
 }
 
 /// Exchanges by the ids of their requests. There is one for every call, so that
@@ -70,19 +76,24 @@ enum Gate {
 
 impl HttpLink {
     /// A link of the usual kind. Must be made on a runtime.
-    pub(super) fn usual(talk: Arc<Talk>, eras: EraMemory) -> Self {
-        Self::new(talk, eras, false)
+    pub(super) fn usual(talk: Arc<Talk>, eras: EraMemory, closing: CloseTracker) -> Self {
+        Self::new(talk, eras, closing, false)
     }
 
     /// A link whose frames all arrive on `events`. Must be made on a runtime.
-    pub(super) fn with_stream(talk: Arc<Talk>, eras: EraMemory, events: Events) -> Self {
-        let mut link = Self::new(talk, eras, true);
+    pub(super) fn with_stream(
+        talk: Arc<Talk>,
+        eras: EraMemory,
+        closing: CloseTracker,
+        events: Events,
+    ) -> Self {
+        let mut link = Self::new(talk, eras, closing, true);
         let reader = two_endpoints::read(events, link.outbox.clone());
-        link.tasks.spawn_on(reader, &link.runtime);
+        link.streams.spawn_on(reader, &link.runtime);
         link
     }
 
-    fn new(talk: Arc<Talk>, eras: EraMemory, two_endpoints: bool) -> Self {
+    fn new(talk: Arc<Talk>, eras: EraMemory, closing: CloseTracker, two_endpoints: bool) -> Self {
         let (outbox, inbox) = outbox::pair(talk.limits.backlog);
         Self {
             talk,
@@ -90,16 +101,22 @@ impl HttpLink {
             inbox,
             outbox,
             two_endpoints,
-            tasks: JoinSet::new(),
             exchanges: Exchanges::default(),
+            opening: None,
+            posts: JoinSet::new(),
+            streams: JoinSet::new(),
             gate: Gate::Open,
             runtime: Handle::current(),
+            closing,
         }
     }
 
     fn post(&mut self, letter: Letter) {
         if letter.kind == Kind::Initialized {
             self.gate = Gate::Shut(VecDeque::new());
+        }
+        if letter.kind == Kind::Initialize {
+            self.opening = letter.id;
         }
         let whose = letter.whose();
         let exchange = Exchange::new(
@@ -113,7 +130,7 @@ impl HttpLink {
             let handle = self.runtime.spawn(task);
             self.exchanges.0.insert(id, handle);
         } else {
-            self.tasks.spawn_on(task, &self.runtime);
+            self.posts.spawn_on(task, &self.runtime);
         }
     }
 
@@ -121,6 +138,7 @@ impl HttpLink {
         match whose {
             Whose::Request(id) => {
                 self.exchanges.0.remove(&id);
+                self.opening.take_if(|opening| *opening == id);
             }
             Whose::Initialized => self.open_standing(),
             Whose::Standing => self.open_gate(),
@@ -138,11 +156,27 @@ impl HttpLink {
             return;
         }
         let standing = Standing::new(Arc::clone(&self.talk), self.outbox.clone());
-        self.tasks.spawn_on(standing.keep_open(), &self.runtime);
+        self.streams.spawn_on(standing.keep_open(), &self.runtime);
+    }
+
+    /// What waits at the gate and wants no answer: that can still be said.
+    fn unsent(&mut self) -> Vec<BoxFuture<'static, ()>> {
+        let Gate::Shut(waiting) = mem::replace(&mut self.gate, Gate::Open) else {
+            return Vec::new();
+        };
+        let unanswered = waiting.into_iter().filter(|letter| letter.id.is_none());
+        unanswered
+            .map(|letter| {
+                let over = self.outbox.until_over(letter.whose());
+                let talk = Arc::clone(&self.talk);
+                let exchange = Exchange::new(talk, over, &letter, self.two_endpoints);
+                Box::pin(exchange.run(letter)) as _
+            })
+            .collect()
     }
 
     fn open_gate(&mut self) {
-        if let Gate::Shut(waiting) = std::mem::replace(&mut self.gate, Gate::Open) {
+        if let Gate::Shut(waiting) = mem::replace(&mut self.gate, Gate::Open) {
             for letter in waiting {
                 self.post(letter);
             }
@@ -167,7 +201,8 @@ impl Link for HttpLink {
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
         loop {
-            while self.tasks.try_join_next().is_some() {}
+            while self.posts.try_join_next().is_some() {}
+            while self.streams.try_join_next().is_some() {}
             match self.inbox.poll(cx) {
                 Poll::Ready(Some(News::Event(event, _room))) => return Poll::Ready(event),
                 Poll::Ready(Some(News::Last(event, _room, whose))) => {
@@ -196,14 +231,53 @@ impl Link for HttpLink {
         self.eras.remember(rules.era);
     }
 
-    fn close(self: Box<Self>) {
-        let talk = Arc::clone(&self.talk);
-        let sessions = talk.rules().is_some_and(|rules| rules.sessions);
-        if sessions && !self.two_endpoints && talk.session().is_some() {
-            self.runtime.spawn(async move {
-                // Nobody is left to hear that it did not work.
-                let _ = timeout(FAREWELL, talk.delete()).await;
-            });
+    fn close(mut self: Box<Self>) {
+        while self.posts.try_join_next().is_some() {}
+        let opening = self.opening.and_then(|id| self.exchanges.0.remove(&id));
+        if self.posts.is_empty() && opening.is_none() && self.talk.session().is_none() {
+            return;
+        }
+        let task = self.closing.begin();
+        let farewell = Farewell {
+            opening,
+            posts: mem::take(&mut self.posts),
+            unsent: self.unsent(),
+            talk: Arc::clone(&self.talk),
+        };
+        self.runtime.spawn(async move {
+            tokio::select! {
+                // Nobody is left to hear why it did not work.
+                told = timeout(FAREWELL, farewell.say()) => if told.is_ok() {
+                    task.finished();
+                },
+                () = task.forced() => {}
+            }
+        });
+    }
+}
+
+/// What is left to be said when a link is closed.
+struct Farewell {
+    /// The exchange that may be opening a session. That is ended, too: the
+    /// server would keep it, although nobody knows it.
+    opening: Option<JoinHandle<()>>,
+    posts: JoinSet<()>,
+    unsent: Vec<BoxFuture<'static, ()>>,
+    talk: Arc<Talk>,
+}
+
+impl Farewell {
+    /// Lets all of it arrive, and ends the session.
+    async fn say(mut self) {
+        if let Some(opening) = self.opening {
+            let _ = opening.await;
+        }
+        while self.posts.join_next().await.is_some() {}
+        for letter in self.unsent {
+            letter.await;
+        }
+        if self.talk.session().is_some() {
+            let _ = self.talk.delete().await;
         }
     }
 }

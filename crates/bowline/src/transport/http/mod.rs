@@ -239,10 +239,10 @@ impl Transport for Http {
             let way = settings.way_to_use()?;
             let talk = Arc::new(Talk::new(&settings, way, dial.max_frame));
             let link = match dial.wiring {
-                Wiring::Usual => HttpLink::usual(talk, settings.eras),
+                Wiring::Usual => HttpLink::usual(talk, settings.eras, dial.closing),
                 Wiring::TwoEndpoint => {
                     let events = two_endpoints::open(&talk).await?;
-                    HttpLink::with_stream(talk, settings.eras, events)
+                    HttpLink::with_stream(talk, settings.eras, dial.closing, events)
                 }
             };
             Ok(Box::new(link) as Box<dyn Link>)

@@ -1,14 +1,19 @@
 //! Sessions that the server forgets, or names badly.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    thread,
+    time::Duration,
 };
 
-use bowline::proto::client::CauseKind;
+use bowline::{Client, proto::client::CauseKind, transport::Stopped};
 use serde_json::json;
+use tokio::sync::oneshot;
 
-use super::rig::{Reply, builder, handshake, handshake_reply, within};
+use super::rig::{Hit, Part, Reply, builder, handshake, handshake_reply, within};
 
 #[tokio::test]
 async fn a_session_that_is_gone_is_replaced_and_the_call_sent_again() {
@@ -95,4 +100,90 @@ async fn a_server_without_sessions_is_not_told_of_any() {
         assert_eq!(hit.header("mcp-session-id"), None);
         assert_ne!(hit.verb, "DELETE");
     }
+}
+
+/// Does something on a runtime of one thread, of which nothing is left when
+/// this is done.
+async fn on_one_thread<W>(work: impl FnOnce() -> W + Send + 'static)
+where
+    W: Future<Output = ()>,
+{
+    let (done, over) = oneshot::channel();
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.expect("a runtime").block_on(work());
+        let _ = done.send(());
+    });
+    within(over).await.expect("no panic");
+}
+
+/// More than any server here takes that answers.
+const LIMIT: Duration = Duration::from_secs(60);
+
+#[tokio::test]
+async fn the_session_was_deleted_when_the_wait_is_over() {
+    let rig = handshake(|_| None).await;
+    for _ in 0..20 {
+        let http = rig.http();
+        on_one_thread(|| async move {
+            let client = builder().connect(http).await.expect("it opens");
+            assert_eq!(client.stop_and_wait(LIMIT).await, Stopped::Gracefully);
+        })
+        .await;
+    }
+    assert_eq!(rig.named("initialize").len(), 20);
+    assert_eq!(rig.named("DELETE").len(), 20, "each session was ended");
+}
+
+#[tokio::test]
+async fn what_was_said_last_arrives_before_the_session_ends() {
+    let rig = handshake(|_| None).await;
+    let http = rig.http();
+    on_one_thread(|| async move {
+        let client = Client::builder()
+            .roots([])
+            .connect(http)
+            .await
+            .expect("it opens");
+        client.set_roots([]);
+        client.stop_and_wait(LIMIT).await;
+    })
+    .await;
+    let asked = rig.asked();
+    let told = "notifications/roots/list_changed";
+    let told = asked.iter().position(|asked| asked == told);
+    let deleted = asked.iter().position(|asked| asked == "DELETE");
+    assert!(told.is_some() && told < deleted, "{asked:?}");
+}
+
+#[tokio::test]
+async fn a_session_that_is_just_being_opened_is_ended_too() {
+    let (go_on, may_go_on) = tokio::sync::mpsc::unbounded_channel();
+    let late = std::sync::Mutex::new(Some(may_go_on));
+    let rig = handshake(move |hit: &Hit| {
+        if hit.rpc() != "initialize" {
+            return None;
+        }
+        let late = late.lock().expect("no panic").take()?;
+        let reply = Reply::parts("application/json", [Part::Feed(late)]);
+        Some(reply.with("mcp-session-id", "late"))
+    })
+    .await;
+    let client = Client::builder().connect_later(rig.http());
+    rig.until("initialize", 1).await;
+    let stopping = tokio::spawn({
+        let client = client.clone();
+        async move { client.stop_and_wait(LIMIT).await }
+    });
+    within(client.watch_health().wait_for(|health| health.ended))
+        .await
+        .expect("it lives");
+    drop(go_on);
+    let stopped = within(stopping).await.expect("no panic");
+    assert_eq!(stopped, Stopped::Gracefully);
+    let deleted = rig.named("DELETE");
+    assert_eq!(deleted.len(), 1);
+    assert_eq!(deleted[0].header("mcp-session-id"), Some("late"));
 }

@@ -6,6 +6,8 @@ mod deaf;
 mod ends;
 mod faults;
 pub(crate) mod relay;
+#[cfg(unix)]
+mod stopping;
 
 use std::{fs, path::PathBuf, process::Command, time::Duration};
 
