@@ -259,19 +259,33 @@ fn flood(server: Server, of: &str) -> io::Result<()> {
     let server = server.open()?;
     let call = server.until("tools/call")?;
     let id = call.id.unwrap_or_default();
-    let mut output = io::stdout().lock();
-    if of == "answer" {
-        write!(
-            output,
-            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":""#
-        )?;
-    }
     let chunk = [b'x'; 1000];
+    let mut output = io::stdout().lock();
+    if of == "noise" {
+        io::stderr().write_all(b"there is no end to this\n")?;
+        loop {
+            output.write_all(&chunk)?;
+        }
+    }
+    let (begin, end) = match of {
+        "early id" => (
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"text":""#),
+            r#""}}"#.to_owned(),
+        ),
+        _ => (
+            r#"{"result":{"text":""#.to_owned(),
+            format!(r#""}},"jsonrpc":"2.0","id":{id}}}"#),
+        ),
+    };
+    output.write_all(begin.as_bytes())?;
     for _ in 0..17_000 {
         output.write_all(&chunk)?;
     }
+    output.write_all(end.as_bytes())?;
+    output.write_all(b"\n")?;
     output.flush()?;
-    park()
+    drop(output);
+    server.serve(answer)
 }
 
 /// Says something and ends at once.

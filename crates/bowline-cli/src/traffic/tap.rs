@@ -136,6 +136,10 @@ impl<W: Watcher> Link for Tap<W> {
         self.inner.abort(id);
     }
 
+    fn last_words(&self) -> Option<String> {
+        self.inner.last_words()
+    }
+
     fn settle(&mut self, revision: Revision) {
         self.see(&Happening::Settled(revision));
         self.inner.settle(revision);

@@ -43,6 +43,8 @@ pub(super) struct Core {
     pub(super) waits: u32,
     /// Why the connection fell just now, for the observer.
     pub(super) fall: Option<Cause>,
+    /// Attempts in a row that timed out although the server was there.
+    pub(super) slow_openings: u32,
     /// How many sessions there have been.
     pub(super) sessions: u64,
     /// Whether a session is open that has not fallen.
@@ -92,6 +94,7 @@ impl Core {
             failures: 0,
             waits: 0,
             fall: None,
+            slow_openings: 0,
             sessions: 0,
             in_session: false,
             falls: VecDeque::new(),

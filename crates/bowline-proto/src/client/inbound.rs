@@ -81,8 +81,8 @@ impl Ready {
         }
     }
 
-    /// A frame over the limit. A stream cannot be read on after it; an HTTP
-    /// exchange ends with it, and only its own call does.
+    /// A frame over the limit. It ends the call that it was the answer to; what
+    /// comes after it can be told apart from it.
     pub(super) fn oversize(
         self: Box<Self>,
         core: &mut Core,
@@ -100,7 +100,8 @@ impl Ready {
         if let Some(id) = wire.and_then(|wire| core.calls.awaiting(wire)) {
             core.fail(now, id, Failure::AnswerTooLarge { size, limit });
         }
-        if core.config.wire == Wire::Http {
+        // Of an HTTP exchange nothing is left that could be broken off.
+        if !core.config.strict || core.config.wire == Wire::Http {
             return State::Ready(self);
         }
         self.abandon(

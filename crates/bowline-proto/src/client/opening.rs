@@ -4,6 +4,8 @@
 //! `server/discover`. Everything that is not a clear yes leads to the
 //! handshake; what is evidence and what is failure depends on the transport.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 
 use super::{
@@ -17,12 +19,16 @@ use super::{
 };
 use crate::{
     Instant,
-    jsonrpc::{Draft, Envelope, ErrorObject, RequestId, code, decode, response_raw, scan},
+    jsonrpc::{Draft, Envelope, ErrorObject, RequestId, code, decode, response_raw, salvage, scan},
     model::{
         Adapt, DiscoverResult, InitializeParams, InitializeResult, UnsupportedVersionData, method,
     },
     revision::{Era, Revision, accept_handshake, choose_stateless},
 };
+
+/// How often the time to open is doubled for a server that is there and needs
+/// longer.
+const MOST_DOUBLINGS: u32 = 3;
 
 /// A session that is on its way.
 #[derive(Debug)]
@@ -53,8 +59,7 @@ impl Opening {
     /// never comes up cannot hang the connection.
     pub(super) fn dial(core: &mut Core, now: Instant) -> State {
         let link = core.next_link();
-        core.timers
-            .arm(Timer::Opening, now + core.config.timeouts.opening);
+        core.timers.arm(Timer::Opening, now + opening_timeout(core));
         let (attempt, wiring) = (core.failures, core.wiring);
         core.output(Output::Dial {
             link,
@@ -93,7 +98,7 @@ impl Opening {
             return State::Opening(self);
         }
         if frame.len() > core.config.max_frame {
-            return self.oversize(core, now, frame.len());
+            return self.oversize(core, now, frame.len(), frame);
         }
         match scan(frame) {
             Ok(Envelope::Response { id, result, .. }) => self.answer(core, now, &id, result),
@@ -118,8 +123,21 @@ impl Opening {
         }
     }
 
-    pub(super) fn oversize(&self, core: &mut Core, now: Instant, size: usize) -> State {
+    /// A frame over the limit. If it was meant as the answer, there is no other.
+    pub(super) fn oversize(
+        self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        size: usize,
+        prefix: &[u8],
+    ) -> State {
         core.violation(Violation::Oversize, size);
+        let known = salvage(prefix);
+        let id = known.id.filter(|_| known.is_response);
+        let id = id.and_then(|id| id.as_u64());
+        if id.is_none() || id != self.asked() {
+            return State::Opening(self);
+        }
         let limit = core.config.max_frame;
         self.fail(core, now, CauseKind::Oversize { size, limit })
     }
@@ -165,10 +183,16 @@ impl Opening {
         )
     }
 
+    /// There was no session in time. A process that was there all the while may
+    /// only be slow to start, and the next one would be no quicker: it is given
+    /// longer. Over HTTP the server goes on starting while nobody asks.
     pub(super) fn timed_out(&self, core: &mut Core, now: Instant) -> State {
-        core.belief = None;
-        let after = core.config.timeouts.opening;
-        self.fail(core, now, CauseKind::OpeningTimeout(after))
+        let after = opening_timeout(core);
+        let is_slow = self.is_up() && core.config.wire == Wire::Stream;
+        let slow = core.slow_openings.saturating_add(1);
+        let state = self.fail(core, now, CauseKind::OpeningTimeout(after));
+        core.slow_openings = if is_slow { slow } else { 0 };
+        state
     }
 
     /// No answer to the probe in time: try the handshake behind it.
@@ -512,7 +536,14 @@ fn give_up(core: &mut Core, now: Instant, fallen: Fallen) -> State {
         core.failures = core.failures.saturating_add(1);
     }
     core.wiring = Wiring::Usual;
+    core.slow_openings = 0;
     fall(core, now, fallen)
+}
+
+/// How long this attempt may take.
+fn opening_timeout(core: &Core) -> Duration {
+    let doublings = core.slow_openings.min(MOST_DOUBLINGS);
+    core.config.timeouts.opening.saturating_mul(1 << doublings)
 }
 
 /// The JSON-RPC error in an HTTP body, if there is one.

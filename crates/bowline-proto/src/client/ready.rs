@@ -50,6 +50,7 @@ impl Ready {
         core.in_session = true;
         core.failures = 0;
         core.waits = 0;
+        core.slow_openings = 0;
         core.timers.disarm(Timer::Opening);
         core.timers.disarm(Timer::Probe);
         let rules = server.revision.rules();

@@ -130,7 +130,9 @@ impl State {
             (Self::Opening(opening), H::Up) => opening.up(core, now),
             (Self::Opening(opening), H::DialFailed(cause)) => opening.dial_failed(core, now, cause),
             (Self::Opening(opening), H::Frame(frame)) => opening.frame(core, now, &frame),
-            (Self::Opening(opening), H::Oversize { size, .. }) => opening.oversize(core, now, size),
+            (Self::Opening(opening), H::Oversize { size, prefix }) => {
+                opening.oversize(core, now, size, &prefix)
+            }
             (Self::Opening(opening), H::Down(cause)) => opening.down(core, now, cause),
             (Self::Opening(opening), H::Refused(id, refusal)) => {
                 opening.refused(core, now, id, refusal)

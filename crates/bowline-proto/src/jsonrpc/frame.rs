@@ -5,20 +5,24 @@ use std::fmt;
 use bytes::{Bytes, BytesMut};
 use memchr::memchr;
 
+use super::salvage::{last_id, salvage};
+
 /// Cuts a byte stream into lines, each a frame, without copying any.
 ///
-/// A line longer than the limit is refused as soon as that is certain, so a
-/// peer cannot make us hold more than the limit and one read beyond it.
+/// A line longer than the limit is not kept: it is read up to its end and
+/// reported once, and the next line is a frame again. So a peer cannot make us
+/// hold more than the limit and one read beyond it.
 ///
 /// ```
 /// use bowline_proto::jsonrpc::LineFramer;
 ///
-/// let mut framer = LineFramer::new(1024);
+/// let mut framer = LineFramer::new(10);
 /// framer.push(b"{\"id\":1}\r\n\n{\"id\"");
 /// assert_eq!(framer.next_frame().unwrap().unwrap(), r#"{"id":1}"#);
 /// assert_eq!(framer.next_frame().unwrap(), None);
-/// framer.push(b":2}\n");
-/// assert_eq!(framer.next_frame().unwrap().unwrap(), r#"{"id":2}"#);
+/// framer.push(b":2, \"result\": {}}\n{\"id\":3}\n");
+/// assert_eq!(framer.next_frame().unwrap_err().size_at_least, 23);
+/// assert_eq!(framer.next_frame().unwrap().unwrap(), r#"{"id":3}"#);
 /// ```
 #[derive(Debug)]
 pub struct LineFramer {
@@ -26,13 +30,32 @@ pub struct LineFramer {
     /// How much of the buffer is known to have no newline.
     searched: usize,
     limit: usize,
-    poison: Option<Oversize>,
+    /// The line over the limit whose end is looked for.
+    skipping: Option<Skipping>,
+    /// The line whose end was looked for in vain.
+    lost: Option<Oversize>,
+}
+
+/// What is kept of a line over the limit.
+#[derive(Debug)]
+struct Skipping {
+    prefix: Bytes,
+    /// The end of what has come so far.
+    suffix: Vec<u8>,
+    size: usize,
+    is_reported: bool,
 }
 
 impl LineFramer {
     /// How much to read at once: what a pipe holds, and enough to make the
     /// system call cheap beside the work.
     pub const READ_SIZE: usize = 64 * 1024;
+
+    /// How many times the limit is read in search of the end of a line.
+    const MOST_SKIPPED: usize = 16;
+
+    /// How much is read in search of it in any case.
+    const LEAST_SKIPPED: usize = 1024 * 1024;
 
     /// A framer for frames of up to `limit` bytes, line ends not counted.
     #[must_use]
@@ -41,7 +64,8 @@ impl LineFramer {
             buffer: BytesMut::new(),
             searched: 0,
             limit,
-            poison: None,
+            skipping: None,
+            lost: None,
         }
     }
 
@@ -68,19 +92,24 @@ impl LineFramer {
     ///
     /// # Errors
     ///
-    /// Where the line, complete or not, is longer than the limit. The framer is
-    /// lost then, and repeats the error: where the next frame begins cannot be
-    /// known without reading on, which is what the limit is there to prevent.
+    /// Where a line is longer than the limit: once for each, as soon as it is
+    /// known whose it is, or it has ended. What follows it comes with the next
+    /// calls. Where its end does not come for very long, the framer is lost
+    /// ([`Oversize::is_lost`]), and repeats the error.
     pub fn next_frame(&mut self) -> Result<Option<Bytes>, Oversize> {
-        if let Some(poison) = &self.poison {
-            self.buffer.clear();
-            return Err(poison.clone());
+        if self.lost.is_some() || self.skipping.is_some() {
+            self.skip()?;
+        }
+        if self.skipping.is_some() {
+            return Ok(None);
         }
         while let Some(found) = memchr(b'\n', &self.buffer[self.searched..]) {
             let end = self.searched + found;
             let length = trimmed(&self.buffer[..end]);
             if length > self.limit {
-                return Err(self.poison(length));
+                self.begin_to_skip();
+                self.skip()?;
+                continue;
             }
             let mut line = self.buffer.split_to(end + 1);
             self.searched = 0;
@@ -91,9 +120,9 @@ impl LineFramer {
         }
         self.searched = self.buffer.len();
         // A carriage return at the end may be half of the line end.
-        let length = trimmed(&self.buffer);
-        if length > self.limit {
-            return Err(self.poison(length));
+        if trimmed(&self.buffer) > self.limit {
+            self.begin_to_skip();
+            self.skip()?;
         }
         Ok(None)
     }
@@ -105,40 +134,106 @@ impl LineFramer {
     #[must_use]
     pub fn finish(mut self) -> Option<Bytes> {
         self.buffer.truncate(trimmed(&self.buffer));
-        let lost = self.poison.is_some() || is_blank(&self.buffer);
+        let lost = self.lost.is_some() || self.skipping.is_some() || is_blank(&self.buffer);
         (!lost).then(|| self.buffer.freeze())
     }
 
     #[cold]
-    fn poison(&mut self, length: usize) -> Oversize {
-        // A copy, so as not to keep the whole buffer alive for it.
-        let prefix = &self.buffer[..length.min(Oversize::PREFIX)];
-        let poison = Oversize {
-            size_at_least: length,
-            limit: self.limit,
-            prefix: Bytes::copy_from_slice(prefix),
+    fn begin_to_skip(&mut self) {
+        let prefix = &self.buffer[..self.buffer.len().min(Oversize::PREFIX)];
+        let prefix = match memchr(b'\n', prefix) {
+            Some(end) => &prefix[..trimmed(&prefix[..end])],
+            None => prefix,
         };
-        self.buffer = BytesMut::new();
         self.searched = 0;
-        self.poison = Some(poison.clone());
-        poison
+        self.skipping = Some(Skipping {
+            // A copy, so as not to keep the whole buffer alive for it.
+            prefix: Bytes::copy_from_slice(prefix),
+            suffix: Vec::new(),
+            size: 0,
+            is_reported: false,
+        });
+    }
+
+    /// Goes on to the end of the line that is skipped, as far as it is there.
+    #[cold]
+    fn skip(&mut self) -> Result<(), Oversize> {
+        if let Some(lost) = &self.lost {
+            self.buffer.clear();
+            return Err(lost.clone());
+        }
+        let Some(mut line) = self.skipping.take() else {
+            return Ok(());
+        };
+        if let Some(end) = memchr(b'\n', &self.buffer) {
+            let rest = self.buffer.split_to(end + 1);
+            line.take(&rest[..end]);
+            return match line.is_reported {
+                true => Ok(()),
+                false => Err(line.oversize(self.limit)),
+            };
+        }
+        line.take(&self.buffer);
+        // Not only cleared: it may have grown as large as a frame.
+        self.buffer = BytesMut::new();
+        let most = self.limit.saturating_mul(Self::MOST_SKIPPED);
+        if line.size > most.max(Self::LEAST_SKIPPED) {
+            let lost = Oversize {
+                is_lost: true,
+                ..line.oversize(self.limit)
+            };
+            self.lost = Some(lost.clone());
+            return Err(lost);
+        }
+        let tells_whose = salvage(&line.prefix).id.is_some();
+        let report = tells_whose && !line.is_reported;
+        line.is_reported |= report;
+        let oversize = report.then(|| line.oversize(self.limit));
+        self.skipping = Some(line);
+        oversize.map_or(Ok(()), Err)
     }
 }
 
-/// A frame longer than the limit.
+impl Skipping {
+    /// Takes in more of the line.
+    fn take(&mut self, bytes: &[u8]) {
+        self.size = self.size.saturating_add(bytes.len());
+        let kept = &bytes[bytes.len().saturating_sub(Oversize::SUFFIX)..];
+        self.suffix.extend_from_slice(kept);
+        let excess = self.suffix.len().saturating_sub(Oversize::SUFFIX);
+        self.suffix.drain(..excess);
+    }
+
+    fn oversize(&self, limit: usize) -> Oversize {
+        let carriage_return = usize::from(self.suffix.ends_with(b"\r"));
+        Oversize {
+            size_at_least: self.size - carriage_return,
+            limit,
+            prefix: in_short(&self.prefix, &self.suffix),
+            is_lost: false,
+        }
+    }
+}
+
+/// A line longer than the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Oversize {
-    /// How much of the frame had come when it was refused.
+    /// How much of it had come when it was reported.
     pub size_at_least: usize,
     /// What was allowed.
     pub limit: usize,
-    /// The beginning of the frame, for [`salvage`](super::salvage()).
+    /// The beginning of the line; or, where only its end says whose it is, the
+    /// beginning of such a message. For [`salvage`](super::salvage()).
     pub prefix: Bytes,
+    /// Whether it has no end that could be found: there will be no more frames.
+    pub is_lost: bool,
 }
 
 impl Oversize {
-    /// How much of the frame is kept as its prefix, at most.
+    /// How much of the line is kept as its prefix, at most.
     const PREFIX: usize = 4096;
+    /// How much of its end is kept, at most.
+    const SUFFIX: usize = 256;
 }
 
 impl fmt::Display for Oversize {
@@ -156,6 +251,22 @@ impl fmt::Display for Oversize {
 }
 
 impl std::error::Error for Oversize {}
+
+/// What says whose message it is: its beginning, or, where the id stands at its
+/// end, the beginning of one of the same kind and id.
+fn in_short(prefix: &Bytes, suffix: &[u8]) -> Bytes {
+    let known = salvage(prefix);
+    match last_id(suffix) {
+        Some(id) if known.id.is_none() => {
+            let rest: &[u8] = match known.is_response {
+                true => br#","result":{"#,
+                false => br#","method":"","#,
+            };
+            [br#"{"jsonrpc":"2.0","id":"#, id, rest].concat().into()
+        }
+        _ => prefix.clone(),
+    }
+}
 
 /// The length without one carriage return at the end.
 fn trimmed(line: &[u8]) -> usize {

@@ -1,5 +1,7 @@
 //! What can be said of a message that cannot be read.
 
+use memchr::memrchr;
+
 use super::{
     RequestId,
     envelope::read_id,
@@ -61,6 +63,21 @@ pub fn salvage(prefix: &[u8]) -> Salvage {
         id: seen.id,
         is_response: seen.answer || (seen.ids > 0 && !seen.question),
     }
+}
+
+/// The id, as it is written, at the very end of a message of which only the end
+/// is there: many peers write it last. It is that of the message itself if the
+/// message is JSON: what comes before the last brace is its last member, and a
+/// quote after a comma or a brace begins a key.
+pub(super) fn last_id(suffix: &[u8]) -> Option<&[u8]> {
+    let rest = suffix.trim_ascii_end().strip_suffix(b"}")?.trim_ascii_end();
+    let colon = memrchr(b':', rest)?;
+    let (key, id) = (
+        rest[..colon].trim_ascii_end(),
+        rest[colon + 1..].trim_ascii(),
+    );
+    let before = key.strip_suffix(br#""id""#)?.trim_ascii_end();
+    matches!(before.last(), Some(b',' | b'{')).then_some(id)
 }
 
 #[derive(Default)]

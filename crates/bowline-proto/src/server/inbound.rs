@@ -72,17 +72,18 @@ impl Connection {
         self.core.refuse(None, &errors::invalid_request(why));
     }
 
-    /// A frame over the limit. Lines cannot be told apart after it, so that this
-    /// is the end; who asked too much is told.
+    /// A frame over the limit. Who asked too much is told; who answered too much
+    /// has not answered.
     pub(super) fn oversize(&mut self, now: Instant, size: usize, prefix: &[u8]) {
         self.core.violation(Violation::Oversize, size);
         let known = salvage(prefix);
+        let error = errors::too_large(size, self.core.config.max_frame);
         if !known.is_response {
             let id = known.id.filter(|id| !self.in_use(id));
-            let error = errors::too_large(size, self.core.config.max_frame);
             self.core.refuse(id.as_ref(), &error);
+        } else if let Some(id) = known.id.as_ref().and_then(RequestId::as_u64) {
+            self.finish_call(now, id, invalid_answer(&error));
         }
-        self.hang_up(now);
     }
 
     fn takes_batches(&self) -> bool {

@@ -7,11 +7,13 @@ use bytes::Bytes;
 pub enum Input {
     /// One frame arrived whole, without its line end.
     Frame(Bytes),
-    /// A frame grew over the limit and was abandoned.
+    /// A frame grew over the limit and was not kept. Frames may follow it; a
+    /// link on which they cannot is [closed](Input::Closed).
     Oversize {
-        /// How large it was when it was abandoned.
+        /// How large it was when that was known.
         size: usize,
-        /// Its first bytes, from which the id can often still be read.
+        /// Its first bytes, from which the id can often still be read; or the
+        /// first bytes of a message of the same kind and id.
         prefix: Bytes,
     },
     /// The link is gone.

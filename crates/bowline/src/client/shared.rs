@@ -29,8 +29,8 @@ use crate::{
     proto::{
         Instant,
         client::{
-            CallId, CallMap, CallOptions, Cancel, CauseKind, Connection, Event, Failure, Input,
-            Link as LinkId, Outcome, Output, Request, StateName, Timeouts, Wiring,
+            CallId, CallMap, CallOptions, Cancel, Cause, CauseKind, Connection, Event, Failure,
+            Input, Link as LinkId, Outcome, Output, Request, StateName, Timeouts, Wiring,
         },
     },
     transport::{CloseTracker, Link, Outgoing},
@@ -70,6 +70,8 @@ pub(crate) struct Inner {
     /// The driver was woken to send calls, and others may be about to be made.
     pub(crate) gathering: bool,
     pub(crate) ended: bool,
+    /// What the server of the link that was just hung up said last.
+    last_words: Option<String>,
     waiting: CallMap<Waiter>,
     pub(super) ended_calls: Ended,
     pub(super) observations: Observations,
@@ -101,6 +103,7 @@ impl Shared {
             alarm: None,
             gathering: false,
             ended: false,
+            last_words: None,
             waiting: CallMap::default(),
             ended_calls: Ended::default(),
             observations: Observations::default(),
@@ -228,6 +231,7 @@ impl Shared {
                     }
                 }
                 Output::Idle(deadline) => {
+                    inner.last_words = None;
                     inner.deadline = deadline;
                     return;
                 }
@@ -272,6 +276,7 @@ impl Shared {
                 ..
             } => {}
             Event::Fell { cause, retry_in } => {
+                let cause = inner.explained(cause);
                 self.health
                     .send_modify(|health| health.fell(cause, retry_in));
             }
@@ -342,6 +347,7 @@ impl Inner {
         self.wanted.take_if(|wanted| wanted.link == link);
         self.given_up = Some(link);
         if let Some((_, mut live)) = self.link.take_if(|(id, _)| *id == link) {
+            self.last_words = live.last_words();
             // What was said last, such as that a call is given up, leaves if
             // that takes no waiting.
             let _ = live.poll_flush(&mut Context::from_waker(Waker::noop()));
@@ -355,7 +361,18 @@ impl Inner {
         }
     }
 
-    fn finish(&mut self, call: CallId, outcome: Outcome) {
+    /// Adds what the server said last to the cause for which it was hung up.
+    fn explained(&self, cause: Cause) -> Cause {
+        match &self.last_words {
+            Some(words) if cause.tail().is_none() => cause.with_tail(words),
+            _ => cause,
+        }
+    }
+
+    fn finish(&mut self, call: CallId, mut outcome: Outcome) {
+        if let Outcome::Failed(Failure::ConnectionLost(cause)) = outcome {
+            outcome = Outcome::Failed(Failure::ConnectionLost(self.explained(cause)));
+        }
         if let Some(waiter) = self.waiting.remove(&call) {
             self.ended_calls.push(waiter.outcome, outcome);
         }

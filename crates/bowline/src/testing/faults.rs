@@ -246,6 +246,10 @@ impl Link for FaultyLink {
         self.inner.abort(id);
     }
 
+    fn last_words(&self) -> Option<String> {
+        self.inner.last_words()
+    }
+
     fn settle(&mut self, revision: Revision) {
         self.inner.settle(revision);
     }

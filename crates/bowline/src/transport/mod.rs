@@ -134,6 +134,12 @@ pub trait Link: Send {
     /// Nobody waits for the answer to this request any more.
     fn abort(&mut self, _id: u64) {}
 
+    /// The last lines that the server wrote to its standard error, where they
+    /// are kept: they often say why nothing came.
+    fn last_words(&self) -> Option<String> {
+        None
+    }
+
     /// The revision is settled; what marks messages with it can do so now.
     fn settle(&mut self, _revision: Revision) {}
 
@@ -157,11 +163,13 @@ pub struct Outgoing {
 pub enum LinkEvent {
     /// A frame arrived whole.
     Frame(Bytes),
-    /// A frame grew over the limit and was abandoned.
+    /// A frame grew over the limit and was not kept. Where no frames can follow
+    /// it, [`Down`](Self::Down) does.
     Oversize {
-        /// How large it was by then.
+        /// How large it was when that was known.
         size: usize,
-        /// Its first bytes.
+        /// Its first bytes, which tell whose it is; or the first bytes of a
+        /// message of the same kind and id.
         prefix: Bytes,
     },
     /// A frame of ours that was taken could not be delivered.

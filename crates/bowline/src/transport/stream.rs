@@ -13,7 +13,7 @@ use bytes::{Buf, Bytes};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 
 use super::{Cause, CauseKind, Link, LinkEvent, Outgoing, Refusal};
-use crate::proto::jsonrpc::LineFramer;
+use crate::proto::jsonrpc::{LineFramer, Oversize};
 
 /// How many buffers one write takes at most.
 const MOST_SLICES: usize = 64;
@@ -133,12 +133,7 @@ where
             match self.framer.next_frame() {
                 Ok(Some(frame)) => return Poll::Ready(LinkEvent::Frame(frame)),
                 Ok(None) => {}
-                Err(oversize) => {
-                    return Poll::Ready(LinkEvent::Oversize {
-                        size: oversize.size_at_least,
-                        prefix: oversize.prefix,
-                    });
-                }
+                Err(oversize) => return Poll::Ready(self.oversize(oversize)),
             }
             let end = match (self.poll_read_some(cx), &self.broken) {
                 (Poll::Ready(Ok(1..)), _) => continue,
@@ -151,6 +146,24 @@ where
             };
             self.broken = Some(end.clone());
             return Poll::Ready(LinkEvent::Down(end));
+        }
+    }
+
+    /// A line was too long. One without an end is the link's end: first whose it
+    /// is, then that.
+    fn oversize(&mut self, oversize: Oversize) -> LinkEvent {
+        let (size, limit) = (oversize.size_at_least, oversize.limit);
+        let endless = CauseKind::Oversize { size, limit };
+        match &self.broken {
+            Some(cause) if oversize.is_lost && *cause.kind() == endless => {
+                return LinkEvent::Down(cause.clone());
+            }
+            _ if oversize.is_lost => self.broken = Some(endless.into()),
+            _ => {}
+        }
+        LinkEvent::Oversize {
+            size,
+            prefix: oversize.prefix,
         }
     }
 

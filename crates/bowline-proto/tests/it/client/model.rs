@@ -65,6 +65,8 @@ pub(crate) struct Model {
     belief: Option<Era>,
     /// Failed attempts since the last success.
     attempt: u32,
+    /// How many of the last ones timed out although the link was up.
+    slow: u32,
     /// A probe was given up, and its answer may still come.
     late_probe: bool,
     /// It came: the server is of the stateless era after all.
@@ -85,6 +87,7 @@ impl Model {
             probe_timer: None,
             belief: None,
             attempt: 0,
+            slow: 0,
             late_probe: false,
             late_answer: false,
             fell: None,
@@ -253,15 +256,6 @@ impl Model {
         }
     }
 
-    /// I2, R1, B3, C5.
-    pub(crate) fn oversize(&mut self) {
-        match self.place {
-            Place::Probing | Place::Initializing => self.fail_opening(),
-            Place::Ready(_) => self.fall(false),
-            _ => {}
-        }
-    }
-
     /// R2.
     pub(crate) fn answered(&mut self, name: usize, end: End) {
         let ready = matches!(self.place, Place::Ready(_));
@@ -327,8 +321,13 @@ impl Model {
         // A change of state gives a better reason than a timeout: it goes first.
         if self.state_timer.take_if(due).is_some() {
             match self.place {
-                // I8.
-                Place::Dialing | Place::Probing | Place::Initializing => self.fail_opening(),
+                // I8. One that is there may only be slow, and is given longer.
+                Place::Dialing => self.fail_opening(),
+                Place::Probing | Place::Initializing => {
+                    let slow = self.slow + 1;
+                    self.fail_opening();
+                    self.slow = slow;
+                }
                 // B1.
                 Place::Backoff => self.dial(),
                 // C1.
@@ -356,7 +355,7 @@ impl Model {
 
     fn dial(&mut self) {
         self.place = Place::Dialing;
-        self.state_timer = Some(self.now + OPENING);
+        self.state_timer = Some(self.now + OPENING * (1 << self.slow.min(3)));
         self.late_probe = false;
         self.late_answer = false;
     }
@@ -365,6 +364,7 @@ impl Model {
         self.place = Place::Ready(era);
         self.belief = Some(era);
         self.attempt = 0;
+        self.slow = 0;
         self.state_timer = None;
         self.probe_timer = None;
         for call in self.calls.values_mut() {
@@ -380,6 +380,7 @@ impl Model {
     /// Everybody on the wire is lost; those who wait go on waiting (FSM-20).
     fn fall(&mut self, at_once: bool) {
         self.place = Place::Backoff;
+        self.slow = 0;
         self.state_timer = None;
         self.probe_timer = None;
         self.fell = Some(at_once);

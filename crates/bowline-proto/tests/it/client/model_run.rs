@@ -200,10 +200,8 @@ impl Both {
                     self.about_call(ev, name, &sent);
                 }
             }
-            Ev::Oversize => {
-                self.model.oversize();
-                self.rig.bytes(vec![b' '; MAX_FRAME + 1]);
-            }
+            // I2, R1: it is nobody's answer.
+            Ev::Oversize => self.rig.bytes(vec![b' '; MAX_FRAME + 1]),
             Ev::Junk => self.rig.bytes("junk"),
             Ev::Ping => self
                 .rig

@@ -81,15 +81,20 @@ fn i1b_an_opening_question_that_cannot_be_sent_closes_the_link_and_backs_off() {
 }
 
 #[test]
-fn i2_a_frame_over_the_limit_closes_the_link_and_backs_off() {
+fn i2_an_answer_over_the_limit_closes_the_link_and_backs_off() {
     let mut rig = initializing();
-    let link = rig.current();
-    let prefix = Bytes::from_static(b"{");
-    rig.handle(Input::Oversize {
-        link,
-        size: 17_000_000,
-        prefix,
-    });
+    let (link, size) = (rig.current(), 17_000_000);
+    let id = rig.last_request();
+    for noise in [
+        "{".to_owned(),
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x"#),
+    ] {
+        let prefix = noise.into();
+        rig.handle(Input::Oversize { link, size, prefix });
+        assert_eq!(rig.state(), StateName::Opening, "it is not the answer");
+    }
+    let prefix = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#).into();
+    rig.handle(Input::Oversize { link, size, prefix });
     assert_fell_and_hung_up(&rig);
     let oversize = CauseKind::Oversize {
         size: 17_000_000,
@@ -102,6 +107,12 @@ fn i2_a_frame_over_the_limit_closes_the_link_and_backs_off() {
 fn i2_a_whole_frame_that_the_driver_should_have_cut_counts_the_same() {
     let mut rig = initializing_with(|config| config.max_frame = 200);
     rig.bytes(vec![b' '; 201]);
+    assert_eq!(rig.state(), StateName::Opening, "it is not the answer");
+    let id = rig.last_request();
+    let pad = " ".repeat(200);
+    rig.bytes(format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}{pad}}}"#
+    ));
     assert_fell_and_hung_up(&rig);
 }
 
@@ -218,6 +229,66 @@ fn i8_a_handshake_that_takes_too_long_closes_the_link_and_backs_off() {
     assert_fell_and_hung_up(&rig);
     assert_eq!(*rig.fell().0, CauseKind::OpeningTimeout(millis(10_000)));
     assert!(rig.cancelled().is_empty(), "initialize is never cancelled");
+}
+
+/// Fails one attempt by its deadline, which must be this one, and begins the
+/// next.
+fn time_out(rig: &mut Rig, ms: u64) {
+    rig.forget();
+    rig.up();
+    rig.pass_ms(ms - 1);
+    assert_eq!(rig.state(), StateName::Opening);
+    rig.pass_ms(1);
+    assert_eq!(*rig.fell().0, CauseKind::OpeningTimeout(millis(ms)));
+    rig.wake();
+}
+
+#[test]
+fn i8_a_server_that_is_there_and_slow_is_given_longer_with_each_attempt() {
+    let mut rig = Rig::with(by_handshake).started();
+    for ms in [10_000, 20_000, 40_000, 80_000, 80_000] {
+        time_out(&mut rig, ms);
+    }
+}
+
+#[test]
+fn i8_one_that_takes_15_seconds_is_up_with_the_second_attempt() {
+    let mut rig = Rig::with(by_handshake).started();
+    time_out(&mut rig, 10_000);
+    rig.up();
+    rig.pass_ms(15_000);
+    rig.answer(accepted());
+    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.dials.len(), 2);
+}
+
+#[test]
+fn i8_one_that_did_something_else_is_given_no_longer() {
+    for died in [true, false] {
+        let mut rig = Rig::with(by_handshake).started();
+        time_out(&mut rig, 10_000);
+        time_out(&mut rig, 20_000);
+        rig.up();
+        if died {
+            rig.down();
+        } else {
+            rig.answer(accepted());
+            rig.down();
+        }
+        rig.wake();
+        time_out(&mut rig, 10_000);
+    }
+}
+
+#[test]
+fn i8_one_that_was_never_there_is_given_no_longer() {
+    let mut rig = Rig::with(by_handshake).started();
+    for _ in 0..3 {
+        rig.forget();
+        rig.pass_ms(10_000);
+        assert_eq!(*rig.fell().0, CauseKind::OpeningTimeout(millis(10_000)));
+        rig.wake();
+    }
 }
 
 #[test]

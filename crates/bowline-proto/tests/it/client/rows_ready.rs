@@ -24,8 +24,21 @@ fn assert_still_ready(rig: &Rig) {
 }
 
 #[test]
-fn r1_a_frame_over_the_limit_ends_the_session_and_everything_in_flight() {
+fn r1_a_frame_over_the_limit_that_is_no_answer_ends_nothing() {
     let mut rig = Rig::ready();
+    let calls = [rig.call("tools/list"), rig.call("prompts/list")];
+    let (link, size, prefix) = (rig.current(), 17_000_000, Bytes::new());
+    rig.forget();
+    rig.handle(Input::Oversize { link, size, prefix });
+    assert_still_ready(&rig);
+    assert!(rig.sent.is_empty(), "no error reply is attempted");
+    assert!(rig.saw_violation(Violation::Oversize));
+    assert!(calls.iter().all(|call| !rig.has_ended(*call)));
+}
+
+#[test]
+fn r1_where_that_is_not_tolerated_it_ends_the_session_and_everything_in_flight() {
+    let mut rig = Rig::ready_with(|config| config.strict = true);
     let calls = [rig.call("tools/list"), rig.call("prompts/list")];
     let retrying = rig.call("tools/list");
     rig.busy();

@@ -1,6 +1,6 @@
 //! Lines out of a byte stream, however it is cut.
 
-use bowline_proto::jsonrpc::{LineFramer, Oversize};
+use bowline_proto::jsonrpc::{LineFramer, Oversize, Salvage, salvage};
 use bytes::Bytes;
 use proptest::prelude::*;
 
@@ -61,32 +61,138 @@ fn a_carriage_return_may_be_half_of_the_line_end() {
     assert_eq!(framer.next_frame().unwrap().unwrap(), "abc");
     framer.push(b"abc\r");
     assert_eq!(framer.next_frame(), Ok(None));
-    framer.push(b"d");
+    framer.push(b"d\n");
     assert_eq!(framer.next_frame().unwrap_err().size_at_least, 5);
 }
 
 #[test]
-fn an_endless_line_fails_early_and_for_good() {
+fn a_line_over_the_limit_is_reported_once_and_the_next_one_is_a_frame() {
     let mut framer = LineFramer::new(5000);
     framer.push(&[b'x'; 5001]);
+    assert_eq!(
+        framer.next_frame(),
+        Ok(None),
+        "it may say at its end whose it is"
+    );
+    framer.push(&[b'y'; 3000]);
+    assert_eq!(framer.next_frame(), Ok(None));
+    framer.push(b"\r\n{}\n");
     let error = framer.next_frame().unwrap_err();
-    assert_eq!(error.size_at_least, 5001);
+    assert_eq!(error.size_at_least, 8001);
     assert_eq!(error.prefix, vec![b'x'; 4096]);
+    assert!(!error.is_lost);
     assert_eq!(
         error.to_string(),
-        "a frame of at least 5001 bytes, where 5000 are allowed"
+        "a frame of at least 8001 bytes, where 5000 are allowed"
     );
+    assert_eq!(drain(&mut framer).unwrap(), ["{}"]);
+}
+
+#[test]
+fn one_that_says_whose_it_is_is_reported_at_once() {
+    let mut framer = LineFramer::new(30);
+    let begin = br#"{"jsonrpc":"2.0","id":7,"result":{"text":""#;
+    framer.push(begin);
+    let error = framer.next_frame().unwrap_err();
+    assert_eq!(error.prefix, begin.as_slice());
+    framer.push(&[b'x'; 1000]);
+    assert_eq!(framer.next_frame(), Ok(None));
+    framer.push(b"\"}}\n{}\n");
+    assert_eq!(drain(&mut framer).unwrap(), ["{}"], "and not again");
+}
+
+/// Whose a long line is, as far as its beginning and end tell.
+fn told_by(line: &str) -> Salvage {
+    let mut framer = LineFramer::new(30);
+    for chunk in line.as_bytes().chunks(7) {
+        framer.push(chunk);
+        assert_eq!(framer.next_frame(), Ok(None), "{line}");
+    }
+    framer.push(b"\n");
+    salvage(&framer.next_frame().unwrap_err().prefix)
+}
+
+#[test]
+fn one_that_says_so_at_its_end_is_recognised() {
+    let (text, told) = ("x".repeat(6000), |id, is_response| Salvage {
+        id,
+        is_response,
+    });
+    let cases = [
+        (
+            format!(r#"{{"result":{{"t":"{text}"}},"jsonrpc":"2.0","id":7}}"#),
+            Some(7_u64.into()),
+            true,
+        ),
+        (
+            format!(r#"{{"result":{{"t":"{text}"}}, "id" : 7 }} "#),
+            Some(7_u64.into()),
+            true,
+        ),
+        (
+            format!(r#"{{"method":"m","params":{{"t":"{text}"}},"id":"a"}}"#),
+            Some("a".into()),
+            false,
+        ),
+        // That of something inside, and what only looks like one.
+        (
+            format!(r#"{{"result":{{"t":"{text}","id":7}}}}"#),
+            None,
+            true,
+        ),
+        (
+            format!(r#"{{"result":{{"t":"{text}"}},"x\\"id":7}}"#),
+            None,
+            true,
+        ),
+        (
+            format!(r#"{{"result":{{"t":"{text},\"id\":7}}"#),
+            None,
+            true,
+        ),
+        (format!(r#"{{"result":"{text}:}}"#), None, true),
+    ];
+    for (line, id, is_response) in cases {
+        assert_eq!(
+            told_by(&line),
+            told(id, is_response),
+            "{}",
+            &line[line.len() - 40..]
+        );
+    }
+}
+
+#[test]
+fn a_line_without_an_end_is_given_up_for_good() {
+    let mut framer = LineFramer::new(100_000);
+    let mut read = 0;
+    let lost = loop {
+        framer.push(&[b'x'; 10_000]);
+        read += 10_000;
+        match framer.next_frame() {
+            Ok(frame) => assert_eq!(frame, None),
+            Err(error) => break error,
+        }
+        assert!(framer.buffer().len() <= 100_000, "it is not kept");
+        assert!(read <= 1_600_000, "sixteen times the limit is enough");
+    };
+    assert!(lost.is_lost);
+    assert_eq!(lost.size_at_least, read);
     framer.push(b"\n{}\n");
-    assert_eq!(framer.next_frame().unwrap_err(), error);
+    assert_eq!(framer.next_frame().unwrap_err(), lost);
     assert_eq!(framer.finish(), None);
 }
 
 #[test]
-fn frames_before_the_long_one_still_come() {
+fn frames_before_and_after_the_long_one_still_come() {
     let mut framer = LineFramer::new(4);
-    framer.push(b"{}\n12345\n{}\n");
+    framer.push(b"{}\n12345\n[]\n123456\r\n{}\n");
     assert_eq!(framer.next_frame().unwrap().unwrap(), "{}");
     assert_eq!(framer.next_frame().unwrap_err().prefix, "12345");
+    assert_eq!(framer.next_frame().unwrap().unwrap(), "[]");
+    let second = framer.next_frame().unwrap_err();
+    assert_eq!((second.size_at_least, &*second.prefix), (6, &b"123456"[..]));
+    assert_eq!(drain(&mut framer).unwrap(), ["{}"]);
 }
 
 #[test]
@@ -168,7 +274,7 @@ proptest! {
             }
             Err(error) => {
                 prop_assert!(line > limit);
-                prop_assert!(error.size_at_least > limit && error.size_at_least <= limit + chunk);
+                prop_assert_eq!(error.size_at_least, line);
             }
         }
     }

@@ -126,6 +126,16 @@ impl Link for ChildLink {
             return self.poll_end(cx);
         };
         match stream.poll_read_frame(cx) {
+            // The child lives, and says too much.
+            Poll::Ready(LinkEvent::Down(cause))
+                if matches!(cause.kind(), CauseKind::Oversize { .. }) =>
+            {
+                let cause = match self.last_words() {
+                    Some(tail) => cause.with_tail(tail),
+                    None => cause,
+                };
+                return Poll::Ready(LinkEvent::Down(cause));
+            }
             Poll::Ready(LinkEvent::Down(_)) => {}
             Poll::Ready(event) => return Poll::Ready(event),
             Poll::Pending => ready!(self.poll_abandoned(cx)),
@@ -133,6 +143,10 @@ impl Link for ChildLink {
         // Closing its input too lets a child end that waits for that.
         self.stream = None;
         self.poll_end(cx)
+    }
+
+    fn last_words(&self) -> Option<String> {
+        self.process.as_ref().and_then(|(_, stderr)| stderr.tail())
     }
 
     fn close(mut self: Box<Self>) {

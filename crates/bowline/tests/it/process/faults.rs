@@ -113,23 +113,68 @@ async fn one_that_ends_after_half_a_frame() {
 }
 
 #[tokio::test]
-async fn one_that_prints_17_megabytes_without_a_newline() {
-    for (what, kind) in [
-        ("answer", ErrorKind::Protocol),
-        ("noise", ErrorKind::Transport),
-    ] {
-        let client = connect(faulty("flood").arg(what)).await;
-        let first = pid(&client);
-        let error = call(&client).await.expect_err("too much");
-        assert_eq!(error.kind(), kind, "{error}");
-        assert!(error.to_string().contains("the limit"), "{error}");
-        let mut health = client.watch_health();
-        let back = health.wait_for(|health| health.sessions == 2);
-        drop(within("the next session", back).await.expect("it lives"));
-        assert_ne!(pid(&client), first, "with another process");
-        let fall = client.health().last_fall.expect("it fell");
-        assert!(matches!(fall.kind(), CauseKind::Oversize { .. }), "{fall}");
+async fn one_that_answers_with_17_megabytes_loses_that_call_only() {
+    for of in ["early id", "late id"] {
+        let client = connect(faulty("flood").arg(of)).await;
+        let (first, second) = tokio::join!(call(&client), call(&client));
+        let (large, other) = match first {
+            Err(_) => (first, second),
+            Ok(_) => (second, first),
+        };
+        let error = large.expect_err("too much");
+        assert_eq!(error.reason(), Reason::OversizedFrame, "{of}: {error}");
+        assert!(
+            error.to_string().contains("the limit is 16777216"),
+            "{error}"
+        );
+        other.expect("the other call is answered");
+        call(&client).await.expect("and so is the next");
+        assert_eq!(client.health().sessions, 1, "on the same connection");
     }
+}
+
+#[tokio::test]
+async fn one_that_never_ends_its_line_is_hung_up_on() {
+    let server = faulty("flood").arg("noise");
+    let connecting = builder().max_frame(64 * 1024).connect(server);
+    let client = within("connecting", connecting).await.expect("it opens");
+    let first = pid(&client);
+    let error = call(&client).await.expect_err("no answer");
+    assert_eq!(error.kind(), ErrorKind::Transport, "{error}");
+    let mut health = client.watch_health();
+    let back = health.wait_for(|health| health.sessions == 2);
+    drop(within("the next session", back).await.expect("it lives"));
+    assert_ne!(pid(&client), first, "with another process");
+    let fall = client.health().last_fall.expect("it fell");
+    assert!(matches!(fall.kind(), CauseKind::Oversize { .. }), "{fall}");
+    assert_eq!(fall.tail(), Some("there is no end to this"));
+}
+
+#[tokio::test]
+async fn one_that_does_not_open_in_time_is_quoted() {
+    let script = "echo waiting for the database >&2; exec sleep 900";
+    let server = ChildProcess::new("sh").args(["-c", script]);
+    let client = builder()
+        .opening_timeout(Duration::from_millis(100))
+        .connect_later(server);
+    let mut health = client.watch_health();
+    // The first attempts may be over before it has said anything.
+    let quoted = health.wait_for(|health| {
+        let fall = health.last_fall.as_ref();
+        fall.is_some_and(|fall| fall.tail().is_some())
+    });
+    let quoted = within("an attempt that tells", quoted).await;
+    let fall = quoted
+        .expect("it lives")
+        .last_fall
+        .clone()
+        .expect("it fell");
+    assert!(
+        matches!(fall.kind(), CauseKind::OpeningTimeout(_)),
+        "{fall}"
+    );
+    assert_eq!(fall.tail(), Some("waiting for the database"));
+    client.stop().await;
 }
 
 #[tokio::test]
