@@ -43,6 +43,7 @@ fn main() -> io::Result<()> {
         "chatty" => chatty(server),
         "flaky" => flaky(server, &argument),
         "surroundings" => server.open()?.serve(surroundings),
+        "variables" => server.open()?.serve(variables),
         other => Err(io::Error::other(format!("there is no mode {other:?}"))),
     }
 }
@@ -427,6 +428,11 @@ fn chatty(server: Server) -> io::Result<()> {
 }
 
 /// Tools say where the process lives and with what.
+fn variables(_message: &Message) -> String {
+    let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    text(&names.collect::<Vec<_>>().join(","))
+}
+
 fn surroundings(_message: &Message) -> String {
     let folder = env::current_dir().unwrap_or_default();
     let seen = env::var("BOWLINE_TEST_SEEN").unwrap_or_default();

@@ -57,7 +57,7 @@ async fn list(server: ChildProcess) -> Result<(), Error> {
     for tool in &tools {
         println!("  {}", line(tool));
     }
-    client.stop().await;
+    client.stop_and_wait(Duration::from_secs(5)).await;
     Ok(())
 }
 

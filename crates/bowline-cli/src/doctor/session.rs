@@ -30,7 +30,7 @@ use crate::{
     context::Context,
     failure::{Failure, FailureKind},
     fleet::{lacks, round_trip},
-    target::{Target, interruptible, settings},
+    target::{Target, interruptible, settings, typed_command},
     traffic::{self, Tapped},
 };
 
@@ -134,7 +134,7 @@ fn process(target: &Target) -> Option<ChildProcess> {
     match target {
         Target::Command(words) => {
             let (command, args) = words.split_first()?;
-            Some(ChildProcess::new(command).args(args))
+            Some(typed_command(command, args))
         }
         Target::Configured(found) => match &found.entry.endpoint {
             Endpoint::Stdio(_) => found.entry.child_process(),

@@ -118,7 +118,7 @@ impl Target {
                 let (command, args) = words
                     .split_first()
                     .ok_or_else(|| Failure::usage("a command is expected after `--`"))?;
-                Ok(Box::new(ChildProcess::new(command).args(args)))
+                Ok(Box::new(typed_command(command, args)))
             }
         }
     }
@@ -130,6 +130,12 @@ impl Target {
             false => Ok(Box::new(sign_in::authorized(http, self.remote(), globals)?)),
         }
     }
+}
+
+/// A server that a person starts by hand. It gets what it would get from their
+/// shell, all variables included; a configured one gets what its entry says.
+pub(crate) fn typed_command(command: &str, args: &[String]) -> ChildProcess {
+    ChildProcess::new(command).args(args).inherit_env()
 }
 
 fn of_entry(entry: &ServerEntry) -> Result<Http, Failure> {

@@ -127,7 +127,7 @@ fn no_object(value: &Value) -> ProblemKind {
 
 impl EntryReader<'_> {
     fn codex(&self, name: &str, mut fields: Fields<'_>) -> Option<ServerEntry> {
-        let endpoint = match (fields.has("command"), fields.has("url")) {
+        let mut endpoint = match (fields.has("command"), fields.has("url")) {
             (true, false) => self.stdio(name, &mut fields).map(Endpoint::Stdio),
             (false, true) => self.codex_remote(&mut fields).map(Endpoint::Remote),
             (true, true) => {
@@ -140,8 +140,15 @@ impl EntryReader<'_> {
                 None
             }
         };
-        // These variables of ours are passed on in any case.
-        fields.texts("env_vars");
+        let passed_on = fields.texts("env_vars").unwrap_or_default();
+        if let Some(Endpoint::Stdio(server)) = &mut endpoint {
+            for name in passed_on {
+                if let Some(value) = self.expander.environment.get(&name) {
+                    let value = value.to_owned();
+                    server.env.entry(name).or_insert(value);
+                }
+            }
+        }
         let settings = Settings {
             timeouts: timeouts(&mut fields),
             ..Settings::default()

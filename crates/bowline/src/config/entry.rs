@@ -73,6 +73,7 @@ impl EntryReader<'_> {
             command,
             args: expanded,
             env: self.variables(name, fields),
+            inherit_env: fields.flag("inherit_env"),
             cwd: cwd.map(|cwd| self.expander.paths.absolute(&cwd)),
         })
     }

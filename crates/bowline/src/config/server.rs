@@ -53,8 +53,11 @@ pub struct StdioServer {
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// The variables that it gets, beside those of this process.
+    /// The variables that it gets, beside those that every child process does;
+    /// see [`ChildProcess`].
     pub env: BTreeMap<String, String>,
+    /// Whether it gets all variables of this process: `"inherit_env": true`.
+    pub inherit_env: bool,
     /// Where it runs.
     pub cwd: Option<PathBuf>,
 }
@@ -117,6 +120,9 @@ impl ServerEntry {
             return None;
         };
         let mut process = ChildProcess::new(&server.command).args(&server.args);
+        if server.inherit_env {
+            process = process.inherit_env();
+        }
         for (name, value) in &server.env {
             process = process.env(name, value);
         }
@@ -157,6 +163,7 @@ impl fmt::Debug for StdioServer {
             .field("command", &self.command)
             .field("args", &self.args)
             .field("env", &self.env.keys().collect::<Vec<_>>())
+            .field("inherit_env", &self.inherit_env)
             .field("cwd", &self.cwd)
             .finish()
     }

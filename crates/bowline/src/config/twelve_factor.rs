@@ -92,6 +92,7 @@ impl<'a> Reader<'a> {
             command,
             args: self.list("MCP_ARGS", words::split).unwrap_or_default(),
             env: self.variables().unwrap_or_default(),
+            inherit_env: false,
             cwd: None,
         })
     }

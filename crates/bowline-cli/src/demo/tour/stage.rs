@@ -38,6 +38,7 @@ impl Stage {
         let (tell, process) = watch::channel(None);
         let server = ChildProcess::new(program)
             .args(["serve", "demo", "--stdio"])
+            .inherit_env()
             .stderr(StderrPolicy::lines(move |line| {
                 if let Some(number) = process_of(line) {
                     tell.send_replace(Some(number));

@@ -1,6 +1,7 @@
 //! Servers as child processes, spoken to over their standard streams.
 
 mod alarm;
+mod environment;
 #[cfg(unix)]
 mod guard;
 mod link;
@@ -18,7 +19,7 @@ use std::{
 
 use tokio::process::Command;
 
-use self::{link::ChildLink, reaper::Reaper, stderr::Stderr};
+use self::{environment::Inherited, link::ChildLink, reaper::Reaper, stderr::Stderr};
 use super::{BoxFuture, Cause, CauseKind, Dial, Link, StreamLink, Transport};
 
 pub use stderr::StderrPolicy;
@@ -31,6 +32,14 @@ const QUEUE_BYTES: usize = 4 * 1024 * 1024;
 /// The child leads a process group of its own. When the link closes, its
 /// standard input is closed first; if it is still there after a grace, the
 /// whole group is asked to end, and after another one killed.
+///
+/// Of the variables of this process, the child gets those that programs need
+/// to run and that hold no secrets: `HOME`, `LANG` and `LC_*`, `LOGNAME`,
+/// `PATH`, `SHELL`, `SSL_CERT_DIR` and `SSL_CERT_FILE`, `TERM`, `TMPDIR`, `TZ`,
+/// `USER`, `XDG_*`, and the variables of proxies, unless there is a password in
+/// them; on Windows those that stand for these, and `SYSTEMROOT` and the like.
+/// [`env`](Self::env) sets others, [`env_keep`](Self::env_keep) passes them on,
+/// and [`inherit_env`](Self::inherit_env) passes on all.
 ///
 /// ```
 /// use bowline::transport::ChildProcess;
@@ -48,12 +57,20 @@ const QUEUE_BYTES: usize = 4 * 1024 * 1024;
 pub struct ChildProcess {
     command: OsString,
     args: Vec<OsString>,
-    /// What is set, and, where there is no value, what is taken away.
-    env: BTreeMap<OsString, Option<OsString>>,
-    clear_env: bool,
+    env: BTreeMap<OsString, Variable>,
+    inherited: Inherited,
     cwd: Option<PathBuf>,
     stderr: StderrPolicy,
     grace: Duration,
+}
+
+/// What becomes of a variable that was named.
+#[derive(Clone)]
+enum Variable {
+    Set(OsString),
+    /// As this process has it.
+    Kept,
+    Removed,
 }
 
 impl ChildProcess {
@@ -63,7 +80,7 @@ impl ChildProcess {
             command: command.as_ref().to_owned(),
             args: Vec::new(),
             env: BTreeMap::new(),
-            clear_env: false,
+            inherited: Inherited::Harmless,
             cwd: None,
             stderr: StderrPolicy::Keep,
             grace: Duration::from_secs(2),
@@ -88,23 +105,38 @@ impl ChildProcess {
     /// Sets a variable, over what this process has.
     #[must_use]
     pub fn env(mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        self.env
-            .insert(key.as_ref().to_owned(), Some(value.as_ref().to_owned()));
+        let value = Variable::Set(value.as_ref().to_owned());
+        self.env.insert(key.as_ref().to_owned(), value);
+        self
+    }
+
+    /// Passes a variable on, if this process has it when the child is started.
+    #[must_use]
+    pub fn env_keep(mut self, key: impl AsRef<OsStr>) -> Self {
+        self.env.insert(key.as_ref().to_owned(), Variable::Kept);
         self
     }
 
     /// Takes a variable away that this process has.
     #[must_use]
     pub fn env_remove(mut self, key: impl AsRef<OsStr>) -> Self {
-        self.env.insert(key.as_ref().to_owned(), None);
+        self.env.insert(key.as_ref().to_owned(), Variable::Removed);
         self
     }
 
     /// Lets the child inherit no variables, so that it has only what
-    /// [`env`](Self::env) sets.
+    /// [`env`](Self::env) sets and [`env_keep`](Self::env_keep) names.
     #[must_use]
     pub fn env_clear(mut self) -> Self {
-        self.clear_env = true;
+        self.inherited = Inherited::Nothing;
+        self
+    }
+
+    /// Lets the child inherit all variables of this process, and with them
+    /// whatever secrets it was started with.
+    #[must_use]
+    pub fn inherit_env(mut self) -> Self {
+        self.inherited = Inherited::All;
         self
     }
 
@@ -115,8 +147,8 @@ impl ChildProcess {
         self
     }
 
-    /// Says what becomes of the child's standard error. It is always read, and
-    /// its last lines are always kept for error messages.
+    /// Says what becomes of the child's standard error: its last lines are kept
+    /// for error messages, unless something else is wanted.
     #[must_use]
     pub fn stderr(mut self, policy: StderrPolicy) -> Self {
         self.stderr = policy;
@@ -137,30 +169,46 @@ impl ChildProcess {
             .args(&self.args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        if self.clear_env {
-            command.env_clear();
-        }
-        for (key, value) in &self.env {
-            match value {
-                Some(value) => command.env(key, value),
-                None => command.env_remove(key),
-            };
-        }
+            .stderr(self.stderr.stdio());
+        self.set_environment(&mut command);
         if let Some(cwd) = &self.cwd {
             command.current_dir(cwd);
         }
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.spawn()?;
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("the child has no standard streams"));
         };
-        let stderr = Stderr::follow(stderr, self.stderr.clone());
+        let stderr = Stderr::follow(child.stderr.take(), self.stderr.clone(), self.name());
         let stream = StreamLink::new(stdout, stdin, dial.max_frame, QUEUE_BYTES);
         let reaper = Reaper::new(child, self.grace);
         Ok(ChildLink::new(stream, stderr, reaper, dial.closing))
+    }
+
+    fn set_environment(&self, command: &mut Command) {
+        match self.inherited {
+            Inherited::All => {}
+            Inherited::Nothing => {
+                command.env_clear();
+            }
+            Inherited::Harmless => {
+                command.env_clear().envs(environment::harmless());
+            }
+        }
+        for (key, variable) in &self.env {
+            match variable {
+                Variable::Set(value) => {
+                    command.env(key, value);
+                }
+                Variable::Kept => {
+                    command.envs(std::env::var_os(key).map(|value| (key, value)));
+                }
+                Variable::Removed => {
+                    command.env_remove(key);
+                }
+            }
+        }
     }
 
     fn name(&self) -> String {

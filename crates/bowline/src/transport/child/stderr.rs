@@ -1,8 +1,10 @@
-//! A child's standard error: always read, and its end kept.
+//! A child's standard error: always taken, and its end kept.
 
 use std::{
     collections::VecDeque,
     fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    process::Stdio,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -17,14 +19,27 @@ const TAIL_BYTES: usize = 4096;
 /// The longest line that a listener is given; longer ones come in pieces.
 const LINE_BYTES: u64 = 16 * 1024;
 
-/// What becomes of a child's standard error, besides that its end is kept.
+/// What becomes of a child's standard error.
+///
+/// Unless it is inherited or discarded, its last lines are kept for error
+/// messages.
 #[derive(Clone, Default)]
+#[non_exhaustive]
 pub enum StderrPolicy {
     /// Nothing else.
     #[default]
     Keep,
-    /// Each line is given to a function, which should be quick.
+    /// Each line is given to a function, which should be quick. A panic in it
+    /// costs the line.
     Lines(Arc<dyn Fn(&str) + Send + Sync>),
+    /// Each line becomes an event of the level `INFO` for `tracing`, with the
+    /// target `bowline::stderr` and the fields `server` and `line`.
+    #[cfg(feature = "tracing")]
+    Log,
+    /// The child writes to the standard error of this process.
+    Inherit,
+    /// It goes nowhere.
+    Discard,
 }
 
 impl StderrPolicy {
@@ -39,28 +54,67 @@ impl fmt::Debug for StderrPolicy {
         f.write_str(match self {
             Self::Keep => "Keep",
             Self::Lines(_) => "Lines",
+            #[cfg(feature = "tracing")]
+            Self::Log => "Log",
+            Self::Inherit => "Inherit",
+            Self::Discard => "Discard",
         })
     }
 }
 
-/// The reader of one child's standard error.
-#[derive(Debug)]
+impl StderrPolicy {
+    /// Where the child writes to.
+    pub(super) fn stdio(&self) -> Stdio {
+        match self {
+            Self::Inherit => Stdio::inherit(),
+            Self::Discard => Stdio::null(),
+            _ => Stdio::piped(),
+        }
+    }
+
+    /// Does what is to be done with a line of this server's.
+    #[cfg_attr(
+        not(feature = "tracing"),
+        expect(unused_variables, reason = "only logs name the server")
+    )]
+    fn hear(&self, server: &str, line: &str) {
+        match self {
+            Self::Lines(listener) => {
+                // The child must never wait for somebody to read.
+                let _ = catch_unwind(AssertUnwindSafe(|| listener(line)));
+            }
+            #[cfg(feature = "tracing")]
+            Self::Log => tracing::info!(target: "bowline::stderr", server, line),
+            Self::Keep | Self::Inherit | Self::Discard => {}
+        }
+    }
+}
+
+/// The reader of one child's standard error, where that comes to us.
+#[derive(Debug, Default)]
 pub(super) struct Stderr {
     tail: Arc<Mutex<VecDeque<u8>>>,
-    task: JoinHandle<()>,
+    task: Option<JoinHandle<()>>,
 }
 
 impl Stderr {
-    pub(super) fn follow(stderr: ChildStderr, policy: StderrPolicy) -> Self {
+    pub(super) fn follow(
+        stderr: Option<ChildStderr>,
+        policy: StderrPolicy,
+        server: String,
+    ) -> Self {
         let tail = Arc::default();
-        let task = tokio::spawn(read(stderr, policy, Arc::clone(&tail)));
+        let reading = stderr.map(|stderr| read(stderr, policy, server, Arc::clone(&tail)));
+        let task = reading.map(tokio::spawn);
         Self { tail, task }
     }
 
     /// Waits until all was read.
     pub(super) async fn finished(&mut self) {
-        // A task that was cancelled has read what it could.
-        let _ = (&mut self.task).await;
+        if let Some(task) = &mut self.task {
+            // A task that was cancelled has read what it could.
+            let _ = task.await;
+        }
     }
 
     /// The last lines, if there were any.
@@ -73,7 +127,12 @@ impl Stderr {
     }
 }
 
-async fn read(stderr: ChildStderr, policy: StderrPolicy, tail: Arc<Mutex<VecDeque<u8>>>) {
+async fn read(
+    stderr: ChildStderr,
+    policy: StderrPolicy,
+    server: String,
+    tail: Arc<Mutex<VecDeque<u8>>>,
+) {
     let mut reader = BufReader::new(stderr);
     let mut line = Vec::new();
     loop {
@@ -91,8 +150,6 @@ async fn read(stderr: ChildStderr, policy: StderrPolicy, tail: Arc<Mutex<VecDequ
             let excess = tail.len().saturating_sub(TAIL_BYTES);
             tail.drain(..excess);
         }
-        if let StderrPolicy::Lines(listener) = &policy {
-            listener(String::from_utf8_lossy(&line).trim_end());
-        }
+        policy.hear(&server, String::from_utf8_lossy(&line).trim_end());
     }
 }

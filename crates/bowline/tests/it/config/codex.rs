@@ -55,6 +55,17 @@ fn servers_are_read_in_their_order() {
 }
 
 #[test]
+fn variables_that_are_to_be_passed_on_are_those_of_the_environment() {
+    let text = "[mcp_servers.it]\ncommand = 'it'\nenv_vars = ['API_KEY', 'NOT_SET', 'HOME']\n\
+                env = { HOME = '/elsewhere' }\n";
+    let file = read(text);
+    let it = stdio(&file.servers[0]);
+    assert_eq!(it.env["API_KEY"], "s3cret");
+    assert_eq!(it.env["HOME"], "/elsewhere");
+    assert!(!it.env.contains_key("NOT_SET"));
+}
+
+#[test]
 fn a_bad_entry_does_not_stop_the_others() {
     let file = read(
         "[mcp_servers.bad]\nurl = 'https://a.test'\nbearer_token_env_var = 'NOT_SET'\n\

@@ -68,3 +68,11 @@ fn a_secret_of_a_longer_name_does_not_reach_a_shorter_one() {
     assert_eq!(names(0), ["USER"]);
     assert_eq!(names(1), ["TOKEN"]);
 }
+
+#[test]
+fn an_entry_may_ask_for_all_variables() {
+    let asks = only(read_one(r#"{"command": "it", "inherit_env": true}"#, &[]));
+    assert!(stdio(&asks).inherit_env);
+    let does_not = only(read_one(r#"{"command": "it"}"#, &[]));
+    assert!(!stdio(&does_not).inherit_env);
+}

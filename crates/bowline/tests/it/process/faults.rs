@@ -1,6 +1,9 @@
 //! Servers that die, fall silent, or say what nobody can read.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use bowline::{
     Client, Error,
@@ -10,7 +13,7 @@ use bowline::{
         client::{Backoff, CauseKind, StateName, Timeouts},
         revision::Era,
     },
-    transport::{ChildProcess, StderrPolicy},
+    transport::{Cause, ChildProcess, StderrPolicy},
 };
 use serde_json::json;
 use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::mpsc, task::JoinSet};
@@ -318,6 +321,51 @@ async fn one_that_says_a_lot_on_its_standard_error() {
 }
 
 #[tokio::test]
+async fn a_listener_that_panics_costs_its_line_only() {
+    let (lines, mut heard) = mpsc::unbounded_channel();
+    let listener = StderrPolicy::lines(move |line: &str| {
+        let is_first = lines.send(line.to_owned()).is_ok() && line.len() == 999;
+        assert!(!is_first || FIRST.swap(true, Ordering::Relaxed), "no more");
+    });
+    let client = connect(faulty("chatty").stderr(listener)).await;
+    call(&client)
+        .await
+        .expect("nothing is in the way of the answer");
+    let error = call(&client).await.expect_err("it ends");
+    let tail = error
+        .cause()
+        .and_then(Cause::tail)
+        .expect("it said something");
+    assert!(tail.ends_with("the last line"), "{tail}");
+    for _ in 0..1001 {
+        within("a line", heard.recv()).await.expect("it was said");
+    }
+}
+
+/// Whether the listener above has panicked.
+static FIRST: AtomicBool = AtomicBool::new(false);
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn standard_error_goes_where_it_is_wanted() {
+    let ours = std::fs::read_link("/proc/self/fd/2").expect("there is one");
+    let cases = [
+        (StderrPolicy::Inherit, ours),
+        (StderrPolicy::Discard, "/dev/null".into()),
+    ];
+    for (policy, expected) in cases {
+        let client = connect(faulty("well").stderr(policy.clone())).await;
+        let theirs = std::fs::read_link(format!("/proc/{}/fd/2", pid(&client)));
+        assert_eq!(theirs.expect("it runs"), expected, "{policy:?}");
+    }
+    let connecting = builder().connect(faulty("exit").arg("3").stderr(StderrPolicy::Discard));
+    let error = within("connecting", connecting)
+        .await
+        .expect_err("it exits");
+    assert_eq!(error.cause().and_then(Cause::tail), None);
+}
+
+#[tokio::test]
 async fn a_command_that_is_not_there() {
     let nothing = ChildProcess::new("bowline-has-no-such-command");
     let error = within("connecting", Client::builder().connect(nothing)).await;
@@ -346,4 +394,27 @@ async fn settings_reach_the_process() {
     let client = connect(server.env_clear()).await;
     let seen = call(&client).await.expect("an answer");
     assert!(seen.contains("|yes|false|"), "only what was set: {seen}");
+}
+
+#[tokio::test]
+async fn a_child_gets_what_it_needs_and_no_secrets() {
+    async fn variables(server: ChildProcess) -> Vec<String> {
+        let client = connect(server).await;
+        let names = call(&client).await.expect("an answer");
+        names.split(',').map(str::to_owned).collect()
+    }
+    // Cargo sets it, and it is nobody else's business.
+    let secret = "CARGO_MANIFEST_DIR".to_owned();
+    assert!(std::env::var_os(&secret).is_some(), "run this by cargo");
+    let server = faulty("variables");
+    let usual = variables(server.clone()).await;
+    assert!(usual.contains(&"PATH".to_owned()), "{usual:?}");
+    assert!(!usual.contains(&secret), "{usual:?}");
+    let kept = variables(server.clone().env_keep(&secret).env_keep("NOT_THERE")).await;
+    assert!(kept.contains(&secret), "{kept:?}");
+    assert!(!kept.contains(&"NOT_THERE".to_owned()), "{kept:?}");
+    let all = variables(server.clone().inherit_env()).await;
+    assert!(all.contains(&secret), "{all:?}");
+    let less = variables(server.inherit_env().env_remove(&secret)).await;
+    assert!(!less.contains(&secret), "{less:?}");
 }

@@ -5,6 +5,8 @@ mod deaf;
 #[cfg(target_os = "linux")]
 mod ends;
 mod faults;
+#[cfg(feature = "tracing")]
+mod logged;
 pub(crate) mod relay;
 #[cfg(unix)]
 mod stopping;

@@ -1,0 +1,133 @@
+//! Which variables of this process a child gets.
+
+use std::ffi::{OsStr, OsString};
+
+/// What a child gets of the variables that this process has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inherited {
+    /// Those that programs need to run and that hold no secrets.
+    Harmless,
+    All,
+    Nothing,
+}
+
+/// Who runs it, and where things are: what the official SDKs pass on as well.
+/// Beside these: language and time zone, where temporary files and those of the
+/// user go, and which certificates are trusted.
+#[cfg(not(windows))]
+const HARMLESS: &[&str] = &[
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+];
+
+/// As above; without some of these, programs do not even start.
+#[cfg(windows)]
+const HARMLESS: &[&str] = &[
+    "APPDATA",
+    "COMSPEC",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LOCALAPPDATA",
+    "PATH",
+    "PATHEXT",
+    "PROCESSOR_ARCHITECTURE",
+    "PROGRAMDATA",
+    "PROGRAMFILES",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "USERNAME",
+    "USERPROFILE",
+    "WINDIR",
+];
+
+/// Families of variables: of languages, and of folders.
+#[cfg(not(windows))]
+const HARMLESS_PREFIXES: &[&str] = &["LC_", "XDG_"];
+#[cfg(windows)]
+const HARMLESS_PREFIXES: &[&str] = &[];
+
+/// The way out of a network that has only one.
+const PROXIES: &[&str] = &["ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
+
+/// The variables of this process that are passed on without being named.
+pub(super) fn harmless() -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os().filter(|(name, value)| is_harmless(name, value))
+}
+
+fn is_harmless(name: &OsStr, value: &OsStr) -> bool {
+    let (Some(name), value) = (name.to_str(), value.to_string_lossy()) else {
+        return false;
+    };
+    // A function of a shell, which the shell of a child would run.
+    if value.starts_with("()") {
+        return false;
+    }
+    if PROXIES.iter().any(|proxy| name.eq_ignore_ascii_case(proxy)) {
+        // Somebody's password may stand before the host.
+        return !value.contains('@');
+    }
+    let is = |listed: &&str| match cfg!(windows) {
+        true => name.eq_ignore_ascii_case(listed),
+        false => name == *listed,
+    };
+    HARMLESS.iter().any(is)
+        || HARMLESS_PREFIXES
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(expected: bool, variables: &[(&str, &str)]) {
+        for (name, value) in variables {
+            let found = is_harmless(OsStr::new(name), OsStr::new(value));
+            assert_eq!(found, expected, "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn what_programs_need_is_passed_on() {
+        check(
+            true,
+            &[("PATH", "/bin"), ("HTTPS_PROXY", "http://proxy:3128")],
+        );
+        check(true, &[("no_proxy", "localhost")]);
+        #[cfg(unix)]
+        check(
+            true,
+            &[
+                ("LC_ALL", "C"),
+                ("XDG_CACHE_HOME", "/c"),
+                ("HOME", "/home/a"),
+            ],
+        );
+    }
+
+    #[test]
+    fn secrets_and_functions_of_shells_are_not() {
+        check(
+            false,
+            &[
+                ("MCP_GIT_HUB_TOKEN", "s3cr3t"),
+                ("AWS_SECRET_ACCESS_KEY", "s3cr3t"),
+                ("SSH_AUTH_SOCK", "/tmp/agent"),
+                ("HTTPS_PROXY", "http://me:s3cr3t@proxy:3128"),
+                ("PATH", "() { :; }; echo"),
+            ],
+        );
+    }
+}
