@@ -153,11 +153,13 @@ impl EntryReader<'_> {
             timeouts: timeouts(&mut fields),
             ..Settings::default()
         };
+        let written = std::mem::take(&mut fields.written);
         if endpoint.is_some() {
             fields.finish();
         }
         Some(ServerEntry {
             settings,
+            written,
             ..ServerEntry::new(name, endpoint?)
         })
     }

@@ -1,6 +1,6 @@
 //! Reading the entry of one server.
 
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, io, path::Path};
 
 use super::{
     Endpoint, ProblemKind, RemoteKind, RemoteServer, ServerEntry, Settings, StdioServer, env_file,
@@ -15,6 +15,9 @@ pub(super) const KINDS: &str = "the types are stdio, http, streamable-http and s
 pub(super) const NO_ADDRESS: &str = "an address begins with http:// or https://";
 /// The keys that say where a server runs.
 const URL: &[&str] = &["url", "serverUrl", "httpUrl"];
+
+/// The largest file of variables, in bytes.
+const MAX_ENV_FILE: u64 = 1024 * 1024;
 
 /// What entries are read with.
 pub(super) struct EntryReader<'a> {
@@ -43,6 +46,7 @@ impl EntryReader<'_> {
         };
         let projects = fields.texts("projects").unwrap_or_default();
         let settings = Settings::read(&mut fields, self.expander.paths);
+        let written = std::mem::take(&mut fields.written);
         // Without an endpoint nobody looked at the rest.
         if endpoint.is_some() {
             fields.finish();
@@ -50,6 +54,7 @@ impl EntryReader<'_> {
         Some(ServerEntry {
             projects,
             settings,
+            written,
             ..ServerEntry::new(name, endpoint?)
         })
     }
@@ -161,7 +166,7 @@ impl EntryReader<'_> {
     fn env_file(&self, fields: &mut Fields<'_>) -> Option<Vec<(String, String)>> {
         let name = self.path(fields, "envFile")?;
         let path = fields.path("envFile");
-        let text = match fs::read_to_string(self.expander.paths.absolute(&name)) {
+        let text = match read_env_file(&self.expander.paths.absolute(&name)) {
             Ok(text) => text,
             Err(error) => {
                 let why = ProblemKind::EnvFile(error.to_string());
@@ -170,6 +175,7 @@ impl EntryReader<'_> {
             }
         };
         let file = env_file::parse(&text);
+        fields.written.env_file = Some(text);
         for line in file.bad_lines {
             fields.report.add(&path, ProblemKind::EnvFileLine(line));
         }
@@ -181,6 +187,19 @@ impl EntryReader<'_> {
         let path = fields.path(key);
         Some(self.expander.path(&written, &path, fields.report))
     }
+}
+
+/// The text of a file of variables. Anybody may have written the name of it,
+/// so that devices and pipes, which never end, are not read.
+fn read_env_file(path: &Path) -> io::Result<String> {
+    let about = fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    if about.len() > MAX_ENV_FILE {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    fs::read_to_string(path)
 }
 
 /// What kind of server it is, by what the entry says or else by what it has.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::{
-    ProblemKind,
+    ProblemKind, Written,
     report::{Report, member},
 };
 
@@ -15,14 +15,21 @@ use super::{
 pub(super) struct Fields<'r> {
     members: Map<String, Value>,
     path: String,
+    /// All of them, as they were.
+    pub(super) written: Written,
     pub(super) report: &'r mut Report,
 }
 
 impl<'r> Fields<'r> {
     pub(super) fn new(members: Map<String, Value>, path: String, report: &'r mut Report) -> Self {
+        let written = Written {
+            entry: members.clone(),
+            env_file: None,
+        };
         Self {
             members,
             path,
+            written,
             report,
         }
     }

@@ -7,12 +7,16 @@ use std::{
 };
 
 use super::{
-    Environment, Input, ProblemKind, ServersFile,
+    Endpoint, Environment, Input, ProblemKind, Scope, ServersFile, Source,
     expand::Expander,
     input::{AskFn, Inputs},
+    ownership,
     paths::Paths,
     twelve_factor,
 };
+
+/// The largest file of a project, in bytes.
+const MAX_PROJECT_FILE: u64 = 4 * 1024 * 1024;
 
 /// Reads configurations.
 ///
@@ -155,6 +159,42 @@ impl Loader {
             Err(error) if is_absent(&error) => ServersFile::default(),
             Err(error) => ServersFile::of_problem(None, ProblemKind::Unreadable(error.to_string())),
         }
+    }
+
+    /// Reads a file that [`well_known`](super::well_known) has named, and that
+    /// need not be there.
+    ///
+    /// A project's file is not read if somebody else owns it, or can write it
+    /// or a folder above it: then that is its only
+    /// [problem](ProblemKind::NotOwn). Folders that all may write are fine if,
+    /// like that for temporary files, they let nobody replace what others put
+    /// there. This is looked at on Unix only.
+    ///
+    /// What a project brings means the same from wherever in the project it is
+    /// used: `${workspaceFolder}` and relative paths are seen from the
+    /// project's folder, and commands run there unless they say otherwise.
+    #[must_use]
+    pub fn load_source(&self, source: &Source) -> ServersFile {
+        if source.scope == Scope::User {
+            return self.load_optional(&source.path);
+        }
+        if let Err(why) = ownership::vet(&source.path) {
+            return ServersFile::of_problem(None, ProblemKind::NotOwn(why));
+        }
+        if fs::metadata(&source.path).is_ok_and(|about| about.len() > MAX_PROJECT_FILE) {
+            let why = format!("it is larger than {MAX_PROJECT_FILE} bytes");
+            return ServersFile::of_problem(None, ProblemKind::Unreadable(why));
+        }
+        let Some(folder) = source.project_folder() else {
+            return self.load_optional(&source.path);
+        };
+        let mut file = self.clone().workspace(folder).load_optional(&source.path);
+        for server in &mut file.servers {
+            if let Endpoint::Stdio(server) = &mut server.endpoint {
+                server.cwd.get_or_insert_with(|| folder.to_owned());
+            }
+        }
+        file
     }
 
     /// Reads the one server that variables describe, if they do. Its name is

@@ -28,6 +28,16 @@
 //! The interactive preset does not suit servers that prepare something at
 //! start-up; give those a longer `opening_ms`.
 //!
+//! # Whose files they are
+//!
+//! A [`Source`] says whether a file belongs to the user or to a project.
+//! Whoever wrote a project wrote the commands in it. [`well_known`] names the
+//! user's files first, so that a project cannot take over a name that the user
+//! has given; [`Loader::load_source`] does not read a project's file that
+//! somebody else owns or can write; and [`ServerEntry::written`] is what to
+//! show the user, and to remember, before such a command is run for the first
+//! time. That is for the program to do.
+//!
 //! # References
 //!
 //! In `command`, `args`, `env`, `cwd`, `envFile`, `url` and `headers`:
@@ -62,6 +72,7 @@ mod file;
 mod input;
 mod jsonc;
 mod loader;
+mod ownership;
 mod paths;
 mod precedence;
 mod problem;
@@ -72,6 +83,7 @@ mod settings;
 mod twelve_factor;
 mod well_known;
 mod words;
+mod written;
 
 pub use self::{
     document::Document,
@@ -83,4 +95,5 @@ pub use self::{
     server::{ClientCredentials, Endpoint, RemoteKind, RemoteServer, ServerEntry, StdioServer},
     settings::Settings,
     well_known::{App, Os, Scope, Source, well_known},
+    written::Written,
 };

@@ -61,6 +61,9 @@ pub enum Severity {
 pub enum ProblemKind {
     /// The file is there but cannot be read.
     Unreadable(String),
+    /// The file is there and was not read, since it is a project's and
+    /// somebody else owns it, or can write it or a folder above it.
+    NotOwn(String),
     /// The file is not JSON, not even with comments.
     Syntax(String),
     /// The file is not TOML, where it should be.
@@ -121,6 +124,7 @@ impl Problem {
     pub fn message(&self) -> String {
         match &self.kind {
             ProblemKind::Unreadable(why) => format!("the file cannot be read: {why}"),
+            ProblemKind::NotOwn(why) => format!("the file is not read: {why}"),
             ProblemKind::Syntax(why) => format!("this is not JSON: {why}"),
             ProblemKind::Toml(why) => format!("this is not TOML: {why}"),
             ProblemKind::Misplaced => "servers are not looked for here".into(),
@@ -149,6 +153,9 @@ impl Problem {
     pub fn advice(&self) -> String {
         let advice = match &self.kind {
             ProblemKind::Unreadable(_) => "check the file and who may read it",
+            ProblemKind::NotOwn(_) => {
+                "let nobody else own or write what leads to it (chown, chmod go-w)"
+            }
             ProblemKind::Syntax(_) => "correct the file there; comments are allowed",
             ProblemKind::Toml(_) => "correct the file there",
             ProblemKind::Misplaced => "move them into an object named mcpServers",

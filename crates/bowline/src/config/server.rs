@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
-use super::Settings;
+use super::{Settings, Written};
 use crate::{client::ClientBuilder, transport::ChildProcess};
 
 /// One server of a configuration, with all references resolved.
@@ -33,6 +33,8 @@ pub struct ServerEntry {
     pub projects: Vec<String>,
     /// How to speak with it.
     pub settings: Settings,
+    /// What the file says of it, before references were replaced.
+    pub written: Written,
 }
 
 /// How a server is reached.
@@ -110,6 +112,7 @@ impl ServerEntry {
             endpoint,
             projects: Vec::new(),
             settings: Settings::default(),
+            written: Written::default(),
         }
     }
 

@@ -39,7 +39,8 @@ pub enum App {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// A project. Whoever wrote the project wrote the commands in it, so that
-    /// the user should be asked before they are run.
+    /// the user should be asked before they are run: see
+    /// [`ServerEntry::written`](super::ServerEntry::written).
     Project,
     /// The user.
     User,
@@ -54,6 +55,22 @@ pub enum Os {
     MacOs,
     /// Windows.
     Windows,
+}
+
+impl Source {
+    /// The folder of the project that the file belongs to, for one that
+    /// belongs to a project.
+    #[must_use]
+    pub fn project_folder(&self) -> Option<&Path> {
+        let folder = self
+            .path
+            .parent()
+            .filter(|_| self.scope == Scope::Project)?;
+        match self.app {
+            App::Cursor | App::VsCode | App::Codex => folder.parent(),
+            _ => Some(folder),
+        }
+    }
 }
 
 impl Os {
@@ -87,8 +104,10 @@ impl App {
 }
 
 /// The places where configurations may be, for a user whose files are in
-/// `home` and who works in `cwd`. The nearest and most particular come first:
-/// of two servers of one name, the first found should count.
+/// `home` and who works in `cwd`. Of two servers of one name, the first found
+/// should count: the user's own come before those of projects, so that no
+/// project can take over a name that the user has given. Among the files of
+/// projects the nearest come first.
 ///
 /// Nothing is opened; most of these files will not be there.
 ///
@@ -97,8 +116,8 @@ impl App {
 ///
 /// let sources = well_known("/home/user".as_ref(), "/srv/notes".as_ref(), Os::Linux);
 /// let cursor: Vec<_> = sources.iter().filter(|source| source.app == App::Cursor).collect();
-/// assert_eq!(cursor[0].path.to_str(), Some("/srv/notes/.cursor/mcp.json"));
-/// assert_eq!(cursor[1].path.to_str(), Some("/home/user/.cursor/mcp.json"));
+/// assert_eq!(cursor[0].path.to_str(), Some("/home/user/.cursor/mcp.json"));
+/// assert_eq!(cursor[1].path.to_str(), Some("/srv/notes/.cursor/mcp.json"));
 /// ```
 #[must_use]
 pub fn well_known(home: &Path, cwd: &Path, os: Os) -> Vec<Source> {
@@ -123,14 +142,7 @@ pub fn well_known(home: &Path, cwd: &Path, os: Os) -> Vec<Source> {
         // Command-line programs keep to this on a Mac, too.
         Os::Linux | Os::MacOs => home.join(".config").join("bowline"),
     };
-    let mut sources = Vec::new();
-    sources.extend(upward(App::Bowline, "bowline.json"));
-    sources.extend(upward(App::ClaudeCode, ".mcp.json"));
-    sources.extend([
-        project(App::Cursor, cwd.join(".cursor").join("mcp.json")),
-        project(App::VsCode, cwd.join(".vscode").join("mcp.json")),
-        #[cfg(feature = "config-toml")]
-        project(App::Codex, cwd.join(".codex").join("config.toml")),
+    let mut sources = vec![
         user(App::Bowline, own.join("bowline.json")),
         user(App::ClaudeCode, home.join(".claude.json")),
         user(App::Cursor, home.join(".cursor").join("mcp.json")),
@@ -146,7 +158,18 @@ pub fn well_known(home: &Path, cwd: &Path, os: Os) -> Vec<Source> {
         ),
         #[cfg(feature = "config-toml")]
         user(App::Codex, home.join(".codex").join("config.toml")),
+    ];
+    let mut projects: Vec<Source> = upward(App::Bowline, "bowline.json").collect();
+    projects.extend(upward(App::ClaudeCode, ".mcp.json"));
+    projects.extend([
+        project(App::Cursor, cwd.join(".cursor").join("mcp.json")),
+        project(App::VsCode, cwd.join(".vscode").join("mcp.json")),
+        #[cfg(feature = "config-toml")]
+        project(App::Codex, cwd.join(".codex").join("config.toml")),
     ]);
+    // Who works in their home folder has one file that is both: theirs.
+    projects.retain(|source| sources.iter().all(|own| own.path != source.path));
+    sources.append(&mut projects);
     sources
 }
 

@@ -4,12 +4,15 @@
 mod codex;
 mod conversion;
 mod loading;
+#[cfg(unix)]
+mod ownership;
 mod places;
 mod precedence;
 mod problems;
 mod references;
 mod samples;
 mod twelve_factor;
+mod written;
 
 use bowline::config::{
     Endpoint, Environment, Loader, RemoteServer, ServerEntry, ServersFile, StdioServer,

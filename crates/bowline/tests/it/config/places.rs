@@ -23,16 +23,6 @@ fn on_linux() {
     check(
         Os::Linux,
         &[
-            (App::Bowline, Scope::Project, "/srv/notes/bowline.json"),
-            (App::Bowline, Scope::Project, "/srv/bowline.json"),
-            (App::Bowline, Scope::Project, "/bowline.json"),
-            (App::ClaudeCode, Scope::Project, "/srv/notes/.mcp.json"),
-            (App::ClaudeCode, Scope::Project, "/srv/.mcp.json"),
-            (App::ClaudeCode, Scope::Project, "/.mcp.json"),
-            (App::Cursor, Scope::Project, "/srv/notes/.cursor/mcp.json"),
-            (App::VsCode, Scope::Project, "/srv/notes/.vscode/mcp.json"),
-            #[cfg(feature = "config-toml")]
-            (App::Codex, Scope::Project, "/srv/notes/.codex/config.toml"),
             (
                 App::Bowline,
                 Scope::User,
@@ -62,8 +52,43 @@ fn on_linux() {
             ),
             #[cfg(feature = "config-toml")]
             (App::Codex, Scope::User, "/home/user/.codex/config.toml"),
+            (App::Bowline, Scope::Project, "/srv/notes/bowline.json"),
+            (App::Bowline, Scope::Project, "/srv/bowline.json"),
+            (App::Bowline, Scope::Project, "/bowline.json"),
+            (App::ClaudeCode, Scope::Project, "/srv/notes/.mcp.json"),
+            (App::ClaudeCode, Scope::Project, "/srv/.mcp.json"),
+            (App::ClaudeCode, Scope::Project, "/.mcp.json"),
+            (App::Cursor, Scope::Project, "/srv/notes/.cursor/mcp.json"),
+            (App::VsCode, Scope::Project, "/srv/notes/.vscode/mcp.json"),
+            #[cfg(feature = "config-toml")]
+            (App::Codex, Scope::Project, "/srv/notes/.codex/config.toml"),
         ],
     );
+}
+
+#[test]
+fn in_the_home_folder_a_file_of_the_users_is_no_projects() {
+    let home: &std::path::Path = "/home/user".as_ref();
+    let sources = well_known(home, home, Os::Linux);
+    let cursor: Vec<_> = sources
+        .iter()
+        .filter(|source| source.app == App::Cursor)
+        .collect();
+    assert_eq!(cursor.len(), 1);
+    assert_eq!(cursor[0].scope, Scope::User);
+}
+
+#[test]
+fn a_projects_folder_is_where_its_files_are_looked_for() {
+    let sources = well_known("/home/user".as_ref(), "/srv/notes".as_ref(), Os::Linux);
+    for source in sources {
+        let folder = source.project_folder().and_then(|folder| folder.to_str());
+        match (source.scope, folder) {
+            (Scope::User, None) => {}
+            (Scope::Project, Some("/srv/notes" | "/srv" | "/")) => {}
+            _ => panic!("{source:?}: {folder:?}"),
+        }
+    }
 }
 
 /// The places of a user's files that differ between systems.

@@ -1,0 +1,229 @@
+//! Whether a project's file is the user's own: nobody else owns it, or can
+//! write it, or can put another in its place.
+
+use std::path::Path;
+
+/// Says why a file should not be read, if somebody else has had a hand in it,
+/// or could have.
+///
+/// The commands in such a file would be run with the rights of whoever looks
+/// at it. A shared folder is enough: programs look for configurations in all
+/// folders above the current one, so that a file which anybody may create in
+/// the folder for temporary files would be found by all who work below it.
+#[cfg(unix)]
+pub(super) fn vet(path: &Path) -> Result<(), String> {
+    let who = unix::Who::current();
+    // As it was named: a link is as good as who can change it.
+    unix::vet(path, &who)?;
+    match std::fs::canonicalize(path) {
+        Ok(real) if real != path => unix::vet(&real, &who),
+        _ => Ok(()),
+    }
+}
+
+/// Elsewhere the system has other means, which are not looked at.
+#[cfg(not(unix))]
+pub(super) fn vet(_: &Path) -> Result<(), String> {
+    Ok(())
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::{
+        fs, io,
+        os::unix::fs::MetadataExt as _,
+        path::{Path, PathBuf},
+    };
+
+    /// Who reads.
+    #[derive(Clone, Copy)]
+    pub(super) struct Who {
+        pub(super) uid: u32,
+        pub(super) gid: u32,
+        /// Who owns the root of all folders, and can do anything anyway. In
+        /// some containers that is not the superuser.
+        pub(super) root: u32,
+    }
+
+    /// What the system knows of a file or a folder.
+    #[derive(Clone, Copy)]
+    pub(super) struct Facts {
+        pub(super) uid: u32,
+        pub(super) gid: u32,
+        pub(super) mode: u32,
+        pub(super) is_link: bool,
+    }
+
+    const STICKY: u32 = 0o1000;
+    const GROUP_MAY_WRITE: u32 = 0o020;
+    const OTHERS_MAY_WRITE: u32 = 0o002;
+
+    impl Who {
+        pub(super) fn current() -> Self {
+            Self {
+                uid: rustix::process::geteuid().as_raw(),
+                gid: rustix::process::getegid().as_raw(),
+                root: fs::metadata("/").map_or(0, |root| root.uid()),
+            }
+        }
+
+        fn trusts(&self, uid: u32) -> bool {
+            uid == self.uid || uid == 0 || uid == self.root
+        }
+
+        /// Whether anybody but the user and the superuser may write it. Many
+        /// systems give every user a group of their own, with the same number,
+        /// and let it write what they make.
+        fn is_shared(&self, facts: Facts) -> bool {
+            let own_group = facts.gid == self.gid && self.gid == self.uid;
+            let by_group = facts.mode & GROUP_MAY_WRITE != 0 && facts.gid != 0 && !own_group;
+            by_group || facts.mode & OTHERS_MAY_WRITE != 0
+        }
+    }
+
+    impl Facts {
+        fn of(path: &Path) -> io::Result<Self> {
+            let about = fs::symlink_metadata(path)?;
+            Ok(Self {
+                uid: about.uid(),
+                gid: about.gid(),
+                mode: about.mode() & 0o7777,
+                is_link: about.is_symlink(),
+            })
+        }
+    }
+
+    /// Looks at a file and at all folders that lead to it.
+    pub(super) fn vet(path: &Path, who: &Who) -> Result<(), String> {
+        let mut chain = Vec::new();
+        for part in path.ancestors().filter(|part| !part.as_os_str().is_empty()) {
+            match Facts::of(part) {
+                Ok(facts) => chain.push((part.to_owned(), facts)),
+                // A file that is not there is nobody's.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                Err(error) => return Err(format!("{}: {error}", part.display())),
+            }
+        }
+        judge(&chain, who)
+    }
+
+    /// Judges a file, which comes first, and the folders above it.
+    pub(super) fn judge(chain: &[(PathBuf, Facts)], who: &Who) -> Result<(), String> {
+        for (at, (path, facts)) in chain.iter().enumerate() {
+            let what = match at {
+                0 => "it".to_owned(),
+                _ => format!("the folder {}", path.display()),
+            };
+            if !who.trusts(facts.uid) {
+                return Err(format!("{what} belongs to another user ({})", facts.uid));
+            }
+            // What a link allows is what its target allows.
+            if facts.is_link || !who.is_shared(*facts) {
+                continue;
+            }
+            // In a folder for all, such as that for temporary files, nobody
+            // can replace what is not theirs; and what is in it was judged.
+            if at > 0 && facts.mode & STICKY != 0 {
+                continue;
+            }
+            return Err(format!("others can write {what} (mode {:o})", facts.mode));
+        }
+        Ok(())
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        const ME: Who = Who {
+            uid: 1000,
+            gid: 1000,
+            root: 0,
+        };
+
+        #[track_caller]
+        fn check(who: Who, chain: &[(u32, u32, u32)], expected: Result<(), &str>) {
+            let names = ["/w/p/.mcp.json", "/w/p", "/w", "/"];
+            let chain: Vec<_> = names
+                .iter()
+                .zip(chain)
+                .map(|(name, &(uid, gid, mode))| {
+                    let is_link = mode == 0o777_777;
+                    let mode = mode & 0o7777;
+                    (
+                        PathBuf::from(name),
+                        Facts {
+                            uid,
+                            gid,
+                            mode,
+                            is_link,
+                        },
+                    )
+                })
+                .collect();
+            let judged = judge(&chain, &who);
+            assert_eq!(judged.as_ref().map_err(String::as_str).copied(), expected);
+        }
+
+        #[test]
+        fn only_what_nobody_else_can_change_is_read() {
+            let root = (0, 0, 0o755);
+            let mine = (1000, 1000, 0o755);
+            let file = (1000, 1000, 0o644);
+            check(ME, &[file, mine, mine, root], Ok(()));
+            check(ME, &[(0, 0, 0o644), root, root, root], Ok(()));
+            let theirs = Err("it belongs to another user (1001)");
+            check(ME, &[(1001, 1001, 0o644), mine, mine, root], theirs);
+            let open = Err("others can write it (mode 666)");
+            check(ME, &[(1000, 1000, 0o666), mine, mine, root], open);
+            // The user's own group is the user; a team's is not.
+            check(ME, &[(1000, 1000, 0o664), mine, mine, root], Ok(()));
+            let team = Err("others can write it (mode 664)");
+            check(ME, &[(1000, 50, 0o664), mine, mine, root], team);
+            let of_users = Who { gid: 100, ..ME };
+            let users = (1000, 100, 0o664);
+            check(of_users, &[users, mine, mine, root], team);
+        }
+
+        #[test]
+        fn folders_above_count() {
+            let root = (0, 0, 0o755);
+            let mine = (1000, 1000, 0o755);
+            let file = (1000, 1000, 0o644);
+            let open = Err("others can write the folder /w (mode 777)");
+            check(ME, &[file, mine, (1000, 1000, 0o777), root], open);
+            check(ME, &[file, mine, (0, 0, 0o777), root], open);
+            // As that for temporary files.
+            check(ME, &[file, mine, (0, 0, 0o1777), root], Ok(()));
+            check(ME, &[file, (0, 0, 0o1777), root, root], Ok(()));
+            let theirs = Err("it belongs to another user (1001)");
+            let planted = (1001, 1001, 0o644);
+            check(ME, &[planted, (0, 0, 0o1777), root, root], theirs);
+            let folder = Err("the folder /w belongs to another user (1001)");
+            check(ME, &[file, mine, (1001, 1001, 0o755), root], folder);
+            let team = Err("others can write the folder /w/p (mode 2775)");
+            check(ME, &[file, (1000, 50, 0o2775), root, root], team);
+        }
+
+        #[test]
+        fn a_link_is_as_good_as_its_owner() {
+            let root = (0, 0, 0o755);
+            let mine = (1000, 1000, 0o755);
+            let link = |uid| (uid, uid, 0o777_777);
+            check(ME, &[link(1000), mine, mine, root], Ok(()));
+            let theirs = Err("it belongs to another user (1001)");
+            check(ME, &[link(1001), (0, 0, 0o1777), root, root], theirs);
+        }
+
+        #[test]
+        fn whoever_owns_the_root_is_as_good_as_the_superuser() {
+            let nobody = (65534, 65534, 0o755);
+            let file = (1000, 1000, 0o644);
+            let mine = (1000, 1000, 0o755);
+            let contained = Who { root: 65534, ..ME };
+            check(contained, &[file, mine, nobody, nobody], Ok(()));
+            let folder = Err("the folder /w belongs to another user (65534)");
+            check(ME, &[file, mine, nobody, (0, 0, 0o755)], folder);
+        }
+    }
+}

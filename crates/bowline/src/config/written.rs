@@ -1,0 +1,103 @@
+//! What a file says of a server, before references are replaced.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+/// An entry as it stands in its file: references are references, and nothing
+/// of the environment is in it.
+///
+/// It is what a person should see before a command of somebody else's is run,
+/// and what a program remembers once they have said yes. Variables of the
+/// person's may change meanwhile; what the file makes of them may not.
+///
+/// ```
+/// use bowline::config::{Environment, Loader};
+///
+/// let environment: Environment = [("KEY", "s3cret")].into_iter().collect();
+/// let text = r#"{"mcpServers": {"notes": {"env": {"KEY": "${KEY}"}, "command": "notes"}}}"#;
+/// let file = Loader::new(environment).parse(text);
+/// let written = &file.servers[0].written;
+/// assert_eq!(written.get("command"), Some(&"notes".into()));
+/// assert_eq!(
+///     written.canonical(),
+///     r#"{"entry":{"command":"notes","env":{"KEY":"${KEY}"}},"envFile":null}"#,
+/// );
+/// ```
+#[derive(Clone, Default, PartialEq)]
+pub struct Written {
+    pub(super) entry: Map<String, Value>,
+    /// The text of the file of variables that the entry names.
+    pub(super) env_file: Option<String>,
+}
+
+impl Written {
+    /// What stands under a key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.entry.get(key)
+    }
+
+    /// The text of the file that `envFile` names, which is as much a part of
+    /// the entry as what stands in `env`.
+    #[must_use]
+    pub fn env_file(&self) -> Option<&str> {
+        self.env_file.as_deref()
+    }
+
+    /// All of it in one text, which is the same as long as the same is said:
+    /// neither the order of keys nor blanks nor comments count. A program that
+    /// remembers what it was allowed to run remembers a digest of this.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        let mut text = String::from("{\"entry\":");
+        write_object(&self.entry, &mut text);
+        text.push_str(",\"envFile\":");
+        match &self.env_file {
+            Some(file) => text.push_str(&Value::from(file.as_str()).to_string()),
+            None => text.push_str("null"),
+        }
+        text.push('}');
+        text
+    }
+}
+
+impl fmt::Debug for Written {
+    /// Keys only: values may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.entry.keys()).finish()
+    }
+}
+
+fn write(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(members) => write_object(members, text),
+        Value::Array(items) => {
+            text.push('[');
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    text.push(',');
+                }
+                write(item, text);
+            }
+            text.push(']');
+        }
+        plain => text.push_str(&plain.to_string()),
+    }
+}
+
+/// The members by the order of their names, whichever order the map keeps.
+fn write_object(members: &Map<String, Value>, text: &mut String) {
+    let mut members: Vec<_> = members.iter().collect();
+    members.sort_unstable_by_key(|(key, _)| *key);
+    text.push('{');
+    for (at, (key, value)) in members.into_iter().enumerate() {
+        if at > 0 {
+            text.push(',');
+        }
+        text.push_str(&Value::from(key.as_str()).to_string());
+        text.push(':');
+        write(value, text);
+    }
+    text.push('}');
+}
