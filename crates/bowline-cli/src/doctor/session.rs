@@ -94,7 +94,7 @@ impl<'a> Patient<'a> {
         let garbage = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&garbage);
         let settings = settings(self.cx, self.target).observer(move |event| {
-            if let Telemetry::Violation { .. } = event {
+            if let Telemetry::Violation { .. } = event.telemetry {
                 count.fetch_add(1, Ordering::Relaxed);
             }
         });

@@ -7,6 +7,7 @@ use std::{
 
 use bowline::{
     Client,
+    client::Observation,
     proto::client::{Backoff, Telemetry, Timeouts},
     transport::ChildProcess,
 };
@@ -55,10 +56,10 @@ fn connect(server: ChildProcess, tally: &Tally) -> Result<Client, Box<dyn std::e
     };
     // Short waits, so that the load is full most of the time.
     let backoff = Backoff::new(Duration::from_millis(10), Duration::from_secs(1), 0.2)?;
-    let seen = tally.clone();
-    let observer = move |telemetry: &Telemetry| match telemetry {
+    let tally = tally.clone();
+    let observer = move |seen: &Observation| match seen.telemetry {
         Telemetry::Transition { .. } | Telemetry::Violation { .. } | Telemetry::LateResponse => {
-            seen.count(&format!("(seen) {}", telemetry.name()));
+            tally.count(&format!("(seen) {}", seen.name()));
         }
         _ => {}
     };

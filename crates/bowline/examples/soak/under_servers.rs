@@ -9,12 +9,12 @@ use std::{
 
 use bowline::{
     Client,
-    client::ClientBuilder,
+    client::{ClientBuilder, progress_channel},
     proto::client::Timeouts,
     transport::{ChildProcess, Http, Transport},
 };
 use serde_json::json;
-use tokio::{sync::mpsc, time::timeout};
+use tokio::time::timeout;
 
 use super::{
     Failure,
@@ -112,11 +112,11 @@ async fn talk(way: &str, server: impl Transport, tally: &Tally) {
     let list = list.map(drop).map_err(|error| error.reason());
     tally.count(&format!("{way}: list: {list:?}"));
     for _ in 0..3 {
-        let (notes, mut heard) = mpsc::unbounded_channel();
+        let (notes, heard) = progress_channel();
         let call = client.tools().call("t", json!({})).on_progress(notes);
         let answer = call.await.map(drop).map_err(|error| error.reason());
         tally.count(&format!("{way}: call: {answer:?}"));
-        heard.close();
+        drop(heard);
     }
     client.stop().await;
 }

@@ -1,9 +1,16 @@
 //! Setting a client up.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use super::{
-    Client, ListLimits, Notification,
+    Client, ListLimits, Notification, Observation,
     driver::Driver,
     error::Error,
     handler::{self, Handler},
@@ -12,9 +19,7 @@ use super::{
 };
 use crate::{
     proto::{
-        client::{
-            Backoff, BusyRetry, Config, Connection, RestartLimit, SessionMeta, Telemetry, Timeouts,
-        },
+        client::{Backoff, BusyRetry, Config, Connection, RestartLimit, SessionMeta, Timeouts},
         jsonrpc::ErrorObject,
         model::{
             ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams,
@@ -49,11 +54,19 @@ impl ClientBuilder {
     pub(crate) fn new() -> Self {
         Self {
             config: Config::new("bowline", env!("CARGO_PKG_VERSION")),
-            host: Host::default(),
+            host: Host::named(next_name()),
             handlers: Vec::new(),
             list_limits: ListLimits::default(),
             seed: None,
         }
+    }
+
+    /// Names this client, in telemetry: where a program has several, this tells
+    /// them apart. Without a name they are counted: `client-1`, `client-2`.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.host.name = name.into();
+        self
     }
 
     /// Says what the program is called, and its version.
@@ -273,9 +286,10 @@ impl ClientBuilder {
     /// It is called on tasks of callers and of the connection, so it must be
     /// quick and must not wait. It may use the client. Where it is slower than
     /// what happens, some of that is left out, and
-    /// [`Telemetry::ObservationsLost`] says how much.
+    /// [`ObservationsLost`](crate::proto::client::Telemetry::ObservationsLost)
+    /// says how much.
     #[must_use]
-    pub fn observer(mut self, observer: impl Fn(&Telemetry) + Send + Sync + 'static) -> Self {
+    pub fn observer(mut self, observer: impl Fn(&Observation) + Send + Sync + 'static) -> Self {
         self.host.observer = Some(Arc::new(observer));
         self
     }
@@ -334,6 +348,13 @@ impl ClientBuilder {
         }
         client
     }
+}
+
+/// A name that no other client of the program has by default.
+fn next_name() -> Arc<str> {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+    format!("client-{number}").into()
 }
 
 /// A number that differs from process to process and from call to call, which

@@ -6,6 +6,7 @@ use std::{
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
 };
 
 use bytes::Bytes;
@@ -15,7 +16,7 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
-use super::{notification::Notification, shared::Shared, subscription::Held};
+use super::{Observation, notification::Notification, shared::Shared, subscription::Held};
 use crate::{
     proto::{
         client::{CallId, Event, PeerRequest, Telemetry},
@@ -45,7 +46,7 @@ pub(crate) enum Asked {
 }
 
 /// Sees what happens inside.
-pub(crate) type Observer = Arc<dyn Fn(&Telemetry) + Send + Sync>;
+pub(crate) type Observer = Arc<dyn Fn(&Observation) + Send + Sync>;
 
 /// How many notifications wait for a slow listener before the oldest go.
 const NOTIFICATIONS_KEPT: usize = 1024;
@@ -83,6 +84,23 @@ enum Task {
 }
 
 impl Host {
+    /// One that offers nothing, of a client with this name.
+    pub(crate) fn named(name: Arc<str>) -> Self {
+        Self {
+            name,
+            ..Self::default()
+        }
+    }
+
+    /// Something that this client has just seen.
+    pub(crate) fn observation(&self, telemetry: Telemetry) -> Observation {
+        Observation {
+            client: Arc::clone(&self.name),
+            at: SystemTime::now(),
+            telemetry,
+        }
+    }
+
     /// Whether anybody looks on.
     pub(crate) fn has_observers(&self) -> bool {
         #[cfg(feature = "tracing")]
@@ -97,11 +115,11 @@ impl Host {
     /// Shows something to those who look on. It is their code, called amid
     /// ours: a panic must not get out and leave callers behind who wait for
     /// ever. Nothing may be locked.
-    pub(super) fn observe(&self, telemetry: &Telemetry) {
+    pub(super) fn observe(&self, seen: &Observation) {
         #[cfg(feature = "tracing")]
-        let _ = catch_unwind(AssertUnwindSafe(|| super::trace::emit(&self.name, telemetry)));
+        let _ = catch_unwind(AssertUnwindSafe(|| super::trace::emit(seen)));
         if let Some(observer) = &self.observer {
-            let _ = catch_unwind(AssertUnwindSafe(|| observer(telemetry)));
+            let _ = catch_unwind(AssertUnwindSafe(|| observer(seen)));
         }
     }
 

@@ -9,7 +9,7 @@ use std::{
 use tokio::sync::oneshot;
 
 use super::shared::{Inner, Shared};
-use crate::proto::client::{Outcome, Telemetry};
+use crate::{client::Observation, proto::client::Outcome};
 
 /// What is shared, locked. Those whose calls end meanwhile are told when it is
 /// unlocked: they would only come and wait for the lock. So are those who look
@@ -23,7 +23,7 @@ pub(crate) struct Locked<'a> {
 /// What is told afterwards. Dropping it does so.
 struct After<'a> {
     shared: &'a Shared,
-    seen: Vec<Telemetry>,
+    seen: Vec<Observation>,
     // Dropped, and so told, after those who look on have been.
     ended: Ended,
 }

@@ -41,6 +41,7 @@ pub use self::{
     health::Health,
     list::{List, Listed},
     notification::{Notification, Notifications},
+    observations::Observation,
     operation::Operation,
     pages::{ListLimits, Pages},
     progress::{ProgressReceiver, ProgressSender, progress_channel},

@@ -6,10 +6,32 @@
 //! somebody shows something waits for its turn, also if it is the code of those
 //! who look on that brought it about.
 
-use std::mem;
+use std::{mem, ops::Deref, sync::Arc, time::SystemTime};
 
 use super::shared::Shared;
 use crate::proto::client::Telemetry;
+
+/// Something that was seen inside a client.
+///
+/// It gives what was seen, as if it were that.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Observation {
+    /// The name of the client.
+    pub client: Arc<str>,
+    /// When it was seen, by the clock on the wall.
+    pub at: SystemTime,
+    /// What was seen.
+    pub telemetry: Telemetry,
+}
+
+impl Deref for Observation {
+    type Target = Telemetry;
+
+    fn deref(&self) -> &Telemetry {
+        &self.telemetry
+    }
+}
 
 /// How many observations wait at most. Beyond that they are counted only.
 const MAX_WAITING: usize = 8192;
@@ -17,7 +39,7 @@ const MAX_WAITING: usize = 8192;
 /// What was seen and not shown yet.
 #[derive(Default)]
 pub(super) struct Observations {
-    waiting: Vec<Telemetry>,
+    waiting: Vec<Observation>,
     /// How many there was no room for.
     lost: usize,
     /// Whether somebody is showing what was seen before.
@@ -25,7 +47,7 @@ pub(super) struct Observations {
 }
 
 impl Observations {
-    pub(super) fn push(&mut self, seen: Telemetry) {
+    pub(super) fn push(&mut self, seen: Observation) {
         if self.waiting.len() < MAX_WAITING {
             self.waiting.push(seen);
         } else {
@@ -34,18 +56,24 @@ impl Observations {
     }
 
     /// Takes what is to be shown, unless somebody else does so.
-    pub(super) fn begin(&mut self, seen: &mut Vec<Telemetry>) {
+    pub(super) fn begin(&mut self, seen: &mut Vec<Observation>) {
         if !self.waiting.is_empty() && !self.showing {
             self.showing = true;
             self.take(seen);
         }
     }
 
-    fn take(&mut self, seen: &mut Vec<Telemetry>) {
+    fn take(&mut self, seen: &mut Vec<Observation>) {
         mem::swap(&mut self.waiting, seen);
-        if self.lost > 0 {
+        if self.lost > 0
+            && let Some(last) = seen.last()
+        {
             let count = mem::take(&mut self.lost);
-            seen.push(Telemetry::ObservationsLost { count });
+            let telemetry = Telemetry::ObservationsLost { count };
+            seen.push(Observation {
+                telemetry,
+                ..last.clone()
+            });
         }
     }
 }
@@ -53,7 +81,7 @@ impl Observations {
 impl Shared {
     /// Shows what was taken. What was seen meanwhile is left to the driver: a
     /// caller should get back to its own work, however much there is to see.
-    pub(super) fn show(&self, mut seen: Vec<Telemetry>) {
+    pub(super) fn show(&self, mut seen: Vec<Observation>) {
         loop {
             for observation in seen.drain(..) {
                 self.host.observe(&observation);
@@ -80,6 +108,7 @@ impl Shared {
     /// Shows something that was not seen under the lock.
     pub(crate) fn observe(&self, seen: Telemetry) {
         if self.host.has_observers() {
+            let seen = self.host.observation(seen);
             self.lock().observations.push(seen);
         }
     }

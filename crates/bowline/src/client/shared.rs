@@ -227,7 +227,7 @@ impl Shared {
                 Output::Event(event) => self.event(inner, event),
                 Output::Telemetry(seen) => {
                     if self.host.has_observers() {
-                        inner.observations.push(seen);
+                        inner.observations.push(self.host.observation(seen));
                     }
                 }
                 Output::Idle(deadline) => {

@@ -13,10 +13,7 @@ use super::{
 use crate::proto::{
     client::{Request, SessionNumber},
     jsonrpc::{Draft, EncodeError},
-    model::{
-        CallToolResult, InputResponses, ListToolsParams, Meta, Tool, ToolMode,
-        method,
-    },
+    model::{CallToolResult, InputResponses, ListToolsParams, Meta, Tool, ToolMode, method},
 };
 
 /// The server's tools. See [`Client::tools`].

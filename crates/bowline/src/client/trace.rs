@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tracing::Level;
 
+use super::Observation;
 use crate::proto::{
     Reason,
     client::{Telemetry, TransitionReason, Violation},
@@ -28,9 +29,9 @@ macro_rules! say {
 
 /// Hands an observation to whoever subscribes to `tracing`.
 // tidy: long table, one arm for each observation
-pub(crate) fn emit(client: &str, seen: &Telemetry) {
-    let (event, level) = (seen.name(), level(seen));
-    match seen {
+pub(crate) fn emit(seen: &Observation) {
+    let (client, event, level) = (&*seen.client, seen.name(), level(seen));
+    match &seen.telemetry {
         Telemetry::RequestStart {
             call,
             correlation,

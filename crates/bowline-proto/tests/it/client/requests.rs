@@ -130,7 +130,9 @@ fn whether_the_server_is_there_is_asked_as_the_revision_has_it() {
         (Rig::stateless(), "server/discover"),
     ] {
         let options = CallOptions::default();
-        rig.act(|connection, now| drop(connection.call(now, Request::ping(), options)));
+        rig.act(|connection, now| {
+            let _ = connection.call(now, Request::ping(), options);
+        });
         assert_eq!(rig.last_sent().method(), method);
         rig.answer(json!({"resultType": "complete"}));
         assert!(matches!(rig.done.last(), Some((_, Outcome::Result(_)))));

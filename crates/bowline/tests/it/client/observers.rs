@@ -52,7 +52,7 @@ fn an_observer_may_use_the_client_that_it_observes() {
         let (theirs, counts) = (Arc::clone(&cell), Arc::clone(&used));
         let builder = Client::builder().observer(move |seen| {
             let stops =
-                matches!(seen, Telemetry::RequestStop { method, .. } if method == "tools/call");
+                matches!(&seen.telemetry, Telemetry::RequestStop { method, .. } if method == "tools/call");
             if let (true, Some(client)) = (stops, theirs.get()) {
                 use_it(client);
                 counts.fetch_add(1, Ordering::Relaxed);
@@ -79,7 +79,7 @@ async fn what_an_observer_brings_about_is_seen_after_what_it_was_shown() {
     let log = Arc::new(Mutex::new(Vec::new()));
     let (theirs, writes) = (Arc::clone(&cell), Arc::clone(&log));
     let builder = Client::builder().observer(move |seen| {
-        let line = match seen {
+        let line = match &seen.telemetry {
             Telemetry::RequestStart { method, .. } => format!("start {method}"),
             Telemetry::RequestStop { method, .. } => format!("stop {method}"),
             Telemetry::RequestException { method, .. } => format!("failed {method}"),

@@ -143,7 +143,7 @@ async fn open(builder: ClientBuilder, http: Http) -> (Client, Arc<Mutex<Vec<Stri
     let complaints = Arc::<Mutex<Vec<String>>>::default();
     let seen = Arc::clone(&complaints);
     let builder = builder.observer(move |telemetry| {
-        if let Telemetry::Violation { .. } | Telemetry::UnknownResponse = telemetry {
+        if let Telemetry::Violation { .. } | Telemetry::UnknownResponse = telemetry.telemetry {
             lock(&seen).push(format!("{telemetry:?}"));
         }
     });

@@ -11,6 +11,7 @@ use std::{
 
 use bowline::{
     Client,
+    client::Observation,
     client::{ClientBuilder, Notification, Notifications},
     proto::{
         client::{Telemetry, Timeouts},
@@ -98,8 +99,8 @@ impl Peer {
         let frames = Frames::default();
         let complaints = Arc::<Mutex<Vec<String>>>::default();
         let seen = Arc::clone(&complaints);
-        let observer = move |telemetry: &Telemetry| {
-            if let Telemetry::Violation { .. } | Telemetry::UnknownResponse = telemetry {
+        let observer = move |telemetry: &Observation| {
+            if let Telemetry::Violation { .. } | Telemetry::UnknownResponse = telemetry.telemetry {
                 let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
                 seen.push(format!("{telemetry:?}"));
             }
