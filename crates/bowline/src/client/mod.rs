@@ -19,6 +19,7 @@ mod progress;
 mod prompts;
 mod resources;
 mod shared;
+mod span;
 mod stopping;
 mod subscription;
 mod tools;
@@ -161,11 +162,10 @@ impl Client {
     pub fn set_log_level(&self, level: LogLevel) -> Operation<'_, ()> {
         let shared = self.shared();
         Operation::new(move |options| async move {
-            let ask = shared.ask(
-                |machine, now| machine.set_log_level(now, level, options),
-                None,
-            );
-            call::read::<EmptyResult>(shared, method::LOGGING_SET_LEVEL, ask.await).map(drop)
+            let method = method::LOGGING_SET_LEVEL;
+            let set = |machine: &mut Connection, now| machine.set_log_level(now, level, options);
+            let ask = shared.ask(method, set);
+            call::read::<EmptyResult>(shared, method, ask.await).map(drop)
         })
     }
 

@@ -24,6 +24,7 @@ use super::{
     host::Host,
     locked::{Ended, Locked},
     observations::Observations,
+    span::CallSpan,
 };
 use crate::{
     proto::{
@@ -176,20 +177,35 @@ impl Shared {
         options: CallOptions,
         progress: Option<ProgressSender>,
     ) -> UnderWay<'_> {
-        self.ask(|machine, now| machine.call(now, request, options), progress)
+        let span = CallSpan::new(&self.host.name, request.method());
+        self.begin(
+            span,
+            |machine, now| machine.call(now, request, options),
+            progress,
+        )
     }
 
-    /// As [`request`](Self::request), for whatever ends like a call.
+    /// As [`request`](Self::request), for whatever ends like a call of `method`.
     pub(crate) fn ask(
         self: &Arc<Self>,
+        method: &str,
+        start: impl FnOnce(&mut Connection, Instant) -> CallId,
+    ) -> UnderWay<'_> {
+        self.begin(CallSpan::new(&self.host.name, method), start, None)
+    }
+
+    fn begin(
+        self: &Arc<Self>,
+        span: CallSpan,
         start: impl FnOnce(&mut Connection, Instant) -> CallId,
         progress: Option<ProgressSender>,
     ) -> UnderWay<'_> {
         let (outcome, ended) = oneshot::channel();
-        let call = self.call(start, Waiter { outcome, progress });
+        let call = span.within(|| self.call(start, Waiter { outcome, progress }));
         UnderWay {
             shared: self,
             call,
+            span,
             ended: Some(ended),
         }
     }
@@ -383,6 +399,7 @@ impl Inner {
 pub(crate) struct UnderWay<'a> {
     shared: &'a Arc<Shared>,
     call: CallId,
+    span: CallSpan,
     /// `None` once it has ended.
     ended: Option<oneshot::Receiver<Outcome>>,
 }
@@ -397,7 +414,9 @@ impl Future for UnderWay<'_> {
         };
         self.ended = None;
         // The machine answers every call, and nobody else drops the sender.
-        Poll::Ready(outcome.unwrap_or(Outcome::Failed(Failure::Shutdown)))
+        let outcome = outcome.unwrap_or(Outcome::Failed(Failure::Shutdown));
+        self.span.end(&outcome);
+        Poll::Ready(outcome)
     }
 }
 

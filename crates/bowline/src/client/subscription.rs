@@ -47,8 +47,9 @@ impl Subscription {
         let notifications = client.listen();
         let hold = Hold::take(client, &uri);
         let shared = client.shared();
-        let ask = shared.ask(|machine, now| machine.subscribe(now, &uri, options), None);
-        call::read::<EmptyResult>(shared, method::RESOURCES_SUBSCRIBE, ask.await)?;
+        let method = method::RESOURCES_SUBSCRIBE;
+        let ask = shared.ask(method, |machine, now| machine.subscribe(now, &uri, options));
+        call::read::<EmptyResult>(shared, method, ask.await)?;
         if let Some(held) = shared.host.holds().get_mut(&uri) {
             held.in_force = true;
         }
@@ -98,8 +99,11 @@ impl Subscription {
         }
         let uri = self.hold.uri.clone();
         let shared = Arc::clone(&self.hold.shared);
-        let ask = shared.ask(|machine, now| machine.unsubscribe(now, &uri, options), None);
-        call::read::<EmptyResult>(&shared, method::RESOURCES_UNSUBSCRIBE, ask.await).map(drop)
+        let method = method::RESOURCES_UNSUBSCRIBE;
+        let ask = shared.ask(method, |machine, now| {
+            machine.unsubscribe(now, &uri, options)
+        });
+        call::read::<EmptyResult>(&shared, method, ask.await).map(drop)
     }
 
     /// The same changes as a [`Stream`].

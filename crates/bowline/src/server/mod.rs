@@ -40,6 +40,8 @@ mod talk;
 pub mod template;
 pub mod tool;
 mod tools;
+#[cfg(feature = "tracing")]
+mod trace;
 
 pub use build::{BuildError, Cached, Server};
 pub use error::{Error, ErrorKind, Result};

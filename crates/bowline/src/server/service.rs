@@ -183,10 +183,17 @@ fn unknown_method(request: &Request) -> Taken {
 
 impl Handle for Core {
     fn take(self: Arc<Self>, request: Request, voice: Voices<'_>) -> Taken {
-        match self.parts.answer(&request.method) {
+        #[cfg(feature = "tracing")]
+        let span = super::trace::request(&request.context.server.name, &request);
+        #[cfg(feature = "tracing")]
+        let _entered = span.enter();
+        let taken = match self.parts.answer(&request.method) {
             Some(answer) => answer(self, request, voice),
             None => unknown_method(&request),
-        }
+        };
+        #[cfg(feature = "tracing")]
+        let taken = super::trace::instrument(&span, taken);
+        taken
     }
 
     fn hear(&self, notification: Heard) -> Option<BoxFuture<'static, ()>> {

@@ -1,0 +1,48 @@
+//! A span of `tracing` around each call, for those who subscribe.
+
+use crate::proto::client::Outcome;
+
+/// The span of one call: what the caller's task does for it, and what that
+/// leads to. It has the target `bowline`, the name `request`, and the fields
+/// `client`, `method` and, in the end, `outcome`.
+pub(crate) struct CallSpan {
+    #[cfg(feature = "tracing")]
+    span: tracing::Span,
+}
+
+#[cfg(feature = "tracing")]
+impl CallSpan {
+    pub(crate) fn new(client: &str, method: &str) -> Self {
+        let outcome = tracing::field::Empty;
+        Self {
+            span: tracing::info_span!(target: "bowline", "request", client, method, outcome),
+        }
+    }
+
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.span.in_scope(work)
+    }
+
+    /// Says how the call ended.
+    pub(crate) fn end(&self, outcome: &Outcome) {
+        let outcome = match outcome {
+            Outcome::Result(_) => "result",
+            Outcome::Refused(_) => "refused",
+            Outcome::Failed(_) => "failed",
+        };
+        self.span.record("outcome", outcome);
+    }
+}
+
+#[cfg(not(feature = "tracing"))]
+impl CallSpan {
+    pub(crate) fn new(_: &str, _: &str) -> Self {
+        Self {}
+    }
+
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        work()
+    }
+
+    pub(crate) fn end(&self, _: &Outcome) {}
+}
