@@ -36,8 +36,39 @@ pub fn missing_capability(rules: &Rules, required: ClientCapabilities) -> ErrorO
         Era::Stateless => code::MISSING_CLIENT_CAPABILITY,
         Era::Handshake => code::INVALID_REQUEST,
     };
-    let error = ErrorObject::new(code, "The request needs a capability of the client");
+    let message = match &*names_of(&required) {
+        [] => "The request needs a capability of the client".to_owned(),
+        [one] => format!("The request needs the capability {one} of the client"),
+        several => {
+            let several = several.join(", ");
+            format!("The request needs the capabilities {several} of the client")
+        }
+    };
+    let error = ErrorObject::new(code, message);
     with_data(error, &MissingCapabilityData::new(required))
+}
+
+/// The paths of capabilities, as people and their documents have them. The ways
+/// to ask users and models count, where they are named, and not those they are
+/// ways of.
+fn names_of(capabilities: &ClientCapabilities) -> Vec<&'static str> {
+    const NAMES: [&str; 7] = [
+        "elicitation.form",
+        "elicitation.url",
+        "elicitation",
+        "sampling.tools",
+        "sampling.context",
+        "sampling",
+        "roots",
+    ];
+    let mut names: Vec<&'static str> = Vec::new();
+    for name in NAMES {
+        let is_way_of = |known: &&str| known.split('.').next() == Some(name);
+        if capabilities.has(name) && !names.iter().any(is_way_of) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// We do not speak the version. `supported` may name those of either era.
@@ -167,6 +198,8 @@ mod tests {
         let required = serde_json::from_str(r#"{"elicitation":{"url":{}}}"#).unwrap();
         let error = missing_capability(Revision::LATEST.rules(), required);
         assert_eq!(error.code, -32021);
+        let message = "The request needs the capability elicitation.url of the client";
+        assert_eq!(error.message, message);
         assert_eq!(
             error.data.unwrap().get(),
             r#"{"requiredCapabilities":{"elicitation":{"url":{}}}}"#

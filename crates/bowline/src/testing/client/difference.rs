@@ -103,7 +103,9 @@ fn failed(error: &TestError, dialect: &Dialect) -> String {
     let Some(refused) = refused else {
         return format!("error {error}");
     };
-    let lacking = refused.message == "The request needs a capability of the client";
+    let lacking = refused
+        .message
+        .starts_with("The request needs the capabilit");
     if lacking || error.reason() == Some(Reason::CapabilityNotSupported) {
         return LACKING.to_owned();
     }
