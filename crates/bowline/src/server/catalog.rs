@@ -27,6 +27,19 @@ pub(crate) struct Catalog {
     pub(crate) prompts: Arc<Shelf<Prompt>>,
 }
 
+impl Catalog {
+    /// The scopes that reading what is at a URI takes: those of the resource
+    /// there, or of the first template that fits.
+    pub(crate) fn resource_scopes(&self, uri: &str) -> &[Box<str>] {
+        if let Some(resource) = self.resources.get(uri) {
+            return &resource.shared.scopes;
+        }
+        let mut templates = self.templates.items().iter();
+        let fitting = templates.find(|it| it.shared.pattern.read(uri).is_some());
+        fitting.map_or(&[], |template| &template.shared.scopes)
+    }
+}
+
 /// Things of one kind, each with a name of its own.
 pub(crate) struct Shelf<T> {
     items: Vec<T>,

@@ -8,7 +8,7 @@ use super::{
     request::{Request, Taken, Voices, later},
     service::Core,
     talk::voice::Voice,
-    tools::check_needs,
+    tools::{check_needs, check_scopes},
 };
 use crate::proto::{
     jsonrpc::{ErrorObject, code},
@@ -22,6 +22,7 @@ enum Found<'a> {
     Blanks {
         names: Vec<&'a str>,
         needs: Needs,
+        scopes: &'a [Box<str>],
         completers: &'a Completers,
     },
     /// A resource, in which nothing is left to fill in.
@@ -43,8 +44,10 @@ impl Core {
             Found::Blanks {
                 names,
                 needs,
+                scopes,
                 completers,
             } => {
+                check_scopes(scopes, &request.granted)?;
                 check_needs(needs, &request.context)?;
                 if !names.contains(&argument.name.as_str()) {
                     return Err(unknown_argument(&argument.name));
@@ -79,6 +82,7 @@ fn find<'a>(
             Ok(Found::Blanks {
                 names: arguments.map(|argument| argument.name.as_str()).collect(),
                 needs: prompt.shared.needs,
+                scopes: &prompt.shared.scopes,
                 completers: &prompt.shared.completers,
             })
         }
@@ -87,6 +91,7 @@ fn find<'a>(
                 return Ok(Found::Blanks {
                     names: template.shared.pattern.names().collect(),
                     needs: template.shared.needs,
+                    scopes: &template.shared.scopes,
                     completers: &template.shared.completers,
                 });
             }

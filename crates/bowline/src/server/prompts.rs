@@ -16,7 +16,7 @@ use super::{
     route::Part,
     service::{Core, Service},
     talk::{ServerContext, voice::Voice},
-    tools::{check_needs, on_the_wire, settle_or_refuse},
+    tools::{check_needs, check_scopes, on_the_wire, settle_or_refuse},
 };
 use crate::proto::{
     jsonrpc::ErrorObject,
@@ -127,6 +127,7 @@ impl Core {
         let catalog = self.catalog();
         let found = catalog.prompts.get(&params.name);
         let prompt = found.ok_or_else(|| errors::unknown_prompt(&params.name))?;
+        check_scopes(&prompt.shared.scopes, &request.granted)?;
         check_needs(prompt.shared.needs, &request.context)?;
         let raw = params.arguments.as_ref().map(serde_json::to_vec);
         let raw = raw

@@ -101,9 +101,10 @@ pub(crate) trait Handle: Send + Sync {
     #[cfg(feature = "http-server")]
     fn param_headers(&self, tool: &str) -> Option<crate::proto::http::header::ParamHeaders>;
 
-    /// What a tool's callers must be allowed to do, for those who are not.
+    /// What a request of this method takes that names this, for those who are
+    /// not allowed to.
     #[cfg(all(feature = "auth", feature = "http-server"))]
-    fn refused_scopes(&self, tool: &str, granted: &Granted) -> Option<Vec<Box<str>>>;
+    fn refused_scopes(&self, method: &str, name: &str, granted: &Granted) -> Option<Vec<Box<str>>>;
 }
 
 /// Work whose errors are answers, too.

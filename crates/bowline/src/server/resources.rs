@@ -15,7 +15,7 @@ use super::{
     service::{Core, Service},
     talk::{Conversation, ServerContext, voice::Voice},
     template::ResourceTemplate,
-    tools::{check_needs, on_the_wire, settle_or_refuse},
+    tools::{check_needs, check_scopes, on_the_wire, settle_or_refuse},
 };
 use crate::{
     proto::{
@@ -276,6 +276,7 @@ impl Core {
     ) -> Result<Handled, ErrorObject> {
         let params: ReadResourceParams = request.read()?;
         let catalog = self.catalog();
+        check_scopes(catalog.resource_scopes(&params.uri), &request.granted)?;
         let found = self.find(&catalog, &params.uri, &request.context)?;
         // What depends on answers is kept by nobody.
         let hint = match &params.request_state {

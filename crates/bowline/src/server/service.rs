@@ -31,6 +31,8 @@ use super::{
     },
     tools::settle_or_refuse,
 };
+#[cfg(all(feature = "auth", feature = "http-server"))]
+use crate::proto::model::method;
 use crate::{
     proto::{
         model::{ListToolsParams, ResultObject},
@@ -240,10 +242,14 @@ impl Handle for Core {
     }
 
     #[cfg(all(feature = "auth", feature = "http-server"))]
-    fn refused_scopes(&self, tool: &str, granted: &Granted) -> Option<Vec<Box<str>>> {
+    fn refused_scopes(&self, method: &str, name: &str, granted: &Granted) -> Option<Vec<Box<str>>> {
         let catalog = self.catalog();
-        let scopes = &catalog.tools.get(tool)?.shared.scopes;
-        (!granted.allows(scopes)).then(|| scopes.clone())
+        let scopes = match method {
+            method::TOOLS_CALL => &*catalog.tools.get(name)?.shared.scopes,
+            method::PROMPTS_GET => &*catalog.prompts.get(name)?.shared.scopes,
+            _ => catalog.resource_scopes(name),
+        };
+        (!granted.allows(scopes)).then(|| scopes.to_vec())
     }
 }
 

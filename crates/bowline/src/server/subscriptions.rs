@@ -13,6 +13,7 @@ use super::{
     needs::Needs,
     request::{Request, Taken, Voices, later},
     service::{Core, Service},
+    tools::check_scopes,
 };
 use crate::proto::{
     jsonrpc::ErrorObject,
@@ -106,6 +107,7 @@ impl Core {
         let able = Needs::met_by(&request.context.client.capabilities);
         let may = |needs: Needs| needs.without(able).is_empty();
         let catalog = self.catalog();
+        check_scopes(catalog.resource_scopes(uri), &request.granted)?;
         let mut templates = catalog.templates.items().iter();
         let granted = match catalog.resources.get(uri) {
             Some(resource) => may(resource.shared.needs),

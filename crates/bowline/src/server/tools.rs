@@ -314,7 +314,7 @@ impl End {
 }
 
 /// The caller must be allowed to, where callers are asked.
-fn check_scopes(scopes: &[Box<str>], granted: &Granted) -> Result<(), ErrorObject> {
+pub(super) fn check_scopes(scopes: &[Box<str>], granted: &Granted) -> Result<(), ErrorObject> {
     if granted.allows(scopes) {
         return Ok(());
     }

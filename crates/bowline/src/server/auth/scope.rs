@@ -18,6 +18,11 @@ pub(crate) fn problem(name: &str) -> Option<String> {
     (name == OFFLINE).then(|| format!("{OFFLINE} is not for resources to ask for"))
 }
 
+/// What is wrong with the first of these names that is none.
+pub(crate) fn problem_in(names: &[Box<str>]) -> Option<String> {
+    names.iter().find_map(|name| problem(name))
+}
+
 /// Adds those names that are not there yet, in their order.
 pub(crate) fn add<'a>(all: &mut Vec<Box<str>>, names: impl IntoIterator<Item = &'a str>) {
     for name in names {

@@ -39,8 +39,8 @@ pub(super) async fn admit(inner: &Inner, parts: &mut Parts) -> Option<Response<B
     }
 }
 
-/// Refuses to call a tool whose scopes the token lacks, while the whole answer
-/// can still be a refusal. Among others in a batch, it is answered by itself.
+/// Refuses to call a tool, or to read or get something else, whose scopes the
+/// token lacks, while the whole answer can still be a refusal. Among others in a batch, it is answered by itself.
 pub(super) fn admit_call(inner: &Inner, parts: &Parts, body: &Bytes) -> Option<Response<Body>> {
     let protection = inner.options.protection.as_ref()?;
     let Ok(Messages::One(message)) = split(body) else {
@@ -49,13 +49,20 @@ pub(super) fn admit_call(inner: &Inner, parts: &Parts, body: &Bytes) -> Option<R
     let Ok(Envelope::Request { id, method, params }) = scan(message) else {
         return None;
     };
-    if method != method::TOOLS_CALL {
+    let scoped = [
+        method::TOOLS_CALL,
+        method::RESOURCES_READ,
+        method::RESOURCES_SUBSCRIBE,
+        method::PROMPTS_GET,
+    ];
+    if !scoped.contains(&&*method) {
         return None;
     }
     // Whoever reads the params says what is wrong with them.
     let call = decode::<Named<'_>>(params?).ok()?;
     let granted = Granted::over_http(&parts.extensions);
-    let lacking = inner.handle.refused_scopes(&call.name, &granted)?;
+    let name = call.name.or(call.uri)?;
+    let lacking = inner.handle.refused_scopes(&method, &name, &granted)?;
     let refused = Refused::Insufficient(protection.all_scopes(&lacking));
     let scheme = granted.grant().map_or(Scheme::Bearer, Scheme::of);
     Some(refusal(protection, Some(&id), &(refused, scheme)))
@@ -80,6 +87,8 @@ fn refusal(
 /// What a call names, without being copied.
 #[derive(Deserialize)]
 struct Named<'a> {
-    #[serde(borrow)]
-    name: std::borrow::Cow<'a, str>,
+    #[serde(borrow, default)]
+    name: Option<std::borrow::Cow<'a, str>>,
+    #[serde(borrow, default)]
+    uri: Option<std::borrow::Cow<'a, str>>,
 }

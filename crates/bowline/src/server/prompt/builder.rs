@@ -10,6 +10,7 @@ use crate::{
     proto::model::{self, Icon, Meta},
     server::{
         Conversation, ServerContext,
+        auth::scope,
         completion::{Completers, CompletionContext, Completions},
         error::{Error, Result},
         limits::Limits,
@@ -29,6 +30,7 @@ pub struct Draft<S, A> {
 struct Parts {
     definition: model::Prompt,
     needs: Needs,
+    scopes: Vec<Box<str>>,
     limits: Limits,
     completers: Completers,
     problem: Option<String>,
@@ -40,6 +42,7 @@ impl<S: 'static> Draft<S, Arguments> {
             parts: Parts {
                 definition: model::Prompt::new(name),
                 needs: Needs::default(),
+                scopes: Vec::new(),
                 limits: Limits::default(),
                 completers: Completers::default(),
                 problem: None,
@@ -103,6 +106,17 @@ impl<S: 'static, A> Draft<S, A> {
         self
     }
 
+    /// What a caller's token must allow, over HTTP; one more scope each time.
+    /// Requests without it are refused before anything runs, with a challenge that
+    /// names all scopes that it takes; so are those without any token. Where
+    /// there are no tokens, on stdio and in memory, it means nothing.
+    ///
+    /// It is listed to everybody, so that clients can ask for more.
+    pub fn scope(mut self, scope: &str) -> Self {
+        scope::add(&mut self.parts.scopes, [scope]);
+        self
+    }
+
     /// How much getting it may do.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.parts.limits = limits;
@@ -149,6 +163,7 @@ impl<S: 'static, A: DeserializeOwned + Send + 'static> Draft<S, A> {
             shared: Arc::new(Shared {
                 definition: parts.definition,
                 needs: parts.needs,
+                scopes: parts.scopes,
                 limits: parts.limits,
                 completers: parts.completers,
                 get: Arc::new(move |arguments: Arguments, context: ServerContext| {
@@ -173,6 +188,9 @@ impl Parts {
     fn problem(&self) -> Option<String> {
         if self.problem.is_some() {
             return self.problem.clone();
+        }
+        if let Some(problem) = scope::problem_in(&self.scopes) {
+            return Some(problem);
         }
         if self.definition.name.is_empty() {
             return Some("it has no name".to_owned());

@@ -55,6 +55,7 @@ pub struct Prompt<S = ()> {
 pub(crate) struct Shared {
     pub(crate) definition: model::Prompt,
     pub(crate) needs: Needs,
+    pub(crate) scopes: Vec<Box<str>>,
     pub(crate) limits: Limits,
     pub(crate) completers: Completers,
     pub(crate) get: Work<Arguments, GetPromptResult>,
@@ -98,6 +99,11 @@ impl<S> Prompt<S> {
     /// What a client must be able to do to see and get it.
     pub fn needs(&self) -> impl Iterator<Item = Need> {
         self.shared.needs.iter()
+    }
+
+    /// The scopes that getting it takes.
+    pub fn scopes(&self) -> impl Iterator<Item = &str> {
+        self.shared.scopes.iter().map(|scope| &**scope)
     }
 }
 

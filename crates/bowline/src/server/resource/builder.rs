@@ -10,6 +10,7 @@ use crate::{
     },
     server::{
         Conversation, ServerContext,
+        auth::scope,
         error::Result,
         limits::Limits,
         needs::{Need, Needs},
@@ -24,6 +25,7 @@ use crate::{
 pub struct Draft {
     definition: model::Resource,
     needs: Needs,
+    scopes: Vec<Box<str>>,
     limits: Limits,
     hint: Option<CacheHint>,
 }
@@ -33,6 +35,7 @@ impl Draft {
         Self {
             definition: model::Resource::new(uri, name),
             needs: Needs::default(),
+            scopes: Vec::new(),
             limits: Limits::default(),
             hint: None,
         }
@@ -89,6 +92,17 @@ impl Draft {
         self
     }
 
+    /// What a caller's token must allow, over HTTP; one more scope each time.
+    /// Requests without it are refused before anything runs, with a challenge that
+    /// names all scopes that it takes; so are those without any token. Where
+    /// there are no tokens, on stdio and in memory, it means nothing.
+    ///
+    /// It is listed to everybody, so that clients can ask for more.
+    pub fn scope(mut self, scope: &str) -> Self {
+        scope::add(&mut self.scopes, [scope]);
+        self
+    }
+
     /// How much reading it may do.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -142,12 +156,13 @@ impl Draft {
     }
 
     fn finish<S>(self, read: Work<About, ReadResourceResult>) -> Resource<S> {
-        let problem = uri_problem(&self.definition.uri);
+        let problem = uri_problem(&self.definition.uri).or_else(|| scope::problem_in(&self.scopes));
         Resource {
             state: PhantomData,
             shared: Arc::new(Shared {
                 definition: self.definition,
                 needs: self.needs,
+                scopes: self.scopes,
                 limits: self.limits,
                 hint: self.hint,
                 read,

@@ -51,6 +51,7 @@ pub struct Resource<S = ()> {
 pub(crate) struct Shared {
     pub(crate) definition: model::Resource,
     pub(crate) needs: Needs,
+    pub(crate) scopes: Vec<Box<str>>,
     pub(crate) limits: Limits,
     pub(crate) hint: Option<CacheHint>,
     pub(crate) read: Work<About, ReadResourceResult>,
@@ -100,6 +101,11 @@ impl<S> Resource<S> {
     /// What a client must be able to do to see and read it.
     pub fn needs(&self) -> impl Iterator<Item = Need> {
         self.shared.needs.iter()
+    }
+
+    /// The scopes that reading it takes.
+    pub fn scopes(&self) -> impl Iterator<Item = &str> {
+        self.shared.scopes.iter().map(|scope| &**scope)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     },
     server::{
         Conversation, ServerContext,
+        auth::scope,
         completion::{Completers, CompletionContext, Completions},
         error::Result,
         limits::Limits,
@@ -32,6 +33,7 @@ pub struct Draft<S, V> {
 struct Parts {
     definition: model::ResourceTemplate,
     needs: Needs,
+    scopes: Vec<Box<str>>,
     limits: Limits,
     hint: Option<CacheHint>,
     completers: Completers,
@@ -43,6 +45,7 @@ impl<S: 'static> Draft<S, Variables> {
             parts: Parts {
                 definition: model::ResourceTemplate::new(uri_template, name),
                 needs: Needs::default(),
+                scopes: Vec::new(),
                 limits: Limits::default(),
                 hint: None,
                 completers: Completers::default(),
@@ -108,6 +111,17 @@ impl<S: 'static, V> Draft<S, V> {
         self
     }
 
+    /// What a caller's token must allow, over HTTP; one more scope each time.
+    /// Requests without it are refused before anything runs, with a challenge that
+    /// names all scopes that it takes; so are those without any token. Where
+    /// there are no tokens, on stdio and in memory, it means nothing.
+    ///
+    /// It is listed to everybody, so that clients can ask for more.
+    pub fn scope(mut self, scope: &str) -> Self {
+        scope::add(&mut self.parts.scopes, [scope]);
+        self
+    }
+
     /// How much reading may do.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.parts.limits = limits;
@@ -168,6 +182,7 @@ impl<S: 'static, V: DeserializeOwned + Send + 'static> Draft<S, V> {
                 definition: parts.definition,
                 pattern: pattern.unwrap_or_else(|_| Pattern::refusing()),
                 needs: parts.needs,
+                scopes: parts.scopes,
                 limits: parts.limits,
                 hint: parts.hint,
                 completers: parts.completers,
@@ -194,7 +209,9 @@ impl Parts {
         let unknown = self.completers.names().find(|name| !names.contains(name));
         let unknown =
             unknown.map(|name| format!("it completes {name:?}, and has no such variable"));
-        unknown.or_else(|| crate::server::resource::uri_problem(&self.definition.uri_template))
+        unknown
+            .or_else(|| crate::server::resource::uri_problem(&self.definition.uri_template))
+            .or_else(|| scope::problem_in(&self.scopes))
     }
 }
 

@@ -58,6 +58,7 @@ pub(crate) struct Shared {
     pub(crate) definition: model::ResourceTemplate,
     pub(crate) pattern: Pattern,
     pub(crate) needs: Needs,
+    pub(crate) scopes: Vec<Box<str>>,
     pub(crate) limits: Limits,
     pub(crate) hint: Option<CacheHint>,
     pub(crate) completers: Completers,
@@ -102,6 +103,11 @@ impl<S> ResourceTemplate<S> {
     /// What a client must be able to do to see and read it.
     pub fn needs(&self) -> impl Iterator<Item = Need> {
         self.shared.needs.iter()
+    }
+
+    /// The scopes that reading what matches it takes.
+    pub fn scopes(&self) -> impl Iterator<Item = &str> {
+        self.shared.scopes.iter().map(|scope| &**scope)
     }
 }
 

@@ -300,7 +300,7 @@ impl Parts {
             let why = "its name must be 1 to 128 letters, digits, `_`, `-` and `.`";
             return Some(why.to_owned());
         }
-        if let Some(problem) = self.scopes.iter().find_map(|name| scope::problem(name)) {
+        if let Some(problem) = scope::problem_in(&self.scopes) {
             return Some(problem);
         }
         let mut forms = self.elicits.iter().enumerate();

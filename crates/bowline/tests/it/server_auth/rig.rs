@@ -15,9 +15,10 @@ use bowline::{
     jose::{KeySet, SigningKey},
     proto::http::sse::{Decoder, Event},
     server::{
-        Conversation, Server, Service, Tool,
+        Conversation, Prompt, Resource, ResourceTemplate, Server, Service, Tool,
         auth::{Fetch, FetchError, Grant, JwtVerifier, Keys, Protection, ProtectionBuilder},
         http::{Body, HttpOptions, HttpService},
+        prompt::Argument,
     },
     transport::BoxFuture,
 };
@@ -192,7 +193,25 @@ pub(super) fn service(ran: &Ran) -> Service {
                 cx.confirm("Really?").await?;
                 Ok(format!("{:?}", cx.grant().and_then(|it| it.subject())))
             });
+    let plan = Resource::new("vault:///plan", "plan")
+        .scope("files:read")
+        .text("the plan");
+    let page = ResourceTemplate::new("vault:///pages/{page}", "page")
+        .scope("files:read")
+        .complete_from("page", ["one"])
+        .read(async |_, _: Conversation| Ok("a page"));
+    let open = Resource::new("vault:///open", "open").text("open");
+    let sum = Prompt::new("sum")
+        .scope("files:read")
+        .argument(Argument::new("page"))
+        .complete_from("page", ["one"])
+        .get(async |_, _: Conversation| Ok("Sum it up"));
     let server = Server::new("vault", "1").tool(whoami).tool(write).tool(ask);
+    let server = server
+        .resource(plan)
+        .resource(open)
+        .template(page)
+        .prompt(sum);
     server.build().expect("a server")
 }
 
@@ -301,7 +320,7 @@ pub(super) fn stateless(method: &str, mut params: Value) -> (Builder, String) {
     let mut request = post()
         .header("mcp-protocol-version", "2026-07-28")
         .header("mcp-method", method);
-    if let Some(name) = params["name"].as_str() {
+    if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
         request = request.header("mcp-name", name);
     }
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});

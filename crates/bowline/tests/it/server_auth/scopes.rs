@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use bowline::{
     Client,
     server::{
-        Server, Tool,
+        Conversation, Prompt, Resource, ResourceTemplate, Server, Tool,
         auth::{Grant, Protection},
         http::HttpOptions,
     },
@@ -81,6 +81,87 @@ async fn a_tools_scopes_are_checked_before_it_runs() {
     let node = with_scopes(&issuer, "files:write mcp:use files:read");
     assert_eq!(node.call("write").await.status(), 200);
     assert_eq!(node.ran.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn resources_and_prompts_have_scopes_like_tools() {
+    let issuer = Issuer::new("k");
+    let (poor, rich) = (
+        with_scopes(&issuer, "mcp:use"),
+        with_scopes(&issuer, "mcp:use files:read"),
+    );
+    let prompt = json!({"type": "ref/prompt", "name": "sum"});
+    let template = json!({"type": "ref/resource", "uri": "vault:///pages/{page}"});
+    let argument = json!({"name": "page", "value": ""});
+    for (method, params) in [
+        ("resources/read", json!({"uri": "vault:///plan"})),
+        ("resources/read", json!({"uri": "vault:///pages/1"})),
+        ("prompts/get", json!({"name": "sum"})),
+    ] {
+        let answer = poor.ask(method, params.clone()).await;
+        assert_eq!(answer.status(), 403, "{method} {params}");
+        let all = challenge("mcp:use files:read");
+        assert_eq!(answer.headers("www-authenticate"), [all]);
+        let body = answer.json().await;
+        assert_eq!(body["error"]["data"]["error"], "insufficient_scope");
+        let answer = rich.ask(method, params.clone()).await;
+        assert_eq!(answer.status(), 200, "{method} {params}");
+    }
+    for reference in [prompt, template] {
+        let params = json!({"ref": reference, "argument": argument});
+        let asked = ("completion/complete", params);
+        let refused = poor.ask(asked.0, asked.1.clone()).await.json().await;
+        assert_eq!(refused["error"]["data"]["error"], "insufficient_scope");
+        let answer = rich.ask(asked.0, asked.1).await.json().await;
+        assert_eq!(answer["result"]["completion"]["values"], json!(["one"]));
+    }
+    // Others go on, and all are listed to everybody.
+    let open = json!({"uri": "vault:///open"});
+    assert_eq!(poor.ask("resources/read", open).await.status(), 200);
+    for (method, name) in [
+        ("resources/list", "vault:///plan"),
+        ("resources/templates/list", "vault:///pages"),
+        ("prompts/list", "sum"),
+    ] {
+        let listed = poor.ask(method, json!({})).await.text().await;
+        assert!(listed.contains(name), "{listed}");
+    }
+}
+
+#[tokio::test]
+async fn watching_a_resource_takes_its_scopes() {
+    let issuer = Issuer::new("k");
+    let rich = issuer.token_with(|it| it["scope"] = "mcp:use files:read".into());
+    let (poor, rich) = (issuer.token("ada"), rich);
+    let node = issuer.node();
+    let session = Session::open(&node.bearing(&poor), "2025-11-25").await;
+    let watch = |id: u32, uri: &str| {
+        let params = json!({"uri": uri});
+        json!({"jsonrpc": "2.0", "id": id, "method": "resources/subscribe", "params": params})
+    };
+    let uri = "vault:///plan";
+    assert_eq!(session.post(&watch(1, uri)).await.status(), 403);
+    let session = session.at(&node.bearing(&rich));
+    assert_eq!(session.post(&watch(2, uri)).await.status(), 200);
+}
+
+#[test]
+fn the_scopes_of_resources_and_prompts_must_be_ones() {
+    let named = "a b";
+    let plan = Resource::new("vault:///plan", "plan").scope(named).text("");
+    let page = ResourceTemplate::new("vault:///{page}", "page").scope(named);
+    let page = page.read(async |_, _: Conversation| Ok(""));
+    let sum = Prompt::new("sum").scope(named);
+    let sum = sum.get(async |_, _: Conversation| Ok(""));
+    assert_eq!(sum.scopes().collect::<Vec<_>>(), [named]);
+    for server in [
+        Server::new("x", "1").resource(plan).build(),
+        Server::new("x", "1").template(page).build(),
+        Server::new("x", "1").prompt(sum).build(),
+    ] {
+        let error = server.expect_err("that is no scope").to_string();
+        assert!(error.contains("scope"), "{error}");
+    }
 }
 
 #[tokio::test]
