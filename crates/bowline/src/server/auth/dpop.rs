@@ -1,16 +1,16 @@
 //! Tokens that are bound to a key, and the proofs that it is at hand (RFC 9449).
 
 use std::{
-    collections::{HashSet, VecDeque},
-    sync::{Mutex, PoisonError},
-    time::Duration,
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, SystemTime},
 };
 
 use http::{HeaderName, Uri, request::Parts};
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::{AccessToken, address::Address, refused::Refused};
+use super::{AccessToken, Grant, address::Address, nonce::Nonces, refused::Refused};
 use crate::jose::{Compact, digest};
 
 /// What proofs may be signed with.
@@ -19,9 +19,11 @@ pub(super) const ALGORITHMS: [&str; 5] = ["ES256", "ES384", "EdDSA", "PS256", "R
 const HEADER: HeaderName = HeaderName::from_static("dpop");
 /// How old a proof may be, and how far ahead of us its maker's clock.
 const WINDOW: Duration = Duration::from_secs(60);
-/// How many proofs are remembered. If more come within the window, the oldest
-/// are forgotten first.
+/// How many proofs are remembered. If more come within the window, they are
+/// refused: a proof that is forgotten could be used once more.
 const MOST_KEPT: usize = 100_000;
+/// How many of these may be one principal's, so that nobody shuts out others.
+const MOST_OF_ONE: usize = MOST_KEPT / 4;
 /// The longest name of a proof.
 const LONGEST_NAME: usize = 256;
 
@@ -33,28 +35,48 @@ struct Claims {
     htu: String,
     iat: f64,
     ath: String,
+    #[serde(default)]
+    nonce: Option<String>,
 }
 
-/// The proofs that have been used.
-#[derive(Default)]
+/// What proofs must be like, and those that have been used.
 pub(super) struct Proofs {
+    /// Where they must repeat what we gave.
+    nonces: Option<Nonces>,
     used: Mutex<Used>,
 }
 
+/// Proofs that have been used, until they are too old to be used again.
 #[derive(Default)]
 struct Used {
-    names: HashSet<String>,
-    order: VecDeque<(Instant, String)>,
+    /// Whose they are, by their names.
+    names: HashMap<Arc<str>, Arc<str>>,
+    /// The same by the time at which they can be forgotten.
+    by_end: BTreeSet<(Instant, Arc<str>)>,
+    /// How many each principal has.
+    counts: HashMap<Arc<str>, usize>,
 }
 
 impl Proofs {
+    pub(super) fn new(nonces: Option<Nonces>) -> Self {
+        Self {
+            nonces,
+            used: Mutex::default(),
+        }
+    }
+
+    /// The nonce that proofs must have now, if they must have one.
+    pub(super) fn nonce(&self) -> Option<String> {
+        self.nonces.as_ref().map(Nonces::current)
+    }
+
     /// Checks the proof that a request brings: that it was made for this
     /// request and this token, now, by the key that the token is bound to; and
     /// that it was not used before. It is taken out of the request.
     pub(super) fn check(
         &self,
         parts: &mut Parts,
-        (token, key): (AccessToken<'_>, &str),
+        (token, grant, key): (AccessToken<'_>, &Grant, &str),
         resource: &Address,
     ) -> Result<(), Refused> {
         let http::header::Entry::Occupied(entry) = parts.headers.entry(HEADER) else {
@@ -73,35 +95,60 @@ impl Proofs {
         if claims.ath != digest(token.secret().as_bytes()) {
             return Err(Refused::BadProof("the proof is for another token"));
         }
-        if !is_recent(claims.iat) {
-            return Err(Refused::BadProof("the proof is too old, or not made yet"));
+        let left = time_left(claims.iat);
+        let left = left.ok_or(Refused::BadProof("the proof is too old, or not made yet"))?;
+        let nonce = claims.nonce.as_deref().unwrap_or_default();
+        if self.nonces.as_ref().is_some_and(|it| !it.knows(nonce)) {
+            return Err(Refused::UseNonce);
         }
         // Names are the maker's own, so that each key has its own.
         let name = digest(format!("{key} {}", claims.jti).as_bytes());
-        if !self.is_first(name) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.add(&name, &grant.principal(), left)
+    }
+}
+
+impl Used {
+    /// Remembers a proof, which must be the first of that name.
+    fn add(&mut self, name: &str, principal: &str, left: Duration) -> Result<(), Refused> {
+        let now = Instant::now();
+        self.forget(now);
+        if self.names.contains_key(name) {
             return Err(Refused::BadProof("the proof was used before"));
         }
+        let own = self.counts.get(principal).copied().unwrap_or_default();
+        if self.names.len() >= MOST_KEPT || own >= MOST_OF_ONE {
+            return Err(Refused::Unavailable);
+        }
+        let principal = match self.counts.get_key_value(principal) {
+            Some((known, _)) => Arc::clone(known),
+            None => principal.into(),
+        };
+        let name: Arc<str> = name.into();
+        *self.counts.entry(Arc::clone(&principal)).or_default() += 1;
+        self.by_end.insert((now + left, Arc::clone(&name)));
+        self.names.insert(name, principal);
         Ok(())
     }
 
-    /// Remembers a proof. Says whether it is the first of that name.
-    fn is_first(&self, name: String) -> bool {
-        let now = Instant::now();
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some((since, _)) = used.order.front() {
-            // Both ends of the window: a proof may be made ahead of time.
-            if now - *since < 2 * WINDOW && used.order.len() < MOST_KEPT {
-                break;
-            }
-            if let Some((_, old)) = used.order.pop_front() {
-                used.names.remove(&old);
+    /// Forgets those that are too old to be used again.
+    fn forget(&mut self, now: Instant) {
+        while let Some((end, _)) = self.by_end.first()
+            && *end < now
+        {
+            let Some((_, name)) = self.by_end.pop_first() else {
+                return;
+            };
+            let Some(principal) = self.names.remove(&name) else {
+                continue;
+            };
+            if let Some(count) = self.counts.get_mut(&principal) {
+                *count -= 1;
+                if *count == 0 {
+                    self.counts.remove(&principal);
+                }
             }
         }
-        if !used.names.insert(name.clone()) {
-            return false;
-        }
-        used.order.push_back((now, name));
-        true
     }
 }
 
@@ -133,12 +180,70 @@ fn is_here(address: &str, came: &Uri, resource: &Address) -> bool {
     let Ok(address) = address.parse::<Uri>() else {
         return false;
     };
+    let authority = address.authority().map_or("", |it| it.as_str());
+    // A name before the host is for people to misread.
+    if authority.contains('@') {
+        return false;
+    }
     let path = address.path();
     resource.has_origin_of(&address) && (path == resource.path() || path == came.path())
 }
 
-fn is_recent(made: f64) -> bool {
-    let now = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
-    let now = now.unwrap_or_default().as_secs_f64();
-    (now - made).abs() <= WINDOW.as_secs_f64()
+/// How long a proof can still be used; nothing where it is too old, or made for
+/// later.
+fn time_left(made: f64) -> Option<Duration> {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let age = now.unwrap_or_default().as_secs_f64() - made;
+    let window = WINDOW.as_secs_f64();
+    if age.abs() > window {
+        return None;
+    }
+    Duration::try_from_secs_f64(window - age).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(used: &mut Used, name: usize, principal: &str) -> Result<(), Refused> {
+        used.add(&name.to_string(), principal, WINDOW)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_proof_is_forgotten_while_it_could_be_used_again() {
+        let mut used = Used::default();
+        let everybody = MOST_KEPT / MOST_OF_ONE;
+        for name in 0..MOST_KEPT {
+            let principal = (name % everybody).to_string();
+            add(&mut used, name, &principal).expect("there is room");
+        }
+        assert_eq!(add(&mut used, MOST_KEPT, "x"), Err(Refused::Unavailable));
+        let again = Refused::BadProof("the proof was used before");
+        assert_eq!(add(&mut used, 0, "0"), Err(again));
+        tokio::time::advance(WINDOW + Duration::from_secs(1)).await;
+        add(&mut used, MOST_KEPT, "x").expect("the others are too old");
+        assert_eq!((used.names.len(), used.counts.len()), (1, 1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_takes_the_room_of_others() {
+        let mut used = Used::default();
+        let taken = (0..MOST_KEPT).take_while(|name| add(&mut used, *name, "one").is_ok());
+        assert_eq!(taken.count(), MOST_OF_ONE);
+        add(&mut used, MOST_KEPT, "another").expect("there is room for others");
+    }
+
+    #[test]
+    fn addresses_with_a_user_are_of_nowhere() {
+        let resource = Address::parse("https://mcp.example.com/mcp").expect("an address");
+        let came = Uri::from_static("/mcp");
+        assert!(is_here("https://mcp.example.com/mcp?a", &came, &resource));
+        for address in [
+            "https://user@mcp.example.com/mcp",
+            "https://user:secret@mcp.example.com/mcp",
+            "https://@mcp.example.com/mcp",
+        ] {
+            assert!(!is_here(address, &came, &resource), "{address}");
+        }
+    }
 }

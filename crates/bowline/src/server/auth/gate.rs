@@ -8,6 +8,7 @@ use super::{
     scope,
     token::{self, Presented, Scheme},
 };
+use crate::jose::Compact;
 
 impl Protection {
     /// Says what a request's sender may do here. The token is taken out of the
@@ -24,7 +25,7 @@ impl Protection {
     }
 
     async fn judge(&self, presented: &Presented, parts: &mut Parts) -> Result<Grant, Refused> {
-        let grant = self.verify(AccessToken(&presented.token)).await?;
+        let grant = self.verify(AccessToken(presented.token.expose())).await?;
         let grant = grant.under(self.hierarchy().cloned());
         match (presented.scheme, grant.key(), self.proofs()) {
             (Scheme::Bearer, None, _) => {}
@@ -32,7 +33,7 @@ impl Protection {
                 return Err(Refused::Invalid("the token is bound to a key"));
             }
             (Scheme::Dpop, Some(key), Some(proofs)) => {
-                let bound = (AccessToken(&presented.token), key);
+                let bound = (AccessToken(presented.token.expose()), &grant, key);
                 proofs.check(parts, bound, self.address())?;
             }
             (Scheme::Dpop, _, _) => {
@@ -47,28 +48,58 @@ impl Protection {
 
     /// Has the token verified by whoever knows its issuer, and checks what must
     /// hold whoever that was.
+    ///
+    /// Those who verify it by themselves are all asked. An issuer is shown it
+    /// only where it is the one that the token names, or where the token names
+    /// none and is such as this issuer gives.
     async fn verify(&self, token: AccessToken<'_>) -> Result<Grant, Refused> {
+        let named = Compact::read(token.secret()).ok();
+        let named = named.and_then(|token| token.claimed_issuer());
+        let mut refused = None;
+        let mut shown = false;
         for verifier in self.verifiers() {
-            let grant = match verifier.verify(token).await {
-                Ok(grant) => grant,
-                Err(Refusal::NotOurs) => continue,
+            let shows = verifier.opaque_prefix();
+            if let Some(prefix) = shows {
+                let is_its_own = match &named {
+                    Some(issuer) => **issuer == *verifier.issuer(),
+                    None => token.secret().starts_with(prefix) && (!shown || self.shares_opaque()),
+                };
+                if !is_its_own {
+                    continue;
+                }
+                shown = true;
+            }
+            let goes_on = shows.is_some() && named.is_none() && self.shares_opaque();
+            match verifier.verify(token).await {
+                Ok(grant) => return self.accept(grant, verifier.issuer()),
+                Err(Refusal::NotOurs) => {}
+                Err(Refusal::Invalid(why)) if goes_on => {
+                    refused.get_or_insert(Refused::Invalid(why));
+                }
+                // The others may know it; if none does, this one might have.
+                Err(Refusal::Unavailable) if goes_on => refused = Some(Refused::Unavailable),
                 Err(Refusal::Invalid(why)) => return Err(Refused::Invalid(why)),
                 Err(Refusal::Unavailable) => return Err(Refused::Unavailable),
-            };
-            if grant.issuer() != verifier.issuer() {
-                return Err(Refused::Invalid("the token is from another issuer"));
             }
-            let ours = |audience: &str| self.audiences().iter().any(|it| **it == *audience);
-            if !grant.audiences().any(ours) {
-                return Err(Refused::Invalid("the token is for another audience"));
-            }
-            let named = |name: Option<&str>| name.is_some_and(|name| !name.is_empty());
-            if !named(grant.subject().or(grant.client_id())) {
-                return Err(Refused::Invalid("the token is nobody's"));
-            }
-            return Ok(grant);
         }
-        Err(Refused::Invalid("the token is from no issuer known here"))
+        let unknown = Refused::Invalid("the token is from no issuer known here");
+        Err(refused.unwrap_or(unknown))
+    }
+
+    /// Checks what must hold of every grant.
+    fn accept(&self, grant: Grant, issuer: &str) -> Result<Grant, Refused> {
+        if grant.issuer() != issuer {
+            return Err(Refused::Invalid("the token is from another issuer"));
+        }
+        let ours = |audience: &str| self.audiences().iter().any(|it| **it == *audience);
+        if !grant.audiences().any(ours) {
+            return Err(Refused::Invalid("the token is for another audience"));
+        }
+        let named = |name: Option<&str>| name.is_some_and(|name| !name.is_empty());
+        if !named(grant.subject().or(grant.client_id())) {
+            return Err(Refused::Invalid("the token is nobody's"));
+        }
+        Ok(grant)
     }
 
     /// All scopes that a call takes: those of every request, and its own.

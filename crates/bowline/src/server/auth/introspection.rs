@@ -9,12 +9,14 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
-use http::{Method, Request, header};
+use http::{HeaderValue, Method, Request, header};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use super::{AccessToken, Fetch, Grant, Refusal, TokenVerifier, claims, fetch::Limited};
-use crate::{jose::digest, transport::BoxFuture};
+use super::{
+    AccessToken, Fetch, Grant, Refusal, TokenVerifier, claims, fetch::Limited, throttle::Throttle,
+};
+use crate::{jose::digest, proto::auth::Secret, transport::BoxFuture};
 
 /// How long an answer is believed: for as long, a token that was revoked is
 /// still good here.
@@ -24,15 +26,27 @@ const MOST_KEPT: usize = 10_000;
 
 /// Asks the issuer about every token.
 ///
-/// Answers are believed for 15 seconds, or as long as is [said](Self::believed_for).
-/// They are kept under a digest of the token, not under the token.
+/// Answers, good and bad ones, are believed for 15 seconds, or as long as is
+/// [said](Self::believed_for). They are kept under a digest of the token, not
+/// under the token. However many requests bring a token, there is one question
+/// about it at a time.
+///
+/// The issuer is asked about 100 tokens a second and 32 at once, unless
+/// [others](Self::max_calls_per_second) are [given](Self::max_concurrent_calls).
+/// Requests beyond that get 503, but for those whose tokens were good before.
+///
+/// Whoever is shown a token can use it, so that one whose issuer can be read is
+/// shown to no other. Where several issuers have tokens that cannot be read,
+/// each needs a [prefix](Self::token_prefix).
 pub struct Introspection {
     issuer: Box<str>,
     endpoint: Box<str>,
     fetch: Limited,
-    credentials: Box<str>,
+    credentials: Secret,
     audience: Option<Box<str>>,
+    prefix: Box<str>,
     believed: Duration,
+    throttle: Throttle,
     answers: Mutex<HashMap<String, Answer>>,
 }
 
@@ -52,13 +66,16 @@ impl Introspection {
     ) -> Self {
         // Both parts are encoded like forms first: RFC 6749, 2.3.1.
         let pair = format!("{}:{}", form_encoded(client_id), form_encoded(secret));
+        let pair = Secret::new(pair);
         Self {
             issuer: issuer.into(),
             endpoint: endpoint.into(),
             fetch: Limited::new(fetch),
-            credentials: format!("Basic {}", STANDARD.encode(pair)).into(),
+            credentials: Secret::new(format!("Basic {}", STANDARD.encode(pair.expose()))),
             audience: None,
+            prefix: Box::default(),
             believed: BELIEVED,
+            throttle: Throttle::new(),
             answers: Mutex::default(),
         }
     }
@@ -78,17 +95,43 @@ impl Introspection {
         self
     }
 
+    /// What all tokens of this issuer begin with, if they are not signed ones
+    /// that name it. The issuer is asked about no others.
+    #[must_use]
+    pub fn token_prefix(mut self, prefix: &str) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    /// How many tokens the issuer is asked about at once, at most.
+    #[must_use]
+    pub fn max_concurrent_calls(mut self, most: usize) -> Self {
+        self.throttle.set_concurrent(most);
+        self
+    }
+
+    /// How many tokens the issuer is asked about in a second, at most. Those
+    /// that were good before do not count.
+    #[must_use]
+    pub fn max_calls_per_second(mut self, most: u32) -> Self {
+        self.throttle.set_per_second(most);
+        self
+    }
+
     async fn judge(&self, token: AccessToken<'_>) -> Result<Grant, Refusal> {
         let key = digest(token.secret().as_bytes());
         if let Some(said) = self.remembered(&key) {
             return said;
         }
-        let said = self.ask(token).await;
-        // What could not be known may be known the next time.
-        if !matches!(said, Err(Refusal::Unavailable)) {
-            self.remember(key, &said);
-        }
-        said
+        let asking = async {
+            let said = self.ask(token).await;
+            // What could not be known may be known the next time.
+            if !matches!(said, Err(Refusal::Unavailable)) {
+                self.remember(key.clone(), &said);
+            }
+            said
+        };
+        self.throttle.ask(&key, self.was_good(&key), asking).await
     }
 
     async fn ask(&self, token: AccessToken<'_>) -> Result<Grant, Refusal> {
@@ -96,12 +139,15 @@ impl Introspection {
             "token={}&token_type_hint=access_token",
             form_encoded(token.secret())
         );
+        let credentials = HeaderValue::from_str(self.credentials.expose());
+        let mut credentials = credentials.map_err(|_| Refusal::Unavailable)?;
+        credentials.set_sensitive(true);
         let request = Request::builder()
             .method(Method::POST)
             .uri(&*self.endpoint)
             .header(header::ACCEPT, "application/json")
             .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
-            .header(header::AUTHORIZATION, &*self.credentials)
+            .header(header::AUTHORIZATION, credentials)
             .body(Bytes::from(form));
         let request = request.map_err(|_| Refusal::Unavailable)?;
         let answer = self.fetch.fetch(request).await;
@@ -132,16 +178,26 @@ impl Introspection {
         Some(answer.said.clone())
     }
 
+    /// Whether a token was good when it was last asked about.
+    fn was_good(&self, key: &str) -> bool {
+        let answers = self.answers();
+        answers.get(key).is_some_and(|answer| answer.said.is_ok())
+    }
+
     fn remember(&self, key: String, said: &Result<Grant, Refusal>) {
         let expires = said.as_ref().ok().and_then(Grant::expires);
         let left = expires.map(|it| it.duration_since(SystemTime::now()).unwrap_or_default());
         let now = Instant::now();
         let until = now + left.map_or(self.believed, |left| left.min(self.believed));
         let mut answers = self.answers();
+        // Good ones are kept longer: that they were good counts for something.
+        if answers.len() >= MOST_KEPT {
+            answers.retain(|_, answer| answer.until > now || answer.said.is_ok());
+        }
         if answers.len() >= MOST_KEPT {
             answers.retain(|_, answer| answer.until > now);
         }
-        if answers.len() < MOST_KEPT {
+        if answers.len() < MOST_KEPT || answers.contains_key(&key) {
             let said = said.clone();
             answers.insert(key, Answer { said, until });
         }
@@ -155,6 +211,10 @@ impl Introspection {
 impl TokenVerifier for Introspection {
     fn issuer(&self) -> &str {
         &self.issuer
+    }
+
+    fn opaque_prefix(&self) -> Option<&str> {
+        Some(&self.prefix)
     }
 
     fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, Refusal>> {

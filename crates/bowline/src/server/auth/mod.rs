@@ -9,7 +9,8 @@
 //!   published for them.
 //! - `token` is what a request brings; `verifier` is who can tell whether it is
 //!   good: `jwt` with the `keys` of the issuer, `introspection` by asking it.
-//!   Both read `claims`. `dpop` checks proofs, where tokens are bound to keys.
+//!   Both read `claims`; `throttle` sees to it that issuers are not asked too
+//!   much. `dpop` checks proofs, where tokens are bound to keys, with `nonce`.
 //! - `fetch` gets what others publish, and `web_fetch` does so over the web.
 
 #[cfg(all(feature = "auth", feature = "http-server"))]
@@ -32,10 +33,14 @@ mod keys;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod metadata;
 #[cfg(all(feature = "auth", feature = "http-server"))]
+mod nonce;
+#[cfg(all(feature = "auth", feature = "http-server"))]
 mod protection;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 pub(crate) mod refused;
 pub(crate) mod scope;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+mod throttle;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 pub(crate) mod token;
 #[cfg(all(feature = "auth", feature = "http-server"))]

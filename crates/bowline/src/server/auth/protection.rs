@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{
     MetadataService, TokenVerifier, address::Address, dpop::Proofs, grant::Hierarchy, metadata,
-    scope, token::Scheme,
+    nonce::Nonces, scope, token::Scheme,
 };
 
 /// Lets nobody in without a token that is meant for this server. Cheap to
@@ -42,6 +42,7 @@ struct Inner {
     scopes: Vec<Box<str>>,
     hierarchy: Option<Hierarchy>,
     verifiers: Vec<Box<dyn TokenVerifier>>,
+    shares_opaque: bool,
     proofs: Option<Proofs>,
     document: Bytes,
 }
@@ -57,7 +58,9 @@ impl Protection {
             offered: Vec::new(),
             hierarchy: None,
             verifiers: Vec::new(),
+            shares_opaque: false,
             proofs: false,
+            nonces: None,
             name: None,
             documentation: None,
         }
@@ -106,8 +109,18 @@ impl Protection {
         &self.0.verifiers
     }
 
+    /// Whether tokens that nobody can read may be shown to several issuers.
+    pub(super) fn shares_opaque(&self) -> bool {
+        self.0.shares_opaque
+    }
+
     pub(super) fn proofs(&self) -> Option<&Proofs> {
         self.0.proofs.as_ref()
+    }
+
+    /// The nonce that proofs must have now, if they must have one.
+    pub(crate) fn nonce(&self) -> Option<String> {
+        self.proofs().and_then(Proofs::nonce)
     }
 
     pub(super) fn address(&self) -> &Address {
@@ -137,9 +150,16 @@ pub struct ProtectionBuilder {
     pub(super) offered: Vec<Box<str>>,
     hierarchy: Option<Hierarchy>,
     pub(super) verifiers: Vec<Box<dyn TokenVerifier>>,
+    shares_opaque: bool,
     pub(super) proofs: bool,
+    nonces: Option<NonceKey>,
     pub(super) name: Option<String>,
     pub(super) documentation: Option<String>,
+}
+
+enum NonceKey {
+    Random,
+    Given(Box<[u8]>),
 }
 
 impl ProtectionBuilder {
@@ -188,6 +208,33 @@ impl ProtectionBuilder {
         self
     }
 
+    /// As [`dpop`](Self::dpop), and every proof must repeat a nonce that this
+    /// server gave out a few minutes ago at most: nobody can make proofs
+    /// beforehand. Clients are told the nonce when they come without it, and
+    /// try again. The key is this process's own, so that it is for servers
+    /// that run once; others [share one](Self::dpop_nonces_with).
+    pub fn dpop_nonces(mut self) -> Self {
+        self.nonces = Some(NonceKey::Random);
+        self.dpop()
+    }
+
+    /// As [`dpop_nonces`](Self::dpop_nonces), with a secret key that all nodes
+    /// share, of 32 bytes or more.
+    pub fn dpop_nonces_with(mut self, key: &[u8]) -> Self {
+        self.nonces = Some(NonceKey::Given(key.into()));
+        self.dpop()
+    }
+
+    /// Shows a token that only its issuer can read to one issuer after the
+    /// other until one knows it. Each of them could use what it is shown, so
+    /// this is only for issuers that are run by the same people. Without this,
+    /// give each [`Introspection`](super::Introspection) the
+    /// [prefix](super::Introspection::token_prefix) of its tokens.
+    pub fn share_opaque_tokens(mut self) -> Self {
+        self.shares_opaque = true;
+        self
+    }
+
     /// A name for people, to be published.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
@@ -204,8 +251,8 @@ impl ProtectionBuilder {
     ///
     /// # Errors
     ///
-    /// Where an address or the name of a scope is none, or where nobody
-    /// verifies tokens.
+    /// Where an address or the name of a scope is none, where nobody verifies
+    /// tokens, or where it is not clear which issuer a token is shown to.
     pub fn build(self) -> Result<Protection, ProtectionError> {
         let resource = Address::parse(&self.resource)
             .map_err(|why| ProtectionError::new("resource", &self.resource, why))?;
@@ -222,12 +269,15 @@ impl ProtectionBuilder {
                 return Err(ProtectionError::new("scope", name, &why));
             }
         }
+        self.check_opaque()?;
+        let proofs = self.make_proofs()?;
         let document = Bytes::from(metadata::document(&self).to_string());
         let mut audiences = self.audiences;
         scope::add(&mut audiences, [resource.text()]);
         let metadata = resource.well_known("oauth-protected-resource");
         Ok(Protection(Arc::new(Inner {
-            proofs: self.proofs.then(Proofs::default),
+            shares_opaque: self.shares_opaque,
+            proofs,
             metadata,
             resource,
             audiences,
@@ -236,6 +286,46 @@ impl ProtectionBuilder {
             verifiers: self.verifiers,
             document,
         })))
+    }
+}
+
+impl ProtectionBuilder {
+    /// No two issuers may be shown the same tokens, unless that is allowed.
+    fn check_opaque(&self) -> Result<(), ProtectionError> {
+        let shown: Vec<_> = self
+            .verifiers
+            .iter()
+            .filter_map(|it| Some((it.issuer(), it.opaque_prefix()?)))
+            .collect();
+        for (at, (issuer, prefix)) in shown.iter().enumerate() {
+            let clash = shown[..at].iter().find(|(other, known)| {
+                other != issuer && (known.starts_with(prefix) || prefix.starts_with(known))
+            });
+            if let Some((other, _)) = clash.filter(|_| !self.shares_opaque) {
+                let why = format!(
+                    "its tokens cannot be told from those of {other:?}: give both a \
+                     `token_prefix`, or allow `share_opaque_tokens`"
+                );
+                return Err(ProtectionError::new("issuer", issuer, &why));
+            }
+        }
+        Ok(())
+    }
+
+    fn make_proofs(&self) -> Result<Option<Proofs>, ProtectionError> {
+        let refuse = |why: &str| ProtectionError::new("key of nonces for", &self.resource, why);
+        let nonces = match &self.nonces {
+            None => None,
+            Some(NonceKey::Random) => {
+                let nonces = Nonces::random();
+                Some(nonces.ok_or_else(|| refuse("the system has no random numbers"))?)
+            }
+            Some(NonceKey::Given(key)) if key.len() < 32 => {
+                return Err(refuse("it must have 32 bytes or more"));
+            }
+            Some(NonceKey::Given(key)) => Some(Nonces::new(key)),
+        };
+        Ok(self.proofs.then(|| Proofs::new(nonces)))
     }
 }
 

@@ -19,6 +19,9 @@ pub(crate) enum Refused {
     Invalid(&'static str),
     /// The token is bound to a key, and the proof is not good.
     BadProof(&'static str),
+    /// The token is bound to a key, and the proof lacks the nonce that the
+    /// answer brings.
+    UseNonce,
     /// The token is good, but not for this. These are all scopes that it takes.
     Insufficient(Vec<Box<str>>),
     /// Whether the token is good cannot be known now.
@@ -28,7 +31,9 @@ pub(crate) enum Refused {
 impl Refused {
     pub(crate) const fn status(&self) -> StatusCode {
         match self {
-            Self::NoToken | Self::Invalid(_) | Self::BadProof(_) => StatusCode::UNAUTHORIZED,
+            Self::NoToken | Self::Invalid(_) | Self::BadProof(_) | Self::UseNonce => {
+                StatusCode::UNAUTHORIZED
+            }
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
             Self::Insufficient(_) => StatusCode::FORBIDDEN,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -42,6 +47,7 @@ impl Refused {
             Self::Malformed(why) => Some(("invalid_request", why)),
             Self::Invalid(why) => Some(("invalid_token", why)),
             Self::BadProof(why) => Some(("invalid_dpop_proof", why)),
+            Self::UseNonce => Some(("use_dpop_nonce", "the proof lacks the nonce given here")),
             Self::Insufficient(_) => Some(("insufficient_scope", "the token is not for this")),
         }
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use http::{HeaderValue, header, request::Parts};
 
 use super::Grant;
+use crate::proto::auth::Secret;
 
 /// An access token, as a request brought it. It is never shown.
 #[derive(Clone, Copy)]
@@ -48,7 +49,7 @@ impl Scheme {
 /// A token that a request brought.
 pub(super) struct Presented {
     pub(super) scheme: Scheme,
-    pub(super) token: String,
+    pub(super) token: Secret,
 }
 
 /// Takes the token out of a request, so that it goes no further. It is read
@@ -88,7 +89,7 @@ fn read(value: &HeaderValue) -> Result<Option<Presented>, &'static str> {
     if !is_token(token) {
         return Err(malformed);
     }
-    let token = token.to_owned();
+    let token = Secret::from(token);
     Ok(Some(Presented { scheme, token }))
 }
 

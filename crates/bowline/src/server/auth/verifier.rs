@@ -44,6 +44,15 @@ pub trait TokenVerifier: Send + Sync + 'static {
     /// its metadata has it.
     fn issuer(&self) -> &str;
 
+    /// Which tokens are shown to the issuer to verify them, if that is done at
+    /// all: those that begin so, and whose issuer cannot be read in them. An
+    /// empty prefix is all of them. Whoever is shown a token can use it, so no
+    /// other issuer is shown those; nor any whose issuer can be read, and is
+    /// another.
+    fn opaque_prefix(&self) -> Option<&str> {
+        None
+    }
+
     /// Says what a token grants.
     ///
     /// # Errors
@@ -81,6 +90,10 @@ impl std::error::Error for Refusal {}
 impl<T: TokenVerifier + ?Sized> TokenVerifier for Arc<T> {
     fn issuer(&self) -> &str {
         (**self).issuer()
+    }
+
+    fn opaque_prefix(&self) -> Option<&str> {
+        (**self).opaque_prefix()
     }
 
     fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, Refusal>> {

@@ -78,6 +78,10 @@ fn refusal(
     for challenge in refused.challenges(protection, *scheme) {
         headers.append(header::WWW_AUTHENTICATE, challenge);
     }
+    let nonce = protection.nonce().filter(|_| *refused == Refused::UseNonce);
+    if let Some(nonce) = nonce.and_then(|it| HeaderValue::try_from(it).ok()) {
+        headers.insert("dpop-nonce", nonce);
+    }
     if *refused == Refused::Unavailable {
         headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     }

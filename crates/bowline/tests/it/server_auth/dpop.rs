@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bowline::jose::SigningKey;
+use bowline::{jose::SigningKey, server::auth::ProtectionBuilder};
 use serde_json::{Value, json};
 
 use super::rig::{Answer, Issuer, METADATA, Node, RESOURCE, base64url, now, protected, stateless};
@@ -15,11 +15,15 @@ struct Bound {
 }
 
 fn bound() -> Bound {
+    bound_by(ProtectionBuilder::dpop)
+}
+
+fn bound_by(how: fn(ProtectionBuilder) -> ProtectionBuilder) -> Bound {
     let issuer = Issuer::new("k");
     let key = SigningKey::generate().expect("random numbers");
     let thumbprint = key.public().thumbprint();
     let token = issuer.token_with(|claims| claims["cnf"] = json!({"jkt": thumbprint}));
-    let node = Node::new(protected().accept(issuer.verifier()).dpop());
+    let node = Node::new(how(protected().accept(issuer.verifier())));
     let node = node.authorized(&format!("DPoP {token}"));
     Bound { node, key, token }
 }
@@ -79,7 +83,7 @@ async fn a_proof_lets_its_token_in_once() {
 #[tokio::test]
 async fn a_proof_is_for_this_request_and_this_token() {
     let bound = bound();
-    let cases: [(&str, Value, &str); 9] = [
+    let cases: [(&str, Value, &str); 10] = [
         ("htm", json!("GET"), "another request"),
         ("htu", json!("https://evil.example/mcp"), "another request"),
         (
@@ -90,6 +94,11 @@ async fn a_proof_is_for_this_request_and_this_token() {
         (
             "htu",
             json!("https://mcp.example.com/other"),
+            "another request",
+        ),
+        (
+            "htu",
+            json!("https://eve@mcp.example.com/mcp"),
             "another request",
         ),
         ("ath", json!("AAAA"), "another token"),
@@ -133,10 +142,10 @@ async fn proofs_are_forgotten_when_they_are_too_old_to_be_used() {
     let bound = bound();
     let proof = bound.proof(|_| ());
     assert_eq!(bound.send(&[&proof]).await.status(), 200);
-    tokio::time::advance(Duration::from_secs(119)).await;
+    tokio::time::advance(Duration::from_secs(58)).await;
     bound.refuses(&[&proof], "used before").await;
     // The system's clock stands still here; the memory's does not.
-    tokio::time::advance(Duration::from_secs(2)).await;
+    tokio::time::advance(Duration::from_secs(4)).await;
     assert_eq!(bound.send(&[&proof]).await.status(), 200);
 }
 
@@ -186,4 +195,38 @@ async fn both_schemes_are_offered_and_lacking_scopes_are_told_in_the_one_used() 
         "{challenges:?}"
     );
     assert!(challenges[1].contains("mcp:use files:read files:write"));
+}
+
+#[tokio::test]
+async fn proofs_must_repeat_a_nonce_where_that_is_wanted() {
+    let shared: fn(ProtectionBuilder) -> _ = |it| it.dpop_nonces_with(&[7; 32]);
+    for how in [ProtectionBuilder::dpop_nonces, shared] {
+        let bound = bound_by(how);
+        let mut given = String::new();
+        for nonce in [Value::Null, "made up".into()] {
+            let proof = bound.proof(|claims| claims["nonce"] = nonce);
+            let answer = bound.send(&[&proof]).await;
+            assert_eq!(answer.status(), 401);
+            let challenge = answer.headers("www-authenticate")[1];
+            assert!(
+                challenge.contains("error=\"use_dpop_nonce\""),
+                "{challenge}"
+            );
+            given = answer.header("dpop-nonce").expect("a nonce").to_owned();
+        }
+        let proof = bound.proof(|claims| claims["nonce"] = given.into());
+        assert_eq!(bound.send(&[&proof]).await.status(), 200);
+        bound.refuses(&[&proof], "used before").await;
+    }
+    // Other refusals bring none.
+    let bound = bound_by(ProtectionBuilder::dpop_nonces);
+    let answer = bound.send(&[]).await;
+    assert_eq!(answer.header("dpop-nonce"), None);
+    assert!(
+        protected()
+            .accept(Issuer::new("k").verifier())
+            .dpop_nonces_with(b"short")
+            .build()
+            .is_err()
+    );
 }

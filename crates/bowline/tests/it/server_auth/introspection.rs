@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bowline::server::auth::Introspection;
+use bowline::server::auth::{Introspection, Protection};
 use serde_json::{Value, json};
 
 use super::rig::{ISSUER, Issuer, Node, Published, RESOURCE, claims, now, protected};
@@ -158,4 +158,116 @@ async fn signed_tokens_stand_beside_those_that_only_the_issuer_reads() {
         .refuses("invalid_token", "expired")
         .await;
     assert_eq!(published.count(), 1);
+}
+
+const OTHER: &str = "https://id.example.org";
+
+/// A second issuer, which knows what is published there.
+fn other(published: &Published) -> Introspection {
+    let endpoint = "https://id.example.org/introspect";
+    Introspection::new(OTHER, endpoint, ("vault", "x"), published.clone())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_is_shown_to_its_own_issuer_only() {
+    let (ours, theirs) = (Published::default(), Published::default());
+    ours.put("/introspect", json!({"active": false}));
+    theirs.put("/introspect", active(|it| it["iss"] = OTHER.into()));
+    let issuer = Issuer::new("k");
+    let signed = issuer.token_with(|claims| claims["iss"] = OTHER.into());
+    let stranger = issuer.token_with(|claims| claims["iss"] = "https://x.example".into());
+    let both = protected()
+        .accept(introspection(&ours).token_prefix("own_"))
+        .accept(other(&theirs).token_prefix("org_"));
+    let node = Node::new(both);
+    // The second one's, by what it says of itself, and by how it begins.
+    assert_eq!(node.bearing(&signed).whoami().await["issuer"], OTHER);
+    assert_eq!(node.bearing("org_1").whoami().await["issuer"], OTHER);
+    assert_eq!((ours.count(), theirs.count()), (0, 2));
+    node.bearing("own_1")
+        .refuses("invalid_token", "not active")
+        .await;
+    assert_eq!((ours.count(), theirs.count()), (1, 2));
+    for token in [&*stranger, "nobodys"] {
+        node.bearing(token)
+            .refuses("invalid_token", "no issuer known here")
+            .await;
+    }
+    assert_eq!((ours.count(), theirs.count()), (1, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_is_shown_to_several_issuers_only_if_that_is_allowed() {
+    let (ours, theirs) = (Published::default(), Published::default());
+    ours.put("/introspect", json!({"active": false}));
+    theirs.put("/introspect", active(|it| it["iss"] = OTHER.into()));
+    let both = || {
+        let both = Protection::of(RESOURCE).accept(introspection(&ours));
+        both.accept(other(&theirs))
+    };
+    let error = both()
+        .build()
+        .expect_err("it is not said whose tokens are whose");
+    assert!(error.to_string().contains("token_prefix"), "{error}");
+    let node = Node::new(both().share_opaque_tokens());
+    assert_eq!(node.bearing("opaque").whoami().await["issuer"], OTHER);
+    assert_eq!((ours.count(), theirs.count()), (1, 1));
+    theirs.put("/introspect", json!({"active": false}));
+    node.bearing("other")
+        .refuses("invalid_token", "not active")
+        .await;
+    theirs.down(true);
+    assert_eq!(node.bearing("third").call("whoami").await.status(), 503);
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_requests_with_one_token_are_one_question() {
+    let published = Published::default();
+    published.put("/introspect", active(|_| ()));
+    let node = node(&published).bearing("opaque");
+    let asked: Vec<_> = (0..20)
+        .map(|_| {
+            let node = node.clone();
+            tokio::spawn(async move { node.call("whoami").await.status() })
+        })
+        .collect();
+    for status in asked {
+        assert_eq!(status.await.expect("an answer"), 200);
+    }
+    assert_eq!(published.count(), 1);
+    // One that could not be answered is not kept.
+    published.down(true);
+    let node = node.bearing("another");
+    let (one, two) = tokio::join!(node.call("whoami"), node.call("whoami"));
+    assert_eq!((one.status(), two.status()), (503, 503));
+    assert_eq!(published.count(), 2);
+    published.down(false);
+    node.whoami().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_makes_tokens_up_does_not_have_the_issuer_asked_for_ever() {
+    let published = Published::default();
+    published.put("/introspect", active(|_| ()));
+    let node = node(&published);
+    node.bearing("good").whoami().await;
+    published.put("/introspect", json!({"active": false}));
+    for number in 0..500 {
+        let made_up = node.bearing(&format!("made-up-{number}"));
+        let status = made_up.call("whoami").await.status();
+        assert_eq!(status, if number < 99 { 401 } else { 503 }, "{number}");
+    }
+    assert_eq!(published.count(), 100);
+    // A token that was good is asked about all the same.
+    published.put("/introspect", active(|_| ()));
+    tokio::time::advance(Duration::from_secs(16)).await;
+    for number in 0..100 {
+        let made_up = node.bearing(&format!("more-{number}"));
+        made_up.call("whoami").await;
+    }
+    node.bearing("good").whoami().await;
+    assert_eq!(published.count(), 201);
+    assert_eq!(node.bearing("late").call("whoami").await.status(), 503);
+    tokio::time::advance(Duration::from_secs(1)).await;
+    node.bearing("later").whoami().await;
 }
