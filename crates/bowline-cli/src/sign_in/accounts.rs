@@ -60,12 +60,15 @@ impl Accounts {
         }
     }
 
-    /// Forgets the tokens for the server at this address.
+    /// Forgets the tokens for the server at this address, and under which name
+    /// we go to its authorization server: that may have forgotten it, too.
     pub(crate) async fn sign_out(&self, url: &str) -> Result<(), Failure> {
-        match self.known()? {
-            Some(oauth) => oauth.sign_out(url).await.map_err(|error| failure(&error)),
-            None => Ok(()),
-        }
+        let Some(oauth) = self.known()? else {
+            return Ok(());
+        };
+        let signed_out = oauth.sign_out(url).await;
+        let forgotten = oauth.forget_registration(url).await;
+        signed_out.and(forgotten).map_err(|error| failure(&error))
     }
 }
 

@@ -56,6 +56,18 @@ impl Fetcher {
         Err(AuthError::new(AuthErrorKind::Unreachable, why))
     }
 
+    /// Looks at a page, without following it anywhere.
+    pub(in crate::auth) async fn look(&self, url: &str) -> Result<FetchResponse, AuthError> {
+        let (url, reach) = self.guard.vet(url)?;
+        let request = FetchRequest {
+            url,
+            reach,
+            headers: HeaderMap::new(),
+            body: None,
+        };
+        Ok(self.fetch.fetch(request).await?)
+    }
+
     /// Posts a form, with a secret in the header if there is one. Nothing is
     /// followed: what is posted is for this place alone.
     pub(in crate::auth) async fn post_form(

@@ -13,6 +13,8 @@ pub(super) struct Identity {
     pub(super) registered: Registered,
     /// Whether we registered ourselves, and could do so again.
     pub(super) by_itself: bool,
+    /// Whether that was some other time, so that it may be forgotten there.
+    pub(super) kept: bool,
 }
 
 impl Work {
@@ -46,6 +48,7 @@ impl Work {
             return Ok(Identity {
                 registered,
                 by_itself: false,
+                kept: false,
             });
         }
         let metadata_url = self.settings.metadata_url.as_deref();
@@ -56,6 +59,7 @@ impl Work {
                 Identification::MetadataDocument(url) => Ok(Identity {
                     registered: Registered::new(url, None),
                     by_itself: false,
+                    kept: false,
                 }),
                 _ => Err(no_id("the client id is for another authorization server")),
             };
@@ -70,10 +74,12 @@ impl Work {
             (Identification::Known, Some(known)) => Ok(Identity {
                 registered: known.registered,
                 by_itself: true,
+                kept: true,
             }),
             (Identification::MetadataDocument(url), _) => Ok(Identity {
                 registered: Registered::new(url, None),
                 by_itself: false,
+                kept: false,
             }),
             (Identification::Register(endpoint), _) => {
                 let registered = self
@@ -82,6 +88,7 @@ impl Work {
                 Ok(Identity {
                     registered,
                     by_itself: true,
+                    kept: false,
                 })
             }
             _ => Err(no_id(

@@ -112,6 +112,18 @@ impl OAuth {
         work.detached(Work::sign_out).await
     }
 
+    /// Forgets the registration of this application at the authorization server
+    /// of the server at `url`: the next sign-in registers anew. Other servers
+    /// with the same authorization server may want a new sign-in then, too.
+    ///
+    /// # Errors
+    ///
+    /// Where the store fails, or the URL is none.
+    pub async fn forget_registration(&self, url: &str) -> Result<(), AuthError> {
+        let work = self.work(&server(url)?);
+        work.detached(Work::forget_registration).await
+    }
+
     /// Renews the tokens for the server at `url` now, though they may still be
     /// good. If another process has done so in the meantime, that will do.
     ///

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{account::Held, record::token_key, work::Work};
-use crate::auth::AuthError;
+use crate::{auth::AuthError, proto::auth::Demand};
 
 /// How long the authorization server may take. Nobody waits for it gladly: the
 /// tokens are forgotten here already.
@@ -28,6 +28,24 @@ impl Work {
         // Who cannot be told, cannot be told; they are forgotten all the same.
         let _ = tokio::time::timeout(PATIENCE, self.revoke(&held)).await;
         Ok(())
+    }
+
+    /// Forgets our registration at the authorization server of this server.
+    pub(super) async fn forget_registration(self) -> Result<(), AuthError> {
+        let _turn = self.account.turn.lock().await;
+        let issuer = match self.server_record().await? {
+            Some(record) => Some(record.issuer),
+            // Nobody has signed in so far. Who guards the server, it says.
+            None => {
+                let demand = Demand::default();
+                let found = tokio::time::timeout(PATIENCE, self.discover(&demand)).await;
+                found.ok().and_then(Result::ok).map(|it| it.server.issuer)
+            }
+        };
+        match issuer {
+            Some(issuer) => self.forget_client(&issuer).await,
+            None => Ok(()),
+        }
     }
 
     /// Revokes tokens, by RFC 7009, where the authorization server takes that.

@@ -127,6 +127,14 @@ impl Authority {
         self.books().access.clear();
     }
 
+    /// Forgets everything, as after a restart without a disk.
+    pub(crate) fn forget_all(&self) {
+        self.revoke_all();
+        let mut books = self.books();
+        books.clients.clear();
+        books.refresh.clear();
+    }
+
     /// Makes everything useless that was ever given.
     pub(crate) fn revoke_all(&self) {
         let mut books = self.books();
@@ -166,7 +174,7 @@ impl Books {
             }
             ("POST", "/register") => self.register(hit),
             ("GET", "/authorize") => self.authorize(&issuer, &query(&hit.path)),
-            ("POST", "/token") => self.token(&form(hit)),
+            ("POST", "/token") => self.token(hit),
             ("POST", "/revoke") => self.revoke(&form(hit)),
             _ => Reply::status(404),
         }
@@ -206,9 +214,12 @@ impl Books {
     fn authorize(&mut self, issuer: &str, asked: &Pairs) -> Reply {
         let word = |name: &str| get(asked, name).unwrap_or_default().to_owned();
         let (client, redirect_uri) = (word("client_id"), word("redirect_uri"));
-        let known = self.clients.get(&client);
-        if !known.is_some_and(|uris| uris.contains(&redirect_uri)) {
-            return Reply::new(400, "text/plain", "no such client, or not there");
+        let Some(known) = self.clients.get(&client) else {
+            let unknown = json!({"error": "invalid_client", "error_description": "who?"});
+            return Reply::json(unknown.to_string()).and_status(400);
+        };
+        if !known.contains(&redirect_uri) {
+            return Reply::new(400, "text/plain", "not there");
         }
         let challenge = word("code_challenge");
         if challenge.is_empty() || word("code_challenge_method") != "S256" {
@@ -235,11 +246,13 @@ impl Books {
         Reply::status(302).with("location", &location)
     }
 
-    fn token(&mut self, form: &Pairs) -> Reply {
+    fn token(&mut self, hit: &Hit) -> Reply {
+        let form = &form(hit);
         let word = |name: &str| get(form, name).unwrap_or_default();
         let granted = match word("grant_type") {
             "authorization_code" => self.by_code(form),
             "refresh_token" => self.by_refresh(word("refresh_token"), word("client_id")),
+            "client_credentials" => self.by_secret(hit, form),
             _ => Err("unsupported_grant_type"),
         };
         match granted {
@@ -279,6 +292,16 @@ impl Books {
         self.families += 1;
         let family = self.families;
         Ok(self.issue(family, &code.client, &code.scope, &code.resource))
+    }
+
+    /// A program that has a secret: `me` and `s3cr3t`.
+    fn by_secret(&mut self, hit: &Hit, form: &Pairs) -> Result<Value, &'static str> {
+        if hit.header("authorization") != Some("Basic bWU6czNjcjN0") {
+            return Err("invalid_client");
+        }
+        let word = |name: &str| get(form, name).unwrap_or_default();
+        self.families += 1;
+        Ok(self.issue(self.families, "me", word("scope"), word("resource")))
     }
 
     fn by_refresh(&mut self, token: &str, client: &str) -> Result<Value, &'static str> {

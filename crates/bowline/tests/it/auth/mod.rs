@@ -7,6 +7,7 @@ mod authority;
 mod both;
 mod discovery;
 mod flow;
+mod forgotten;
 mod hook;
 #[cfg(all(unix, feature = "keyring"))]
 mod keyring;
