@@ -8,7 +8,7 @@ mod accounts;
 mod agent;
 
 use bowline::{
-    auth::{AuthError, AuthErrorKind, OAuth, Scopes},
+    auth::{AuthError, AuthErrorKind, Scopes},
     config::RemoteServer,
     transport::Http,
 };
@@ -31,17 +31,9 @@ pub(crate) fn authorized(
     server: Option<&RemoteServer>,
     globals: &Globals,
 ) -> Result<Http, Failure> {
-    if let Some(credentials) = server.and_then(|server| server.credentials.as_ref()) {
-        let mut oauth = OAuth::new(NAME)
-            .client_id(&credentials.client_id)
-            .client_credentials();
-        if let Some(secret) = &credentials.client_secret {
-            oauth = oauth.client_secret(secret.as_str());
-        }
-        if let Some(scope) = &credentials.scope {
-            oauth = oauth.scopes(scope.split_whitespace());
-        }
-        return Ok(http.authorizer(oauth));
+    // Those of its own come with the entry.
+    if server.is_some_and(|server| server.credentials.is_some()) {
+        return Ok(http);
     }
     match globals.accounts.known()? {
         Some(oauth) => Ok(http.authorizer(oauth.clone())),

@@ -20,6 +20,8 @@ pub(super) struct Guard {
     /// issuer, an identity provider.
     named: Vec<Url>,
     allow_private: bool,
+    /// Whether those places may be asked over plain `http`, too.
+    allow_plain_http: bool,
 }
 
 impl Guard {
@@ -28,7 +30,14 @@ impl Guard {
             local: is_loopback(server),
             named: vec![server.clone()],
             allow_private,
+            allow_plain_http: false,
         }
+    }
+
+    /// Asks over plain `http` at the places that the application named.
+    pub(super) fn allowing_plain_http(mut self, allow: bool) -> Self {
+        self.allow_plain_http = allow;
+        self
     }
 
     /// Trusts the application's word on a further place.
@@ -55,6 +64,7 @@ impl Guard {
         match url.scheme() {
             "https" => {}
             "http" if (self.local || named) && is_loopback(&url) => {}
+            "http" if self.allow_plain_http && named => {}
             _ => return Err(blocked("a place on the way to authorization is not https")),
         }
         if self.allow_private || named {

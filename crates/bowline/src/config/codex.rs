@@ -182,6 +182,7 @@ impl EntryReader<'_> {
             headers,
             kind: RemoteKind::Streamable,
             credentials: None,
+            allow_plain_http: fields.flag("allow_plain_http"),
         })
     }
 

@@ -104,6 +104,7 @@ impl EntryReader<'_> {
             headers: self.headers("headers", fields),
             kind,
             credentials: None,
+            allow_plain_http: fields.flag("allowPlainHttp"),
         })
     }
 

@@ -76,6 +76,8 @@ pub struct RemoteServer {
     pub kind: RemoteKind,
     /// How to get a token for it.
     pub credentials: Option<ClientCredentials>,
+    /// Whether credentials may go over plain `http` to another machine.
+    pub allow_plain_http: bool,
 }
 
 /// Which of the HTTP transports a server speaks.
@@ -135,11 +137,14 @@ impl ServerEntry {
         Some(process)
     }
 
-    /// The way to the server, for one that runs elsewhere.
+    /// The way to the server, for one that runs elsewhere. Where there are
+    /// credentials of a client, it gets tokens with them.
     ///
     /// # Errors
     ///
-    /// Where the address or a header cannot be sent.
+    /// Where the address or a header cannot be sent, or would go where others
+    /// can read it; where there are credentials, and no feature `auth` to use
+    /// them.
     #[cfg(feature = "http-client")]
     pub fn http(&self) -> Result<Option<crate::transport::Http>, crate::transport::HttpProblem> {
         let Endpoint::Remote(server) = &self.endpoint else {
@@ -149,7 +154,16 @@ impl ServerEntry {
         for (name, value) in &server.headers {
             http = http.header(name, value)?;
         }
-        Ok(Some(http))
+        if server.allow_plain_http {
+            http = http.allow_plain_http();
+        }
+        if http.exposes_credentials() {
+            return Err(crate::transport::HttpProblem::PlainHttp);
+        }
+        match &server.credentials {
+            Some(credentials) => credentials.give(http, server.allow_plain_http).map(Some),
+            None => Ok(Some(http)),
+        }
     }
 
     /// Sets what the configuration says of timeouts and the like, and leaves
@@ -157,6 +171,43 @@ impl ServerEntry {
     #[must_use]
     pub fn apply(&self, builder: ClientBuilder) -> ClientBuilder {
         self.settings.apply(builder)
+    }
+}
+
+#[cfg(feature = "http-client")]
+impl ClientCredentials {
+    /// Has a transport get tokens with these.
+    #[cfg(feature = "auth")]
+    fn give(
+        &self,
+        http: crate::transport::Http,
+        allow_plain_http: bool,
+    ) -> Result<crate::transport::Http, crate::transport::HttpProblem> {
+        let mut oauth = crate::auth::OAuth::new("Bowline")
+            .client_id(&self.client_id)
+            .client_credentials();
+        if let Some(secret) = &self.client_secret {
+            oauth = oauth.client_secret(secret.as_str());
+        }
+        if let Some(url) = &self.token_url {
+            oauth = oauth.token_endpoint(url);
+        }
+        if let Some(scope) = &self.scope {
+            oauth = oauth.scopes(scope.split_whitespace());
+        }
+        if allow_plain_http {
+            oauth = oauth.allow_plain_http();
+        }
+        Ok(http.authorizer(oauth))
+    }
+
+    #[cfg(not(feature = "auth"))]
+    fn give(
+        &self,
+        _: crate::transport::Http,
+        _: bool,
+    ) -> Result<crate::transport::Http, crate::transport::HttpProblem> {
+        Err(crate::transport::HttpProblem::NeedsAuth)
     }
 }
 
@@ -179,6 +230,7 @@ impl fmt::Debug for RemoteServer {
             .field("headers", &self.headers.keys().collect::<Vec<_>>())
             .field("kind", &self.kind)
             .field("credentials", &self.credentials)
+            .field("allow_plain_http", &self.allow_plain_http)
             .finish()
     }
 }

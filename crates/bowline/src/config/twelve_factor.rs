@@ -108,6 +108,7 @@ impl<'a> Reader<'a> {
             headers: BTreeMap::new(),
             kind,
             credentials,
+            allow_plain_http: self.flag("MCP_ALLOW_PLAIN_HTTP"),
         })
     }
 
@@ -247,6 +248,17 @@ impl<'a> Reader<'a> {
             self.report.value(name, why);
         }
         time
+    }
+
+    fn flag(&mut self, name: &str) -> bool {
+        match self.get(name).map(str::trim) {
+            None | Some("0" | "false" | "no") => false,
+            Some("1" | "true" | "yes") => true,
+            Some(_) => {
+                self.report.value(name, "1 or 0 is expected");
+                false
+            }
+        }
     }
 
     fn number(&mut self, name: &str) -> Option<u64> {

@@ -28,9 +28,13 @@ impl Authorizer for OAuth {
             if !work.account.looked() {
                 work.clone().detached(Work::recalled).await?;
             }
+            let is_machine = work.settings.way.is_machine();
+            if is_machine && work.account.held().is_none() && work.told().is_some() {
+                work.clone().detached(Work::obtain_ahead).await?;
+            }
             if let Some(held) = work.account.held()
                 && held.is_due(now())
-                && held.refresh_token.is_some()
+                && (held.refresh_token.is_some() || is_machine)
             {
                 let due = held.access_token.clone();
                 // If it fails, the server will say what it wants.

@@ -20,6 +20,9 @@ impl Work {
     /// Reads what the server says of itself, and what its authorization server
     /// says of itself.
     pub(super) async fn discover(&self, demand: &Demand) -> Result<Found, AuthError> {
+        if let Some(told) = self.told() {
+            return Ok(told);
+        }
         let Some(metadata) = self.resource_metadata(demand).await? else {
             return self.first_servers().await;
         };
@@ -118,7 +121,7 @@ impl Work {
 }
 
 /// The URL of a server as a resource: without the slash that stands for no path.
-fn canonical(url: &str) -> String {
+pub(super) fn canonical(url: &str) -> String {
     match places::origin(url) {
         Some(origin) if url.len() == origin.len() + 1 => origin,
         _ => url.to_owned(),

@@ -1,6 +1,6 @@
 //! The whole of it: from a refusal to tokens.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use reqwest::{
     Method,
@@ -22,9 +22,6 @@ use crate::{
     },
     transport::Verdict,
 };
-
-/// How long before its end a token is renewed, in seconds.
-const AHEAD: u64 = 30;
 
 /// How often a server is asked whether we are signed in.
 const MOST_PINGS: u32 = 4;
@@ -160,7 +157,7 @@ impl Work {
             let why = "the server wants bound tokens, which its guard does not give";
             return Err(AuthError::new(AuthErrorKind::Rejected, why));
         }
-        let mut held = held_of(tokens, key.as_ref(), How::Granted);
+        let mut held = self.held_of(tokens, key.as_ref(), How::Granted);
         held.issuer.clone_from(&found.server.issuer);
         held.resource.clone_from(&found.resource);
         held.client_id = registered.client_id;
@@ -246,21 +243,48 @@ fn rejected() -> AuthError {
     AuthError::new(AuthErrorKind::Rejected, why)
 }
 
-/// Tokens as they are used; whose they are is not in them.
-pub(super) fn held_of(tokens: Tokens, key: Option<&Arc<ProofKey>>, how: How) -> Held {
-    let renew_at = tokens.expires_in.map(|seconds| {
-        let ahead = AHEAD.min(seconds / 2);
-        now().saturating_add(seconds - ahead)
-    });
-    Held {
-        issuer: String::new(),
-        resource: String::new(),
-        client_id: String::new(),
-        renew_at,
-        requested: Scopes::default(),
-        key: key.filter(|_| tokens.is_bound()).cloned(),
-        access_token: tokens.access_token,
-        refresh_token: tokens.refresh_token,
-        how,
+impl Work {
+    /// Tokens as they are used; whose they are is not in them.
+    pub(super) fn held_of(&self, tokens: Tokens, key: Option<&Arc<ProofKey>>, how: How) -> Held {
+        let margin = self.settings.renewal_margin;
+        let renew_at = tokens.expires_in.map(|it| renew_at(now(), it, margin));
+        Held {
+            issuer: String::new(),
+            resource: String::new(),
+            client_id: String::new(),
+            renew_at,
+            requested: Scopes::default(),
+            key: key.filter(|_| tokens.is_bound()).cloned(),
+            access_token: tokens.access_token,
+            refresh_token: tokens.refresh_token,
+            how,
+        }
+    }
+}
+
+/// When to renew a token that is good for so many seconds from now on.
+fn renew_at(now: u64, seconds: u64, margin: Duration) -> u64 {
+    let ahead = margin.as_secs().min(seconds / 2);
+    now.saturating_add(seconds - ahead)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_renewed_ahead_of_their_end_and_not_at_once() {
+        for (seconds, margin, after) in [
+            (3600, 30, 3570),
+            (3600, 600, 3000),
+            (3600, 0, 3600),
+            (3600, 7200, 1800),
+            (10, 30, 5),
+            (0, 30, 0),
+        ] {
+            let at = renew_at(1000, seconds, Duration::from_secs(margin));
+            assert_eq!(at, 1000 + after, "{seconds} {margin}");
+        }
+        assert_eq!(renew_at(1, u64::MAX, Duration::ZERO), u64::MAX);
     }
 }

@@ -4,14 +4,18 @@ use std::{fmt, sync::Arc};
 
 use super::{
     OAuth,
-    discover::Found,
+    account::Held,
+    discover::{Found, canonical},
     exchange::{Give, tokens_in},
     proof::ProofKey,
     work::Work,
 };
 use crate::{
     auth::{AuthError, AuthErrorKind, Scopes, Secret},
-    proto::auth::{AuthMethod, ClientAuth, Grant, Registered, Tokens},
+    proto::auth::{
+        AuthMethod, ClientAuth, Demand, EndpointsAt, Grant, Registered, ServerMetadata, Tokens,
+        places,
+    },
     transport::BoxFuture,
 };
 
@@ -97,6 +101,25 @@ impl OAuth {
         self.with(|settings| settings.way = Way::ClientCredentials)
     }
 
+    /// Gets tokens at this endpoint, for programs that act on their own: nobody
+    /// is asked who guards a server, and tokens are had before the first
+    /// request. The client's secret goes there, so the server has no say in it.
+    ///
+    /// ```
+    /// use bowline::auth::OAuth;
+    ///
+    /// let oauth = OAuth::new("My App")
+    ///     .client_id("my-app")
+    ///     .client_secret("s3cr3t")
+    ///     .token_endpoint("https://login.example.com/oauth/token")
+    ///     .client_credentials();
+    /// # drop(oauth);
+    /// ```
+    #[must_use]
+    pub fn token_endpoint(self, url: &str) -> Self {
+        self.with(|settings| settings.token_endpoint = Some(url.to_owned()))
+    }
+
     /// Gets tokens for what the platform says of this program: a signed
     /// statement (JWT) whose audience is the authorization server. It is asked
     /// for anew whenever tokens are needed.
@@ -117,7 +140,58 @@ impl OAuth {
     }
 }
 
+impl Way {
+    /// Whether nobody has to be asked.
+    pub(super) fn is_machine(&self) -> bool {
+        !matches!(self, Self::User)
+    }
+}
+
 impl Work {
+    /// The authorization server that the application named, where that is all
+    /// there is to know of it.
+    pub(super) fn told(&self) -> Option<Found> {
+        let endpoint = self.settings.token_endpoint.as_ref();
+        let endpoint = endpoint.filter(|_| self.settings.way.is_machine())?;
+        let origin = places::origin(endpoint).unwrap_or_else(|| endpoint.clone());
+        let mut server = ServerMetadata::assumed(EndpointsAt(&origin));
+        if let Some(issuer) = &self.settings.issuer {
+            server.issuer.clone_from(issuer);
+        }
+        server.token_endpoint = Some(endpoint.clone());
+        Some(Found {
+            resource: canonical(self.account.server.as_str()),
+            metadata: None,
+            server,
+        })
+    }
+
+    /// Gets tokens ahead of any request, where it is known who gives them.
+    pub(super) async fn obtain_ahead(self) -> Result<(), AuthError> {
+        let _turn = self.account.turn.lock().await;
+        self.recall().await?;
+        let Some(found) = self.told().filter(|_| self.account.held().is_none()) else {
+            return Ok(());
+        };
+        if let Some(error) = self.account.recent_failure() {
+            return Err(error);
+        }
+        let scopes = self.settings.scopes.clone();
+        let obtained = self.obtain(&found, scopes, &Demand::default()).await;
+        obtained.inspect_err(|error| self.account.failed(error))
+    }
+
+    /// Tokens in place of those that are due, which have nothing that would
+    /// renew them.
+    pub(super) async fn obtain_again(&self, held: &Held) -> Result<(), AuthError> {
+        let demand = Demand {
+            proof: held.key.is_some(),
+            ..Demand::default()
+        };
+        let found = self.discover(&demand).await?;
+        self.obtain(&found, held.requested.clone(), &demand).await
+    }
+
     /// Tokens without a user at hand.
     pub(super) async fn by_machine(
         &self,

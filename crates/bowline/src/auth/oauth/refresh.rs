@@ -3,7 +3,6 @@
 use super::{
     account::{Held, How},
     exchange::Give,
-    flow::held_of,
     record::token_key,
     work::Work,
 };
@@ -49,7 +48,7 @@ impl Work {
             }
             Err(error) => return Err(error),
         };
-        let mut renewed = held_of(tokens, held.key.as_ref(), How::Renewed);
+        let mut renewed = self.held_of(tokens, held.key.as_ref(), How::Renewed);
         // A server that does not rotate says nothing of the old one.
         renewed.refresh_token = renewed.refresh_token.or(Some(refresh_token.clone()));
         renewed.issuer.clone_from(&held.issuer);
@@ -84,6 +83,9 @@ impl Work {
         let Some(held) = held.filter(|held| held.access_token == due) else {
             return Ok(());
         };
+        if held.refresh_token.is_none() {
+            return self.obtain_again(&held).await;
+        }
         let server = self.server_of(&held).await?;
         self.refresh(&held, &server).await.map(drop)
     }
@@ -105,6 +107,9 @@ impl Work {
     /// the server will be seen when they are used. Where it says nothing of
     /// itself, nothing is assumed of it either, unless it is the server itself.
     pub(super) async fn server_of(&self, held: &Held) -> Result<ServerMetadata, AuthError> {
+        if let Some(told) = self.told() {
+            return Ok(told.server);
+        }
         let origin = places::origin(self.account.server.as_str());
         match self.server_metadata(&held.issuer).await? {
             Some(server) => Ok(server),

@@ -1,6 +1,9 @@
 //! What the application wants.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use super::{OAuth, machine::Way};
 use crate::{
@@ -10,6 +13,9 @@ use crate::{
     },
     jose::SigningKey,
 };
+
+/// How long before its end a token is renewed, unless given.
+const RENEWAL_MARGIN: Duration = Duration::from_secs(30);
 
 /// The settings of an [`OAuth`].
 #[derive(Clone)]
@@ -24,8 +30,13 @@ pub(super) struct Settings {
     pub(super) store: Arc<dyn TokenStore>,
     pub(super) user: Option<Arc<dyn UserAgent>>,
     pub(super) way: Way,
+    /// Where programs get tokens, where nobody is asked for that.
+    pub(super) token_endpoint: Option<String>,
+    /// How long before its end a token is renewed.
+    pub(super) renewal_margin: Duration,
     pub(super) bind: bool,
     pub(super) allow_private: bool,
+    pub(super) allow_plain_http: bool,
     proxies: bool,
     names: Arc<dyn Resolver>,
     fetch: OnceLock<Arc<dyn Fetch>>,
@@ -51,8 +62,11 @@ impl Settings {
             store: Arc::new(MemoryStore::new()),
             user: None,
             way: Way::User,
+            token_endpoint: None,
+            renewal_margin: RENEWAL_MARGIN,
             bind: false,
             allow_private: false,
+            allow_plain_http: false,
             proxies: false,
             names: Arc::new(SystemResolver),
             fetch: OnceLock::new(),
@@ -143,6 +157,14 @@ impl OAuth {
         self.with(|settings| settings.user = Some(Arc::new(user)))
     }
 
+    /// Renews tokens so long before their end: half a minute, unless this says
+    /// otherwise. A token that is good for less than twice as long is renewed
+    /// when half of its time is over.
+    #[must_use]
+    pub fn renewal_margin(self, margin: Duration) -> Self {
+        self.with(|settings| settings.renewal_margin = margin)
+    }
+
     /// Binds tokens to a key that never leaves (DPoP, RFC 9449), so that a token
     /// that is stolen is of no use. Servers that want that get it anyway.
     #[must_use]
@@ -158,6 +180,17 @@ impl OAuth {
     #[must_use]
     pub fn allow_private_networks(self) -> Self {
         self.with(|settings| settings.allow_private = true)
+    }
+
+    /// Lets secrets and tokens go over plain `http` to the server, and to the
+    /// [issuer](Self::issuer) and [token endpoint](Self::token_endpoint) that
+    /// the application names. Whoever is on the way can read and use them, so
+    /// only do that where nobody else is: between the containers of one
+    /// machine, say. The transport has a
+    /// [setting](crate::transport::Http::allow_plain_http) of its own.
+    #[must_use]
+    pub fn allow_plain_http(self) -> Self {
+        self.with(|settings| settings.allow_plain_http = true)
     }
 
     /// Makes the requests of authorization through the proxies that the

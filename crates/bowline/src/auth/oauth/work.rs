@@ -15,9 +15,13 @@ pub(super) struct Work {
 
 impl Work {
     pub(super) fn new(settings: Arc<Settings>, account: Arc<Account>) -> Self {
-        let mut guard = Guard::new(&account.server, settings.allow_private);
+        let guard = Guard::new(&account.server, settings.allow_private);
+        let mut guard = guard.allowing_plain_http(settings.allow_plain_http);
         if let Some(issuer) = &settings.issuer {
             guard = guard.trusting(issuer);
+        }
+        if let Some(endpoint) = &settings.token_endpoint {
+            guard = guard.trusting(endpoint);
         }
         if let Way::Enterprise(enterprise) = &settings.way {
             guard = guard.trusting(&enterprise.token_endpoint);

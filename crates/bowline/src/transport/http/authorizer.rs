@@ -1,6 +1,6 @@
 //! Who is asked for credentials, and told when they do not do.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, net::IpAddr, sync::Arc};
 
 use reqwest::{
     Method, Url,
@@ -147,26 +147,38 @@ impl fmt::Debug for Challenged<'_> {
 
 /// The authorizer of a transport, if it has one.
 #[derive(Clone, Default)]
-pub(super) struct Credentials(Option<Arc<dyn Authorizer>>);
+pub(super) struct Credentials {
+    authorizer: Option<Arc<dyn Authorizer>>,
+    /// Whether they may go where others can read them.
+    pub(super) allow_plain_http: bool,
+}
 
 impl Credentials {
-    pub(super) fn from(authorizer: impl Authorizer) -> Self {
-        Self(Some(Arc::new(authorizer)))
+    pub(super) fn set(&mut self, authorizer: impl Authorizer) {
+        self.authorizer = Some(Arc::new(authorizer));
     }
 
     pub(super) fn is_some(&self) -> bool {
-        self.0.is_some()
+        self.authorizer.is_some()
     }
 
     /// The headers for a request. None of them is shown anywhere.
     pub(super) async fn headers(&self, request: Outbound<'_>) -> Result<HeaderMap, Unauthorized> {
-        let Some(authorizer) = &self.0 else {
+        let Some(authorizer) = &self.authorizer else {
             return Ok(HeaderMap::new());
         };
         let mut headers = authorizer.headers(request).await?;
+        if !headers.is_empty() && self.refuses(request.url) {
+            return Err(Unauthorized::new(PLAIN));
+        }
         let values = headers.values_mut();
         values.for_each(|value: &mut HeaderValue| value.set_sensitive(true));
         Ok(headers)
+    }
+
+    /// Whether credentials must not go there.
+    pub(super) fn refuses(&self, url: &Url) -> bool {
+        !self.allow_plain_http && is_readable_by_others(url)
     }
 
     pub(super) async fn challenged(
@@ -174,15 +186,78 @@ impl Credentials {
         request: Outbound<'_>,
         challenge: Challenged<'_>,
     ) -> Result<Verdict, Unauthorized> {
-        match &self.0 {
+        match &self.authorizer {
             Some(authorizer) => authorizer.challenged(request, challenge).await,
             None => Ok(Verdict::Leave),
         }
     }
 
     pub(super) fn answered(&self, request: Outbound<'_>, headers: &HeaderMap) {
-        if let Some(authorizer) = &self.0 {
+        if let Some(authorizer) = &self.authorizer {
             authorizer.answered(request, headers);
+        }
+    }
+}
+
+/// What to say where credentials would go over plain `http`.
+pub(super) const PLAIN: &str = "credentials would go over plain http to another machine, where \
+     others can read them; use https, or allow it where nobody else is on the way \
+     (`allow_plain_http`, in a configuration `allowPlainHttp`)";
+
+/// The headers in which credentials usually go.
+const CREDENTIALS: [&str; 6] = [
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "x-api-key",
+    "api-key",
+    "x-auth-token",
+];
+
+/// Whether some of these headers say who asks.
+pub(super) fn holds_credentials(headers: &HeaderMap) -> bool {
+    CREDENTIALS.iter().any(|name| headers.contains_key(*name))
+}
+
+/// Whether what goes to a URL can be read on the way: it is not encrypted, and
+/// leaves this machine.
+fn is_readable_by_others(url: &Url) -> bool {
+    if url.scheme() != "http" {
+        return false;
+    }
+    let host = url.host_str().unwrap_or_default();
+    let literal = host.trim_start_matches('[').trim_end_matches(']');
+    match literal.parse::<IpAddr>() {
+        Ok(address) => !address.to_canonical().is_loopback(),
+        Err(_) => {
+            let host = host.trim_end_matches('.');
+            host != "localhost" && !host.ends_with(".localhost")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leaves_this_machine_unencrypted_can_be_read_by_others() {
+        for (url, readable) in [
+            ("http://mcp.example.com/mcp", true),
+            ("http://server:8000/mcp", true),
+            ("http://10.0.0.7/mcp", true),
+            ("http://[2001:db8::1]/mcp", true),
+            ("http://localhost.example.com/mcp", true),
+            ("https://mcp.example.com/mcp", false),
+            ("http://127.0.0.1:3000/mcp", false),
+            ("http://127.1/mcp", false),
+            ("http://[::1]/mcp", false),
+            ("http://[::ffff:127.0.0.1]/mcp", false),
+            ("http://LOCALHOST./mcp", false),
+            ("http://app.localhost/mcp", false),
+        ] {
+            let url = Url::parse(url).expect("a URL");
+            assert_eq!(is_readable_by_others(&url), readable, "{url}");
         }
     }
 }

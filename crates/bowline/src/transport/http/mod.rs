@@ -175,7 +175,28 @@ impl Http {
     /// Asks `authorizer` for the credentials of every request.
     #[must_use]
     pub fn authorizer(mut self, authorizer: impl Authorizer) -> Self {
-        self.credentials = Credentials::from(authorizer);
+        self.credentials.set(authorizer);
+        self
+    }
+
+    /// Lets credentials go over plain `http` to another machine, where whoever
+    /// is on the way can read and use them. Without this, requests with a token
+    /// or another header that says who asks are not made. For places where
+    /// nobody else is on the way: between the containers of one machine, say.
+    ///
+    /// ```
+    /// use bowline::transport::Http;
+    ///
+    /// # fn main() -> Result<(), bowline::transport::HttpProblem> {
+    /// let server = Http::new("http://tools:8000/mcp")?
+    ///     .bearer("s3cr3t")?
+    ///     .allow_plain_http();
+    /// # drop(server);
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn allow_plain_http(mut self) -> Self {
+        self.credentials.allow_plain_http = true;
         self
     }
 
@@ -224,6 +245,12 @@ impl Http {
         Ok(self.way.get_or_init(|| found).clone())
     }
 
+    /// Whether headers of the application's say who asks, and others could read
+    /// them.
+    pub(crate) fn exposes_credentials(&self) -> bool {
+        authorizer::holds_credentials(&self.headers) && self.credentials.refuses(&self.url)
+    }
+
     /// The URL without what may be secret in it.
     fn shown(&self) -> String {
         let mut url = self.url.clone();
@@ -236,6 +263,9 @@ impl Transport for Http {
     fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
         let settings = self.clone();
         Box::pin(async move {
+            if settings.exposes_credentials() {
+                return Err(CauseKind::Unauthorized(authorizer::PLAIN.to_owned()).into());
+            }
             let way = settings.way_to_use()?;
             let talk = Arc::new(Talk::new(&settings, way, dial.max_frame));
             let link = match dial.wiring {

@@ -26,6 +26,11 @@ pub enum HttpProblem {
         /// The header.
         name: Box<str>,
     },
+    /// Credentials would go over plain `http` to another machine, where others
+    /// can read them.
+    PlainHttp,
+    /// To get a token takes the feature `auth`, which this program is without.
+    NeedsAuth,
 }
 
 impl fmt::Display for HttpProblem {
@@ -43,6 +48,11 @@ impl fmt::Display for HttpProblem {
             Self::ReservedHeader { name } => {
                 write!(f, "the header {name} is set by the transport itself")
             }
+            Self::PlainHttp => f.write_str(super::authorizer::PLAIN),
+            Self::NeedsAuth => f.write_str(
+                "the configuration has client credentials, and this program was built without \
+                 the feature `auth`, which could use them",
+            ),
         }
     }
 }

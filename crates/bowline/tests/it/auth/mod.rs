@@ -12,8 +12,10 @@ mod hook;
 #[cfg(all(unix, feature = "keyring"))]
 mod keyring;
 mod leaving;
+mod machine;
 mod more;
 mod places;
+mod plain;
 mod proof;
 mod remote;
 #[cfg(feature = "tracing")]
