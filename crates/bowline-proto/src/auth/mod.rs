@@ -43,6 +43,6 @@ pub use registration::{ApplicationType, Registered, Registration};
 pub use request::AuthorizationRequest;
 pub use resource_metadata::ResourceMetadata;
 pub use scope::{OFFLINE_ACCESS, Scopes};
-pub use secret::Secret;
+pub use secret::{Secret, constant_time_eq};
 pub use server_metadata::{EndpointsAt, MetadataError, ServerMetadata};
 pub use token::{OAuthError, TokenAnswer, Tokens, read_token_answer};

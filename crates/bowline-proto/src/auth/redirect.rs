@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Secret, ServerMetadata, decode_form, token::OAuthError};
+use super::{Secret, ServerMetadata, constant_time_eq, decode_form, token::OAuthError};
 
 /// The parameters of a redirect to us.
 #[derive(Clone)]
@@ -52,7 +52,8 @@ impl Redirect {
     ///
     /// Where it is not, or the server refused.
     pub fn code(&self, state: &str, server: &ServerMetadata) -> Result<Secret, RedirectError> {
-        if self.param("state") != Some(state) {
+        let shown = self.param("state").unwrap_or_default();
+        if state.is_empty() || !constant_time_eq(shown, state) {
             return Err(RedirectError::WrongState);
         }
         let named = self.0.iter().any(|(key, _)| key == "iss");

@@ -17,6 +17,8 @@ mod base64url;
 #[cfg(feature = "http-server")]
 mod compact;
 mod error;
+#[cfg(all(feature = "http-server", any(test, feature = "testing")))]
+mod fuzz;
 mod key_set;
 mod pem;
 mod public_key;
@@ -28,6 +30,9 @@ pub use algorithm::Algorithm;
 #[cfg(feature = "http-server")]
 pub(crate) use compact::Compact;
 pub use error::JoseError;
+#[cfg(all(feature = "http-server", any(test, feature = "testing")))]
+#[doc(hidden)]
+pub use fuzz::read_anything as __read_anything;
 pub use key_set::KeySet;
 pub use public_key::PublicKey;
 pub use signing_key::SigningKey;

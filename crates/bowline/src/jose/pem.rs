@@ -2,6 +2,8 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
+use zeroize::Zeroizing;
+
 use super::JoseError;
 
 /// More than an RSA key of 8192 bits takes.
@@ -11,7 +13,7 @@ const BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
 const END: &str = "-----END PRIVATE KEY-----";
 
 /// The PKCS #8 key in a file. What stands before and after it is passed over.
-pub(super) fn private_key(file: &str) -> Result<Vec<u8>, JoseError> {
+pub(super) fn private_key(file: &str) -> Result<Zeroizing<Vec<u8>>, JoseError> {
     if file.len() > LARGEST {
         return Err(JoseError::TooLarge);
     }
@@ -21,8 +23,10 @@ pub(super) fn private_key(file: &str) -> Result<Vec<u8>, JoseError> {
     let Some((inside, _)) = inside else {
         return Err(JoseError::Malformed(advice(file)));
     };
-    let text: String = inside.split_ascii_whitespace().collect();
-    let decoded = STANDARD.decode(text);
+    // Room for all of it, so that no copy is left behind.
+    let mut text = Zeroizing::new(String::with_capacity(inside.len()));
+    text.extend(inside.split_ascii_whitespace());
+    let decoded = STANDARD.decode(text.as_bytes()).map(Zeroizing::new);
     decoded.map_err(|_| JoseError::Malformed("the PEM file is not base64"))
 }
 

@@ -17,11 +17,14 @@ use crate::{
 /// Tokens. Neither this nor the others can be shown.
 #[derive(Serialize, Deserialize)]
 struct TokenRecord {
-    access_token: String,
-    refresh_token: Option<String>,
+    #[serde(with = "exposed")]
+    access_token: Secret,
+    #[serde(with = "exposed_option", default)]
+    refresh_token: Option<Secret>,
     renew_at: Option<u64>,
     requested: String,
-    key: Option<String>,
+    #[serde(with = "exposed_option", default)]
+    key: Option<Secret>,
 }
 
 /// Which tokens are for a server.
@@ -36,7 +39,8 @@ pub(super) struct ServerRecord {
 #[derive(Serialize, Deserialize)]
 struct ClientRecord {
     client_id: String,
-    client_secret: Option<String>,
+    #[serde(with = "exposed_option", default)]
+    client_secret: Option<Secret>,
     auth_method: Option<String>,
     secret_expires_at: Option<u64>,
     redirect_uri: String,
@@ -59,13 +63,14 @@ impl Work {
         let Some(record) = self.load::<TokenRecord>(&key).await? else {
             return Ok(None);
         };
-        let bound = record.key.map(|pem| ProofKey::from_pem(&pem)).transpose()?;
+        let bound = record.key.map(|pem| ProofKey::from_pem(pem.expose()));
+        let bound = bound.transpose()?;
         Ok(Some(Held {
             issuer: server.issuer,
             resource: server.resource,
             client_id: server.client_id,
-            access_token: Secret::new(record.access_token),
-            refresh_token: record.refresh_token.map(Secret::new),
+            access_token: record.access_token,
+            refresh_token: record.refresh_token,
             renew_at: record.renew_at,
             requested: Scopes::parse(&record.requested),
             key: bound.map(Arc::new),
@@ -75,13 +80,12 @@ impl Work {
 
     /// Keeps tokens, and uses them.
     pub(super) async fn keep(&self, held: Held) -> Result<(), AuthError> {
-        let exposed = |secret: &Secret| secret.expose().to_owned();
         let record = TokenRecord {
-            access_token: exposed(&held.access_token),
-            refresh_token: held.refresh_token.as_ref().map(exposed),
+            access_token: held.access_token.clone(),
+            refresh_token: held.refresh_token.clone(),
             renew_at: held.renew_at,
             requested: held.requested.to_string(),
-            key: held.key.as_ref().map(|key| exposed(key.pem())),
+            key: held.key.as_ref().map(|key| key.pem().clone()),
         };
         let server = ServerRecord {
             issuer: held.issuer.clone(),
@@ -129,8 +133,7 @@ impl Work {
     ) -> Result<Option<KnownClient>, AuthError> {
         let record: Option<ClientRecord> = self.load(&self.client_key(issuer)).await?;
         Ok(record.map(|record| {
-            let secret = record.client_secret.map(Secret::new);
-            let mut registered = Registered::new(record.client_id, secret);
+            let mut registered = Registered::new(record.client_id, record.client_secret);
             let method = record.auth_method.as_deref();
             registered.auth_method = method.and_then(AuthMethod::parse);
             registered.secret_expires_at = record.secret_expires_at;
@@ -147,11 +150,10 @@ impl Work {
         client: &KnownClient,
     ) -> Result<(), AuthError> {
         let registered = &client.registered;
-        let secret = registered.client_secret.as_ref();
         let method = registered.auth_method.map(AuthMethod::as_str);
         let record = ClientRecord {
             client_id: registered.client_id.clone(),
-            client_secret: secret.map(|secret| secret.expose().to_owned()),
+            client_secret: registered.client_secret.clone(),
             auth_method: method.map(str::to_owned),
             secret_expires_at: registered.secret_expires_at,
             redirect_uri: client.redirect_uri.clone(),
@@ -183,5 +185,40 @@ impl Work {
             AuthError::new(AuthErrorKind::Store, "what is to be kept cannot be written")
         })?;
         Ok(self.settings.store.save(key, &Secret::new(text)).await?)
+    }
+}
+
+/// Secrets in records: written out, since the store keeps them, and wiped when
+/// the record is dropped.
+mod exposed {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::auth::Secret;
+
+    pub(super) fn serialize<S: Serializer>(secret: &Secret, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(secret.expose())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Secret, D::Error> {
+        String::deserialize(from).map(Secret::new)
+    }
+}
+
+mod exposed_option {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::auth::Secret;
+
+    pub(super) fn serialize<S: Serializer>(
+        secret: &Option<Secret>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        secret.as_ref().map(Secret::expose).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Secret>, D::Error> {
+        Option::<String>::deserialize(from).map(|it| it.map(Secret::new))
     }
 }

@@ -11,6 +11,7 @@ use tokio::{
 use super::{UserAgent, Visit, browser, state_in};
 use crate::{
     auth::{AuthError, Redirect},
+    proto::auth::constant_time_eq,
     transport::BoxFuture,
 };
 
@@ -217,7 +218,7 @@ async fn hear(mut stream: TcpStream, state: Option<&str>) -> io::Result<Option<R
         .and_then(|rest| rest.strip_prefix('?'));
     let redirect = query
         .map(Redirect::parse)
-        .filter(|redirect| redirect.param("state") == state);
+        .filter(|redirect| is_meant(redirect.param("state"), state));
     let page = match &redirect {
         Some(redirect) if redirect.param("error").is_some() => page(
             "200 OK",
@@ -230,6 +231,15 @@ async fn hear(mut stream: TcpStream, state: Option<&str>) -> io::Result<Option<R
     let _ = stream.write_all(page.as_bytes()).await;
     let _ = stream.shutdown().await;
     Ok(redirect)
+}
+
+/// Whoever is on this machine may guess as often as they like, and is not told
+/// how close they came.
+fn is_meant(shown: Option<&str>, state: Option<&str>) -> bool {
+    match (shown, state) {
+        (Some(shown), Some(state)) => constant_time_eq(shown, state),
+        (shown, state) => shown == state,
+    }
 }
 
 /// A page without anything of the visitor's in it.

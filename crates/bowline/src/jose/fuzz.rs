@@ -1,0 +1,135 @@
+//! Any bytes, read as everything that comes from others: what must hold whatever
+//! they are. A fuzz target and a property test call this.
+
+use std::sync::OnceLock;
+
+use serde_json::json;
+
+use super::{Compact, KeySet, PublicKey, SigningKey, base64url};
+
+/// Reads bytes as tokens, keys and key files.
+///
+/// # Panics
+///
+/// Where something was believed that must not be.
+pub fn read_anything(data: &[u8]) {
+    keys(data);
+    files(data);
+    tokens(data);
+    changed(data);
+}
+
+/// Ours. Nobody else can sign with it.
+fn ours() -> &'static SigningKey {
+    static OURS: OnceLock<SigningKey> = OnceLock::new();
+    OURS.get_or_init(|| SigningKey::generate().expect("there are random numbers"))
+}
+
+/// What is read of a set of keys, is written and read again as the same.
+fn keys(data: &[u8]) {
+    let Ok(set) = KeySet::from_json(data) else {
+        return;
+    };
+    let written = set.to_json().to_string();
+    let again = KeySet::from_json(written.as_bytes());
+    assert_eq!(again.as_ref(), Ok(&set), "{written}");
+    for key in set.keys() {
+        assert!(key.verify(b"message", data).is_err(), "nobody signed that");
+        assert_eq!(key.thumbprint().len(), 43);
+    }
+}
+
+fn files(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let _ = SigningKey::from_pem(&text);
+    let body = text.replace('\0', "\n");
+    let file = format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----");
+    let _ = SigningKey::from_pem(&file);
+}
+
+/// Bytes as a token, and as the parts of one, between zeros.
+fn tokens(data: &[u8]) {
+    token(&String::from_utf8_lossy(data));
+    let mut parts = data.splitn(3, |byte| *byte == 0);
+    let mut next = || base64url::encode(parts.next().unwrap_or_default());
+    token(&format!("{}.{}.{}", next(), next(), next()));
+}
+
+fn token(text: &str) {
+    let Ok(token) = Compact::read(text) else {
+        return;
+    };
+    let _ = (token.kind(), token.key_id(), token.claimed_issuer());
+    assert!(
+        token.verify(ours().public()).is_err(),
+        "we did not sign {text}"
+    );
+    if let Some(Ok(own)) = token.own_key() {
+        let again = PublicKey::from_jwk(&own.to_jwk().to_string());
+        assert_eq!(again.as_ref(), Ok(&own));
+        if token.verify(&own).is_ok() {
+            assert_eq!(token.algorithm(), Some(own.algorithm()));
+        }
+    }
+}
+
+/// A token of ours in which a byte is another: it is good only if it is not.
+fn changed(data: &[u8]) {
+    static TOKEN: OnceLock<String> = OnceLock::new();
+    let signed = || {
+        ours()
+            .sign("at+jwt", &json!({"sub": "ada", "exp": 1}))
+            .expect("a token")
+    };
+    let good = TOKEN.get_or_init(signed);
+    let (Some(place), Some(byte)) = (data.first(), data.get(1)) else {
+        return;
+    };
+    let mut bytes = good.clone().into_bytes();
+    let place = usize::from(*place) % bytes.len();
+    bytes[place] = *byte;
+    let text = String::from_utf8_lossy(&bytes);
+    let verified = Compact::read(&text).and_then(|token| token.verify(ours().public()));
+    assert_eq!(verified.is_ok(), *text == **good, "{place} {byte}");
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_bytes(data in prop::collection::vec(any::<u8>(), 0..200)) {
+            read_anything(&data);
+        }
+
+        #[test]
+        fn what_looks_like_tokens(
+            alg in "(none|HS256|ES256|ES384|EdDSA|RS256|PS256|es256|)",
+            more in "(|,\"kid\":\"k\"|,\"typ\":\"JWT\"|,\"crit\":\\[\\]|,\"jwk\":\\{[a-z\":,]{0,40}\\})",
+            payload in "\\{(\"iss\":\"[a-z]{0,4}\")?\\}",
+            signature in prop::collection::vec(1..=255_u8, 0..80),
+        ) {
+            let header = format!("{{\"alg\":\"{alg}\"{more}}}");
+            let mut data = header.into_bytes();
+            data.push(0);
+            data.extend(payload.into_bytes());
+            data.push(0);
+            data.extend(signature);
+            read_anything(&data);
+        }
+
+        #[test]
+        fn what_looks_like_keys(
+            kty in "(EC|RSA|OKP|oct)",
+            crv in "(P-256|P-384|Ed25519|P-521)",
+            x in "[A-Za-z0-9_-]{0,64}",
+            y in "[A-Za-z0-9_-]{43}",
+        ) {
+            let key = json!({"kty": kty, "crv": crv, "x": x, "y": y, "n": y, "e": "AQAB"});
+            read_anything(json!({"keys": [key, ours().public().to_jwk()]}).to_string().as_bytes());
+        }
+    }
+}
