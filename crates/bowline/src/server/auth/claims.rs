@@ -14,6 +14,11 @@ use super::{Grant, Refusal};
 /// and must be.
 pub(super) fn read(issuer: &str, claims: Map<String, Value>) -> Result<Grant, Refusal> {
     let text = |name: &str| claims.get(name).and_then(Value::as_str);
+    // Whom it names in another way than by a text is not known by the client's
+    // name either: all who use that client would be one.
+    if claims.contains_key("sub") && text("sub").is_none() {
+        return Err(Refusal::Invalid("the subject of the token is not a text"));
+    }
     let client = text("client_id").or_else(|| text("azp"));
     let mut grant = match (text("sub"), client) {
         (Some(subject), _) => Grant::new(issuer, subject),

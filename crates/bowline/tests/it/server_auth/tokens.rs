@@ -31,7 +31,7 @@ async fn a_good_token_is_let_in_and_tools_know_whose_it_is() {
 async fn what_the_token_says_must_hold() {
     let issuer = Issuer::new("k");
     let node = issuer.node();
-    let cases: [(&str, Value, &str); 12] = [
+    let cases: [(&str, Value, &str); 14] = [
         (
             "aud",
             json!("https://other.example.com/mcp"),
@@ -51,12 +51,22 @@ async fn what_the_token_says_must_hold() {
         ("iss", json!("https://login.example.com/"), "no issuer"),
         ("iss", json!("https://evil.example.com"), "no issuer"),
         ("sub", json!(""), "nobody"),
+        ("sub", json!(42), "not a text"),
+        ("sub", Value::Null, "not a text"),
         ("cnf", json!({"x5t#S256": "abc"}), "bound"),
     ];
     for (claim, value, why) in cases {
         let token = issuer.token_with(|claims| claims[claim] = value);
         node.bearing(&token).refuses("invalid_token", why).await;
     }
+    let nobodys = issuer.token_with(|claims| {
+        let claims = claims.as_object_mut().unwrap();
+        claims.remove("sub");
+        claims.remove("client_id");
+    });
+    node.bearing(&nobodys)
+        .refuses("invalid_token", "names no subject")
+        .await;
     let endless = issuer.token_with(|claims| drop(claims.as_object_mut().unwrap().remove("exp")));
     node.bearing(&endless)
         .refuses("invalid_token", "until when")
