@@ -75,12 +75,21 @@ impl Arguments {
     ///
     /// # Errors
     ///
-    /// Where something that is required is missing; names all of it.
+    /// Where something is there twice, so that it is open which one counts;
+    /// where something that is required is missing, all of which is named.
     pub(crate) fn take(
         prompt: &model::Prompt,
         given: Option<model::Members<String>>,
     ) -> Result<Self, ErrorObject> {
-        let mut texts: Texts = given.into_iter().flatten().map(owned).collect();
+        let mut texts = Texts::default();
+        for (name, text) in given.into_iter().flatten().map(owned) {
+            if texts.contains_key(&name) {
+                let start: String = name.chars().take(40).collect();
+                let message = format!("Invalid params: arguments: {start:?} is there twice");
+                return Err(ErrorObject::new(code::INVALID_PARAMS, message));
+            }
+            texts.insert(name, text);
+        }
         let known = |name: &String| prompt.arguments.iter().any(|it| it.name == *name);
         texts.retain(|name, _| known(name));
         let required = prompt.arguments.iter();
@@ -153,4 +162,26 @@ pub(super) fn blanks_of<T: JsonSchema>() -> Result<Vec<PromptArgument>, String> 
         blank
     };
     Ok(fields.iter().map(blank).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_that_is_there_twice_is_refused() {
+        let prompt = model::Prompt::new("sum");
+        let take = |given: &str| {
+            let given = serde_json::from_str(given).expect("an object of texts");
+            Arguments::take(&prompt, Some(given))
+        };
+        assert!(take(r#"{"page": "1", "\u0050age": "2"}"#).is_ok());
+        let error = take(r#"{"page": "1", "p\u0061ge": "1"}"#).expect_err("it is there twice");
+        assert_eq!(error.code, code::INVALID_PARAMS);
+        assert!(
+            error.message.contains("\"page\" is there twice"),
+            "{}",
+            error.message
+        );
+    }
 }

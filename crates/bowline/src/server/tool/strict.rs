@@ -80,7 +80,8 @@ struct TwiceThere<'a>(&'a str);
 
 impl fmt::Display for TwiceThere<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.40?} is there twice", self.0)
+        let start: String = self.0.chars().take(40).collect();
+        write!(f, "{start:?} is there twice")
     }
 }
 
@@ -108,5 +109,9 @@ mod tests {
             let fault = fault.expect("it is refused").to_string();
             assert!(fault.contains("\"a\" is there twice"), "{fault}");
         }
+        let long = "x".repeat(100_000);
+        let text = format!(r#"{{"{long}":1,"{long}":2}}"#);
+        let fault = serde_json::from_str::<Strict>(&text).err();
+        assert!(fault.expect("it is refused").to_string().len() < 200);
     }
 }
