@@ -6,6 +6,7 @@
 //!
 //! | question | piece |
 //! |---|---|
+//! | Where does a request end? | [`RequestFraming`] |
 //! | May this page or host talk to us? | [`OriginPolicy`] |
 //! | Can the two sides exchange bodies? | [`Accept`], [`is_json`], [`is_event_stream`] |
 //! | Whose session is it? | [`read_session`], [`ClientSession`] |
@@ -15,6 +16,7 @@
 //! | Which status does an error have, and what does a status mean? | [`status_of`], [`read_status`] |
 
 pub(crate) mod authority;
+mod framing;
 pub mod header;
 mod media;
 mod origin;
@@ -24,6 +26,7 @@ mod session;
 pub mod sse;
 mod status;
 
+pub use framing::{FramingError, RequestFraming};
 pub use header::Headers;
 pub use media::{Accept, is_event_stream, is_json};
 pub use origin::{OriginPolicy, OriginRefusal, PolicyError};

@@ -1,7 +1,7 @@
 //! Damaged input is refused or read, but never panics.
 
 use bowline_proto::http::{
-    Accept, OriginPolicy,
+    Accept, OriginPolicy, RequestFraming,
     header::{Mirror, ParamHeaders, decode_value},
     is_json, read_session, read_status,
     resume::EventId,
@@ -10,7 +10,7 @@ use bowline_proto::http::{
 };
 use proptest::prelude::*;
 
-const SEEDS: [&str; 12] = [
+const SEEDS: [&str; 14] = [
     r#"{"properties": {"a": {"type": "string", "x-mcp-header": "A", "items": [{}]}}}"#,
     r#"{"name": "echo", "arguments": {"a": "\u00e9", "n": 1.5e3}}"#,
     r#"{"jsonrpc": "2.0", "id": 1, "error": {"code": -32020, "message": "m"}}"#,
@@ -23,6 +23,8 @@ const SEEDS: [&str; 12] = [
     "id: 1\r\nevent: x\rretry: 5\ndata: {}\n\n",
     "ff-1-2",
     "localhost:8080",
+    "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}GET / HTTP/1.1\r\n\r\n",
+    "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n2;a\r\n{}\r\n0\r\na: b\r\n\r\n",
 ];
 
 fn damaged() -> impl Strategy<Value = Vec<u8>> {
@@ -65,6 +67,19 @@ proptest! {
         let _ = params.check(&[("mcp-param-a", &bytes)], Some(&bytes));
         if let Ok(params) = ParamHeaders::from_schema(&text) {
             let _ = params.fields(Some(SEEDS[1].as_bytes()));
+        }
+    }
+
+    /// The fuzz target `request_framing` does the same with more patience.
+    #[test]
+    fn requests_are_told_apart_whatever_pieces_they_come_in(bytes in damaged(), size in 1usize..9) {
+        let mut whole = RequestFraming::default();
+        let pushed = whole.push(&bytes);
+        let mut pieces = RequestFraming::default();
+        let mut cut = bytes.chunks(size);
+        prop_assert_eq!(cut.try_for_each(|piece| pieces.push(piece)), pushed);
+        if pushed.is_ok() {
+            prop_assert_eq!(whole.is_between_requests(), pieces.is_between_requests());
         }
     }
 }

@@ -7,6 +7,7 @@ mod changes;
 mod dialogue;
 mod encoding;
 mod frames;
+mod kept;
 mod logging;
 mod opening;
 mod progress;

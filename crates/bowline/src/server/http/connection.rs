@@ -18,12 +18,14 @@ use tokio::{
 };
 
 use super::{
-    HttpService, Inner, accounts::Counted, entry::enter, peer::PeerAddr, pulse::Pulse,
+    HttpService, Inner,
+    accounts::Counted,
+    entry::{LEAST_HEAD, enter},
+    framed::Framed,
+    peer::PeerAddr,
+    pulse::Pulse,
     write_limit::WriteLimit,
 };
-
-/// The least that the library takes for the head of a request.
-const LEAST_HEAD: usize = 8 * 1024;
 
 /// A connection that was taken, in its place among others.
 pub(super) struct Socket {
@@ -64,7 +66,7 @@ async fn serve_stream(inner: &Arc<Inner>, stream: TcpStream, pulse: &Arc<Pulse>)
         enter(inner, request, Some(pulse.answering()))
     });
     let stream = WriteLimit::new(stream, options.write_time, options.min_rate);
-    let stream = stream.noted_in(Arc::clone(pulse));
+    let stream = Framed::new(stream.noted_in(Arc::clone(pulse)));
     // Heads are timed by us: the library would set a timer for each.
     let connection = http1::Builder::new()
         .max_buf_size(options.max_head.max(LEAST_HEAD))

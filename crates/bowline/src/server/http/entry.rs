@@ -35,6 +35,8 @@ use crate::proto::{
     server::errors,
 };
 
+/// The least that the library takes for the head of a request.
+pub(super) const LEAST_HEAD: usize = 8 * 1024;
 /// How long a body may take to arrive at whatever rate.
 const BODY_GRACE: Duration = Duration::from_secs(5);
 /// The coding of bodies that are as they are.
@@ -120,6 +122,11 @@ where
     let (mut parts, body) = request.into_parts();
     async move {
         let inner = inner.borrow();
+        if held.is_some() && head_size(&parts) > inner.options.max_head.max(LEAST_HEAD) {
+            let why = "the head is too large";
+            let response = told(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why);
+            return Ok(response.map(|body| body.holding(held)));
+        }
         let response = match inner.options.origins.check(&Received(&parts)) {
             Ok(()) => {
                 let answer = match protected::admit(inner, &mut parts).await {
@@ -136,6 +143,15 @@ where
         };
         Ok(response.map(|body| body.holding(held)))
     }
+}
+
+/// About how large the head of a request was. The library takes more than it
+/// is told to if all of it comes at once.
+fn head_size(parts: &Parts) -> usize {
+    let size = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + 4;
+    let headers: usize = parts.headers.iter().map(size).sum();
+    let target = parts.uri.path_and_query().map_or(0, |it| it.as_str().len());
+    headers + target
 }
 
 fn unknown_origin(refusal: OriginRefusal) -> Response<Body> {
@@ -188,7 +204,10 @@ async fn read<B: http_body::Body>(
         }
         None => options.body_time,
     };
-    let read = patience::soon(time, read_up_to(limit, body, came)).await;
+    let read = {
+        let reading = pin!(read_up_to(limit, body, came));
+        patience::soon(time, reading).await
+    };
     let (status, why) = match read {
         Ok(Ok(body)) => return Ok((body, place)),
         Ok(Err(Unread::NoRoom(it))) => return Err(exhausted(it, "bytes in requests at once")),

@@ -20,7 +20,7 @@
 //!   by name, has more than its part.
 //! - `socket` is the server for those who have none. Each `connection` has a
 //!   `pulse`, by which its time is kept, and a `write_limit` for clients that do
-//!   not read.
+//!   not read; what it brings is `framed` strictly.
 
 mod accounts;
 mod answer;
@@ -30,6 +30,7 @@ mod cors;
 mod entry;
 mod events;
 mod exchange;
+mod framed;
 mod listen;
 mod made_of;
 mod news;

@@ -85,7 +85,7 @@ pub(super) fn serve<'a>(
             request(inner, modern, place)
         }
         Ok(Envelope::Notification { method, params }) if modern || speaks_for_itself(params) => {
-            notification(inner, parts, &method, own(params))
+            notification(inner, parts, &method, own(params), place)
         }
         Ok(_) if modern => told(StatusCode::BAD_REQUEST, "only requests are posted here").into(),
         Ok(envelope) => {
@@ -142,7 +142,13 @@ fn admit(inner: &Inner, modern: &Modern<'_>) -> Result<RequestContext, Rejection
 
 /// The protocol has nothing to notify of: there is no session, and requests are
 /// called off by closing their stream. Extensions may.
-fn notification<'a>(inner: &Inner, parts: &Parts, name: &str, params: Option<Bytes>) -> Answer<'a> {
+fn notification<'a>(
+    inner: &Inner,
+    parts: &Parts,
+    name: &str,
+    params: Option<Bytes>,
+    place: Place,
+) -> Answer<'a> {
     let mirror = Mirror::of(name, params.as_deref());
     let mirrored = mirror.and_then(|mirror| mirror.check_notification(&Received(parts)));
     if let Err(mismatch) = mirrored {
@@ -161,6 +167,7 @@ fn notification<'a>(inner: &Inner, parts: &Parts, name: &str, params: Option<Byt
         Some(work) => Answer::later(async {
             // Nobody is told of a panic: there is no answer to tell it in.
             let _ = Contained(work).await;
+            drop(place);
             answer::empty(StatusCode::ACCEPTED)
         }),
         None => answer::empty(StatusCode::ACCEPTED).into(),

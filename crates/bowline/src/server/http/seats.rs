@@ -93,13 +93,13 @@ impl<T: Seated> Seats<T> {
     /// give way, which are to be closed.
     pub(super) fn add(
         &mut self,
-        id: SessionId,
-        holder: Holder,
+        id: &SessionId,
+        holder: &Holder,
         session: T,
         bytes: usize,
     ) -> (Result<(), Full>, Vec<T>) {
         let mut gone = Vec::new();
-        let result = self.make_room(&holder, 1, bytes, &mut gone);
+        let result = self.make_room(holder, 1, bytes, &mut gone);
         if result.is_ok() {
             let standing = session.standing();
             self.next += 1;
@@ -113,7 +113,7 @@ impl<T: Seated> Seats<T> {
                 turn,
             };
             self.open.insert(id.clone(), seat);
-            self.charge(&id, bytes);
+            self.charge(id, bytes);
         }
         (result, gone)
     }
@@ -294,7 +294,7 @@ mod tests {
         bytes: usize,
     ) -> Result<Vec<&'static str>, Full> {
         let id = SessionId::new(fake.0).expect("an id");
-        let (result, gone) = seats.add(id, holder(whose), fake.clone(), bytes);
+        let (result, gone) = seats.add(&id, &holder(whose), fake.clone(), bytes);
         result.map(|()| gone.iter().map(|it| it.0).collect())
     }
 

@@ -70,7 +70,7 @@ impl Sessions {
             session.close();
             return Ok(first);
         }
-        let (id, holder) = (session.id.clone(), session.account.holder.clone());
+        let (id, holder) = (&session.id, &session.account.holder);
         let (added, gone) = table.add(id, holder, Arc::clone(&session), bytes);
         drop(table);
         give_up(gone, self.life.store.as_ref());

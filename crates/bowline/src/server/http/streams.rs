@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::{
     accounts::Charge,
-    pipe::{MOST_WAITING, Receiver, Sender, Weigh, pipe},
+    pipe::{Receiver, Sender, Weigh, pipe},
     recorder::Recorder,
 };
 use crate::proto::{
@@ -21,6 +21,8 @@ use crate::proto::{
 
 /// How many messages wait for a stream of the server's own to be opened.
 const MOST_HELD: usize = 64;
+/// How many bytes they have. Many sessions have no such stream, ever.
+const MOST_HELD_BYTES: usize = 64 * 1024;
 
 /// The streams of one session.
 pub(super) struct Streams {
@@ -211,11 +213,12 @@ impl Streams {
     /// Keeps something for the next stream of the server's own.
     fn hold(&mut self, frame: Bytes) {
         // One notice of a change is enough.
-        if self.held.contains(&frame) || frame.len() > MOST_WAITING / MOST_HELD {
+        if self.held.contains(&frame) || frame.len() > MOST_HELD_BYTES / 4 {
             return;
         }
         self.held.push_back(frame);
-        if self.held.len() > MOST_HELD {
+        let bytes = |held: &VecDeque<Bytes>| held.iter().map(Bytes::len).sum::<usize>();
+        while self.held.len() > MOST_HELD || bytes(&self.held) > MOST_HELD_BYTES {
             self.held.pop_front();
         }
     }

@@ -413,3 +413,17 @@ async fn of_several_faults_the_first_is_told() {
     assert_eq!(node.send(post(), "{ this is not JSON").await.status(), 413);
     assert_eq!(node.send(post(), "{").await.status(), 400);
 }
+
+#[tokio::test(start_paused = true)]
+async fn bodies_that_are_compressed_are_refused() {
+    let it = workshop();
+    let node = Node::new(&it.service);
+    for (encoding, status) in [("gzip", 415), ("br, identity", 415), ("identity", 200)] {
+        let (request, body) = stateless(LIST, json!({}));
+        let request = request.header("content-encoding", encoding);
+        let answer = node.send(request, body).await;
+        assert_eq!(answer.status(), status, "{encoding}");
+        let accepted = (status == 415).then_some("identity");
+        assert_eq!(answer.header("accept-encoding"), accepted);
+    }
+}

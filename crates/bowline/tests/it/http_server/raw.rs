@@ -146,6 +146,12 @@ impl Connection {
         }
     }
 
+    /// Says that nothing more comes.
+    pub(super) async fn finish(&mut self) {
+        // The server may have closed it already.
+        let _ = self.stream.shutdown().await;
+    }
+
     /// Waits until the server closes the connection.
     pub(super) async fn closed(&mut self) {
         while self.more().await {

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use bowline::server::{
     Service,
-    http::{DEFAULT_ADDRESS, HttpOptions, HttpService},
+    http::{ClientLimits, DEFAULT_ADDRESS, HttpOptions, HttpService},
 };
 use serde_json::json;
 use tokio::{net::TcpListener, task::JoinHandle};
@@ -206,6 +206,147 @@ async fn what_is_no_http_is_closed() {
     connection.write(head).await;
     let reply = connection.reply().await;
     assert!(reply.is_none_or(|reply| reply.status == 400));
+    server.serving.abort();
+}
+
+/// What a POST begins with that lists the tools, up to its own headers.
+const HEAD: &str = "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+                    accept: application/json, text/event-stream\r\n";
+
+#[tokio::test]
+async fn what_a_proxy_may_read_differently_is_not_served() {
+    let it = workshop();
+    let server = Server::start(&it.service, HttpOptions::default()).await;
+    let ping = "content-length: 2\r\n\r\n{}";
+    let bare = format!("{HEAD}{ping}").replace("\r\n", "\n");
+    let both = format!("{HEAD}transfer-encoding: chunked\r\n{ping}");
+    let twice = format!("{HEAD}content-length: 2\r\n{ping}");
+    for refused in [&bare, &both, &twice] {
+        let mut connection = server.connect().await;
+        connection.write(refused.as_bytes()).await;
+        assert!(connection.reply().await.is_none(), "{refused:?}");
+    }
+    // Behind another request, too, and what follows it is not served either.
+    let mut connection = server.connect().await;
+    let pipelined = format!("{HEAD}{ping}{bare}{HEAD}{ping}");
+    connection.write(pipelined.as_bytes()).await;
+    let mut served = 0;
+    while connection.reply().await.is_some() {
+        served += 1;
+    }
+    assert!(served <= 1, "{served}");
+    let mut connection = server.connect().await;
+    let pipelined = format!("{HEAD}{ping}{HEAD}{ping}");
+    connection.write(pipelined.as_bytes()).await;
+    for _ in 0..2 {
+        assert_eq!(connection.reply().await.expect("an answer").status, 400);
+    }
+    server.serving.abort();
+}
+
+#[tokio::test]
+async fn a_large_head_is_refused_even_if_it_comes_at_once() {
+    let it = workshop();
+    let server = Server::start(&it.service, HttpOptions::default()).await;
+    for size in [70_000, 100_000, 120_000] {
+        let mut connection = server.connect().await;
+        let long = "y".repeat(size);
+        let head = format!("{HEAD}x: {long}\r\ncontent-length: 2\r\n\r\n{{}}");
+        connection.write(head.as_bytes()).await;
+        let refused = connection.reply().await;
+        assert!(refused.is_none_or(|reply| reply.status == 431), "{size}");
+    }
+    server.serving.abort();
+}
+
+#[tokio::test]
+async fn the_host_in_the_target_counts() {
+    let it = workshop();
+    let server = Server::start(&it.service, HttpOptions::default()).await;
+    for (target, host, status) in [
+        ("http://evil.example.com/", "localhost", 403),
+        ("http://localhost/", "evil.example.com", 403),
+        ("http://u@localhost/", "localhost", 403),
+        ("http://localhost/", "LOCALHOST", 400),
+        ("/", "localhost", 400),
+    ] {
+        let mut connection = server.connect().await;
+        let head = HEAD.replace("POST /", &format!("POST {target}"));
+        let head = head.replace("host: localhost", &format!("host: {host}"));
+        let request = format!("{head}content-length: 2\r\n\r\n{{}}");
+        connection.write(request.as_bytes()).await;
+        let reply = connection.reply().await.expect("an answer");
+        assert_eq!(reply.status, status, "{target} {host}");
+    }
+    server.serving.abort();
+}
+
+#[tokio::test]
+async fn one_address_has_no_more_connections_than_it_may() {
+    let it = workshop();
+    let options = HttpOptions {
+        per_client: ClientLimits {
+            max_connections: 2,
+            ..ClientLimits::default()
+        },
+        ..HttpOptions::default()
+    };
+    let server = Server::start(&it.service, options).await;
+    let (mut one, mut two) = (server.connect().await, server.connect().await);
+    for connection in [&mut one, &mut two] {
+        connection.ask(&[], "tools/call", &echo("hi")).await;
+    }
+    let mut three = server.connect().await;
+    three.closed().await;
+    drop(one);
+    two.ask(&[], "tools/call", &echo("still there")).await;
+    // It is free once the server has noticed.
+    loop {
+        let mut next = server.connect().await;
+        next.send_stateless(&[], "tools/call", &echo("next")).await;
+        if next.reply().await.is_some_and(|reply| reply.status == 200) {
+            break;
+        }
+    }
+    server.serving.abort();
+}
+
+/// What the fuzz target `request_framing` does to the lines alone, for the whole
+/// server: requests with some bytes changed. It answers or closes, and goes on.
+#[tokio::test]
+async fn damaged_requests_harm_nobody() {
+    let it = workshop();
+    let server = Server::start(&it.service, HttpOptions::default()).await;
+    let whole = format!(
+        "{HEAD}mcp-session-id: x\r\ntransfer-encoding: chunked\r\n\r\n\
+         2\r\n{{\"\r\n10\r\njsonrpc\":\"2.0\"}}   \r\n0\r\n\r\n"
+    );
+    let mut state: u64 = 16;
+    let mut next = |below: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        usize::try_from(state >> 33).expect("31 bits") % below
+    };
+    for _ in 0..300 {
+        let mut bytes = whole.as_bytes().to_vec();
+        for _ in 0..=next(4) {
+            let at = next(bytes.len());
+            match next(4) {
+                0 => bytes[at] = u8::try_from(next(256)).expect("a byte"),
+                1 => drop(bytes.remove(at)),
+                2 => bytes.insert(at, b"\r\n:; \0\xff{"[next(8)]),
+                _ => bytes.truncate(at.max(1)),
+            }
+        }
+        let mut connection = server.connect().await;
+        connection.write(&bytes).await;
+        connection.finish().await;
+        connection.closed().await;
+    }
+    let mut connection = server.connect().await;
+    let answer = connection.ask(&[], "tools/call", &echo("hi")).await;
+    assert_eq!(answer.status, 200);
     server.serving.abort();
 }
 

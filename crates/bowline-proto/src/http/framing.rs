@@ -1,0 +1,401 @@
+//! Where the requests of an HTTP/1.1 connection begin and end, read strictly.
+
+use std::fmt;
+
+/// How much of a line is looked at: the longest that matters is a length of
+/// twenty digits.
+const LONGEST: usize = 48;
+
+/// Follows the requests on a connection, byte by byte, and refuses what two
+/// readers may read differently.
+///
+/// A server and the proxy in front of it must agree on where each request ends.
+/// Where they do not, a client can hide a request in another one. HTTP libraries
+/// are lenient about line ends and lengths, each in its own way. This is not: a
+/// line ends with a carriage return and a line feed, there is one length or one
+/// transfer coding and not both, and the only coding is `chunked`.
+///
+/// It looks at nothing else, and keeps no more than a few bytes of a line.
+///
+/// ```
+/// use bowline_proto::http::{FramingError, RequestFraming};
+///
+/// let mut framing = RequestFraming::default();
+/// assert_eq!(framing.push(b"POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}"), Ok(()));
+/// assert!(framing.is_between_requests());
+/// assert_eq!(framing.push(b"GET / HTTP/1.1\n"), Err(FramingError::LineEnd));
+/// ```
+#[derive(Clone, Debug)]
+pub struct RequestFraming {
+    state: State,
+    line: Line,
+    /// What the head said so far of the body.
+    body: Body,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Before the first line of a request.
+    Between,
+    /// In the lines after it.
+    Headers,
+    /// So many bytes of a body are to come.
+    Body(u64),
+    /// In the line before a chunk.
+    ChunkSize,
+    /// So many bytes of a chunk, and its line end, are to come.
+    Chunk(u64),
+    /// In the lines after the last chunk.
+    Trailers,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Body {
+    None,
+    Length(u64),
+    Chunked,
+}
+
+/// The line that is being read.
+#[derive(Clone, Debug)]
+struct Line {
+    begun: [u8; LONGEST],
+    length: usize,
+    /// Whether the last byte was a carriage return.
+    returned: bool,
+}
+
+/// Why a connection cannot be followed any further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FramingError {
+    /// A line does not end with a carriage return and a line feed.
+    LineEnd,
+    /// A length is no number, or there are two.
+    Length,
+    /// A body is coded in a way that is not known, or twice, or has a length
+    /// besides.
+    Coding,
+    /// A chunk does not say how long it is.
+    ChunkSize,
+}
+
+impl fmt::Display for FramingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LineEnd => "a line of the request does not end with CR LF",
+            Self::Length => "Content-Length is not one number",
+            Self::Coding => "Transfer-Encoding is not chunked alone",
+            Self::ChunkSize => "a chunk does not begin with its size",
+        })
+    }
+}
+
+impl std::error::Error for FramingError {}
+
+impl Default for RequestFraming {
+    fn default() -> Self {
+        Self {
+            state: State::Between,
+            line: Line {
+                begun: [0; LONGEST],
+                length: 0,
+                returned: false,
+            },
+            body: Body::None,
+        }
+    }
+}
+
+impl RequestFraming {
+    /// Takes in what came next.
+    ///
+    /// # Errors
+    ///
+    /// Where the requests cannot be told apart for certain. What comes after
+    /// that means nothing.
+    pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), FramingError> {
+        while !bytes.is_empty() {
+            bytes = match self.state {
+                State::Body(left) => match skip(left, bytes) {
+                    (0, rest) => {
+                        self.state = State::Between;
+                        rest
+                    }
+                    (left, rest) => {
+                        self.state = State::Body(left);
+                        rest
+                    }
+                },
+                State::Chunk(left) => match skip(left, bytes) {
+                    (0, rest) => {
+                        self.state = State::ChunkSize;
+                        rest
+                    }
+                    (left, rest) => {
+                        self.state = State::Chunk(left);
+                        rest
+                    }
+                },
+                State::Between | State::Headers | State::ChunkSize | State::Trailers => {
+                    self.push_line(bytes)?
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Whether the last request is complete, and the next has not begun.
+    #[must_use]
+    pub fn is_between_requests(&self) -> bool {
+        self.state == State::Between && self.line.length == 0 && !self.line.returned
+    }
+
+    /// Takes in a line, or a part of it. Gives the rest.
+    fn push_line<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], FramingError> {
+        let Some(end) = memchr::memchr(b'\n', bytes) else {
+            self.line.push(bytes);
+            return Ok(&[]);
+        };
+        let (line, rest) = bytes.split_at(end);
+        self.line.push(line);
+        if !self.line.returned {
+            return Err(FramingError::LineEnd);
+        }
+        self.state = self.end_line()?;
+        self.line.length = 0;
+        self.line.returned = false;
+        Ok(&rest[1..])
+    }
+
+    /// Reads a line that is complete. Says what follows it.
+    fn end_line(&mut self) -> Result<State, FramingError> {
+        let empty = self.line.length == 0;
+        match self.state {
+            State::Between if empty => Ok(State::Between),
+            State::Between => {
+                self.body = Body::None;
+                Ok(State::Headers)
+            }
+            State::Headers if empty => Ok(match self.body {
+                Body::None | Body::Length(0) => State::Between,
+                Body::Length(length) => State::Body(length),
+                Body::Chunked => State::ChunkSize,
+            }),
+            State::Headers => {
+                self.header()?;
+                Ok(State::Headers)
+            }
+            State::ChunkSize => match self.chunk_size() {
+                None => Err(FramingError::ChunkSize),
+                Some(0) => Ok(State::Trailers),
+                Some(size) => Ok(State::Chunk(size.saturating_add(2))),
+            },
+            State::Trailers if empty => Ok(State::Between),
+            state => Ok(state),
+        }
+    }
+
+    /// Reads the header that the line is.
+    fn header(&mut self) -> Result<(), FramingError> {
+        let line = self.line.begun();
+        // Nearly all are something else.
+        if !line
+            .first()
+            .is_some_and(|first| matches!(first | 0x20, b'c' | b't'))
+        {
+            return Ok(());
+        }
+        if let Some(value) = value_of(line, b"content-length") {
+            let length = decimal(value).filter(|_| self.line.is_whole());
+            let length = length.ok_or(FramingError::Length)?;
+            self.body = match self.body {
+                Body::None => Body::Length(length),
+                Body::Length(_) => return Err(FramingError::Length),
+                Body::Chunked => return Err(FramingError::Coding),
+            };
+        } else if let Some(value) = value_of(line, b"transfer-encoding") {
+            let chunked = value.eq_ignore_ascii_case(b"chunked") && self.line.is_whole();
+            if !chunked || self.body != Body::None {
+                return Err(FramingError::Coding);
+            }
+            self.body = Body::Chunked;
+        }
+        Ok(())
+    }
+
+    fn chunk_size(&self) -> Option<u64> {
+        let line = self.line.begun();
+        let digits = line.iter().take_while(|it| it.is_ascii_hexdigit()).count();
+        let (digits, rest) = line.split_at(digits);
+        let ends = matches!(rest.first(), None | Some(b';' | b' ' | b'\t'));
+        let text = std::str::from_utf8(digits).ok().filter(|_| ends)?;
+        u64::from_str_radix(text, 16).ok()
+    }
+}
+
+impl Line {
+    /// Takes in bytes of the line, none of which is a line feed.
+    fn push(&mut self, bytes: &[u8]) {
+        let Some((last, before)) = bytes.split_last() else {
+            return;
+        };
+        if self.returned {
+            self.append(b"\r");
+        }
+        self.returned = *last == b'\r';
+        self.append(if self.returned { before } else { bytes });
+    }
+
+    fn append(&mut self, bytes: &[u8]) {
+        let room = self.begun.get_mut(self.length..).unwrap_or_default();
+        let kept = room.len().min(bytes.len());
+        room[..kept].copy_from_slice(&bytes[..kept]);
+        self.length = self.length.saturating_add(bytes.len());
+    }
+
+    fn begun(&self) -> &[u8] {
+        &self.begun[..self.length.min(LONGEST)]
+    }
+
+    /// Whether all of it was looked at.
+    fn is_whole(&self) -> bool {
+        self.length <= LONGEST
+    }
+}
+
+/// Passes over so many bytes. Gives how many are left to pass over, and the
+/// rest.
+fn skip(left: u64, bytes: &[u8]) -> (u64, &[u8]) {
+    match usize::try_from(left) {
+        Ok(left) if left <= bytes.len() => (0, &bytes[left..]),
+        _ => (left - bytes.len() as u64, &[]),
+    }
+}
+
+/// The value of a header of this name, which is in lower case.
+fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let (start, rest) = line.split_at_checked(name.len())?;
+    if !start.eq_ignore_ascii_case(name) {
+        return None;
+    }
+    // Blanks before the colon are refused by whoever reads the header.
+    let value = rest.trim_ascii_start().strip_prefix(b":")?;
+    Some(value.trim_ascii())
+}
+
+fn decimal(digits: &[u8]) -> Option<u64> {
+    let digital = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    let text = std::str::from_utf8(digits).ok().filter(|_| digital)?;
+    text.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Follows a text, in one piece and byte by byte.
+    fn follow(text: &str) -> Result<bool, FramingError> {
+        let mut whole = RequestFraming::default();
+        let pushed = whole.push(text.as_bytes());
+        let mut bit_by_bit = RequestFraming::default();
+        let mut pieces = text.as_bytes().chunks(1);
+        let pushed_so = pieces.try_for_each(|piece| bit_by_bit.push(piece));
+        assert_eq!(pushed, pushed_so, "{text:?}");
+        pushed?;
+        let between = whole.is_between_requests();
+        assert_eq!(between, bit_by_bit.is_between_requests(), "{text:?}");
+        Ok(between)
+    }
+
+    fn with(headers: &str, body: &str) -> String {
+        format!("POST / HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n{body}")
+    }
+
+    #[test]
+    fn requests_are_followed_to_their_end() {
+        let long = "x".repeat(300);
+        for whole in [
+            with("", ""),
+            with("content-length: 0\r\n", ""),
+            with("Content-Length:2\r\n", "{}"),
+            with("content-length: 5\r\n", "a\nb\nc"),
+            with(&format!("cookie: {long}\r\n"), ""),
+            with("transfer-encoding: chunked\r\n", "0\r\n\r\n"),
+            with(
+                "Transfer-Encoding:  Chunked \r\n",
+                "2\r\n{}\r\nA;x=y\r\n0123\n56789\r\n0\r\na: b\r\n\r\n",
+            ),
+            format!("\r\n\r\n{}", with("", "")),
+        ] {
+            assert_eq!(follow(&whole), Ok(true), "{whole:?}");
+            assert_eq!(follow(&whole.repeat(3)), Ok(true), "{whole:?}");
+            let cut = &whole[..whole.len() - 1];
+            assert_eq!(follow(cut), Ok(false), "{cut:?}");
+        }
+    }
+
+    #[test]
+    fn what_two_readers_may_read_differently_is_refused() {
+        use FramingError as E;
+        let long = " ".repeat(60);
+        for (text, error) in [
+            ("GET / HTTP/1.1\n\n".to_owned(), E::LineEnd),
+            ("\nGET / HTTP/1.1\r\n".to_owned(), E::LineEnd),
+            (with("a: b\nc: d\r\n", ""), E::LineEnd),
+            (with("", "\n"), E::LineEnd),
+            (
+                with("content-length: 2\r\ncontent-length: 2\r\n", "{}"),
+                E::Length,
+            ),
+            (with("content-length: 2, 2\r\n", "{}"), E::Length),
+            (with("content-length: +2\r\n", "{}"), E::Length),
+            (with("content-length:\r\n", "{}"), E::Length),
+            (
+                with("content-length: 99999999999999999999\r\n", ""),
+                E::Length,
+            ),
+            (
+                with(&format!("content-length: {long}2\r\n"), "{}"),
+                E::Length,
+            ),
+            (
+                with("content-length: 2\r\ntransfer-encoding: chunked\r\n", ""),
+                E::Coding,
+            ),
+            (
+                with("transfer-encoding: chunked\r\ncontent-length: 2\r\n", ""),
+                E::Coding,
+            ),
+            (with("transfer-encoding: gzip, chunked\r\n", ""), E::Coding),
+            (with("transfer-encoding: identity\r\n", ""), E::Coding),
+            (
+                with(
+                    "transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n",
+                    "",
+                ),
+                E::Coding,
+            ),
+            (with("transfer-encoding: chunked\r\n", "2\n{}"), E::LineEnd),
+            (
+                with("transfer-encoding: chunked\r\n", "x\r\n"),
+                E::ChunkSize,
+            ),
+            (with("transfer-encoding: chunked\r\n", "\r\n"), E::ChunkSize),
+            (
+                with("transfer-encoding: chunked\r\n", "-1\r\n"),
+                E::ChunkSize,
+            ),
+            (
+                with("transfer-encoding: chunked\r\n", "11111111111111111\r\n"),
+                E::ChunkSize,
+            ),
+            (
+                with("transfer-encoding: chunked\r\n", "0\r\na: b\n\r\n"),
+                E::LineEnd,
+            ),
+        ] {
+            assert_eq!(follow(&text), Err(error), "{text:?}");
+        }
+    }
+}
