@@ -145,13 +145,17 @@ impl Connection {
         let Some(session) = &mut self.session else {
             return;
         };
-        let changed = match open.purpose {
-            Purpose::Plain => false,
-            Purpose::Watch(uri) => session.watched.insert(uri),
-            Purpose::Unwatch(uri) => session.watched.remove(&uri),
+        let (uri, is_watched) = match open.purpose {
+            Purpose::Plain => return,
+            Purpose::Watch(uri) => (uri, true),
+            Purpose::Unwatch(uri) => (uri, false),
+        };
+        let changed = match is_watched {
+            true => session.watched.insert(uri.clone()),
+            false => session.watched.remove(&uri),
         };
         if changed {
-            self.core.event(Event::WatchChanged);
+            self.core.event(Event::WatchChanged { uri, is_watched });
         }
     }
 }

@@ -72,8 +72,11 @@ impl Connection {
         while let Some((_, listen)) = self.listens.close_first() {
             let duration = now - listen.started;
             self.core.observe(|| Telemetry::ListenStop { duration });
+            self.watch_changed(listen.filter.uris, false);
         }
-        self.session = None;
+        if let Some(session) = self.session.take() {
+            self.watch_changed(session.watched.into_uris(), false);
+        }
     }
 
     fn closed(&mut self) {

@@ -197,6 +197,20 @@ impl Connection {
         by_session.chain(by_streams).collect()
     }
 
+    /// Whether somebody watches this resource, in either era.
+    #[must_use]
+    pub fn is_watched(&self, uri: &str) -> bool {
+        let in_session = self
+            .session
+            .as_ref()
+            .is_some_and(|it| it.watched.contains(uri));
+        in_session
+            || self
+                .listens
+                .iter()
+                .any(|(_, it)| it.filter.uris.contains(uri))
+    }
+
     /// Whether the client of a session has ended the handshake.
     #[must_use]
     pub fn is_initialized(&self) -> bool {

@@ -18,12 +18,9 @@ impl Connection {
     /// Ends all streams of changes from our side: each with its result and, for
     /// clients that listen for it, a notice that the request is over.
     pub fn close_listens(&mut self, now: Instant) {
-        let had_watched = self.any_stream_watches();
         while let Some((id, listen)) = self.listens.close_first() {
             self.end_listen(now, &id, &listen);
-        }
-        if had_watched {
-            self.core.event(Event::WatchChanged);
+            self.watch_changed(listen.filter.uris, false);
         }
     }
 
@@ -48,7 +45,7 @@ impl Connection {
         if !self.core.notify(None, dialect, acknowledged) {
             return Err(errors::too_many("subscriptions"));
         }
-        let watches = !filter.uris.is_empty();
+        let watched = filter.uris.clone();
         let listen = Listen {
             context,
             filter,
@@ -56,9 +53,7 @@ impl Connection {
         };
         self.listens.open(arrival.id.clone(), listen);
         self.core.observe(|| Telemetry::ListenStart);
-        if watches {
-            self.core.event(Event::WatchChanged);
-        }
+        self.watch_changed(watched, true);
         Ok(())
     }
 
@@ -68,8 +63,17 @@ impl Connection {
             return;
         };
         self.observe_listen_end(now, &listen);
-        if !listen.filter.uris.is_empty() {
-            self.core.event(Event::WatchChanged);
+        self.watch_changed(listen.filter.uris, false);
+    }
+
+    /// These are watched from here on, or no longer.
+    pub(super) fn watch_changed(
+        &mut self,
+        uris: impl IntoIterator<Item = Box<str>>,
+        is_watched: bool,
+    ) {
+        for uri in uris {
+            self.core.event(Event::WatchChanged { uri, is_watched });
         }
     }
 
@@ -93,11 +97,6 @@ impl Connection {
     fn observe_listen_end(&mut self, now: Instant, listen: &Listen) {
         let duration = now - listen.started;
         self.core.observe(|| Telemetry::ListenStop { duration });
-    }
-
-    fn any_stream_watches(&self) -> bool {
-        let mut streams = self.listens.iter();
-        streams.any(|(_, listen)| !listen.filter.uris.is_empty())
     }
 }
 

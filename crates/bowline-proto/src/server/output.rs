@@ -79,9 +79,15 @@ pub enum Event {
         /// Its parameters, verbatim.
         params: Option<Bytes>,
     },
-    /// The resources that somebody watches are others than before;
-    /// [`watched`](super::Connection::watched) lists them.
-    WatchChanged,
+    /// A resource is watched that was not, or no longer: by the session, or by
+    /// one of the streams of changes, each of which counts by itself.
+    /// [`watched`](super::Connection::watched) lists all that are.
+    WatchChanged {
+        /// Which resource.
+        uri: Box<str>,
+        /// Whether it is watched from here on.
+        is_watched: bool,
+    },
     /// The connection has ended; nothing follows but the outcome of calls that
     /// are made in spite of it.
     Closed,

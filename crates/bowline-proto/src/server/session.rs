@@ -61,6 +61,10 @@ impl Watched {
         self.uris.iter().map(|uri| &**uri)
     }
 
+    pub(super) fn into_uris(self) -> BTreeSet<Box<str>> {
+        self.uris
+    }
+
     /// About how many bytes they take.
     pub(super) fn held_bytes(&self) -> usize {
         self.bytes + PER_NAME * self.uris.len()

@@ -74,7 +74,7 @@ pub(crate) trait Handle: Send + Sync {
     fn hear(&self, notification: Heard) -> Option<BoxFuture<'static, ()>>;
 
     /// The resources that a connection watches are others than before.
-    fn watch_changed(&self);
+    fn watch_changed(&self, changes: Vec<WatchChange>);
 
     /// What the server is.
     #[cfg(feature = "http-server")]
@@ -121,6 +121,12 @@ pub(crate) struct Heard {
     pub(crate) params: Option<Bytes>,
     /// Whom the transport knows the client to be.
     pub(crate) principal: Option<Arc<str>>,
+}
+
+/// A resource that a connection watches from here on, or no longer.
+pub(crate) struct WatchChange {
+    pub(crate) uri: Box<str>,
+    pub(crate) is_watched: bool,
 }
 
 /// Work of an author's, whatever its types are.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{
     build::{BuildError, Offer},
     catalog::Catalog,
-    request::{Request, Taken, Voices},
+    request::{Request, Taken, Voices, WatchChange},
     service::Core,
 };
 
@@ -33,7 +33,7 @@ pub(crate) struct Parts {
     /// What answers methods that are not in the protocol.
     pub(crate) beyond: Option<Answer>,
     /// What tells the application what clients watch.
-    pub(crate) tell_watched: Option<fn(&Core)>,
+    pub(crate) tell_watched: Option<fn(&Core, Vec<WatchChange>)>,
 }
 
 impl Parts {

@@ -18,7 +18,7 @@ use super::{
     limits::Limits,
     list::{Listed, Paging, Shelved},
     replay::round::Replay,
-    request::{Handle, Handled, Heard, Request, Taken, Voices, answer},
+    request::{Handle, Handled, Heard, Request, Taken, Voices, WatchChange, answer},
     resource::AnySource,
     route::Parts,
     serve::{Connections, extension::Extensions},
@@ -202,9 +202,9 @@ impl Handle for Core {
         self.extensions.hear(notification, &self.state)
     }
 
-    fn watch_changed(&self) {
+    fn watch_changed(&self, changes: Vec<WatchChange>) {
         if let Some(tell) = self.parts.tell_watched {
-            tell(self);
+            tell(self, changes);
         }
     }
 

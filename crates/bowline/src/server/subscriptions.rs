@@ -4,14 +4,14 @@
 //! connections, and told to the application.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use super::{
     needs::Needs,
-    request::{Request, Taken, Voices, later},
+    request::{Request, Taken, Voices, WatchChange, later},
     service::{Core, Service},
     tools::check_scopes,
 };
@@ -28,7 +28,35 @@ pub(crate) type OnWatch = Arc<dyn Fn(&BTreeSet<String>) + Send + Sync>;
 #[derive(Default)]
 pub(crate) struct Watch {
     pub(crate) listener: Option<OnWatch>,
-    last: Mutex<BTreeSet<String>>,
+    last: Mutex<Watched>,
+}
+
+/// What is watched, and how often. Kept as it changes: to look through all
+/// connections for each change would let one client keep all others waiting.
+#[derive(Default)]
+struct Watched {
+    uris: BTreeSet<String>,
+    /// Less than nothing where an end was heard of before its beginning.
+    counts: HashMap<Box<str>, isize>,
+}
+
+impl Watched {
+    /// Counts a change. Says whether something is watched that was not, or no
+    /// longer.
+    fn count(&mut self, change: WatchChange) -> bool {
+        let WatchChange { uri, is_watched } = change;
+        let count = self.counts.entry(uri.clone()).or_default();
+        *count += if is_watched { 1 } else { -1 };
+        let count = *count;
+        if count == 0 {
+            self.counts.remove(&uri);
+        }
+        if count > 0 {
+            !self.uris.contains(&*uri) && self.uris.insert(uri.into())
+        } else {
+            self.uris.remove(&*uri)
+        }
+    }
 }
 
 impl Watch {
@@ -40,17 +68,19 @@ impl Watch {
     }
 
     /// Tells the application, if there is news.
-    fn tell(&self, core: &Core) {
+    fn tell(&self, changes: Vec<WatchChange>) {
         let Some(listener) = &self.listener else {
             return;
         };
         // One at a time, so that it hears of changes in their order.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let watched = core.watched();
-        if *last != watched {
-            *last = watched;
+        let mut news = false;
+        for change in changes {
+            news |= last.count(change);
+        }
+        if news {
             // It is the host's code, called amid ours: a panic must not get out.
-            let _ = catch_unwind(AssertUnwindSafe(|| listener(&last)));
+            let _ = catch_unwind(AssertUnwindSafe(|| listener(&last.uris)));
         }
     }
 }
@@ -79,8 +109,8 @@ impl<S: Send + Sync + 'static> Service<S> {
 
 impl Core {
     /// Tells the application what is watched, if that changed.
-    pub(super) fn tell_watched(&self) {
-        self.watch.tell(self);
+    pub(super) fn tell_watched(&self, changes: Vec<WatchChange>) {
+        self.watch.tell(changes);
     }
 
     fn watched(&self) -> BTreeSet<String> {
@@ -124,5 +154,36 @@ impl Core {
         } else {
             Err(errors::resource_not_found(request.context.rules, uri))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(uri: &str, is_watched: bool) -> WatchChange {
+        let uri = uri.into();
+        WatchChange { uri, is_watched }
+    }
+
+    #[test]
+    fn the_application_hears_of_the_first_who_watches_and_of_the_last() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&heard);
+        let watch = Watch::new(Some(Arc::new(move |uris: &BTreeSet<String>| {
+            log.lock().expect("no panic").push(uris.len());
+        })));
+        watch.tell(vec![change("a:1", true), change("a:2", true)]);
+        watch.tell(vec![change("a:1", true)]);
+        watch.tell(vec![change("a:1", false)]);
+        watch.tell(vec![change("a:1", false)]);
+        assert_eq!(*heard.lock().expect("no panic"), [2, 1]);
+        // In whatever order it is heard of.
+        watch.tell(vec![change("a:3", false)]);
+        watch.tell(vec![change("a:3", true)]);
+        watch.tell(vec![change("a:2", false)]);
+        assert_eq!(*heard.lock().expect("no panic"), [2, 1, 0]);
+        let last = watch.last.lock().expect("no panic");
+        assert!(last.counts.is_empty() && last.uris.is_empty());
     }
 }

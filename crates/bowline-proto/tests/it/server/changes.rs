@@ -76,11 +76,13 @@ fn a_subscription_holds_once_the_host_grants_it() {
         "not yet"
     );
     rig.respond(request, &json!({}));
-    assert!(
-        rig.events
-            .iter()
-            .any(|event| matches!(event, Event::WatchChanged))
-    );
+    assert!(rig.events.iter().any(|event| matches!(
+        event,
+        Event::WatchChanged {
+            is_watched: true,
+            ..
+        }
+    )));
     assert!(rig.act(|it, _| it.resource_updated("file:///a")));
     assert_eq!(rig.last()["params"], json!({"uri": "file:///a"}));
     assert!(

@@ -473,7 +473,7 @@ impl World {
             Event::Opened { .. }
             | Event::Initialized
             | Event::Notification { .. }
-            | Event::WatchChanged => {}
+            | Event::WatchChanged { .. } => {}
         }
     }
 

@@ -26,12 +26,21 @@ use crate::{
     },
 };
 
+/// About how much the name of something that is watched takes besides its
+/// bytes.
+const PER_NAME: usize = 64;
+
 /// Opens a stream of changes, until the client closes it or the server ends.
-pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>, place: Place) -> Response<Body> {
+pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>, mut place: Place) -> Response<Body> {
     let counted = match place.account().listen() {
         Ok(counted) => counted,
         Err(why) => return *exhausted(why, "streams at once"),
     };
+    // What it asks for is kept, name by name.
+    let names = modern.frame.iter().filter(|byte| **byte == b',').count();
+    if let Err(why) = place.grow(PER_NAME * names) {
+        return *exhausted(why, "bytes in requests at once");
+    }
     let handle = &inner.handle;
     let news = News::default();
     let machine = Connection::new(Arc::clone(handle.config()));
@@ -45,6 +54,7 @@ pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>, place: Place) -> Re
         Some((refused, true)) => answer::json(StatusCode::OK, refused),
         Some((acknowledged, false)) => {
             inner.connections.register(&shared);
+            shared.tell_watched(handle);
             let listening = Listening {
                 first: Some(acknowledged),
                 news,
@@ -53,7 +63,6 @@ pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>, place: Place) -> Re
                 _counted: counted,
                 _charge: place.leave(),
             };
-            handle.watch_changed();
             answer::stream(Events::new(listening, inner.options.keep_alive))
         }
         None => {

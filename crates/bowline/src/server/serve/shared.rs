@@ -27,7 +27,7 @@ use crate::{
     },
     server::{
         auth::grant::Granted,
-        request::{Handle, Heard, Request},
+        request::{Handle, Heard, Request, WatchChange},
         service::Serving,
     },
     transport::{BoxFuture, Link, Outgoing, Refusal},
@@ -40,6 +40,8 @@ const MOST_TOLD: usize = 1024 * 1024;
 /// How many notifications may wait for the author. A client that sends them
 /// faster must not fill the memory.
 const MOST_NOTICES: usize = 256;
+/// How many bytes they may bring together, unless it is one alone.
+const MOST_NOTICE_BYTES: usize = 1024 * 1024;
 
 /// What handlers and the driver share.
 pub(crate) struct Shared {
@@ -66,11 +68,11 @@ pub(super) struct Inner {
     /// Notifications that nobody has looked at yet.
     pub(super) heard: Vec<Heard>,
     /// The author's work on notifications, in their order.
-    pub(super) notices: VecDeque<BoxFuture<'static, ()>>,
+    pub(super) notices: VecDeque<Noticing>,
     /// Who does it.
     pub(super) noticing: Option<AbortHandle>,
-    /// The resources that are watched are others than before.
-    pub(super) watch_changed: bool,
+    /// What is watched that was not, or no longer, and nobody was told yet.
+    pub(super) watch_changes: Vec<WatchChange>,
     /// Work that waits for its turn.
     queued: VecDeque<Job>,
     pub(super) running: BTreeMap<Incoming, AbortHandle>,
@@ -84,6 +86,13 @@ pub(super) struct Inner {
     pub(super) ended: bool,
     /// Whether serving is over.
     given_up: bool,
+}
+
+/// The author's work on a notification.
+pub(super) struct Noticing {
+    pub(super) work: BoxFuture<'static, ()>,
+    /// How many bytes it brought.
+    pub(super) bytes: usize,
 }
 
 /// A request that arrived.
@@ -160,7 +169,7 @@ impl Shared {
                 heard: Vec::new(),
                 notices: VecDeque::new(),
                 noticing: None,
-                watch_changed: false,
+                watch_changes: Vec::new(),
                 queued: VecDeque::new(),
                 running: BTreeMap::new(),
                 waiting: HashMap::new(),
@@ -249,7 +258,7 @@ impl Shared {
         let now = self.now();
         let mut inner = self.lock();
         if inner.is_overfull() {
-            let watched = inner.machine.watched().contains(uri);
+            let watched = inner.machine.is_watched(uri);
             if watched {
                 inner.owed.resource(uri);
             }
@@ -323,7 +332,15 @@ impl Shared {
         drop(inner);
         drop(link);
         // What this client watched, it watches no longer.
-        handle.watch_changed();
+        self.tell_watched(handle);
+    }
+
+    /// Says what is watched that was not, or no longer.
+    pub(crate) fn tell_watched(&self, handle: &Arc<dyn Handle>) {
+        let changes = std::mem::take(&mut self.lock().watch_changes);
+        if !changes.is_empty() {
+            handle.watch_changed(changes);
+        }
     }
 
     /// Carries out what the machine has to say.
@@ -386,7 +403,9 @@ impl Shared {
                 params,
                 principal: self.principal.clone(),
             }),
-            Event::WatchChanged => inner.watch_changed = true,
+            Event::WatchChanged { uri, is_watched } => {
+                inner.watch_changes.push(WatchChange { uri, is_watched });
+            }
             Event::Opened { .. } | Event::Initialized => {}
         }
     }
@@ -410,7 +429,7 @@ impl Inner {
     pub(super) fn wake_driver(&self) {
         // Without a link, all that it does is to keep the time and to look after
         // what happens by itself.
-        let by_itself = self.watch_changed || self.ended;
+        let by_itself = !self.watch_changes.is_empty() || self.ended;
         if self.link.is_none() && self.deadline == self.awaited && !by_itself {
             return;
         }
@@ -500,8 +519,10 @@ impl Inner {
     }
 
     /// Takes in work on a notification, if there is not too much already.
-    pub(super) fn note(&mut self, notice: BoxFuture<'static, ()>) {
-        if self.notices.len() < MOST_NOTICES {
+    pub(super) fn note(&mut self, notice: Noticing) {
+        let waiting: usize = self.notices.iter().map(|it| it.bytes).sum();
+        let fits = self.notices.is_empty() || waiting + notice.bytes <= MOST_NOTICE_BYTES;
+        if fits && self.notices.len() < MOST_NOTICES {
             self.notices.push_back(notice);
         }
     }

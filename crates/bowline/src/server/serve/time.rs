@@ -91,6 +91,6 @@ impl Shared {
         inner.wake_driver();
         drop(inner);
         // What this client watched, it watches no longer.
-        handle.watch_changed();
+        self.tell_watched(handle);
     }
 }

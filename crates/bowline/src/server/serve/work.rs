@@ -7,10 +7,12 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
+use bytes::Bytes;
+
 use super::{
     line::Line,
     pace::Paced,
-    shared::{Arrived, Inner, Job, Shared},
+    shared::{Arrived, Inner, Job, Noticing, Shared},
 };
 use crate::{
     contained::Contained,
@@ -19,7 +21,7 @@ use crate::{
         server::{Incoming, Reply},
     },
     server::{
-        request::{Handle, Handled, Request, Taken, panicked},
+        request::{Handle, Handled, Heard, Request, Taken, panicked},
         talk::voice::Voice,
     },
 };
@@ -27,19 +29,24 @@ use crate::{
 /// Gives what arrived to those who know, without the lock. It was looked at from
 /// `now` on.
 pub(super) fn dispatch(shared: &Arc<Shared>, handle: &Arc<dyn Handle>, now: Instant) {
-    let (mut arrived, heard, watch_changed, has_room) = {
+    let (mut arrived, heard, watch_changes, has_room) = {
         let mut inner = shared.lock();
         let arrived = std::mem::take(&mut inner.arrived);
         let heard = std::mem::take(&mut inner.heard);
-        let watch_changed = std::mem::take(&mut inner.watch_changed);
+        let watch_changes = std::mem::take(&mut inner.watch_changes);
         let has_room = inner.has_room(shared.serving.at_once);
-        (arrived, heard, watch_changed, has_room)
+        (arrived, heard, watch_changes, has_room)
     };
-    if watch_changed {
-        handle.watch_changed();
+    if !watch_changes.is_empty() {
+        handle.watch_changed(watch_changes);
     }
     let heard = heard.into_iter();
-    let notices: Vec<_> = heard.filter_map(|it| handle.hear(it)).collect();
+    let hear = |it: Heard| {
+        let bytes = it.params.as_ref().map_or(0, Bytes::len);
+        let work = handle.hear(it)?;
+        Some(Noticing { work, bytes })
+    };
+    let notices: Vec<_> = heard.filter_map(hear).collect();
     let mut turn = Turn { now, has_room };
     for it in arrived.drain(..) {
         turn.take_in(shared, handle, it);
@@ -166,7 +173,7 @@ fn start_notices(shared: &Arc<Shared>, inner: &mut Inner) {
             };
             match next {
                 // A panic is the end of this one alone.
-                Some(notice) => drop(Contained(notice).await),
+                Some(notice) => drop(Contained(notice.work).await),
                 None => return,
             }
         }

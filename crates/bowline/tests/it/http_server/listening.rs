@@ -145,3 +145,24 @@ async fn a_test_that_waits_for_what_never_comes_fails() {
     stream.message().await.unwrap();
     stream.message().await;
 }
+
+/// A client that watches much must not make it dear for others to watch.
+#[tokio::test(start_paused = true)]
+async fn what_others_watch_is_not_looked_through() {
+    let it = workshop_with(|server| server.on_watch(|_| {}));
+    let node = Node::new(&it.service);
+    let uris: Vec<_> = (0..4000).map(|number| format!("a:{number}")).collect();
+    let _many = listen(&node, json!({"resourceSubscriptions": uris})).await;
+    let handle = tokio::runtime::Handle::current();
+    let (request, body) = super::rig::stateless(
+        "subscriptions/listen",
+        json!({"notifications": {"resourceSubscriptions": ["a:1"]}}),
+    );
+    let mut asking = Box::pin(node.send(request, body));
+    let measured = allocation_counter::measure(|| {
+        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+        let _inside = handle.enter();
+        while asking.as_mut().poll(&mut cx).is_pending() {}
+    });
+    assert!(measured.count_total < 1000, "{}", measured.count_total);
+}
