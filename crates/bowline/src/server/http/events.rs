@@ -32,6 +32,10 @@ pub(super) struct Events {
     source: Box<dyn Source>,
     /// What was read of the source before anybody asked.
     begun: Option<Bytes>,
+    /// The end, where something came together with it.
+    last: Option<Last>,
+    /// When it ends, whatever is still to come.
+    until: Option<Instant>,
     /// Set where there is something to wait for.
     quiet: Option<Pin<Box<Sleep>>>,
     /// Something was sent after that.
@@ -40,11 +44,22 @@ pub(super) struct Events {
     over: bool,
 }
 
+/// The last event of a stream, by itself. There are clients that forget about a
+/// request when its answer is there, before they have looked at what came in the
+/// same piece.
+enum Last {
+    /// What came before is to be sent first.
+    Waits(Bytes),
+    Comes(Bytes),
+}
+
 impl Events {
     pub(super) fn new(source: impl Source + 'static, keep_alive: Duration) -> Self {
         Self {
             source: Box::new(source),
             begun: None,
+            last: None,
+            until: None,
             quiet: None,
             stale: false,
             keep_alive,
@@ -52,11 +67,17 @@ impl Events {
         }
     }
 
+    /// The same, which ends at this time at the latest.
+    pub(super) fn until(mut self, until: Option<Instant>) -> Self {
+        self.until = until;
+        self
+    }
+
     /// Looks at what is there already; gives it if that is all there will be.
     pub(super) fn begin(&mut self) -> Option<Bytes> {
         // Whoever wants the rest asks again, so that nobody need be woken.
         let there = self.gather(&mut Context::from_waker(Waker::noop()));
-        if self.over {
+        if self.over && self.last.is_none() {
             return Some(there);
         }
         self.begun = Some(there).filter(|there| !there.is_empty());
@@ -67,6 +88,17 @@ impl Events {
         if let Some(begun) = self.begun.take() {
             return Poll::Ready(Some(begun));
         }
+        match self.last.take() {
+            Some(Last::Waits(last)) => {
+                // Whoever asks sends what it has before it asks again.
+                self.last = Some(Last::Comes(last));
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            Some(Last::Comes(last)) => return Poll::Ready(Some(last)),
+            None => {}
+        }
+        self.over |= self.is_past();
         let said = self.gather(cx);
         if !said.is_empty() {
             self.stale = true;
@@ -78,6 +110,10 @@ impl Events {
         if self.rest().poll(cx).is_pending() {
             return Poll::Pending;
         }
+        if self.is_past() {
+            self.over = true;
+            return Poll::Ready(None);
+        }
         self.stale = true;
         // The timer must be polled to be heard of.
         let _ = self.rest().poll(cx);
@@ -86,16 +122,27 @@ impl Events {
 
     /// Whether nothing more will come.
     pub(super) fn is_over(&self) -> bool {
-        self.over && self.begun.is_none()
+        self.over && self.begun.is_none() && self.last.is_none()
+    }
+
+    fn is_past(&self) -> bool {
+        self.until.is_some_and(|until| until <= Instant::now())
     }
 
     /// What can be had at once, in one piece.
     fn gather(&mut self, cx: &mut Context<'_>) -> Bytes {
         let mut out = Vec::new();
         while !self.over && out.len() < PIECE {
+            let before = out.len();
             match self.source.poll_event(cx, &mut out) {
                 Poll::Ready(ControlFlow::Continue(())) => {}
-                Poll::Ready(ControlFlow::Break(())) => self.over = true,
+                Poll::Ready(ControlFlow::Break(())) => {
+                    self.over = true;
+                    if before > 0 && out.len() > before {
+                        let last = out.split_off(before);
+                        self.last = Some(Last::Waits(last.into()));
+                    }
+                }
                 Poll::Pending => break,
             }
         }
@@ -105,6 +152,7 @@ impl Events {
     /// The timer of a stream that is quiet, which runs from when it became so.
     fn rest(&mut self) -> Pin<&mut Sleep> {
         let until = Instant::now() + self.keep_alive;
+        let until = self.until.map_or(until, |end| end.min(until));
         let quiet = &mut self.quiet;
         let stale = std::mem::take(&mut self.stale) && quiet.is_some();
         let quiet = quiet.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));

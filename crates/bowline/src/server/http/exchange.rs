@@ -10,7 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, request::Parts};
-use tokio::time::error::Elapsed;
+use tokio::time::{Instant, error::Elapsed};
 
 use super::{
     Body, Inner,
@@ -20,6 +20,7 @@ use super::{
     events::{Events, Source, event, event_called, prime},
     notes, patience,
     post::{Said, principal},
+    protected,
     session::{Posted, Session, Whose},
     store::answer_of,
     streams::{Message, Reader, Shown, Streams},
@@ -104,13 +105,14 @@ impl Inner {
         if session.has_changed() {
             self.sessions.reweigh(&session);
         }
+        let until = protected::until(parts);
         let Some(place) = place else {
-            return self.read_answer(session, posted);
+            return self.read_answer(session, posted, until);
         };
         Answer::later(async move {
             self.note(&session, &body).await;
             drop(place);
-            self.read_answer(session, posted).await
+            self.read_answer(session, posted, until).await
         })
     }
 
@@ -145,7 +147,7 @@ impl Inner {
             return refused(SessionRefusal::Gone);
         };
         if session.revision().is_none() {
-            let response = self.read_answer(Arc::clone(&session), posted).await;
+            let response = self.read_answer(Arc::clone(&session), posted, None).await;
             session.close();
             return response;
         }
@@ -156,7 +158,8 @@ impl Inner {
             return told(StatusCode::SERVICE_UNAVAILABLE, why);
         };
         self.note(&session, &body).await;
-        let mut response = self.read_answer(Arc::clone(&session), posted).await;
+        let until = protected::until(parts);
+        let mut response = self.read_answer(Arc::clone(&session), posted, until).await;
         if let Ok(id) = HeaderValue::from_str(session.id.as_str()) {
             let name = HeaderName::from_static(name::MCP_SESSION_ID);
             response.headers_mut().insert(name, id);
@@ -169,16 +172,17 @@ impl Inner {
         self: &'a Arc<Self>,
         session: Arc<Session>,
         mut posted: Posted,
+        until: Option<Instant>,
     ) -> Answer<'a> {
         // It is asked again if nothing is there, so that nobody need be woken.
         let unwatched = &mut Context::from_waker(Waker::noop());
         if let Poll::Ready(first) = posted.reader.messages.poll_recv(unwatched) {
-            return self.answer(session, posted, Ok(first)).into();
+            return self.answer(session, posted, Ok(first), until).into();
         }
         Answer::later(async move {
             let first = posted.reader.messages.recv();
             let first = patience::soon(|| self.options.patience, first).await;
-            self.answer(session, posted, first)
+            self.answer(session, posted, first, until)
         })
     }
 
@@ -188,6 +192,7 @@ impl Inner {
         session: Arc<Session>,
         posted: Posted,
         first: Result<Option<Message>, Elapsed>,
+        until: Option<Instant>,
     ) -> Response<Body> {
         let Posted { mut reader, asked } = posted;
         let first = match first {
@@ -198,16 +203,22 @@ impl Inner {
             // It was called off: there is no answer, and never will be.
             Ok(None) => {
                 let (reader, shown) = Streams::closed();
-                return self.stream(session, reader, shown);
+                return self.stream(session, reader, shown, until);
             }
             Ok(first) => first,
             Err(_) => None,
         };
         let shown = session.streams().show(&mut reader, first);
-        self.stream(session, reader, shown)
+        self.stream(session, reader, shown, until)
     }
 
-    fn stream(&self, session: Arc<Session>, reader: Reader, shown: Shown) -> Response<Body> {
+    fn stream(
+        &self,
+        session: Arc<Session>,
+        reader: Reader,
+        shown: Shown,
+        until: Option<Instant>,
+    ) -> Response<Body> {
         let polling = session.streams().polling;
         let primed = shown.prime.filter(|_| polling);
         let source = SessionStream {
@@ -216,7 +227,7 @@ impl Inner {
             reader,
             session,
         };
-        answer::stream(Events::new(source, self.options.keep_alive))
+        answer::stream(Events::new(source, self.options.keep_alive).until(until))
     }
 }
 
@@ -236,17 +247,18 @@ impl Inner {
             return response;
         }
         session.touch();
+        let until = protected::until(parts);
         let received = Received(parts);
         let Some(last) = received.values(name::LAST_EVENT_ID).next() else {
             let (reader, shown) = session.streams().open_own();
-            return self.stream(session, reader, shown);
+            return self.stream(session, reader, shown, until);
         };
         let Some(cursor) = EventId::parse(last) else {
             return told(StatusCode::BAD_REQUEST, "Last-Event-ID is none of ours");
         };
         let resumed = session.streams().resume(cursor);
         let miss = match resumed {
-            Ok((reader, shown)) => return self.stream(session, reader, shown),
+            Ok((reader, shown)) => return self.stream(session, reader, shown, until),
             Err(miss) => miss,
         };
         let noted = match miss {
@@ -254,7 +266,7 @@ impl Inner {
             _ => None,
         };
         match noted {
-            Some((reader, shown)) => self.stream(session, reader, shown),
+            Some((reader, shown)) => self.stream(session, reader, shown, until),
             None => told(StatusCode::BAD_REQUEST, &miss.to_string()),
         }
     }

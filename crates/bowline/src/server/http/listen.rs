@@ -17,6 +17,7 @@ use super::{
     events::{Events, Source, plain_event},
     news::News,
     post::{Modern, principal},
+    protected,
 };
 use crate::{
     proto::server::{Connection, Incoming, Input, errors},
@@ -63,7 +64,8 @@ pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>, mut place: Place) -
                 _counted: counted,
                 _charge: place.leave(),
             };
-            answer::stream(Events::new(listening, inner.options.keep_alive))
+            let events = Events::new(listening, inner.options.keep_alive);
+            answer::stream(events.until(protected::until(modern.parts)))
         }
         None => {
             let error = errors::internal("The stream was not opened");

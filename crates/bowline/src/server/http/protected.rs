@@ -1,11 +1,15 @@
 //! Where protection meets requests: before anything is read, and before a tool
 //! is called.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Response, header, request::Parts};
 use serde::Deserialize;
+use tokio::time::Instant;
 
 use super::{Body, Inner, Principal, answer};
 use crate::{
@@ -13,8 +17,11 @@ use crate::{
         jsonrpc::{Envelope, Messages, RequestId, decode, scan, split},
         model::method,
     },
-    server::auth::{Protection, grant::Granted, refused::Refused, token::Scheme},
+    server::auth::{Grant, Protection, grant::Granted, refused::Refused, token::Scheme},
 };
+
+/// How long a stream may outlive its token: clocks differ.
+const LEEWAY: Duration = Duration::from_secs(60);
 
 /// Lets a request in that brings a good token, and notes whose it is. Gives the
 /// answer to those that do not, and to those that ask where tokens are to be
@@ -66,6 +73,14 @@ pub(super) fn admit_call(inner: &Inner, parts: &Parts, body: &Bytes) -> Option<R
     let refused = Refused::Insufficient(protection.all_scopes(&lacking));
     let scheme = granted.grant().map_or(Scheme::Bearer, Scheme::of);
     Some(refusal(protection, Some(&id), &(refused, scheme)))
+}
+
+/// When the streams end that a request opens: soon after its token is no longer
+/// good. Whoever goes on with them must bring another one.
+pub(super) fn until(parts: &Parts) -> Option<Instant> {
+    let grant = parts.extensions.get::<Grant>()?;
+    let left = grant.expires()?.duration_since(SystemTime::now());
+    Instant::now().checked_add(left.unwrap_or_default() + LEEWAY)
 }
 
 fn refusal(

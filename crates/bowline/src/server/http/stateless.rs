@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::{
     Body, Inner,
@@ -23,6 +23,7 @@ use super::{
     events::{Events, Source, plain_event},
     pipe::{Receiver, Sender, pipe},
     post::{Modern, principal},
+    protected,
 };
 use crate::{
     contained::Contained,
@@ -100,6 +101,7 @@ pub(super) fn serve<'a>(
         work: Some(work),
         reply: None,
         over: None,
+        until: protected::until(modern.parts),
         inner: Arc::clone(inner),
         id: modern.id,
         limit,
@@ -163,6 +165,8 @@ struct Answering {
     reply: Option<Reply>,
     /// The server ends, and waits no longer; looked at by those who must wait.
     over: Option<BoxFuture<'static, ()>>,
+    /// When a stream ends at the latest.
+    until: Option<Instant>,
     inner: Arc<Inner>,
     id: RequestId,
     limit: usize,
@@ -195,7 +199,8 @@ impl Answering {
             Some(reply) => whole(reply, &self.id, self.limit),
             None => {
                 let keep_alive = self.inner.options.keep_alive;
-                answer::stream(Events::new(self, keep_alive))
+                let until = self.until;
+                answer::stream(Events::new(self, keep_alive).until(until))
             }
         }
     }

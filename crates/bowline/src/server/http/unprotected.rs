@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http::{Response, request::Parts};
+use tokio::time::Instant;
 
 use super::{Body, Inner};
 
@@ -10,5 +11,9 @@ pub(super) async fn admit(_: &Inner, _: &mut Parts) -> Option<Response<Body>> {
 }
 
 pub(super) fn admit_call(_: &Inner, _: &Parts, _: &Bytes) -> Option<Response<Body>> {
+    None
+}
+
+pub(super) fn until(_: &Parts) -> Option<Instant> {
     None
 }

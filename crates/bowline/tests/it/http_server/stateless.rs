@@ -214,3 +214,30 @@ async fn extensions_are_notified_without_a_session() {
     assert_eq!(heard.try_recv().unwrap(), ("acme/news".to_owned(), ada));
     assert!(heard.try_recv().is_err());
 }
+
+/// There are clients that forget a request when its answer is there, before they
+/// look at what came in the same piece.
+#[tokio::test(start_paused = true)]
+async fn the_answer_comes_in_a_piece_of_its_own() {
+    let it = workshop();
+    let node = Node::new(&it.service);
+    let session = super::rig::Session::open(&node, "2025-11-25").await;
+    let params = json!({"name": "chatty", "_meta": {"progressToken": 1}});
+    for mut answer in [
+        node.ask("tools/call", params).await,
+        session.call(1, "chatty").await,
+    ] {
+        assert!(answer.is_stream());
+        let mut pieces = Vec::new();
+        while let Some(piece) = answer.chunk().await {
+            pieces.push(String::from_utf8(piece.to_vec()).unwrap());
+        }
+        let last = pieces.pop().unwrap();
+        assert!(
+            last.contains("\"result\"") && !last.contains("\"method\""),
+            "{last}"
+        );
+        let before = pieces.concat();
+        assert!(before.contains("notifications/progress") && !before.contains("\"result\""));
+    }
+}

@@ -4,6 +4,7 @@
 mod axum_router;
 mod binding;
 mod dpop;
+mod expiry;
 mod introspection;
 mod key_files;
 mod keys;
