@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU32, Ordering},
     },
     thread,
@@ -11,9 +11,9 @@ use std::{
 
 use bowline::{Client, proto::client::CauseKind, transport::Stopped};
 use serde_json::json;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
-use super::rig::{Hit, Part, Reply, builder, handshake, handshake_reply, within};
+use super::rig::{Reply, builder, handshake, handshake_reply, lock, within};
 
 #[tokio::test]
 async fn a_session_that_is_gone_is_replaced_and_the_call_sent_again() {
@@ -158,32 +158,36 @@ async fn what_was_said_last_arrives_before_the_session_ends() {
     assert!(told.is_some() && told < deleted, "{asked:?}");
 }
 
-#[tokio::test]
+/// The server has opened a session, and its answer is still on its way when the
+/// client stops.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_that_is_just_being_opened_is_ended_too() {
-    let (go_on, may_go_on) = tokio::sync::mpsc::unbounded_channel();
-    let late = std::sync::Mutex::new(Some(may_go_on));
-    let rig = handshake(move |hit: &Hit| {
-        if hit.rpc() != "initialize" {
-            return None;
+    let (asked, mut was_asked) = mpsc::unbounded_channel();
+    let (answer, may_answer) = std::sync::mpsc::channel::<()>();
+    let may_answer = Mutex::new(may_answer);
+    let rig = handshake(move |hit| {
+        if hit.rpc() == "initialize" {
+            asked.send(()).expect("the test waits for it");
+            // Until the other end is dropped.
+            let held = tokio::task::block_in_place(|| lock(&may_answer).recv());
+            held.expect_err("nothing is sent");
         }
-        let late = late.lock().expect("no panic").take()?;
-        let reply = Reply::parts("application/json", [Part::Feed(late)]);
-        Some(reply.with("mcp-session-id", "late"))
+        None
     })
     .await;
-    let client = Client::builder().connect_later(rig.http());
-    rig.until("initialize", 1).await;
+    let client = builder().connect_later(rig.http());
+    within(was_asked.recv()).await.expect("it is asked");
     let stopping = tokio::spawn({
         let client = client.clone();
         async move { client.stop_and_wait(LIMIT).await }
     });
-    within(client.watch_health().wait_for(|health| health.ended))
-        .await
-        .expect("it lives");
-    drop(go_on);
+    let mut health = client.watch_health();
+    let ended = within(health.wait_for(|health| health.ended)).await;
+    drop(ended.expect("it lives"));
+    drop(answer);
     let stopped = within(stopping).await.expect("no panic");
     assert_eq!(stopped, Stopped::Gracefully);
     let deleted = rig.named("DELETE");
     assert_eq!(deleted.len(), 1);
-    assert_eq!(deleted[0].header("mcp-session-id"), Some("late"));
+    assert_eq!(deleted[0].header("mcp-session-id"), Some("knot-1"));
 }
