@@ -77,7 +77,17 @@ pub(super) fn last_id(suffix: &[u8]) -> Option<&[u8]> {
         rest[colon + 1..].trim_ascii(),
     );
     let before = key.strip_suffix(br#""id""#)?.trim_ascii_end();
-    matches!(before.last(), Some(b',' | b'{')).then_some(id)
+    let is_member = matches!(before.last(), Some(b',' | b'{'));
+    (is_member && is_whole(id)).then_some(id)
+}
+
+/// Whether it is a number or a plain string, and nothing beside it.
+fn is_whole(id: &[u8]) -> bool {
+    match id {
+        [b'"', text @ .., b'"'] => !text.iter().any(|byte| matches!(byte, b'"' | b'\\')),
+        [] => false,
+        digits => digits.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'-')),
+    }
 }
 
 #[derive(Default)]
