@@ -109,7 +109,7 @@ fn told_by(line: &str) -> Salvage {
         assert_eq!(framer.next_frame(), Ok(None), "{line}");
     }
     framer.push(b"\n");
-    salvage(&framer.next_frame().unwrap_err().prefix)
+    salvage(&framer.next_frame().expect_err("it is too long").prefix)
 }
 
 #[test]

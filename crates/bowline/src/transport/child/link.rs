@@ -170,5 +170,5 @@ async fn discard(stdout: Option<ChildStdout>) {
     if let Some(mut stdout) = stdout {
         let _ = tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
