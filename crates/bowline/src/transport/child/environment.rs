@@ -109,11 +109,7 @@ mod tests {
         #[cfg(unix)]
         check(
             true,
-            &[
-                ("LC_ALL", "C"),
-                ("XDG_CACHE_HOME", "/c"),
-                ("HOME", "/home/a"),
-            ],
+            &[("LC_ALL", "C"), ("XDG_CACHE_HOME", "/c"), ("HOME", "/h")],
         );
     }
 
