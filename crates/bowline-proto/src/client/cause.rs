@@ -155,6 +155,7 @@ impl fmt::Display for Cause {
 }
 
 impl fmt::Display for CauseKind {
+    // tidy: long table, one sentence for each kind
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Eof => f.write_str("the server closed the connection"),

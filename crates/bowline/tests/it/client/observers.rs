@@ -73,45 +73,47 @@ fn an_observer_may_use_the_client_that_it_observes() {
     });
 }
 
-#[tokio::test(start_paused = true)]
-async fn what_an_observer_brings_about_is_seen_after_what_it_was_shown() {
-    let cell = Arc::new(OnceLock::<Client>::new());
-    let log = Arc::new(Mutex::new(Vec::new()));
-    let (theirs, writes) = (Arc::clone(&cell), Arc::clone(&log));
-    let builder = Client::builder().observer(move |seen| {
-        let line = match &seen.telemetry {
-            Telemetry::RequestStart { method, .. } => format!("start {method}"),
-            Telemetry::RequestStop { method, .. } => format!("stop {method}"),
-            Telemetry::RequestException { method, .. } => format!("failed {method}"),
-            _ => return,
+#[test]
+fn what_an_observer_brings_about_is_seen_after_what_it_was_shown() {
+    unless_stuck(async {
+        let cell = Arc::new(OnceLock::<Client>::new());
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let (theirs, writes) = (Arc::clone(&cell), Arc::clone(&log));
+        let builder = Client::builder().observer(move |seen| {
+            let line = match &seen.telemetry {
+                Telemetry::RequestStart { method, .. } => format!("start {method}"),
+                Telemetry::RequestStop { method, .. } => format!("stop {method}"),
+                Telemetry::RequestException { method, .. } => format!("failed {method}"),
+                _ => return,
+            };
+            let starts = line == "start tools/call";
+            writes.lock().expect("nobody panicked").push(line);
+            if let (true, Some(client)) = (starts, theirs.get()) {
+                use_it(client);
+                let mut log = writes.lock().expect("nobody panicked");
+                log.push("the observer is done".to_owned());
+            }
+        });
+        let (client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
+        cell.set(client.clone()).expect("it is empty");
+        let answering = async {
+            let call = session.find("tools/call").await;
+            session.answer(&call, said("done")).await;
         };
-        let starts = line == "start tools/call";
-        writes.lock().expect("nobody panicked").push(line);
-        if let (true, Some(client)) = (starts, theirs.get()) {
-            use_it(client);
-            let mut log = writes.lock().expect("nobody panicked");
-            log.push("the observer is done".to_owned());
-        }
+        let call = async { client.tools().call("any", json!({})).await };
+        let (result, ()) = tokio::join!(call, answering);
+        result.expect("an answer");
+        client.stop().await;
+        let log = log.lock().expect("nobody panicked");
+        let expected = [
+            "start tools/call",
+            "the observer is done",
+            "start ping",
+            "failed ping",
+            "stop tools/call",
+        ];
+        assert_eq!(log[..], expected);
     });
-    let (client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
-    cell.set(client.clone()).expect("it is empty");
-    let answering = async {
-        let call = session.find("tools/call").await;
-        session.answer(&call, said("done")).await;
-    };
-    let call = async { client.tools().call("any", json!({})).await };
-    let (result, ()) = tokio::join!(call, answering);
-    result.expect("an answer");
-    client.stop().await;
-    let log = log.lock().expect("nobody panicked");
-    let expected = [
-        "start tools/call",
-        "the observer is done",
-        "start ping",
-        "failed ping",
-        "stop tools/call",
-    ];
-    assert_eq!(log[..], expected);
 }
 
 #[tokio::test(start_paused = true)]
