@@ -1,6 +1,6 @@
 //! What is known of one connection: its news, its session, its numbers.
 
-use tokio::sync::{broadcast::error::TryRecvError, watch};
+use tokio::sync::watch;
 
 use super::{Stats, key::Stale};
 use crate::client::{Client, Health, Notification, Notifications};
@@ -38,14 +38,10 @@ impl Source {
             stale.push(Stale::Everything);
         }
         self.session = session;
-        loop {
-            match self.notifications.receiver.try_recv() {
-                Ok(notification) => tell(notification, &mut stale),
-                // Among what was lost may have been anything.
-                Err(TryRecvError::Lagged(_)) => stale.push(Stale::Everything),
-                Err(TryRecvError::Empty | TryRecvError::Closed) => return stale,
-            }
+        while let Some(notification) = self.notifications.try_next() {
+            tell(notification, &mut stale);
         }
+        stale
     }
 }
 
@@ -63,6 +59,7 @@ fn tell(notification: Notification, stale: &mut Vec<Stale>) {
             stale.extend(uris.into_iter().map(Stale::Around));
         }
         Notification::SubscriptionLost { uri } => stale.push(Stale::Around(uri)),
+        // Among what was lost may have been anything.
         Notification::Lagged(_) => stale.push(Stale::Everything),
         _ => {}
     }

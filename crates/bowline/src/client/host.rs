@@ -16,7 +16,13 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
-use super::{Observation, notification::Notification, shared::Shared, subscription::Held};
+use super::{
+    Observation,
+    news::{Kept, News},
+    notification::Notification,
+    shared::Shared,
+    subscription::Held,
+};
 use crate::{
     proto::{
         client::{CallId, Event, PeerRequest, Telemetry},
@@ -48,9 +54,6 @@ pub(crate) enum Asked {
 /// Sees what happens inside.
 pub(crate) type Observer = Arc<dyn Fn(&Observation) + Send + Sync>;
 
-/// How many notifications wait for a slow listener before the oldest go.
-const NOTIFICATIONS_KEPT: usize = 1024;
-
 /// The host's side of a connection.
 #[derive(Default)]
 pub(crate) struct Host {
@@ -71,7 +74,7 @@ enum Listeners {
     /// never listen need not have.
     #[default]
     Nobody,
-    Some(broadcast::Sender<Notification>),
+    Some(News),
     /// The connection is over. The sender is gone, so that they see the end.
     Ended,
 }
@@ -124,14 +127,14 @@ impl Host {
     }
 
     /// Hears of notifications from now on.
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Notification> {
+    pub(crate) fn listen(&self) -> broadcast::Receiver<Arc<Kept>> {
         let mut listeners = self.listeners();
         match &*listeners {
-            Listeners::Some(sender) => sender.subscribe(),
+            Listeners::Some(news) => news.subscribe(),
             Listeners::Ended => broadcast::channel(1).1,
             Listeners::Nobody => {
-                let (sender, receiver) = broadcast::channel(NOTIFICATIONS_KEPT);
-                *listeners = Listeners::Some(sender);
+                let (news, receiver) = News::new();
+                *listeners = Listeners::Some(news);
                 receiver
             }
         }
@@ -156,11 +159,16 @@ impl Host {
     pub(crate) fn event(&self, shared: &Arc<Shared>, event: Event) {
         match event {
             Event::Notification { method, params } => {
-                self.tell(Notification::route(&method, params));
+                let size = method.len() + params.as_ref().map_or(0, Bytes::len);
+                self.tell(Notification::route(&method, params), size);
             }
-            Event::Resubscribed { uris } => self.tell(Notification::Resubscribed { uris }),
+            Event::Resubscribed { uris } => {
+                let size = uris.iter().map(|uri| uri.len()).sum();
+                self.tell(Notification::Resubscribed { uris }, size);
+            }
             Event::SubscriptionLost { uri, .. } => {
-                self.tell(Notification::SubscriptionLost { uri });
+                let size = uri.len();
+                self.tell(Notification::SubscriptionLost { uri }, size);
             }
             Event::Request {
                 request,
@@ -192,10 +200,9 @@ impl Host {
         }
     }
 
-    fn tell(&self, notification: Notification) {
-        if let Listeners::Some(sender) = &*self.listeners() {
-            // They may all be gone again.
-            let _ = sender.send(notification);
+    fn tell(&self, notification: Notification, size: usize) {
+        if let Listeners::Some(news) = &mut *self.listeners() {
+            news.tell(notification, size);
         }
     }
 

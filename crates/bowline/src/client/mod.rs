@@ -11,6 +11,7 @@ mod health;
 mod host;
 pub(crate) mod list;
 mod locked;
+mod news;
 mod notification;
 mod observations;
 mod operation;
@@ -232,9 +233,7 @@ impl Client {
     /// and what else belongs to calls.
     #[must_use]
     pub fn listen(&self) -> Notifications {
-        Notifications {
-            receiver: self.shared().host.listen(),
-        }
+        Notifications::new(self.shared().host.listen())
     }
 
     /// The state that the connection is in.

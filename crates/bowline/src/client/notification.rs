@@ -1,10 +1,15 @@
 //! What the server tells unasked.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use futures_core::Stream;
-use tokio::sync::broadcast;
+use tokio::sync::broadcast::{
+    self,
+    error::{RecvError, TryRecvError},
+};
 
-use super::unfold::Unfold;
+use super::{news::Kept, unfold::Unfold};
 use crate::proto::{
     jsonrpc::{DecodeError, decode_params},
     model::{LoggingMessageParams, ResourceUpdatedParams, method},
@@ -94,22 +99,65 @@ fn read<T: serde::de::DeserializeOwned>(params: Option<&Bytes>) -> Result<Box<T>
 /// [`Notification::Lagged`], and goes on with those that are still there.
 #[derive(Debug)]
 pub struct Notifications {
-    pub(crate) receiver: broadcast::Receiver<Notification>,
+    receiver: broadcast::Receiver<Arc<Kept>>,
+    /// The one that comes after those that were lost.
+    next: Option<Notification>,
 }
 
 impl Notifications {
+    pub(crate) fn new(receiver: broadcast::Receiver<Arc<Kept>>) -> Self {
+        Self {
+            receiver,
+            next: None,
+        }
+    }
+
     /// The next notification; `None` once the connection is over.
     pub async fn next(&mut self) -> Option<Notification> {
-        match self.receiver.recv().await {
-            Ok(notification) => Some(notification),
-            Err(broadcast::error::RecvError::Lagged(lost)) => Some(Notification::Lagged(lost)),
-            Err(broadcast::error::RecvError::Closed) => None,
+        if let Some(next) = self.next.take() {
+            return Some(next);
         }
+        match self.receiver.recv().await {
+            Ok(kept) => Some(self.open(&kept)),
+            Err(RecvError::Lagged(lost)) => Some(Notification::Lagged(lost)),
+            Err(RecvError::Closed) => None,
+        }
+    }
+
+    /// The next notification, if it is there already.
+    pub(crate) fn try_next(&mut self) -> Option<Notification> {
+        if let Some(next) = self.next.take() {
+            return Some(next);
+        }
+        match self.receiver.try_recv() {
+            Ok(kept) => Some(self.open(&kept)),
+            Err(TryRecvError::Lagged(lost)) => Some(Notification::Lagged(lost)),
+            Err(TryRecvError::Empty | TryRecvError::Closed) => None,
+        }
+    }
+
+    /// The notification; if it had to make room, how many have.
+    fn open(&mut self, kept: &Kept) -> Notification {
+        if let Some(notification) = kept.get() {
+            return notification;
+        }
+        let mut lost = 1;
+        while self.next.is_none() {
+            match self.receiver.try_recv() {
+                Ok(kept) => {
+                    self.next = kept.get();
+                    lost += u64::from(self.next.is_none());
+                }
+                Err(TryRecvError::Lagged(more)) => lost += more,
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            }
+        }
+        Notification::Lagged(lost)
     }
 
     /// Hears no more.
     pub(crate) fn end(&mut self) {
-        self.receiver = broadcast::channel(1).1;
+        *self = Self::new(broadcast::channel(1).1);
     }
 
     /// The same notifications as a [`Stream`].

@@ -172,6 +172,8 @@ async fn the_status_says_why() {
     let status = &registry.status()[0];
     assert_eq!(status.summary, Summary::Error);
     assert!(status.last_error.is_some());
+    let at = status.last_error_at;
+    assert!(at.is_some());
 
     // The connection is over for good, so that the next use is a new start.
     fake.set_unreachable(false);
@@ -179,6 +181,7 @@ async fn the_status_says_why() {
     let status = &registry.status()[0];
     assert_eq!(status.summary, Summary::Connected);
     assert!(status.last_error.is_some(), "what was before is remembered");
+    assert_eq!(status.last_error_at, at);
 }
 
 #[tokio::test(start_paused = true)]

@@ -102,6 +102,34 @@ async fn a_listener_that_lags_is_told_and_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn large_notifications_make_room_by_their_size() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let mut slow = client.notifications();
+    let large = "x".repeat(1024 * 1024);
+    let flooding = async {
+        for _ in 0..50 {
+            let log = json!({"level": "info", "data": large});
+            session.notify("notifications/message", log).await;
+        }
+        session.notify("notifications/last", json!(["n"])).await;
+        let ping = session.expect("ping").await;
+        session.answer(&ping, json!({})).await;
+    };
+    // All that was sent before has been taken in by then.
+    let (pong, ()) = tokio::join!(client.ping(), flooding);
+    pong.expect("an answer");
+    let Some(Notification::Lagged(lost)) = slow.next().await else {
+        panic!("some were lost");
+    };
+    let mut kept = 0;
+    while let Some(Notification::Log(_)) = slow.next().await {
+        kept += 1;
+    }
+    assert_eq!(lost + kept, 50, "none is lost without a word");
+    assert!((1..=4).contains(&kept), "{kept} are kept");
+}
+
+#[tokio::test(start_paused = true)]
 async fn notifications_end_with_the_connection() {
     let (client, mut session, _server) = connected(Profile::handshake()).await;
     let mut notifications = client.notifications();
