@@ -32,7 +32,7 @@ pub(super) fn assemble(
     for given in given {
         assembly.take(given);
     }
-    let (arguments, found) = build_object(&assembly.parts, assembly.below, schema, "");
+    let (arguments, found) = build_object(&assembly.parts, &assembly.below, schema, "");
     assembly.problems.extend(found);
     (arguments, assembly.problems)
 }

@@ -43,7 +43,7 @@ impl Part {
 /// An object of the parts, laid over `below`, with what could not be made.
 pub(super) fn build_object(
     part: &Part,
-    below: Map<String, Value>,
+    below: &Map<String, Value>,
     schema: Schema<'_>,
     path: &str,
 ) -> (Map<String, Value>, Vec<Problem>) {
@@ -136,7 +136,7 @@ fn build(
     }
     match schema {
         Some(schema) => {
-            let (object, found) = build_object(part, below, schema, path);
+            let (object, found) = build_object(part, &below, schema, path);
             problems.extend(found);
             Value::Object(object)
         }

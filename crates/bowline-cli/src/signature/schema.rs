@@ -124,7 +124,10 @@ impl<'a> Schema<'a> {
     pub(crate) fn reference(self) -> Option<&'a str> {
         match self.text("$ref")? {
             // The whole of it, which may have a title.
-            "#" => self.root.get("title").and_then(Node::as_text),
+            "#" => {
+                let title = self.root.get("title").and_then(Node::as_text);
+                title.or(Some("Root"))
+            }
             path => path.rsplit('/').next(),
         }
     }

@@ -273,6 +273,9 @@ mod tests {
         );
         let shown = type_name(document.schema(), Detail::FULL);
         assert_eq!(shown, r#"{ tree?: Tree, mood?: "good" }"#);
+        let root = Document::new(r##"{"properties": {"next": {"$ref": "#"}}}"##);
+        let shown = type_name(root.schema(), Detail::WHOLE);
+        assert_eq!(shown, "{ next?: Root }");
         let circle = Document::new(r##"{"items": {"$ref": "#"}}"##);
         let shown = type_name(circle.schema(), Detail::SHORT);
         assert!(shown.len() < 100, "{shown}");

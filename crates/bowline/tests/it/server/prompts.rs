@@ -194,8 +194,8 @@ async fn what_can_be_filled_in_is_listed() {
     assert_eq!(
         typed,
         [
-            ("language", "Into which language.", None),
             ("text", "The text to translate.", Some(true)),
+            ("language", "Into which language.", None),
             ("versions", "How many versions.", None),
         ]
     );

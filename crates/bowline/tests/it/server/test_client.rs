@@ -145,7 +145,7 @@ question elicitation/create "Which flight?" (flight, seats)
 answer   {"action":"accept","content":{"flight":"FL1","seats":2}}
 question elicitation/create "Book FL1?" (confirmed)
 answer   {"action":"decline"}
-result   {"content":[{"text":"Error: ElicitationDeclined: the user said no","type":"text"}],"isError":true}
+result   {"content":[{"type":"text","text":"Error: ElicitationDeclined: the user said no"}],"isError":true}
 "#;
     assert_eq!(client.transcript().to_string(), expected);
     assert_eq!(client.transcript().logged(), [&json!("looking")]);
