@@ -21,7 +21,27 @@ struct Verb {
     name: &'static str,
     arguments: &'static str,
     help: &'static str,
+    /// What more there is to say when one asks, a line each.
+    details: &'static [&'static str],
     run: fn(&[String]) -> Result<(), Failure>,
+}
+
+impl Verb {
+    fn usage(&self) -> String {
+        let call = format!("{} {}", self.name, self.arguments);
+        let mut text = format!("Usage: cargo xtask {}\n\n{}\n", call.trim_end(), self.help);
+        for line in self.details {
+            text.push_str(&format!("  {line}\n"));
+        }
+        text
+    }
+}
+
+/// Whether help is wanted: nothing is built or run then.
+fn asks_for_help(arguments: &[String]) -> bool {
+    let own = arguments.iter().take_while(|argument| *argument != "--");
+    own.into_iter()
+        .any(|argument| matches!(argument.as_str(), "-h" | "--help"))
 }
 
 const VERBS: &[Verb] = &[
@@ -29,42 +49,49 @@ const VERBS: &[Verb] = &[
         name: "test",
         arguments: "",
         help: "everything that must hold before a commit: format, lints, docs, tests, tidy",
+        details: &[],
         run: test::run,
     },
     Verb {
         name: "peers",
         arguments: "",
         help: "installs the servers of others that the tests talk to, if they are not there",
+        details: &[],
         run: peers::run,
     },
     Verb {
         name: "conformance",
-        arguments: "[--help]",
+        arguments: "[--leg NAME] [--set NAME] [--scenario NAME]",
         help: "the official suite against our server and client; writes conformance/RESULTS.md",
+        details: conformance::DETAILS,
         run: conformance::run,
     },
     Verb {
         name: "tidy",
         arguments: "",
         help: "the repository's rules that the compiler cannot check",
+        details: &[],
         run: tidy::run,
     },
     Verb {
         name: "fuzz",
         arguments: "[target] [seconds]",
         help: "each fuzz target of bowline-proto, or one, for 60 seconds or as long as you say",
+        details: &[],
         run: fuzz::run,
     },
     Verb {
         name: "bench",
         arguments: "[--quick] [name…]",
         help: "what things cost, beside others; `core` counts ours only, `command` is from a shell",
+        details: bench::DETAILS,
         run: bench::run,
     },
     Verb {
         name: "help",
         arguments: "",
         help: "this list",
+        details: &[],
         run: help,
     },
 ];
@@ -83,6 +110,10 @@ fn main() -> ExitCode {
         eprint!("There is no verb `{name}`.\n\n{}", usage());
         return ExitCode::from(2);
     };
+    if asks_for_help(rest) {
+        print!("{}", verb.usage());
+        return ExitCode::SUCCESS;
+    }
     match (verb.run)(rest) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -124,6 +155,22 @@ mod tests {
         for verb in VERBS {
             assert!(usage.contains(&format!("\n  {}", verb.name)), "{usage}");
         }
+    }
+
+    #[test]
+    fn help_is_asked_for_behind_a_verb_too() {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert!(asks_for_help(&words("--help")));
+        assert!(asks_for_help(&words("--quick core -h")));
+        assert!(!asks_for_help(&words("core --record")));
+        assert!(!asks_for_help(&words("core -- --help")));
+        let bench = VERBS.iter().find(|verb| verb.name == "bench");
+        let bench = bench.expect("there is one");
+        assert!(
+            bench.usage().contains("core [--record]"),
+            "{}",
+            bench.usage()
+        );
     }
 
     #[test]

@@ -18,6 +18,15 @@ use crate::{Failure, cargo, no_arguments};
 /// others.
 const CORE: &[&str] = &["-p", "bowline-bench", "-p", "bowline-bench-core"];
 
+/// What can be asked for.
+pub const DETAILS: &[&str] = &[
+    "bench [--quick] [--anyway] [group…]  measures, and writes bench/RESULTS.md and README",
+    "bench command [--quick]              the same for the command, from a shell",
+    "bench core [--record]                counts what the core paths cost",
+    "bench report                         writes the tables anew from what is kept",
+    "bench check                          what `test` does of this",
+];
+
 /// Measures what is asked for.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let (first, rest) = match arguments.split_first() {

@@ -16,6 +16,14 @@ const PARTS: &[&str] = &[
     "node/node_modules/@modelcontextprotocol/conformance/dist/index.js",
 ];
 
+/// What can be asked for.
+pub const DETAILS: &[&str] = &[
+    "--leg server|client              only this leg",
+    "--set 2025-11-25|2026-07-28|all  only this set",
+    "--scenario NAME                  only this scenario",
+    "--url URL                        another server than ours",
+];
+
 /// Installs the suite if it is not there, builds the fixtures, and runs them.
 /// Arguments are passed on.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
