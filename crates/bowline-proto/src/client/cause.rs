@@ -128,7 +128,8 @@ impl Cause {
         }
     }
 
-    /// The last lines that the server wrote to stderr, if any were kept.
+    /// The last lines that the server wrote to stderr, if any were kept, or
+    /// what it said with a status of HTTP.
     #[must_use]
     pub fn tail(&self) -> Option<&str> {
         match &self.0.kind {
@@ -148,6 +149,9 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.kind.fmt(f)?;
         match &self.0.tail {
+            Some(said) if matches!(self.0.kind, CauseKind::Status { .. }) => {
+                write!(f, ": {}", said.trim_end())
+            }
             Some(tail) => write!(f, "; its last words: {}", tail.trim_end()),
             None => Ok(()),
         }

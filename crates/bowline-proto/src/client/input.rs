@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{Cause, Link};
+use super::{Cause, CauseKind, Link};
 
 /// Something that happened outside: on the link, or on the clock.
 ///
@@ -85,4 +85,77 @@ pub struct HttpRefusal {
     pub body: Bytes,
     /// What `Retry-After` asked for.
     pub retry_after: Option<std::time::Duration>,
+}
+
+/// How much of a refusal is told, in characters.
+const MAX_WORDS: usize = 500;
+
+impl HttpRefusal {
+    /// The cause that it is, with what the server says of it.
+    pub(super) fn cause(&self) -> Cause {
+        let cause = Cause::new(CauseKind::Status {
+            status: self.status,
+            retry_after: self.retry_after,
+        });
+        match self.words() {
+            Some(words) => cause.with_tail(words),
+            None => cause,
+        }
+    }
+
+    /// What the body says, where it is text for people: not a page, and not
+    /// bytes. Blanks and line ends are one blank.
+    fn words(&self) -> Option<String> {
+        let text = match str::from_utf8(&self.body) {
+            Ok(text) => text,
+            // The transport may have cut it in the middle of a character.
+            Err(error) if error.error_len().is_none() => {
+                str::from_utf8(&self.body[..error.valid_up_to()]).unwrap_or_default()
+            }
+            Err(_) => return None,
+        };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let text = words.join(" ");
+        if text.is_empty() || text.starts_with('<') || text.contains('\0') {
+            return None;
+        }
+        Some(match text.char_indices().nth(MAX_WORDS) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_of_a_refusal_is_told() {
+        let long = "x".repeat(600);
+        let cases: [(&[u8], Option<&str>); 6] = [
+            (
+                b" Access is only\r\nallowed at a \n",
+                Some("Access is only allowed at a"),
+            ),
+            (b"", None),
+            (b" \n", None),
+            (b"<html>403</html>", None),
+            (b"\x89PNG\xff\x00", None),
+            (b"caf\xc3", Some("caf")),
+        ];
+        let words = |body: &[u8]| {
+            let refusal = HttpRefusal {
+                status: 403,
+                body: Bytes::copy_from_slice(body),
+                retry_after: None,
+            };
+            refusal.cause().tail().map(str::to_owned)
+        };
+        for (body, expected) in cases {
+            assert_eq!(words(body).as_deref(), expected, "{body:?}");
+        }
+        let told = words(long.as_bytes()).expect("it is text");
+        assert_eq!(told.chars().count(), MAX_WORDS + 1);
+    }
 }

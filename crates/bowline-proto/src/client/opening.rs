@@ -420,21 +420,18 @@ impl Opening {
 
     /// An HTTP status that is not success: evidence of the era, or failure.
     fn status(self: Box<Self>, core: &mut Core, now: Instant, refusal: &HttpRefusal) -> State {
-        let kind = CauseKind::Status {
-            status: refusal.status,
-            retry_after: refusal.retry_after,
-        };
+        let cause = refusal.cause();
         let is_evidence = matches!(refusal.status, 400..=499)
             && !matches!(refusal.status, 401 | 403 | 407 | 408 | 429);
         if !is_evidence {
-            return self.fail(core, now, kind);
+            return self.fail_by(core, now, cause);
         }
         match (&self.phase, error_in(&refusal.body)) {
             (Phase::Initializing { .. }, Some(error)) => self.handshake_refused(core, now, error),
             (Phase::Initializing { .. }, None) if matches!(refusal.status, 400 | 404 | 405) => {
-                self.two_endpoint(core, now, kind)
+                self.two_endpoint(core, now, cause)
             }
-            (Phase::Initializing { .. }, None) => self.fail(core, now, kind),
+            (Phase::Initializing { .. }, None) => self.fail_by(core, now, cause),
             (Phase::Probing { .. } | Phase::Dialing, Some(error)) => {
                 self.probe_refused(core, now, &error)
             }
@@ -443,9 +440,9 @@ impl Opening {
     }
 
     /// Perhaps a server of the first revision, which has two endpoints.
-    fn two_endpoint(&self, core: &mut Core, now: Instant, kind: CauseKind) -> State {
+    fn two_endpoint(&self, core: &mut Core, now: Instant, cause: Cause) -> State {
         if !core.config.two_endpoint_fallback || core.wiring == Wiring::TwoEndpoint {
-            return self.fail(core, now, kind);
+            return self.fail_by(core, now, cause);
         }
         core.wiring = Wiring::TwoEndpoint;
         let hang_up = Some(self.link);
@@ -454,7 +451,7 @@ impl Opening {
             now,
             Fallen {
                 hang_up,
-                cause: kind.into(),
+                cause: cause,
                 redial: Redial::AtOnce,
             },
         )

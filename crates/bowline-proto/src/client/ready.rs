@@ -608,16 +608,5 @@ pub(super) fn status_outcome(refusal: &HttpRefusal) -> Outcome {
     if let Some(error) = super::opening::error_in(&refusal.body) {
         return Outcome::Refused(error);
     }
-    let HttpRefusal {
-        status,
-        retry_after,
-        ..
-    } = *refusal;
-    Outcome::Failed(Failure::Undelivered(
-        CauseKind::Status {
-            status,
-            retry_after,
-        }
-        .into(),
-    ))
+    Outcome::Failed(Failure::Undelivered(refusal.cause()))
 }

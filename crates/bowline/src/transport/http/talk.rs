@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use bytes::Bytes;
 use reqwest::{
     Method, StatusCode, Url,
-    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER},
+    header::{
+        ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
+    },
 };
 use tokio::time::Instant as Clock;
 
@@ -221,6 +223,11 @@ impl Talk {
                 answer.status(),
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
             );
+            if refused && !self.credentials.is_some() && is_challenge(&answer) {
+                return Err(unauthorized(Unauthorized::new(
+                    "the server wants other credentials than it was sent (HTTP 403)",
+                )));
+            }
             if !refused || !self.credentials.is_some() || attempt >= MOST_CREDENTIALS {
                 return Ok(answer);
             }
@@ -334,6 +341,12 @@ fn elsewhere() -> Refusal {
 
 fn unreachable(why: &str) -> Refusal {
     Refusal::Failed(CauseKind::Unreachable(why.to_owned()).into())
+}
+
+/// Whether a refusal is about who asks: 403 alone is not, since servers also
+/// say so of hosts and origins that they do not serve.
+fn is_challenge(answer: &Answer) -> bool {
+    answer.status() == StatusCode::FORBIDDEN && answer.headers().contains_key(WWW_AUTHENTICATE)
 }
 
 /// There are no credentials that would do, so that nothing was looked at.
