@@ -214,18 +214,31 @@ impl ChildProcess {
     fn name(&self) -> String {
         self.command.to_string_lossy().into_owned()
     }
+
+    fn cannot_start(&self, error: &io::Error) -> Cause {
+        let name = self.name();
+        let no_folder = self.cwd.as_ref().filter(|cwd| !cwd.is_dir());
+        let why = match (error.kind(), no_folder) {
+            // The system says the same of a command that is not there.
+            (_, Some(cwd)) => format!(
+                "the folder {:?} in which the command {name:?} should run does not exist",
+                cwd.display(),
+            ),
+            (io::ErrorKind::NotFound, None) => format!("the command {name:?} was not found"),
+            (io::ErrorKind::PermissionDenied, None) => {
+                format!("the command {name:?} may not be run")
+            }
+            _ => format!("the command {name:?} could not be started: {error}"),
+        };
+        CauseKind::Unreachable(why).into()
+    }
 }
 
 impl Transport for ChildProcess {
     fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
         let spawned = self.spawn(dial);
-        let name = self.name();
-        Box::pin(async move {
-            match spawned {
-                Ok(link) => Ok(Box::new(link) as Box<dyn Link>),
-                Err(error) => Err(cannot_start(&name, &error)),
-            }
-        })
+        let linked = spawned.map_err(|error| self.cannot_start(&error));
+        Box::pin(async move { linked.map(|link| Box::new(link) as Box<dyn Link>) })
     }
 
     fn describe(&self) -> String {
@@ -236,15 +249,6 @@ impl Transport for ChildProcess {
         }
         line
     }
-}
-
-fn cannot_start(name: &str, error: &io::Error) -> Cause {
-    let why = match error.kind() {
-        io::ErrorKind::NotFound => format!("the command {name:?} was not found"),
-        io::ErrorKind::PermissionDenied => format!("the command {name:?} may not be run"),
-        _ => format!("the command {name:?} could not be started: {error}"),
-    };
-    CauseKind::Unreachable(why).into()
 }
 
 impl fmt::Debug for ChildProcess {
