@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::{
-    ProblemKind, Written,
+    ProblemKind, Written, parse_size,
     report::{Report, member},
 };
 
@@ -147,6 +147,19 @@ impl<'r> Fields<'r> {
             Some(number) => Some(number),
             None => self.wrong(key, "a whole number", &value),
         }
+    }
+
+    /// A number of bytes: a whole number, or a text with a unit.
+    pub(super) fn bytes(&mut self, key: &str) -> Option<u64> {
+        let Some(Value::String(text)) = self.members.get(key) else {
+            return self.positive(key);
+        };
+        let bytes = parse_size(text);
+        self.take(key);
+        if bytes.is_none() {
+            self.value(key, "a number of bytes is expected, such as 64MiB");
+        }
+        bytes
     }
 
     /// Says that the value of a key makes no sense.

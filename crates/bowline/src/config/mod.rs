@@ -21,7 +21,7 @@
 //! | `preset` | `"standard"` or `"interactive"` timeouts |
 //! | `timeouts` | `opening_ms`, `probe_ms`, `resource_ms`, `tool_ms`, `other_ms`, `input_ms`, over the preset |
 //! | `backoff` | `min_ms` and `max_ms`, the waits between attempts to connect |
-//! | `max_frame` | the largest frame, in bytes |
+//! | `max_frame` | the largest message in either direction: bytes, or a text such as `"64MiB"`; 16 MiB unless it is said |
 //! | `revisions` | a list of the revisions of the protocol to speak |
 //! | `roots` | a list of folders, or `file` URIs, where the server may work |
 //!
@@ -80,6 +80,7 @@ mod report;
 mod sections;
 mod server;
 mod settings;
+mod size;
 mod twelve_factor;
 mod well_known;
 mod words;
@@ -94,6 +95,7 @@ pub use self::{
     problem::{Position, Problem, ProblemKind, Severity},
     server::{ClientCredentials, Endpoint, RemoteKind, RemoteServer, ServerEntry, StdioServer},
     settings::Settings,
+    size::parse_size,
     well_known::{App, Os, Scope, Source, well_known},
     written::Written,
 };

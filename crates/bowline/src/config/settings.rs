@@ -58,7 +58,7 @@ impl Settings {
         Self {
             timeouts: timeouts(fields),
             backoff: backoff(fields),
-            max_frame: fields.positive("max_frame").map(size),
+            max_frame: fields.bytes("max_frame").map(size),
             revisions: revisions(fields),
             roots: roots(fields, paths),
         }
