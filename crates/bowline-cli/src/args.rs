@@ -5,7 +5,13 @@ use std::{path::PathBuf, time::Duration};
 use bowline::proto::revision::Revision;
 use clap::{Args, Parser, ValueEnum};
 
-use crate::{sign_in::Accounts, talk::TalkArgs, traffic::Traffic, verbs::Verb};
+use crate::{
+    sign_in::Accounts,
+    talk::TalkArgs,
+    target::{Patience, trust::Allowed},
+    traffic::Traffic,
+    verbs::Verb,
+};
 
 /// Look at, call and debug MCP servers.
 ///
@@ -32,13 +38,32 @@ pub(crate) struct Globals {
     /// Print results as JSON: one document, as the server gave it
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Give up on a call after this long, for example 5, 2.5 or 500ms
+    /// Give up after this long, for example 5, 2.5 or 500ms
+    ///
+    /// This is the time for the whole command, whatever it does: connecting,
+    /// reading lists page by page, calling. The time in which you, or the
+    /// command that answers for a model, think about a question does not
+    /// count. Without it, each request may take 30 seconds.
     #[arg(long, global = true, value_name = "SECONDS", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
+    /// The largest message to take from a server, for example 64MiB
+    /// [default: 16MiB]
+    #[arg(
+        long,
+        global = true,
+        value_name = "SIZE",
+        value_parser = size,
+        visible_alias = "max-answer-size",
+        hide_short_help = true
+    )]
+    pub(crate) max_frame: Option<usize>,
     /// Read servers from this file, and from no other
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Send a header to a server that is named by a URL; may be repeated
+    /// Use servers that a project's files name, without asking
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) trust_project: bool,
+    /// Send a header to a server that is reached over HTTP; may be repeated
     #[arg(long, global = true, value_name = "NAME: VALUE")]
     pub(crate) header: Vec<String>,
     /// Speak only this revision of the protocol
@@ -64,6 +89,12 @@ pub(crate) struct Globals {
     /// Where the person is signed in.
     #[arg(skip)]
     pub(crate) accounts: Accounts,
+    /// How long the command has taken.
+    #[arg(skip)]
+    pub(crate) patience: Patience,
+    /// What may be used of what projects bring.
+    #[arg(skip)]
+    pub(crate) allowed: Allowed,
 }
 
 /// When to use colours.
@@ -109,6 +140,13 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     time.ok()
         .filter(|time| !time.is_zero())
         .ok_or_else(|| "more than nothing is expected".to_owned())
+}
+
+/// Reads a number of bytes, which may have a unit: `64MiB`, `2 GB`, `5000`.
+pub(crate) fn size(text: &str) -> Result<usize, String> {
+    bowline::config::parse_size(text)
+        .and_then(|bytes| usize::try_from(bytes).ok())
+        .ok_or_else(|| "a number of bytes is expected, such as 64MiB or 5000000".to_owned())
 }
 
 fn revision(text: &str) -> Result<Revision, String> {

@@ -8,7 +8,12 @@ use crate::{
     failure::{Failure, FailureKind},
     output::Output,
     talk::Desk,
+    target,
 };
+
+/// How much longer than its time a command may take, so that what has a limit
+/// of its own can say how it ended.
+const GRACE: Duration = Duration::from_millis(100);
 
 /// What every verb has at hand.
 pub(crate) struct Context {
@@ -37,9 +42,30 @@ impl Context {
         self.globals.json
     }
 
-    /// How long a call may take, if that was said.
+    /// How long the command may take, if that was said.
     pub(crate) fn timeout(&self) -> Option<Duration> {
         self.globals.timeout
+    }
+
+    /// Does something until it is done, or the time of the command is over,
+    /// which is then the failure.
+    pub(crate) async fn within_time<T>(&self, work: impl Future<Output = T>) -> Result<T, Failure> {
+        match self.timeout() {
+            Some(limit) => {
+                let done = self.globals.patience.until(limit + GRACE, work).await;
+                done.ok_or_else(|| target::too_slow(limit))
+            }
+            None => Ok(work.await),
+        }
+    }
+
+    /// How much of the command's time is left, if that has an end. A call that
+    /// is given this much ends by itself, and in good order.
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        let left = self
+            .timeout()?
+            .saturating_sub(self.globals.patience.spent());
+        Some(left.max(Duration::from_millis(1)))
     }
 
     /// Says on standard error what went wrong, and gives the exit code.

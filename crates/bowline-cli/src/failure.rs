@@ -4,6 +4,7 @@ use std::{fmt, io, process::ExitCode};
 
 use bowline::{
     Error,
+    proto::Reason,
     registry::{NameError, RegistryError},
     transport::{Cause, CauseKind},
 };
@@ -42,10 +43,11 @@ impl FailureKind {
     /// What it is when a connection falls, or does not come up.
     pub(crate) fn of(cause: &Cause) -> Self {
         match cause.kind() {
-            CauseKind::Unauthorized(_)
-            | CauseKind::Status {
-                status: 401 | 403, ..
-            } => Self::Authorization,
+            // Who is refused with 403 and a challenge is unauthorized, too; 403
+            // alone says that the request is not wanted, whoever makes it.
+            CauseKind::Unauthorized(_) | CauseKind::Status { status: 401, .. } => {
+                Self::Authorization
+            }
             CauseKind::OpeningTimeout(_) => Self::Timeout,
             _ => Self::Unreachable,
         }
@@ -115,6 +117,13 @@ impl fmt::Display for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let failure = Self::new(kind_of(&error), error.to_string());
+        let oversize = |cause: &Cause| matches!(cause.kind(), CauseKind::Oversize { .. });
+        if error.reason() == Reason::OversizedFrame || error.cause().is_some_and(oversize) {
+            return failure.hint(
+                "raise the limit with --max-frame, for example --max-frame 64MiB, \
+                 or with `max_frame` in its entry",
+            );
+        }
         match failure.kind {
             FailureKind::Timeout => failure.hint("give it more time with --timeout SECONDS"),
             FailureKind::Authorization => {

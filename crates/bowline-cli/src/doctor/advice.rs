@@ -38,7 +38,8 @@ pub(super) fn of_opening(cause: &Cause, remote: bool) -> Vec<String> {
              --header 'Authorization: Bearer …' or by `headers`"
         }
         CauseKind::Status { status: 403, .. } => {
-            "it knows you, and does not let you in: check the token's rights"
+            "it does not let this request in; what it says may tell why: a host or an origin \
+             that it does not serve, an address that may not use it, or a token without the rights"
         }
         CauseKind::Status { status: 404, .. } => {
             "there is nothing at this path: most servers are at /mcp, older ones at /sse"
@@ -55,7 +56,9 @@ pub(super) fn of_opening(cause: &Cause, remote: bool) -> Vec<String> {
             "on standard output a server may write nothing but messages; logs belong on \
              standard error"
         }
-        CauseKind::Oversize { .. } => "raise `max_frame` in the configuration, if that is expected",
+        CauseKind::Oversize { .. } => {
+            "raise the limit with --max-frame 64MiB, or `max_frame` in its entry, if that is expected"
+        }
         CauseKind::Unreachable(_) | CauseKind::Io(_) if remote => {
             "check the address, certificates and proxies"
         }

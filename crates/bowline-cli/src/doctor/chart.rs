@@ -67,6 +67,11 @@ impl<'a> Chart<'a> {
         }
     }
 
+    /// The command that examines.
+    pub(super) fn context(&self) -> &'a Context {
+        self.cx
+    }
+
     /// A layer is as it should be.
     pub(super) fn good(
         &mut self,

@@ -1,10 +1,12 @@
 //! What the configuration says of a server.
 
+use std::path::Path;
+
 use super::chart::{Chart, Ended};
 use crate::{
     context::Context,
-    fleet::inventory::short,
-    target::{Servers, Target},
+    output::short,
+    target::{DEMO, Servers, Target},
 };
 
 const LAYER: &str = "configuration";
@@ -14,7 +16,7 @@ pub(super) fn examine(cx: &Context, target: &Target, chart: &mut Chart<'_>) -> R
         Target::Configured(found) => found,
         Target::Demo => {
             chart.good(LAYER, None, "none: it is built in");
-            return Ok(());
+            return rivals(cx, DEMO, None, chart);
         }
         Target::Url(_) | Target::Command(_) => {
             chart.good(LAYER, None, "none: it was named on the command line");
@@ -44,10 +46,24 @@ pub(super) fn examine(cx: &Context, target: &Target, chart: &mut Chart<'_>) -> R
             problem.advice(),
         );
     }
+    rivals(cx, &found.entry.name, Some(&found.path), chart)
+}
+
+/// Says which other files name a server alike, that is not used.
+fn rivals(
+    cx: &Context,
+    name: &str,
+    path: Option<&Path>,
+    chart: &mut Chart<'_>,
+) -> Result<(), Ended> {
+    let servers = match Servers::find(&cx.globals) {
+        Ok(servers) => servers,
+        Err(failure) => return chart.failed(LAYER, None, failure),
+    };
     let others = servers
         .found
         .iter()
-        .filter(|other| Some(other.entry.name.as_str()) == name && other.path != found.path);
+        .filter(|other| other.entry.name == name && Some(other.path.as_path()) != path);
     for other in others {
         let file = short(&other.path);
         chart.warning(

@@ -81,6 +81,10 @@ impl Heard {
         else {
             return;
         };
+        self.answered(id, error.is_some());
+    }
+
+    fn answered(&self, id: u64, with_error: bool) {
         let mut notes = self.notes();
         let question = notes
             .questions
@@ -88,7 +92,7 @@ impl Heard {
             .find(|question| question.id == id);
         if let Some(question) = question {
             let took = question.asked.elapsed();
-            question.answered.get_or_insert((took, error.is_some()));
+            question.answered.get_or_insert((took, with_error));
         }
     }
 
@@ -103,6 +107,8 @@ impl Watcher for Heard {
             Happening::Up { took, .. } => self.notes().dialled = Some(*took),
             Happening::Sent(frame) => self.sent(frame),
             Happening::Received(frame) => self.received(frame),
+            // A status in place of an answer is one, too.
+            Happening::Refused { id: Some(id), .. } => self.answered(*id, true),
             _ => {}
         }
     }

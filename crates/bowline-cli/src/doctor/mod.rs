@@ -17,7 +17,11 @@ mod session;
 use bowline::config::Endpoint;
 
 use self::chart::Chart;
-use crate::{context::Context, failure::Failure, target::Target};
+use crate::{
+    context::Context,
+    failure::Failure,
+    target::{Target, interruptible, trust},
+};
 
 /// The layers of a server that is started here, in order.
 const STARTED: &[&str] = &[
@@ -60,6 +64,10 @@ pub(crate) async fn examine(cx: &Context, target: Result<Target, Failure>) -> Re
         Ok(target) => target,
         Err(failure) => return unknown(cx, failure),
     };
+    let admitted = interruptible(trust::admit(cx, &target)).await;
+    if let Err(failure) = admitted.and_then(|()| target.check_headers(&cx.globals)) {
+        return unknown(cx, failure);
+    }
     let started = is_started(&target);
     let mut chart = Chart::new(cx, target.name(), if started { STARTED } else { REMOTE });
     // A layer that fails ends the examination; the chart knows which.

@@ -19,7 +19,7 @@ use super::chart::{Chart, Ended};
 use crate::{
     context::Context,
     failure::{Failure, FailureKind},
-    target::{Target, interruptible},
+    target::{Target, bounded},
 };
 
 /// How long each layer may take, unless said otherwise.
@@ -100,7 +100,12 @@ async fn look_up(
         return Ok(vec![SocketAddr::new(ip, port)]);
     }
     let began = Instant::now();
-    let found = timed(limit, tokio::net::lookup_host((bare, port))).await;
+    let found = timed(
+        chart.context(),
+        limit,
+        tokio::net::lookup_host((bare, port)),
+    )
+    .await;
     let took = began.elapsed();
     let addresses: Vec<SocketAddr> = match found {
         Ok(addresses) => addresses.collect(),
@@ -124,7 +129,7 @@ async fn connect(
     let began = Instant::now();
     let mut last = Failure::new(FailureKind::Unreachable, "the name has no addresses");
     for address in addresses {
-        match timed(limit, TcpStream::connect(address)).await {
+        match timed(chart.context(), limit, TcpStream::connect(address)).await {
             Ok(_) => {
                 chart.good("connection", began.elapsed(), format!("{address} takes it"));
                 return Ok(());
@@ -139,7 +144,7 @@ async fn connect(
 /// Asks for a stream, which costs the server nothing, and looks only at the
 /// status. What it means is for the session to find out.
 async fn greet(url: &Url, limit: Duration, chart: &mut Chart<'_>) -> Result<(), Ended> {
-    let began = Instant::now();
+    let (began, cx) = (Instant::now(), chart.context());
     let asked = async {
         let builder = Http::client_builder().map_err(|cause| {
             let failure = Failure::new(FailureKind::Unreachable, cause.to_string());
@@ -150,7 +155,7 @@ async fn greet(url: &Url, limit: Duration, chart: &mut Chart<'_>) -> Result<(), 
         let request = client
             .get(url.clone())
             .header(header::ACCEPT, "text/event-stream");
-        let sent = interruptible(async { Ok(request.send().await) }).await;
+        let sent = bounded(cx, async { Ok(request.send().await) }).await;
         let response = sent.map_err(|interrupted| ("HTTP", interrupted))?;
         response.map_err(|error| unreachable(&error, url))
     };
@@ -200,10 +205,11 @@ fn unreachable(error: &reqwest::Error, url: &Url) -> (&'static str, Failure) {
 
 /// Does something within a limit, or until the user has had enough.
 async fn timed<T>(
+    cx: &Context,
     limit: Duration,
     work: impl Future<Output = std::io::Result<T>>,
 ) -> Result<T, Failure> {
-    let bounded = async {
+    let timed = async {
         match tokio::time::timeout(limit, work).await {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(error)) => Err(Failure::new(FailureKind::Unreachable, error.to_string())),
@@ -213,5 +219,5 @@ async fn timed<T>(
             }
         }
     };
-    interruptible(bounded).await
+    bounded(cx, timed).await
 }

@@ -30,7 +30,7 @@ use crate::{
     context::Context,
     failure::{Failure, FailureKind},
     fleet::{lacks, round_trip},
-    target::{Target, interruptible, settings, typed_command},
+    target::{Target, bounded, settings, typed_command},
     traffic::{self, Tapped},
 };
 
@@ -101,7 +101,7 @@ impl<'a> Patient<'a> {
         let began = Instant::now();
         let client = settings.connect_later(self.transport);
         self.cx.departure.includes(&client);
-        let opened = interruptible(async { Ok(client.opened().await) }).await;
+        let opened = bounded(self.cx, async { Ok(client.opened().await) }).await;
         let took = began.elapsed();
         let started = is_started(self.target);
         let opened = match opened {
@@ -287,7 +287,7 @@ async fn list<T>(
     chart: &mut Chart<'_>,
 ) -> Result<Vec<T>, Ended> {
     let began = Instant::now();
-    match interruptible(async { Ok(listing.await) }).await {
+    match bounded(chart.context(), async { Ok(listing.await) }).await {
         Ok(Ok(items)) => {
             chart.good(layer, began.elapsed(), items.len().to_string());
             Ok(items)
@@ -339,7 +339,7 @@ async fn distance(client: &Client, chart: &mut Chart<'_>) -> Result<(), Ended> {
     let mut times = Vec::new();
     let mut method = "";
     for _ in 0..ROUNDS {
-        match interruptible(round_trip(client)).await {
+        match bounded(chart.context(), round_trip(client)).await {
             Ok((asked, took)) => {
                 method = asked;
                 times.push(took);

@@ -1,9 +1,6 @@
 //! What is configured where, and how it is.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 use bowline::{
     Client,
@@ -11,15 +8,12 @@ use bowline::{
 };
 use serde_json::{Value, json};
 
-use super::{
-    trust::is_of_project,
-    visit::{State, Visit, visit},
-};
+use super::visit::{State, Visit, visit};
 use crate::{
     context::Context,
     failure::Failure,
-    output::{Style, clean},
-    target::{Servers, Target},
+    output::{Style, clean, short},
+    target::{Rival, Servers, Target, trust},
 };
 
 /// What is configured where.
@@ -46,25 +40,26 @@ enum Standing {
     /// It was visited.
     Visited(Visit<String>),
     /// It comes with a project, and was not visited for that reason.
-    Untrusted,
-    /// Another file names a server alike, and counts.
-    Hidden(PathBuf),
+    Untrusted(trust::Standing),
+    /// Another one has its name, and counts.
+    Hidden(Rival),
     SwitchedOff,
 }
 
 impl Inventory {
     /// Looks through the configuration files.
-    pub(crate) fn take(cx: &Context, trust: bool) -> Result<Self, Failure> {
+    pub(crate) fn take(cx: &Context) -> Result<Self, Failure> {
         let servers = Servers::find(&cx.globals)?;
         let mut entries = Vec::new();
-        for found in &servers.found {
+        for (at, found) in servers.found.iter().enumerate() {
             let target = Target::Configured(Box::new(found.clone()));
             let way = way(cx, &target);
-            let first = servers.get(&found.entry.name).map(|first| &first.path);
-            let standing = match first {
-                Some(first) if *first != found.path => Standing::Hidden(first.clone()),
-                _ if !trust && is_of_project(found) => Standing::Untrusted,
-                _ => Standing::Effective(target),
+            let standing = match servers.rival(at) {
+                Some(rival) => Standing::Hidden(rival),
+                None => match trust::standing(&cx.globals, found)? {
+                    trust::Standing::Trusted => Standing::Effective(target),
+                    standing => Standing::Untrusted(standing),
+                },
             };
             entries.push(Entry {
                 name: found.entry.name.clone(),
@@ -134,7 +129,7 @@ async fn introduce(client: Client) -> Result<String, Failure> {
 }
 
 fn way(cx: &Context, target: &Target) -> String {
-    match target.transport(&cx.globals) {
+    match target.way(&cx.globals) {
         Ok(transport) => clean(&transport.describe()).into_owned(),
         Err(failure) => failure.message,
     }
@@ -198,13 +193,19 @@ impl Entry {
         let way = paint.faint(&self.way);
         match &self.standing {
             Standing::Effective(_) => format!("    {name}  {way}"),
-            Standing::Untrusted => {
+            Standing::Untrusted(standing) => {
                 let mark = paint.text(Style::Warning, "?");
-                let why = "not started, since it comes with a project (--trust-project does)";
-                format!("  {mark} {name}  {way}\n      {why}")
+                let why = match standing {
+                    trust::Standing::Changed => "its entry has changed since you trusted it",
+                    _ => "it comes with a project, and you have not trusted it",
+                };
+                let name_alone = clean(&self.name);
+                let advice = format!("bowline config trust {name_alone} shows it, and asks you");
+                let advice = paint.faint(advice);
+                format!("  {mark} {name}  {way}\n      not used: {why}\n      {advice}")
             }
             Standing::Hidden(by) => {
-                let by = format!("hidden: {} names one alike, which counts", short(by));
+                let by = format!("hidden: {} has one of this name, which counts", by.shown());
                 format!("  {} {name}  {}", paint.faint("-"), paint.faint(by))
             }
             Standing::SwitchedOff => {
@@ -243,9 +244,13 @@ impl Entry {
         });
         let state = match &self.standing {
             Standing::Effective(_) => "unchecked",
-            Standing::Untrusted => "untrusted",
+            Standing::Untrusted(trust::Standing::Changed) => "changed since trusted",
+            Standing::Untrusted(_) => "untrusted",
             Standing::Hidden(by) => {
-                document["hidden_by"] = json!(by);
+                document["hidden_by"] = match by {
+                    Rival::File(path) => json!(path),
+                    Rival::BuiltIn => json!("built in"),
+                };
                 "hidden"
             }
             Standing::SwitchedOff => "switched off",
@@ -272,17 +277,4 @@ fn problem_json((file, problem): &(PathBuf, Problem)) -> Value {
         "message": problem.message(),
         "advice": problem.advice(),
     })
-}
-
-/// A path as people write it.
-pub(crate) fn short(path: &Path) -> String {
-    let below = |folder: Option<PathBuf>| Some(path.strip_prefix(folder?).ok()?.to_owned());
-    let short = match below(std::env::current_dir().ok()) {
-        Some(rest) => Path::new(".").join(rest),
-        None => match below(std::env::home_dir()) {
-            Some(rest) => Path::new("~").join(rest),
-            None => path.to_owned(),
-        },
-    };
-    clean(&short.to_string_lossy()).into_owned()
 }

@@ -1,15 +1,11 @@
-//! Which servers are used without being named.
-//!
-//! Whoever wrote a project wrote the commands in its files. They are run when
-//! their user names them, or says that all of them may run; not because
-//! somebody looked around in a folder that was downloaded a minute ago.
-
-use bowline::config::Scope;
+//! Which servers are used without being named: the user's own, and what they
+//! have allowed of what projects bring.
 
 use crate::{
     context::Context,
     failure::Failure,
-    target::{Found, Servers, Target},
+    output::clean,
+    target::{Servers, Target, trust},
 };
 
 /// The servers that were chosen.
@@ -22,7 +18,7 @@ pub(crate) struct Choice {
 
 /// Those that were named; else all that are configured; else the one that is
 /// built in.
-pub(crate) fn choose(cx: &Context, names: &[String], trust: bool) -> Result<Choice, Failure> {
+pub(crate) fn choose(cx: &Context, names: &[String]) -> Result<Choice, Failure> {
     if !names.is_empty() {
         return Ok(Choice {
             targets: Target::named(names, cx)?,
@@ -30,9 +26,10 @@ pub(crate) fn choose(cx: &Context, names: &[String], trust: bool) -> Result<Choi
         });
     }
     let servers = Servers::find(&cx.globals)?;
+    servers.warn(&cx.output, true);
     let mut choice = Choice::default();
     for found in servers.effective() {
-        if trust || !is_of_project(found) {
+        if trust::standing(&cx.globals, found)? == trust::Standing::Trusted {
             let target = Target::Configured(Box::new(found.clone()));
             choice.targets.push(target);
         } else {
@@ -45,22 +42,17 @@ pub(crate) fn choose(cx: &Context, names: &[String], trust: bool) -> Result<Choi
     Ok(choice)
 }
 
-/// Whether a server came with a project. A file that was named on the command
-/// line is its user's.
-pub(crate) fn is_of_project(found: &Found) -> bool {
-    found.scope == Some(Scope::Project)
-}
-
 impl Choice {
     /// Says who was left out, and how to change that.
     pub(crate) fn remark(&self, cx: &Context) {
         if self.left_out.is_empty() {
             return;
         }
-        let names = self.left_out.join(", ");
+        let names = clean(&self.left_out.join(", ")).into_owned();
         cx.output.remark(format!(
-            "left out, since their commands come with a project: {names}\n\
-             (name them, or let all of them run with --trust-project)"
+            "left out, since they come with a project and you have not trusted them: {names}\n\
+             (`bowline config trust NAME` shows what they are and asks you; --trust-project \
+             uses them for this command only)"
         ));
     }
 }

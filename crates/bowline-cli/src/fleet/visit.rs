@@ -14,7 +14,7 @@ use crate::{
     context::Context,
     departure::Departure,
     failure::{Failure, FailureKind},
-    target::{Target, settings},
+    target::{Patience, Target, settings, too_slow, trust},
     traffic,
 };
 
@@ -76,12 +76,9 @@ where
 {
     let mut visits = JoinSet::new();
     for (at, target) in targets.iter().enumerate() {
-        let (name, way, work) = (
-            target.name().to_owned(),
-            way(cx, target, limit),
-            work.clone(),
-        );
-        visits.spawn(async move { (at, there_and_back(name, way, limit, work).await) });
+        let way = way(cx, target, limit).await;
+        let (name, time, work) = (target.name().to_owned(), Time::of(cx, limit), work.clone());
+        visits.spawn(async move { (at, there_and_back(name, way, time, work).await) });
     }
     let mut visits = visits.join_all().await;
     visits.sort_by_key(|(at, _)| *at);
@@ -100,13 +97,46 @@ where
     W: Future<Output = Result<T, Failure>>,
 {
     let name = target.name().to_owned();
-    let visit = there_and_back(name, way(cx, target, limit), limit, work);
+    let way = way(cx, target, limit).await;
+    let visit = there_and_back(name, way, Time::of(cx, limit), work);
     visit.await.result
 }
 
 type Way = Result<(ClientBuilder, Box<dyn Transport>, Departure), Failure>;
 
-fn way(cx: &Context, target: &Target, limit: Duration) -> Way {
+/// How long a visit may take: as long as the command, if that was said.
+struct Time {
+    patience: Patience,
+    /// The time of the command at which it is over.
+    until: Duration,
+    limit: Duration,
+}
+
+impl Time {
+    fn of(cx: &Context, limit: Duration) -> Self {
+        let patience = cx.globals.patience.clone();
+        let (until, limit) = match cx.timeout() {
+            Some(whole) => (whole, whole),
+            None => (patience.spent() + limit, limit),
+        };
+        Self {
+            patience,
+            until,
+            limit,
+        }
+    }
+
+    async fn within<T>(
+        &self,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let done = self.patience.until(self.until, work).await;
+        done.unwrap_or_else(|| Err(too_slow(self.limit)))
+    }
+}
+
+async fn way(cx: &Context, target: &Target, limit: Duration) -> Way {
+    trust::admit(cx, target).await?;
     let transport = traffic::watch(target.transport(&cx.globals)?, &cx.globals)?;
     let mut settings = settings(cx, target);
     if cx.timeout().is_none() {
@@ -131,7 +161,7 @@ fn within(limit: Duration) -> Timeouts {
     }
 }
 
-async fn there_and_back<T, F, W>(name: String, way: Way, limit: Duration, work: F) -> Visit<T>
+async fn there_and_back<T, F, W>(name: String, way: Way, time: Time, work: F) -> Visit<T>
 where
     F: FnOnce(Client) -> W,
     W: Future<Output = Result<T, Failure>>,
@@ -149,16 +179,12 @@ where
     let began = Instant::now();
     let client = settings.connect_later(transport);
     departure.includes(&client);
-    let opening = tokio::time::timeout(limit, client.opened()).await;
+    let opening = time.within(async { client.opened().await.map_err(not_opened) });
+    let opening = opening.await;
     let opened = began.elapsed();
     let result = match opening {
-        Ok(Ok(())) => {
-            let left = limit.saturating_sub(opened);
-            let done = tokio::time::timeout(left, work(client.clone())).await;
-            done.unwrap_or_else(|_| Err(too_slow(limit)))
-        }
-        Ok(Err(error)) => Err(not_opened(error)),
-        Err(_) => Err(too_slow(limit)),
+        Ok(()) => time.within(work(client.clone())).await,
+        Err(failure) => Err(failure),
     };
     client.stop().await;
     Visit {
@@ -179,9 +205,4 @@ fn not_opened(error: Error) -> Failure {
         Some(message) => Failure { message, ..failure },
         None => failure,
     }
-}
-
-fn too_slow(limit: Duration) -> Failure {
-    let message = format!("it did not answer within {limit:?}");
-    Failure::new(FailureKind::Timeout, message).hint("give it more time with --timeout SECONDS")
 }

@@ -6,6 +6,7 @@
 mod clean;
 mod content;
 mod files;
+mod path;
 mod similar;
 mod style;
 
@@ -17,6 +18,7 @@ pub(crate) use self::{
     clean::clean,
     content::{Parts, pretty, print_parts},
     files::{Piece, SaveArgs},
+    path::short,
     similar::similar,
     style::{Paint, Style},
 };
@@ -51,11 +53,10 @@ impl Output {
 
     /// Writes a result for programs: one JSON document.
     pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), Failure> {
-        let mut out = io::stdout().lock();
-        serde_json::to_writer_pretty(&mut out, value).map_err(io::Error::from)?;
-        writeln!(out)?;
-        out.flush()?;
-        Ok(())
+        // Texts of servers are in these, too: what they could steer a terminal
+        // with is escaped, as in all that is printed.
+        let json = serde_json::to_string(value).map_err(io::Error::from)?;
+        self.verbatim(&json)
     }
 
     /// Says something on standard error. If nobody reads it, nothing is lost.

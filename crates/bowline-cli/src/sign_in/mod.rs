@@ -66,6 +66,8 @@ pub(crate) async fn sign_in(
     }
     let accounts = &cx.globals.accounts;
     let by_hand = cx.globals.no_browser;
+    // Signing in is the person's work.
+    let _pause = cx.globals.patience.pause();
     let _seated = accounts.seat().take(&cx.talk, by_hand);
     let oauth = accounts.oauth()?;
     let signed_in = match scopes {

@@ -31,7 +31,7 @@ use crate::{
     args::Globals,
     failure::{Failure, FailureKind},
     output::{Output, clean},
-    target::Target,
+    target::{Patience, Target},
 };
 
 /// Where the questions of servers are answered, one at a time.
@@ -46,6 +46,7 @@ pub(crate) struct Desk {
     command: OnceLock<Option<ModelCommand>>,
     asker: Mutex<Asker>,
     turn: Turn<()>,
+    patience: Patience,
 }
 
 /// Who asks.
@@ -94,6 +95,7 @@ impl Desk {
             command: OnceLock::new(),
             asker: Mutex::default(),
             turn: Turn::default(),
+            patience: globals.patience.clone(),
         }
     }
 
@@ -253,6 +255,7 @@ impl Desk {
         params: &ElicitParams,
     ) -> Result<ElicitResult, Unanswered> {
         let _turn = self.turn.lock().await;
+        let _ours = self.patience.pause();
         if params.is_url() {
             return self.visit(params).await;
         }
@@ -315,6 +318,7 @@ impl Desk {
     /// The model's answer, or the person's in its place.
     pub(crate) async fn sample(&self, params: &CreateMessageParams) -> Result<Sampled, Unanswered> {
         let _turn = self.turn.lock().await;
+        let _ours = self.patience.pause();
         if self.args.decline {
             return Ok(sampling::refused());
         }

@@ -212,9 +212,10 @@ impl Rounds<'_> {
         let desk = &self.cx.talk;
         let (sender, mut told) = progress_channel();
         let mut call = call.on_progress(sender);
-        if self.cx.timeout().is_none() {
-            call = call.progress_extends(LONGEST);
-        }
+        call = match self.cx.time_left() {
+            Some(left) => call.timeout(left),
+            None => call.progress_extends(LONGEST),
+        };
         let mut heard = self.client.listen();
         let mut progress = Progress::new(&desk.screen, self.tool, desk.plain_progress());
         let mut ticks = interval(TICK);

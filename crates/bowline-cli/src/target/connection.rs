@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bowline::{Client, client::ClientBuilder, proto::client::Timeouts};
 
-use super::Target;
+use super::{Target, trust};
 use crate::{
     context::Context,
     failure::{Failure, FailureKind},
@@ -13,15 +13,53 @@ use crate::{
 };
 
 /// Connects to a server, does something with it, and lets it go, whatever
-/// happens: also when the user presses Ctrl-C, which cancels what is under way
-/// first.
+/// happens: also when the user presses Ctrl-C or the time of the command is
+/// over, which cancels what is under way first.
 pub(crate) async fn with_client<T>(
     cx: &Context,
     target: &Target,
     work: impl AsyncFn(&Client) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let client = interruptible(open(cx, target)).await?;
-    let done = interruptible(allowed(cx, target, &client, work)).await;
+    connected(cx, target, async |client| {
+        let done = cx.within_time(allowed(cx, target, client, &work)).await;
+        let done = done.unwrap_or_else(|late| Err(late.about(target.name())));
+        // Which part of it had how much time left is of no interest.
+        done.map_err(|failure| match (cx.timeout(), failure.kind) {
+            (Some(limit), FailureKind::Timeout) => Failure {
+                message: too_slow(limit).about(target.name()).message,
+                ..failure
+            },
+            _ => failure,
+        })
+    })
+    .await
+}
+
+/// The same, for what goes on until the user has had enough: only the opening
+/// is timed.
+pub(crate) async fn with_client_for_long<T>(
+    cx: &Context,
+    target: &Target,
+    work: impl AsyncFn(&Client) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    connected(cx, target, async |client| {
+        allowed(cx, target, client, &work).await
+    })
+    .await
+}
+
+async fn connected<T>(
+    cx: &Context,
+    target: &Target,
+    work: impl AsyncFn(&Client) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    interruptible(trust::admit(cx, target)).await?;
+    let opened = interruptible(async {
+        let opened = cx.within_time(open(cx, target)).await;
+        opened.unwrap_or_else(|late| Err(late.about(target.name())))
+    });
+    let client = opened.await?;
+    let done = interruptible(work(&client)).await;
     // Its end is waited for when the result was shown.
     client.stop().await;
     done
@@ -57,7 +95,7 @@ async fn allowed<T>(
     cx: &Context,
     target: &Target,
     client: &Client,
-    work: impl AsyncFn(&Client) -> Result<T, Failure>,
+    work: &impl AsyncFn(&Client) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let failure = match work(client).await {
         Err(failure) if failure.kind == FailureKind::Authorization => failure,
@@ -100,6 +138,9 @@ pub(crate) fn settings(cx: &Context, target: &Target) -> ClientBuilder {
     if let Some(timeout) = cx.timeout() {
         builder = builder.timeouts(within(timeout));
     }
+    if let Some(max_frame) = cx.globals.max_frame {
+        builder = builder.max_frame(max_frame);
+    }
     if let Some(revision) = cx.globals.protocol {
         builder = builder.revisions([revision]);
     }
@@ -118,6 +159,25 @@ fn within(timeout: Duration) -> Timeouts {
         other: timeout,
         input: standard.input,
     }
+}
+
+/// It took longer than the command may.
+pub(crate) fn too_slow(limit: Duration) -> Failure {
+    let message = format!("it was not done within {limit:?}");
+    Failure::new(FailureKind::Timeout, message).hint("give it more time with --timeout SECONDS")
+}
+
+/// Does something until it is done, the user presses Ctrl-C, or the time of the
+/// command is over.
+pub(crate) async fn bounded<T>(
+    cx: &Context,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    interruptible(async {
+        let done = cx.within_time(work).await;
+        done.unwrap_or_else(Err)
+    })
+    .await
 }
 
 /// Does something until it is done, or the user presses Ctrl-C.

@@ -1,12 +1,17 @@
-//! The servers that configuration files name.
+//! The servers that configuration files name, and which of a name is meant.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bowline::config::{
-    App, Loader, Os, Problem, Scope, ServerEntry, ServersFile, Source, well_known,
+    App, Loader, Os, Problem, Scope, ServerEntry, ServersFile, Severity, Source, well_known,
 };
 
-use crate::{args::Globals, failure::Failure};
+use super::DEMO;
+use crate::{
+    args::Globals,
+    failure::Failure,
+    output::{Output, clean, short},
+};
 
 /// A server, and where it was found.
 #[derive(Clone, Debug)]
@@ -30,6 +35,28 @@ pub(crate) struct Servers {
     pub(crate) disabled: Vec<(PathBuf, String)>,
     /// The files that were there.
     pub(crate) files: Vec<PathBuf>,
+    /// The names that are the user's: also those of servers that are switched
+    /// off, or whose entries are wrong. No project gets these.
+    own_names: Vec<(String, PathBuf)>,
+}
+
+/// What counts in the place of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Rival {
+    /// A server of this file, or one that is switched off or broken there.
+    File(PathBuf),
+    /// The server that is built in.
+    BuiltIn,
+}
+
+impl Rival {
+    /// What it is, for people.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::File(path) => short(path),
+            Self::BuiltIn => "what is built in".to_owned(),
+        }
+    }
 }
 
 impl Servers {
@@ -42,12 +69,16 @@ impl Servers {
             let file = loader
                 .load(path)
                 .map_err(|error| Failure::usage(format!("--config {error}")))?;
+            if let Some(problem) = file.errors().find(|problem| problem.server.is_none()) {
+                let path = path.display();
+                return Err(Failure::usage(format!("--config {path}: {problem}")));
+            }
             servers.add(None, None, path.clone(), file);
             return Ok(servers);
         }
         for source in places() {
             if source.path.is_file() {
-                let file = loader.load_optional(&source.path);
+                let file = loader.load_source(&source);
                 servers.add(Some(source.app), Some(source.scope), source.path, file);
             }
         }
@@ -55,6 +86,13 @@ impl Servers {
     }
 
     fn add(&mut self, app: Option<App>, scope: Option<Scope>, path: PathBuf, file: ServersFile) {
+        if scope != Some(Scope::Project) {
+            let read = file.servers.iter().map(|entry| &entry.name);
+            let broken = file.problems.iter().filter_map(|it| it.server.as_ref());
+            let names = read.chain(&file.disabled).chain(broken);
+            self.own_names
+                .extend(names.map(|name| (name.clone(), path.clone())));
+        }
         let found = |entry| Found {
             entry,
             app,
@@ -73,23 +111,58 @@ impl Servers {
 
     /// The server of this name.
     pub(crate) fn get(&self, name: &str) -> Option<&Found> {
-        self.found.iter().find(|found| found.entry.name == name)
+        self.effective().find(|found| found.entry.name == name)
     }
 
-    /// Those that count: the first of each name.
+    /// Those that count.
     pub(crate) fn effective(&self) -> impl Iterator<Item = &Found> {
-        let first = |(at, found): &(usize, &Found)| {
-            let earlier = self.found.iter().take(*at);
-            !earlier
-                .clone()
-                .any(|other| other.entry.name == found.entry.name)
-        };
+        let counts = |(at, _): &(usize, &Found)| self.rival(*at).is_none();
         self.found
             .iter()
             .enumerate()
-            .filter(first)
+            .filter(counts)
             .map(|(_, found)| found)
     }
+
+    /// What counts in the place of the server that was found at this place, if
+    /// something does: one of the same name before it. A project's server also
+    /// gives way to what is the user's or built in, and cannot have a name that
+    /// begins with one of those and a dot, since that is how their tools are
+    /// named.
+    pub(crate) fn rival(&self, at: usize) -> Option<Rival> {
+        let found = self.found.get(at)?;
+        let name = &found.entry.name;
+        let mut earlier = self.found.iter().take(at);
+        if let Some(other) = earlier.find(|other| other.entry.name == *name) {
+            return Some(Rival::File(other.path.clone()));
+        }
+        if found.scope != Some(Scope::Project) {
+            return None;
+        }
+        let taken = |own: &str| {
+            let rest = name.strip_prefix(own);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        if let Some((_, path)) = self.own_names.iter().find(|(own, _)| taken(own)) {
+            return Some(Rival::File(path.clone()));
+        }
+        taken(DEMO).then_some(Rival::BuiltIn)
+    }
+
+    /// Says which files could not be read at all: nothing of what is in them is
+    /// known here. Of all servers, also says which entries cannot be used.
+    pub(crate) fn warn(&self, output: &Output, of_all: bool) {
+        for (path, problem) in &self.problems {
+            let is_error = problem.severity() == Severity::Error;
+            if is_error && (of_all || problem.server.is_none()) {
+                output.remark(warning(path, problem));
+            }
+        }
+    }
+}
+
+fn warning(path: &Path, problem: &Problem) -> String {
+    format!("warning: {}: {}", short(path), clean(&problem.to_string()))
 }
 
 /// The places where programs keep their servers.

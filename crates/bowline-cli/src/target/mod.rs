@@ -1,10 +1,13 @@
 //! Which server is meant, and how it is reached.
 //!
 //! `words` takes apart what was typed, `found` looks through the configuration
-//! files, `connection` goes there.
+//! files, `trust` says whether what a project brings may be used, `connection`
+//! goes there, within the time that `patience` has.
 
 mod connection;
 mod found;
+mod patience;
+pub(crate) mod trust;
 mod words;
 
 use std::{ffi::OsStr, path::Path};
@@ -15,11 +18,12 @@ use bowline::{
 };
 
 pub(crate) use self::{
-    connection::{interruptible, settings, with_client},
-    found::{Found, Servers},
+    connection::{bounded, interruptible, settings, too_slow, with_client, with_client_for_long},
+    found::{Found, Rival, Servers},
+    patience::Patience,
     words::{ServerArgs, ServerWords, Words},
 };
-use crate::{args::Globals, demo, failure::Failure, sign_in};
+use crate::{args::Globals, demo, failure::Failure, output::clean, sign_in};
 
 /// The name of the server that is built in.
 pub(crate) const DEMO: &str = "demo";
@@ -97,23 +101,43 @@ impl Target {
     /// Whether a header says who asks.
     fn has_token(&self, globals: &Globals) -> bool {
         let is_token = |name: &str| name.trim().eq_ignore_ascii_case("authorization");
-        if let Self::Url(_) = self {
-            let mut lines = globals.header.iter();
-            return lines.any(|line| line.split_once(':').is_some_and(|(name, _)| is_token(name)));
+        let mut lines = globals.header.iter();
+        if lines.any(|line| line.split_once(':').is_some_and(|(name, _)| is_token(name))) {
+            return true;
         }
         let mut servers = self.remote().into_iter();
         servers.any(|server| server.headers.keys().any(|name| is_token(name)))
     }
 
-    /// The way to it, without anything that watches the way.
+    /// The way to it, without anything that watches the way, if it may be used.
     pub(crate) fn transport(&self, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
+        trust::check(globals, self)?;
+        self.check_headers(globals)?;
+        self.way(globals)
+    }
+
+    /// Headers go to addresses. For what has none they would be dropped.
+    pub(crate) fn check_headers(&self, globals: &Globals) -> Result<(), Failure> {
+        if globals.header.is_empty() || self.address().is_some() {
+            return Ok(());
+        }
+        let name = self.name();
+        let why = format!("--header: {name} is not reached over HTTP, and gets no headers");
+        Err(Failure::usage(clean(&why)).hint("a command gets variables, by `env` in its entry"))
+    }
+
+    /// The way to it, to be described.
+    pub(crate) fn way(&self, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
         match self {
             Self::Demo => demo::transport(),
             Self::Configured(found) => match found.entry.child_process() {
                 Some(process) => Ok(Box::new(process)),
-                None => self.authorized(of_entry(&found.entry)?, globals),
+                None => self.authorized(of_entry(found, &globals.header)?, globals),
             },
-            Self::Url(url) => self.authorized(of_url(url, &globals.header)?, globals),
+            Self::Url(url) => {
+                let http = Http::new(url).map_err(|why| Failure::usage(format!("{url}: {why}")))?;
+                self.authorized(with_headers(http, &globals.header)?, globals)
+            }
             Self::Command(words) => {
                 let (command, args) = words
                     .split_first()
@@ -138,10 +162,21 @@ pub(crate) fn typed_command(command: &str, args: &[String]) -> ChildProcess {
     ChildProcess::new(command).args(args).inherit_env()
 }
 
-fn of_entry(entry: &ServerEntry) -> Result<Http, Failure> {
+/// The way to a configured address. A header that was typed goes before one of
+/// the same name in the entry.
+fn of_entry(found: &Found, headers: &[String]) -> Result<Http, Failure> {
+    let mut entry = found.entry.clone();
+    if let Endpoint::Remote(server) = &mut entry.endpoint {
+        for header in headers {
+            let (typed, _) = split_header(header)?;
+            server
+                .headers
+                .retain(|name, _| !name.eq_ignore_ascii_case(typed));
+        }
+    }
     let wrong = |why: &dyn std::fmt::Display| Failure::usage(format!("{}: {why}", entry.name));
     match entry.http() {
-        Ok(Some(http)) => Ok(http),
+        Ok(Some(http)) => with_headers(http, headers),
         Ok(None) => Err(wrong(&"it has neither a command nor a URL")),
         Err(problem) => Err(wrong(&problem)),
     }
@@ -156,15 +191,21 @@ fn quoted(word: &str) -> String {
     }
 }
 
-fn of_url(url: &str, headers: &[String]) -> Result<Http, Failure> {
-    let wrong = |problem| Failure::usage(format!("{url}: {problem}"));
-    let mut http = Http::new(url).map_err(wrong)?;
+/// The same way, with headers that were typed.
+fn with_headers(mut http: Http, headers: &[String]) -> Result<Http, Failure> {
     for header in headers {
-        let (name, value) = header.split_once(':').ok_or_else(|| {
-            Failure::usage(format!("--header {header}: a colon is missing"))
-                .hint("write it as --header 'Name: value'")
-        })?;
-        http = http.header(name.trim(), value.trim()).map_err(wrong)?;
+        let (name, value) = split_header(header)?;
+        http = http
+            .header(name, value)
+            .map_err(|why| Failure::usage(format!("--header {name}: {why}")))?;
     }
     Ok(http)
+}
+
+fn split_header(header: &str) -> Result<(&str, &str), Failure> {
+    let (name, value) = header.split_once(':').ok_or_else(|| {
+        Failure::usage(format!("--header {header}: a colon is missing"))
+            .hint("write it as --header 'Name: value'")
+    })?;
+    Ok((name.trim(), value.trim()))
 }

@@ -105,6 +105,7 @@ fn by_name(word: &str, cx: &Context) -> Result<(Target, Option<String>), Failure
         None => (word, None),
     };
     let servers = Servers::find(&cx.globals)?;
+    servers.warn(&cx.output, false);
     // A name may have dots in it: the longest that fits is meant.
     let mut fits: Vec<_> = servers
         .effective()

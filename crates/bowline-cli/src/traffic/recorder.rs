@@ -154,10 +154,17 @@ fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path)?;
-    match file.metadata()?.len() {
-        0 => Ok(file),
-        _ => Err(io::ErrorKind::AlreadyExists.into()),
+    let about = file.metadata()?;
+    if about.len() > 0 {
+        return Err(io::ErrorKind::AlreadyExists.into());
     }
+    // One that was there has the mode that it was given by others. What is no
+    // file, such as a pipe, keeps nothing.
+    #[cfg(unix)]
+    if about.is_file() {
+        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    }
+    Ok(file)
 }
 
 fn cannot_create(path: &Path, error: &io::Error) -> Failure {

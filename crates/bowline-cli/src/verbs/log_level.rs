@@ -76,7 +76,7 @@ impl LogLevel {
 }
 
 async fn log(cx: &Context, target: &Target, level: &Level, wanted: &Follow) -> Result<(), Failure> {
-    target::with_client(cx, target, async |client| {
+    target::with_client_for_long(cx, target, async |client| {
         let revision = client.server().map(|server| server.revision);
         if let Some(revision) = revision.filter(|revision| !has_levels(*revision)) {
             let name = target.name();

@@ -93,7 +93,8 @@ impl Replay {
             revision: recording.known_revision(),
             departure: cx.departure.clone(),
         };
-        let findings = target::interruptible(compare(cx, &recording, &target, &rules)).await?;
+        target::interruptible(target::trust::admit(cx, &target)).await?;
+        let findings = target::bounded(cx, compare(cx, &recording, &target, &rules)).await?;
         report(cx, &target, &findings)
     }
 }

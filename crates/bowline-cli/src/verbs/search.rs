@@ -51,9 +51,6 @@ pub(crate) struct Search {
     /// Ask the search tool of the server that --server names
     #[arg(long, requires = "server", conflicts_with_all = ["kinds", "full", "names"])]
     call: bool,
-    /// Start servers that come with a project, too
-    #[arg(long)]
-    trust_project: bool,
 }
 
 /// What to search among.
@@ -66,7 +63,7 @@ enum Among {
 
 impl Search {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
-        let choice = choose(cx, &self.server, self.trust_project)?;
+        let choice = choose(cx, &self.server)?;
         choice.remark(cx);
         let query = self.query.join(" ");
         let limit = cx.timeout().unwrap_or(LIMIT);

@@ -20,14 +20,11 @@ pub(crate) struct Servers {
     /// Only list them, and connect to none
     #[arg(long)]
     no_check: bool,
-    /// Start servers that come with a project, too
-    #[arg(long, conflicts_with = "no_check")]
-    trust_project: bool,
 }
 
 impl Servers {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
-        let mut inventory = Inventory::take(cx, self.trust_project || self.no_check)?;
+        let mut inventory = Inventory::take(cx)?;
         if !self.no_check {
             let limit = cx.timeout().unwrap_or(LIMIT);
             interruptible(async {

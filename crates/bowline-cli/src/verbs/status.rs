@@ -28,9 +28,6 @@ pub(crate) struct Status {
     /// The servers; all that are configured, unless given
     #[arg(value_name = "SERVER")]
     servers: Vec<String>,
-    /// Start servers that come with a project, too
-    #[arg(long)]
-    trust_project: bool,
     /// A command that starts a server
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -40,7 +37,7 @@ impl Status {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let mut targets = Vec::new();
         if self.command.is_empty() || !self.servers.is_empty() {
-            let choice = choose(cx, &self.servers, self.trust_project)?;
+            let choice = choose(cx, &self.servers)?;
             choice.remark(cx);
             targets = choice.targets;
         }

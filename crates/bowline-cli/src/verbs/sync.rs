@@ -29,14 +29,11 @@ pub(crate) struct Sync {
     /// Where several tools fit, call the first without asking
     #[arg(long, short)]
     yes: bool,
-    /// Start servers that come with a project, too
-    #[arg(long)]
-    trust_project: bool,
 }
 
 impl Sync {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
-        let choice = choose(cx, &self.servers, self.trust_project)?;
+        let choice = choose(cx, &self.servers)?;
         choice.remark(cx);
         let limit = cx.timeout().unwrap_or(ERRAND);
         let named = !self.servers.is_empty();
@@ -108,6 +105,7 @@ async fn ask<'a>(cx: &Context, several: &[&'a Tool]) -> Result<&'a Tool, Failure
     }
     cx.output
         .remark("Which one? Its number, or nothing to leave:");
+    let _pause = cx.globals.patience.pause();
     // On a thread of its own, so that Ctrl-C is heard meanwhile.
     let answer = tokio::task::spawn_blocking(|| {
         let mut answer = String::new();

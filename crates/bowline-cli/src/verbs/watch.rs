@@ -71,7 +71,7 @@ impl Watch {
             read: self.read,
             ..self.end.follow()
         };
-        target::with_client(cx, &words.target, async |client| {
+        target::with_client_for_long(cx, &words.target, async |client| {
             watch(cx, client, words.target.name(), &uris, &wanted).await
         })
         .await

@@ -5,6 +5,8 @@ mod auth;
 mod call;
 mod demo;
 mod documents;
+mod errands;
+mod limits;
 mod peers;
 #[cfg(unix)]
 mod picture;
@@ -15,3 +17,6 @@ mod talk;
 #[cfg(unix)]
 mod terminal;
 mod traffic;
+#[cfg(unix)]
+mod trust;
+mod web;

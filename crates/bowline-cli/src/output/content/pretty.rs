@@ -1,6 +1,6 @@
 //! JSON with line ends, otherwise as it came.
 
-use crate::output::clean::steers;
+use crate::output::clean::{escaped, steers};
 
 /// The same JSON, indented. Order, numbers and escapes stay as they are; only
 /// characters that could steer a terminal are escaped where JSON allows them
@@ -54,10 +54,7 @@ struct Writer {
 impl Writer {
     fn quoted(&mut self, character: char) {
         match steers(character) {
-            true => {
-                let escape = format!("\\u{:04x}", u32::from(character));
-                self.pretty.push_str(&escape);
-            }
+            true => escaped(character, &mut self.pretty),
             false => self.pretty.push(character),
         }
     }
@@ -97,9 +94,9 @@ mod tests {
 
     #[test]
     fn what_steers_a_terminal_is_escaped_as_json_does() {
-        let value = json!(["\u{9b}31m", "\u{202e}"]);
+        let value = json!(["\u{9b}31m", "\u{202e}", "\u{2028}", "\u{e0041}"]);
         let shown = pretty(&value.to_string());
-        assert!(!shown.contains(['\u{9b}', '\u{202e}']));
+        assert!(shown.is_ascii(), "{shown}");
         let read: Value = serde_json::from_str(&shown).expect("it is JSON");
         assert_eq!(read, value);
     }

@@ -7,7 +7,7 @@ use crate::{
     context::Context,
     failure::Failure,
     sign_in,
-    target::{ServerArgs, interruptible},
+    target::{ServerArgs, interruptible, trust},
 };
 
 /// Sign in to a server
@@ -28,6 +28,7 @@ impl Login {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let target = self.server.target(cx)?;
         sign_in::address(&target)?;
+        interruptible(trust::admit(cx, &target)).await?;
         cx.talk.meet(&target);
         let signed_in = sign_in::sign_in(cx, &target, &self.scope);
         interruptible(signed_in)

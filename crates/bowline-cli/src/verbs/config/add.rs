@@ -14,7 +14,7 @@ use super::{
 use crate::{
     context::Context,
     failure::Failure,
-    target::{DEMO, Servers},
+    target::{DEMO, Servers, trust},
 };
 
 /// Add a server
@@ -65,6 +65,7 @@ impl Add {
         }
         file.insert(&self.name, &entry.text())?;
         file.save()?;
+        self.trust(cx, &path)?;
         let (name, file) = (&self.name, shown(&path));
         if cx.json() {
             let entry = entry.value();
@@ -116,6 +117,17 @@ impl Add {
         Ok(entry)
     }
 
+    /// What somebody has typed themselves, they need not be asked about.
+    fn trust(&self, cx: &Context, path: &Path) -> Result<(), Failure> {
+        let servers = Servers::find(&cx.globals)?;
+        match servers.get(&self.name) {
+            Some(found) if found.path == path && trust::is_of_project(found) => {
+                trust::remember(cx, found)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Says if a server of this name elsewhere counts more.
     fn shadowed(&self, cx: &Context, path: &Path) {
         let Ok(servers) = Servers::find(&cx.globals) else {
@@ -127,6 +139,10 @@ impl Add {
                 cx.output.remark(format!(
                     "note: {path} has a server of this name, too, which counts more here"
                 ));
+            }
+            None if self.name == DEMO => {
+                let note = "note: the server `demo` that is built in counts more than a project's";
+                cx.output.remark(note);
             }
             _ if self.name == DEMO => {
                 let note = "note: this hides the server `demo` that is built in";

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs};
 
-use bowline::config::{App, Environment, Input, Loader, Problem, Source};
+use bowline::config::{App, Environment, Input, Loader, Problem, Scope, Source};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
@@ -15,12 +15,19 @@ use crate::{
     context::Context,
     failure::Failure,
     output::{Style, clean},
+    target::{
+        self,
+        trust::{self, Standing},
+    },
 };
 
 /// Copy servers of other programs into Bowline's own file
 ///
 /// Bowline uses the servers of other programs as they are. A copy is for those
 /// that should stay, or differ. References to variables stay references.
+///
+/// What a project's file names is copied once you have seen it and said yes:
+/// in your own file it counts as yours.
 #[derive(Args, Debug)]
 pub(crate) struct Import {
     /// Only from this program
@@ -29,6 +36,9 @@ pub(crate) struct Import {
     /// Only say what would be done
     #[arg(long)]
     dry_run: bool,
+    /// Copy what projects' files name, too, without asking
+    #[arg(long, short)]
+    yes: bool,
     #[command(flatten)]
     place: Place,
 }
@@ -63,6 +73,8 @@ struct Copy {
     name: String,
     entry: Entry,
     app: App,
+    /// The server as a project brings it, if one does.
+    of_project: Option<target::Found>,
 }
 
 /// All that was found.
@@ -71,15 +83,20 @@ struct Found {
     copies: Vec<Copy>,
     /// Names that are in the file already.
     known: Vec<(String, App)>,
+    /// What comes with a project, and nobody has said yes to.
+    left_out: Vec<target::Found>,
     problems: Vec<(Source, Problem)>,
     files: usize,
 }
 
 impl Import {
-    pub(super) fn run(self, cx: &Context) -> Result<(), Failure> {
+    pub(super) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let path = self.place.path(cx)?;
         let mut file = ConfigFile::open(&path)?;
-        let found = self.find(&file)?;
+        let mut found = self.find(&file)?;
+        if !self.dry_run {
+            target::interruptible(self.ask(cx, &mut found)).await?;
+        }
         if found.files == 0 {
             let whose = self.app.map_or("another program", |from| from.app().name());
             return Err(Failure::usage(format!("no file of {whose} was found"))
@@ -97,6 +114,29 @@ impl Import {
         self.print(cx, &path, &found)
     }
 
+    /// Asks about what comes with projects, and leaves out what nobody wants.
+    async fn ask(&self, cx: &Context, found: &mut Found) -> Result<(), Failure> {
+        let mut wanted = Vec::new();
+        for copy in std::mem::take(&mut found.copies) {
+            let Some(theirs) = &copy.of_project else {
+                wanted.push(copy);
+                continue;
+            };
+            let standing = trust::standing(&cx.globals, theirs)?;
+            let question = "Copy it into your own file, where it counts as yours?";
+            let yes = self.yes
+                || standing == Standing::Trusted
+                || cx.talk.terminal().is_some()
+                    && trust::ask(cx, theirs, standing, question).await?;
+            match yes {
+                true => wanted.push(copy),
+                false => found.left_out.extend(copy.of_project),
+            }
+        }
+        found.copies = wanted;
+        Ok(())
+    }
+
     fn find(&self, file: &ConfigFile) -> Result<Found, Failure> {
         let mut found = Found::default();
         for source in place::all()? {
@@ -110,8 +150,14 @@ impl Import {
             found.files += 1;
             // What cannot be read is reported by the loader.
             let text = fs::read_to_string(&source.path).unwrap_or_default();
-            let read = loader(&text).load_optional(&source.path);
+            let read = loader(&text).load_source(&source);
             for server in read.servers {
+                let of_project = (source.scope == Scope::Project).then(|| target::Found {
+                    entry: server.clone(),
+                    app: Some(source.app),
+                    scope: Some(source.scope),
+                    path: source.path.clone(),
+                });
                 let name = server.name.clone();
                 if file.has(&name) {
                     found.known.push((name, source.app));
@@ -120,6 +166,7 @@ impl Import {
                         entry: Entry::of(&server)?,
                         app: source.app,
                         name,
+                        of_project,
                     });
                 }
             }
@@ -140,6 +187,19 @@ impl Import {
             let (name, rest) = (clean(&copy.name), clean(&rest));
             let verb = paint.text(Style::Good, verb);
             cx.output.line(format!("{verb} {name} ({rest})"))?;
+            if let (true, Some(theirs)) = (self.dry_run, &copy.of_project) {
+                let what = trust::summary(theirs);
+                cx.output.line(format!(
+                    "  after asking, since it comes with a project; {what}"
+                ))?;
+            }
+        }
+        for theirs in &found.left_out {
+            let (name, file) = (clean(&theirs.entry.name), shown(&theirs.path));
+            let what = trust::summary(theirs);
+            cx.output.remark(format!(
+                "left out {name}, since {file} comes with a project (--yes copies it)\n  {what}"
+            ));
         }
         for (name, app) in &found.known {
             let name = clean(name);
@@ -196,6 +256,9 @@ impl Import {
                 "copied_as_written": copy.entry.literals(),
             })
         });
+        let left_out = found.left_out.iter();
+        let left_out =
+            left_out.map(|theirs| json!({"name": theirs.entry.name, "path": theirs.path}));
         let known = found.known.iter();
         let known = known.map(|(name, app)| json!({"name": name, "from": app.name()}));
         let problems = found
@@ -207,6 +270,7 @@ impl Import {
             "dry_run": self.dry_run,
             "added": copies.collect::<Vec<Value>>(),
             "skipped": known.collect::<Vec<Value>>(),
+            "left_out": left_out.collect::<Vec<Value>>(),
             "problems": problems.collect::<Vec<Value>>(),
         }))
     }

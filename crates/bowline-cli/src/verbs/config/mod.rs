@@ -1,6 +1,6 @@
 //! `bowline config`.
 //!
-//! - `add`, `remove`, `import` and `path` are its verbs.
+//! - `add`, `remove`, `import`, `trust` and `path` are its verbs.
 //! - `place` finds Bowline's own files, `file` changes one, `entry` is what is
 //!   written into it.
 
@@ -11,12 +11,13 @@ mod import;
 mod path;
 mod place;
 mod remove;
+mod trust;
 
 use clap::{Args, Subcommand};
 
 use crate::{context::Context, failure::Failure};
 
-/// Add, remove and import servers; say where they are kept
+/// Add, remove, import and trust servers; say where they are kept
 #[derive(Args, Debug)]
 pub(crate) struct Config {
     #[command(subcommand)]
@@ -28,6 +29,7 @@ enum Verb {
     Add(add::Add),
     Remove(remove::Remove),
     Import(import::Import),
+    Trust(trust::Trust),
     Path(path::Path),
 }
 
@@ -36,7 +38,8 @@ impl Config {
         match self.verb {
             Verb::Add(verb) => verb.run(cx),
             Verb::Remove(verb) => verb.run(cx),
-            Verb::Import(verb) => verb.run(cx),
+            Verb::Import(verb) => verb.run(cx).await,
+            Verb::Trust(verb) => verb.run(cx).await,
             Verb::Path(verb) => verb.run(cx),
         }
     }

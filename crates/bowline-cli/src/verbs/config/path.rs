@@ -62,7 +62,7 @@ fn there(source: &Source) -> Option<String> {
     if !source.path.is_file() {
         return None;
     }
-    let file = Loader::from_process().load_optional(&source.path);
+    let file = Loader::from_process().load_source(source);
     let servers = match file.servers.len() {
         1 => "1 server".to_owned(),
         count => format!("{count} servers"),

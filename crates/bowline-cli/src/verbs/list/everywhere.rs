@@ -22,8 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Lists the tools of all servers, at the same time. A server that fails is
 /// told of; it is a failure only if all do.
-pub(super) async fn list(cx: &Context, trust_project: bool) -> Result<(), Failure> {
-    let mut choice = choose(cx, &[], trust_project)?;
+pub(super) async fn list(cx: &Context) -> Result<(), Failure> {
+    let mut choice = choose(cx, &[])?;
     if choice
         .targets
         .iter()

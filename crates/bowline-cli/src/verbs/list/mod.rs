@@ -39,15 +39,12 @@ pub(crate) struct List {
     /// Shorten nothing
     #[arg(long)]
     full: bool,
-    /// Start servers that come with a project, too
-    #[arg(long)]
-    trust_project: bool,
 }
 
 impl List {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         if self.words.words.is_empty() && self.words.command.is_empty() {
-            return everywhere::list(cx, self.trust_project).await;
+            return everywhere::list(cx).await;
         }
         let words = self.words.clone().resolve(cx)?;
         if let Some(word) = words.rest.first() {

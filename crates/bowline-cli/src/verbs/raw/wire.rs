@@ -25,6 +25,12 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{failure::Failure, output::similar};
 
+/// How far a list is followed: this many pages, items and bytes. Far above
+/// what honest servers have, and what a machine can hold.
+const MAX_PAGES: usize = 10_000;
+const MAX_ITEMS: usize = 100_000;
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+
 /// The methods that the protocol has. Servers may have others.
 pub(crate) const METHODS: [&str; 18] = [
     DISCOVER,
@@ -97,11 +103,13 @@ pub(crate) async fn list<T: DeserializeOwned>(
     };
     let mut seen = HashSet::new();
     let mut params = Extra::new();
+    let mut bytes = 0;
     loop {
         let page = match ask(client, method, params).await {
             Err(error) if error.kind() == ErrorKind::Capability => return Ok(listed),
             page => page?,
         };
+        bytes += page.get().len();
         let bad = |_| Failure::failed(format!("{method}: the answer is not a list of {key}"));
         let mut page: Extra = page.decode().map_err(bad)?;
         let items = page.get(key).map(RawJson::decode::<Vec<RawJson>>);
@@ -113,6 +121,15 @@ pub(crate) async fn list<T: DeserializeOwned>(
             listed.first = page;
         }
         match next.filter(|cursor| cursor.get() != "null") {
+            Some(_) if seen.len() + 1 >= MAX_PAGES => {
+                return Err(endless(method, &format!("{MAX_PAGES} pages")));
+            }
+            Some(_) if listed.raw.len() >= MAX_ITEMS => {
+                return Err(endless(method, &format!("{MAX_ITEMS} items")));
+            }
+            Some(_) if bytes >= MAX_BYTES => {
+                return Err(endless(method, &format!("{} MiB", MAX_BYTES >> 20)));
+            }
             Some(cursor) if !seen.insert(cursor.get().to_owned()) => {
                 let why = format!("{method}: the server's pages lead back to each other");
                 return Err(Failure::failed(why));
@@ -125,6 +142,16 @@ pub(crate) async fn list<T: DeserializeOwned>(
     let items = listed.raw.iter().filter_map(|item| item.decode().ok());
     listed.items = items.collect();
     Ok(listed)
+}
+
+/// A list that goes on and on is not followed for ever.
+fn endless(method: &str, read: &str) -> Failure {
+    Failure::failed(format!(
+        "{method}: the server always has one more page; {read} were read"
+    ))
+    .hint(format!(
+        "`bowline raw SERVER {method}` shows one page, and takes a cursor"
+    ))
 }
 
 /// A value as JSON.

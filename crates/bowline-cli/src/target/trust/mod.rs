@@ -1,0 +1,164 @@
+//! Whether what a project brings may be used.
+//!
+//! Whoever wrote a project wrote the commands and the addresses in its files.
+//! They are used once a person has seen and allowed them, and only as long as
+//! the file says the same. `remembered` is what was allowed before, `shown`
+//! what a person sees before they decide.
+
+mod remembered;
+mod shown;
+
+use std::{
+    collections::HashSet,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use bowline::config::Scope;
+
+pub(crate) use self::{
+    remembered::{Digest, Remembered, Trusted},
+    shown::{lines, summary},
+};
+use super::{Found, Target};
+use crate::{
+    args::Globals,
+    context::Context,
+    failure::Failure,
+    output::{clean, short},
+};
+
+/// What was allowed in this run. Clones are the same.
+#[derive(Clone, Default)]
+pub(crate) struct Allowed(Arc<Mutex<HashSet<Digest>>>);
+
+impl Allowed {
+    fn add(&self, digest: Digest) {
+        let mut digests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        digests.insert(digest);
+    }
+
+    fn has(&self, digest: &Digest) -> bool {
+        let digests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        digests.contains(digest)
+    }
+}
+
+impl fmt::Debug for Allowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Allowed")
+    }
+}
+
+/// How a server of a project stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It may be used.
+    Trusted,
+    /// It was allowed, and its entry has changed since.
+    Changed,
+    /// Nobody has been asked.
+    Unknown,
+}
+
+/// Whether a server came with a project. A file that was named on the command
+/// line is its user's.
+pub(crate) fn is_of_project(found: &Found) -> bool {
+    found.scope == Some(Scope::Project)
+}
+
+/// How a server stands: those of the user's own may always be used.
+pub(crate) fn standing(globals: &Globals, found: &Found) -> Result<Standing, Failure> {
+    if !is_of_project(found) || globals.trust_project {
+        return Ok(Standing::Trusted);
+    }
+    let digest = Digest::of(found);
+    if globals.allowed.has(&digest) {
+        return Ok(Standing::Trusted);
+    }
+    let standing = Remembered::read()?.standing(found, &digest);
+    if standing == Standing::Trusted {
+        globals.allowed.add(digest);
+    }
+    Ok(standing)
+}
+
+/// Lets a target pass that may be used. This stands before every way to a
+/// server, also where nobody was asked.
+pub(super) fn check(globals: &Globals, target: &Target) -> Result<(), Failure> {
+    let Target::Configured(found) = target else {
+        return Ok(());
+    };
+    match standing(globals, found)? {
+        Standing::Trusted => Ok(()),
+        standing => Err(refused(found, standing)),
+    }
+}
+
+/// Asks the person whether a server of a project may be used, if that is not
+/// known and there is a person.
+pub(crate) async fn admit(cx: &Context, target: &Target) -> Result<(), Failure> {
+    let Target::Configured(found) = target else {
+        return Ok(());
+    };
+    let standing = standing(&cx.globals, found)?;
+    if standing == Standing::Trusted {
+        return Ok(());
+    }
+    if !ask(
+        cx,
+        found,
+        standing,
+        "Trust it, as long as the file says this?",
+    )
+    .await?
+    {
+        return Err(refused(found, standing));
+    }
+    remember(cx, found)
+}
+
+/// Shows what would be used, and asks. Nobody to ask is a failure, since that
+/// is no answer.
+pub(crate) async fn ask(
+    cx: &Context,
+    found: &Found,
+    standing: Standing,
+    question: &str,
+) -> Result<bool, Failure> {
+    let Some(terminal) = cx.talk.terminal() else {
+        return Err(refused(found, standing));
+    };
+    let _pause = cx.globals.patience.pause();
+    for line in lines(found, standing) {
+        terminal.show(line);
+    }
+    let answer = terminal.ask(format!("{question} [y/N] ")).await;
+    let answer = answer.unwrap_or_default();
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Remembers that a server may be used.
+pub(crate) fn remember(cx: &Context, found: &Found) -> Result<(), Failure> {
+    let digest = Digest::of(found);
+    Remembered::change(|trusted| trusted.add(found, &digest))?;
+    cx.globals.allowed.add(digest);
+    Ok(())
+}
+
+fn refused(found: &Found, standing: Standing) -> Failure {
+    let name = clean(&found.entry.name);
+    let file = short(&found.path);
+    let message = match standing {
+        Standing::Changed => {
+            format!("`{name}` comes with a project, and {file} has changed since you trusted it")
+        }
+        _ => format!("`{name}` comes with a project, by {file}, and you have not trusted it"),
+    };
+    Failure::usage(message)
+        .hint(summary(found))
+        .hint(format!(
+            "`bowline config trust {name}` shows all of it, and asks you"
+        ))
+        .hint("--trust-project uses it for this command only, without asking")
+}

@@ -1,0 +1,170 @@
+//! What the person has allowed: `trusted.json` in their state folder.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
+
+use super::Standing;
+use crate::{failure::Failure, folders, target::Found};
+
+/// How many servers are remembered. The oldest are forgotten first, and asked
+/// about again.
+const MAX_TRUSTED: usize = 2_000;
+
+/// What an entry says, and where, in short.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Digest(String);
+
+impl Digest {
+    /// The digest of an entry: of its file, its name, and all that is written
+    /// there. References count as they are written, so that a token which
+    /// changes is no reason to ask again, and is not in the digest either.
+    pub(crate) fn of(found: &Found) -> Self {
+        let file = real(&found.path);
+        let name = &found.entry.name;
+        let text = serde_json::json!([file, name, found.entry.written.canonical()]).to_string();
+        let digest = digest(&SHA256, text.as_bytes());
+        let hex = digest.as_ref().iter().map(|byte| format!("{byte:02x}"));
+        Self(hex.collect())
+    }
+}
+
+/// The file as the system knows it, by whichever links it was found.
+fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// All that was allowed.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Remembered {
+    trusted: Vec<Trusted>,
+}
+
+/// A server that was allowed.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Trusted {
+    /// The file that names it.
+    pub(crate) file: PathBuf,
+    pub(crate) name: String,
+    digest: String,
+    /// When that was, in seconds since 1970.
+    pub(crate) since: u64,
+}
+
+impl Remembered {
+    /// Reads what was remembered; nothing, if there is no such file.
+    pub(crate) fn read() -> Result<Self, Failure> {
+        match path() {
+            Some(path) => Self::read_from(&path),
+            None => Ok(Self::default()),
+        }
+    }
+
+    fn read_from(path: &Path) -> Result<Self, Failure> {
+        let about = |why: String| {
+            Failure::usage(format!("{}: {why}", path.display()))
+                .hint("it holds which servers of projects you trust; remove it to begin anew")
+        };
+        match fs::read_to_string(path) {
+            Ok(text) => serde_json::from_str(&text).map_err(|error| about(error.to_string())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(about(error.to_string())),
+        }
+    }
+
+    /// Changes what is remembered, while no other command does.
+    pub(crate) fn change<T>(change: impl FnOnce(&mut Self) -> T) -> Result<T, Failure> {
+        let path = path().ok_or_else(|| {
+            Failure::usage("there is no home folder to remember it in").hint("set HOME")
+        })?;
+        let failed = |error: io::Error| Failure::usage(format!("{}: {error}", path.display()));
+        let _lock = lock(&path).map_err(failed)?;
+        let mut remembered = Self::read_from(&path)?;
+        let changed = change(&mut remembered);
+        remembered.write(&path).map_err(failed)?;
+        Ok(changed)
+    }
+
+    fn write(&self, path: &Path) -> io::Result<()> {
+        let text = serde_json::to_string_pretty(self)?;
+        let beside = path.with_extension(format!("{}", std::process::id()));
+        let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
+        if written.is_err() {
+            // What could not be put in its place is in nobody's way.
+            let _ = fs::remove_file(&beside);
+        }
+        written
+    }
+
+    pub(crate) fn standing(&self, found: &Found, digest: &Digest) -> Standing {
+        let file = real(&found.path);
+        let known = self.trusted.iter();
+        let known = known.filter(|it| it.name == found.entry.name && it.file == file);
+        let digests: Vec<&str> = known.map(|it| it.digest.as_str()).collect();
+        match digests.contains(&digest.0.as_str()) {
+            true => Standing::Trusted,
+            false if digests.is_empty() => Standing::Unknown,
+            false => Standing::Changed,
+        }
+    }
+
+    /// Remembers a server as it is now, and not as it was.
+    pub(crate) fn add(&mut self, found: &Found, digest: &Digest) {
+        let file = real(&found.path);
+        let name = found.entry.name.clone();
+        self.trusted.retain(|it| it.name != name || it.file != file);
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        self.trusted.push(Trusted {
+            file,
+            name,
+            digest: digest.0.clone(),
+            since: since.unwrap_or_default().as_secs(),
+        });
+        let too_many = self.trusted.len().saturating_sub(MAX_TRUSTED);
+        self.trusted.drain(..too_many);
+    }
+
+    /// Forgets some, and gives those.
+    pub(crate) fn forget(&mut self, which: impl Fn(&Trusted) -> bool) -> Vec<Trusted> {
+        let (gone, stay) = self.trusted.drain(..).partition(|it| which(it));
+        self.trusted = stay;
+        gone
+    }
+
+    pub(crate) fn all(&self) -> &[Trusted] {
+        &self.trusted
+    }
+}
+
+fn path() -> Option<PathBuf> {
+    folders::state().map(|folder| folder.join("trusted.json"))
+}
+
+/// Makes the folder, and waits for other commands that change the file. The
+/// lock is on a file of its own, since the other one is replaced.
+#[cfg(unix)]
+fn lock(path: &Path) -> io::Result<fs::File> {
+    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+
+    if let Some(folder) = path.parent() {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true).mode(0o700).create(folder)?;
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    let file = options.open(path.with_extension("lock"))?;
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
+    Ok(file)
+}
+
+/// Where there are no such locks, two commands at once may each forget what
+/// the other was told; then it is asked again.
+#[cfg(not(unix))]
+fn lock(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)
+}

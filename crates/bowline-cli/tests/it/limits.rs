@@ -1,0 +1,253 @@
+//! Servers that have no end: the command has one.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use serde_json::json;
+
+use crate::{
+    rig::Rig,
+    web::{Answer, serve, serve_session},
+};
+
+/// A server whose lists never end, with so many tools on a page, each of so
+/// many bytes.
+fn endless(items: usize, bytes: usize) -> String {
+    let count = AtomicUsize::new(0);
+    let padding = "x".repeat(bytes);
+    serve_session(move |asked| {
+        let method = asked.message["method"].as_str().unwrap_or_default();
+        let page = count.fetch_add(1, Ordering::Relaxed);
+        let (key, item) = match method.split('/').next() {
+            Some("resources") if method.contains("templates") => {
+                ("resourceTemplates", "uriTemplate")
+            }
+            Some("resources") => ("resources", "uri"),
+            Some("prompts") => ("prompts", "title"),
+            _ => ("tools", "title"),
+        };
+        let schema = json!({"type": "object"});
+        let items: Vec<_> = (0..items)
+            .map(|at| {
+                let name = format!("t{page}-{at}");
+                json!({"name": name, item: name, "description": padding, "inputSchema": schema})
+            })
+            .collect();
+        Answer::result(
+            asked,
+            &json!({key: items, "nextCursor": format!("c{page}")}),
+        )
+    })
+}
+
+#[test]
+fn the_time_of_a_command_is_for_all_of_it() {
+    let rig = Rig::empty();
+    let url = endless(1, 0);
+    let verbs: &[&[&str]] = &[
+        &["list", &url],
+        &["call", &url, "t"],
+        &["resources", &url],
+        &["templates", &url],
+        &["prompts", &url],
+        &["status", &url],
+        &["search", "zzz", "--server", &url],
+        &["search", "zzz", "--server", &url, "--call"],
+        &["sync", &url],
+        &["doctor", &url],
+    ];
+    for verb in verbs {
+        let mut words = verb.to_vec();
+        words.extend(["--timeout", "0.5"]);
+        let ran = rig.run(&words);
+        assert_eq!(ran.code, Some(124), "{verb:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_list_without_end_is_given_up() {
+    let rig = Rig::empty();
+    let many = rig.run(&["list", &endless(5_000, 0)]);
+    assert_eq!(many.code, Some(5), "{many:?}");
+    assert!(many.stderr.contains("100000 items were read"), "{many:?}");
+    let large = rig.run(&["list", &endless(8, 1024 * 1024)]);
+    assert_eq!(large.code, Some(5), "{large:?}");
+    assert!(large.stderr.contains("64 MiB were read"), "{large:?}");
+}
+
+#[test]
+fn a_refusal_is_shown_in_the_servers_words_and_is_no_matter_of_signing_in() {
+    let rig = Rig::empty();
+    let words = "Access is only allowed at\n\u{1b}[2Jlocalhost:8931";
+    let url = serve(move |_| Answer::refuse("403 Forbidden", words));
+    let ran = rig.run(&["list", &url]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    let shown = "HTTP 403: Access is only allowed at \\u{1b}[2Jlocalhost:8931";
+    assert!(ran.stderr.contains(shown), "{ran:?}");
+    assert!(!ran.stderr.contains("auth login"), "{ran:?}");
+    let doctor = rig.run(&["doctor", &url]);
+    assert!(doctor.text().contains("only allowed at"), "{doctor:?}");
+}
+
+#[test]
+fn a_refusal_that_asks_for_credentials_is_a_matter_of_signing_in() {
+    let rig = Rig::empty();
+    for status in ["401 Unauthorized", "403 Forbidden"] {
+        let url = serve(move |_| Answer {
+            status,
+            headers: "WWW-Authenticate: Bearer error=\"insufficient_scope\"\r\n",
+            body: String::new(),
+        });
+        let ran = rig.run(&["list", &url]);
+        assert_eq!(ran.code, Some(3), "{status}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_server_that_refused_at_once_is_not_said_to_let_people_wait() {
+    let rig = Rig::empty();
+    let nothing = json!({"tools": [], "resources": [], "resourceTemplates": [], "prompts": []});
+    let url = serve_session(move |asked| Answer::result(asked, &nothing));
+    let ran = rig.run(&["doctor", &url]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(
+        ran.text().contains("it refused server/discover after"),
+        "{ran:?}"
+    );
+    assert!(!ran.text().contains("never gives"), "{ran:?}");
+}
+
+#[test]
+fn the_largest_answer_is_a_matter_of_choice() {
+    let rig = Rig::empty();
+    let url = serve_session(|asked| match asked.message["method"].as_str() {
+        Some("tools/call") => {
+            let text = "x".repeat(3 * 1024 * 1024);
+            let content = json!({"content": [{"type": "text", "text": text}]});
+            Answer::result(asked, &content)
+        }
+        _ => Answer::result(
+            asked,
+            &json!({"tools": [{"name": "big", "inputSchema": {}}]}),
+        ),
+    });
+    let call = ["call", &url, "big", "--max-frame"];
+    let small = rig.run(&[&call[..], &["2MiB"]].concat());
+    assert_ne!(small.code, Some(0), "{}", small.stderr);
+    assert!(
+        small.stderr.contains("--max-frame 64MiB"),
+        "{}",
+        small.stderr
+    );
+    assert!(small.stderr.contains("2097152"), "{}", small.stderr);
+    let large = rig.run(&[&call[..], &["4MiB"]].concat());
+    assert_eq!(large.code, Some(0), "{}", large.stderr);
+    let entry = |max: &str| json!({"mcpServers": {"big": {"url": url, "max_frame": max}}});
+    rig.configure(&entry("2 MiB"));
+    assert_ne!(rig.run(&["call", "big.big"]).code, Some(0));
+    rig.configure(&entry("4MiB"));
+    assert_eq!(rig.run(&["call", "big.big"]).code, Some(0));
+}
+
+#[test]
+fn typed_headers_reach_configured_servers() {
+    let rig = Rig::empty();
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&heads);
+    let url = serve_session(move |asked| {
+        seen.lock().expect("nobody panics").push(asked.head.clone());
+        Answer::result(asked, &json!({"tools": []}))
+    });
+    rig.configure(&json!({"mcpServers": {
+        "web": {"url": url, "headers": {"x-one": "old", "X-Two": "kept"}},
+        "local": {"command": "true"},
+    }}));
+    let ran = rig.run(&[
+        "list",
+        "web",
+        "--header",
+        "X-One: new",
+        "--header",
+        "X-Three: 3",
+    ]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let heads = heads.lock().expect("nobody panics");
+    let head = heads.last().expect("it was asked").to_lowercase();
+    for expected in ["x-one: new", "x-two: kept", "x-three: 3"] {
+        assert!(head.contains(expected), "{head}");
+    }
+    assert!(!head.contains("old"), "{head}");
+    for verb in [
+        &["list", "local"][..],
+        &["doctor", "local"],
+        &["list", "demo"],
+    ] {
+        let ran = rig.run(&[verb, &["--header", "X-One: new"]].concat());
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.stderr.contains("gets no headers"), "{ran:?}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_read_are_told_of() {
+    let rig = Rig::empty();
+    let broken = rig.file("broken.json", "{\"mcpServers\": {");
+    let broken = broken.to_str().expect("it is text");
+    let named = rig.run(&["list", "--config", broken]);
+    assert_eq!(named.code, Some(1), "{named:?}");
+    assert!(named.stderr.contains("this is not JSON"), "{named:?}");
+    assert_eq!(named.text(), "");
+    let folder = rig.home().join(".cursor");
+    std::fs::create_dir_all(&folder).expect("it can be made");
+    std::fs::write(folder.join("mcp.json"), "{").expect("it can be written");
+    for verb in [&["list"][..], &["ping", "demo"], &["status"]] {
+        let ran = rig.run(verb);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let warning = "warning: ~/.cursor/mcp.json: line 1, column 1: this is not JSON";
+        assert!(ran.stderr.contains(warning), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_what_is_missing() {
+    let rig = Rig::empty();
+    let entry = json!({"command": "sh", "cwd": "/no/such/folder"});
+    rig.configure(&json!({"mcpServers": {"lost": entry}}));
+    let ran = rig.run(&["list", "lost"]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    let why =
+        "the folder \"/no/such/folder\" in which the command \"sh\" should run does not exist";
+    assert!(ran.stderr.contains(why), "{ran:?}");
+}
+
+#[test]
+fn what_programs_read_does_not_steer_a_terminal_either() {
+    let rig = Rig::empty();
+    let evil = "a\u{9b}31m\u{202e}\u{e0041}\u{2028}b";
+    let script = format!("printf '%s' '{evil}' >&2; exit 3");
+    for verb in ["doctor", "status"] {
+        let ran = rig.run(&[verb, "--json", "--", "sh", "-c", &script]);
+        let steers = |c: char| c != '\n' && !(' '..='~').contains(&c);
+        assert!(!ran.text().contains(steers), "{verb}: {:?}", ran.text());
+        assert!(!ran.stderr.contains(steers), "{verb}: {:?}", ran.stderr);
+        assert!(ran.json().to_string().contains(evil), "{verb}: {ran:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_recording_is_for_its_owner_alone_whatever_the_file_was_before() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let rig = Rig::empty();
+    let path = rig.file("talk.jsonl", "");
+    let open = std::fs::Permissions::from_mode(0o666);
+    std::fs::set_permissions(&path, open).expect("it is ours");
+    let ran = rig.run(&["ping", "demo", "--record", "talk.jsonl"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let about = std::fs::metadata(&path).expect("it is there");
+    assert!(about.len() > 0);
+    assert_eq!(about.permissions().mode() & 0o777, 0o600);
+}
