@@ -61,7 +61,7 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "conformance",
-        arguments: "[--leg NAME] [--set NAME] [--scenario NAME]",
+        arguments: "[options]",
         help: "the official suite against our server and client; writes conformance/RESULTS.md",
         details: conformance::DETAILS,
         run: conformance::run,

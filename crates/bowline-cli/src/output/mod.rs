@@ -10,7 +10,10 @@ mod path;
 mod similar;
 mod style;
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    sync::{Mutex, PoisonError},
+};
 
 use serde::Serialize;
 
@@ -28,6 +31,8 @@ use crate::{args::Color, failure::Failure};
 pub(crate) struct Output {
     results: Paint,
     remarks: Paint,
+    /// What need not be said again.
+    said: Mutex<Vec<String>>,
 }
 
 impl Output {
@@ -35,6 +40,7 @@ impl Output {
         Self {
             results: Paint::new(color.wanted(io::stdout().is_terminal())),
             remarks: Paint::new(color.wanted(io::stderr().is_terminal())),
+            said: Mutex::default(),
         }
     }
 
@@ -62,6 +68,15 @@ impl Output {
     /// Says something on standard error. If nobody reads it, nothing is lost.
     pub(crate) fn remark(&self, text: impl AsRef<str>) {
         let _ = writeln!(io::stderr().lock(), "{}", text.as_ref());
+    }
+
+    /// Says something that was not said before.
+    pub(crate) fn remark_once(&self, text: String) {
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if !said.contains(&text) {
+            self.remark(&text);
+            said.push(text);
+        }
     }
 
     /// How remarks are painted.

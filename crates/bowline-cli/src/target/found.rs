@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use bowline::config::{
-    App, Loader, Os, Problem, Scope, ServerEntry, ServersFile, Severity, Source, well_known,
+    App, Loader, Os, Problem, ProblemKind, Scope, ServerEntry, ServersFile, Severity, Source,
+    well_known,
 };
 
 use super::DEMO;
@@ -136,9 +137,14 @@ impl Servers {
         if let Some(other) = earlier.find(|other| other.entry.name == *name) {
             return Some(Rival::File(other.path.clone()));
         }
-        if found.scope != Some(Scope::Project) {
-            return None;
+        match found.scope {
+            Some(Scope::Project) => self.owner(name),
+            _ => None,
         }
+    }
+
+    /// Whose this name is, if it is the user's or built in.
+    pub(crate) fn owner(&self, name: &str) -> Option<Rival> {
         let taken = |own: &str| {
             let rest = name.strip_prefix(own);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -155,14 +161,27 @@ impl Servers {
         for (path, problem) in &self.problems {
             let is_error = problem.severity() == Severity::Error;
             if is_error && (of_all || problem.server.is_none()) {
-                output.remark(warning(path, problem));
+                output.remark_once(warning(path, problem));
             }
         }
     }
 }
 
 fn warning(path: &Path, problem: &Problem) -> String {
-    format!("warning: {}: {}", short(path), clean(&problem.to_string()))
+    let how = match problem.kind {
+        ProblemKind::NotOwn(_) => ", or name it with --config",
+        _ => "",
+    };
+    let problem = clean(&problem.to_string()).into_owned();
+    format!("warning: {}: {problem}{how}", short(path))
+}
+
+/// Whether a file is one of a project's, for those who work in this folder.
+pub(crate) fn is_projects_file(path: &Path, folder: &Path) -> bool {
+    let home = std::env::home_dir().unwrap_or_default();
+    let places = well_known(&home, folder, Os::current());
+    let of_project = |place: &Source| place.scope == Scope::Project && place.path == path;
+    places.iter().any(of_project)
 }
 
 /// The places where programs keep their servers.

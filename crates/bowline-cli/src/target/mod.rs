@@ -19,7 +19,7 @@ use bowline::{
 
 pub(crate) use self::{
     connection::{bounded, interruptible, settings, too_slow, with_client, with_client_for_long},
-    found::{Found, Rival, Servers},
+    found::{Found, Rival, Servers, is_projects_file},
     patience::Patience,
     words::{ServerArgs, ServerWords, Words},
 };

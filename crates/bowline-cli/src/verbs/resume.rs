@@ -82,7 +82,9 @@ fn context(cx: &Context, parked: &Parked, answers: Vec<talk::Answers>) -> Contex
         .map(|root| absolute(root))
         .collect();
     globals.talk.parked_answer = answers;
-    globals.config = parked.config().or(globals.config);
+    // A project's file is found again there, and needs its yes again.
+    let own = |path: &PathBuf| !target::is_projects_file(path, parked.folder());
+    globals.config = parked.config().filter(own).or(globals.config);
     globals.protocol = parked.revision().or(globals.protocol);
     // Where the folder is gone, the server may still be found.
     let _ = std::env::set_current_dir(parked.folder());

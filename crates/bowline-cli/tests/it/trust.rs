@@ -355,6 +355,31 @@ fn a_project_is_not_copied_without_a_yes() {
 }
 
 #[test]
+fn a_name_is_not_taken_over_by_a_copy_either() {
+    let project = Project::new();
+    project.write(&json!({"demo": project.entry(), "off.x": project.entry()}));
+    let ran = project.rig.run(&["config", "import", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.text().contains("0 servers added"), "{ran:?}");
+    project.rig.run(&["list", "demo"]);
+    assert!(!project.was_started());
+}
+
+#[test]
+fn a_call_that_was_parked_goes_on_with_what_was_trusted() {
+    let project = Project::new();
+    project.write(&json!({"theirs": {"command": example("talker")}}));
+    project.trust("theirs");
+    let parked = project.rig.run(&["call", "theirs.in_turn", "--json"]);
+    let id = parked.json()["parked"].as_str().expect("an id").to_owned();
+    project.write(&json!({"theirs": project.entry()}));
+    project.check_refused(&["resume", &id], CHANGED);
+    project.write(&json!({"theirs": {"command": example("talker")}}));
+    let ran = project.rig.run(&["resume", &id, "row=1"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
+#[test]
 fn what_somebody_added_themselves_needs_no_yes() {
     let project = Project::new();
     let script = project.entry()["args"][1]

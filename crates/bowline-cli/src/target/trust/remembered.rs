@@ -1,7 +1,8 @@
 //! What the person has allowed: `trusted.json` in their state folder.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -93,7 +94,9 @@ impl Remembered {
     fn write(&self, path: &Path) -> io::Result<()> {
         let text = serde_json::to_string_pretty(self)?;
         let beside = path.with_extension(format!("{}", std::process::id()));
-        let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
+        let written = create(&beside)
+            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .and_then(|()| fs::rename(&beside, path));
         if written.is_err() {
             // What could not be put in its place is in nobody's way.
             let _ = fs::remove_file(&beside);
@@ -139,6 +142,15 @@ impl Remembered {
     pub(crate) fn all(&self) -> &[Trusted] {
         &self.trusted
     }
+}
+
+/// A file for its owner alone: it says where the person works.
+fn create(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 fn path() -> Option<PathBuf> {

@@ -93,7 +93,7 @@ impl Import {
     pub(super) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let path = self.place.path(cx)?;
         let mut file = ConfigFile::open(&path)?;
-        let mut found = self.find(&file)?;
+        let mut found = self.find(cx, &file)?;
         if !self.dry_run {
             target::interruptible(self.ask(cx, &mut found)).await?;
         }
@@ -137,7 +137,8 @@ impl Import {
         Ok(())
     }
 
-    fn find(&self, file: &ConfigFile) -> Result<Found, Failure> {
+    fn find(&self, cx: &Context, file: &ConfigFile) -> Result<Found, Failure> {
+        let servers = target::Servers::find(&cx.globals)?;
         let mut found = Found::default();
         for source in place::all()? {
             let wanted = match self.app {
@@ -159,7 +160,9 @@ impl Import {
                     path: source.path.clone(),
                 });
                 let name = server.name.clone();
-                if file.has(&name) {
+                // What a project cannot have by its own file, it cannot have by a copy.
+                let taken = of_project.is_some() && servers.owner(&name).is_some();
+                if taken || file.has(&name) {
                     found.known.push((name, source.app));
                 } else if !found.copies.iter().any(|copy| copy.name == name) {
                     found.copies.push(Copy {
@@ -194,24 +197,7 @@ impl Import {
                 ))?;
             }
         }
-        for theirs in &found.left_out {
-            let (name, file) = (clean(&theirs.entry.name), shown(&theirs.path));
-            let what = trust::summary(theirs);
-            cx.output.remark(format!(
-                "left out {name}, since {file} comes with a project (--yes copies it)\n  {what}"
-            ));
-        }
-        for (name, app) in &found.known {
-            let name = clean(name);
-            cx.output.remark(format!(
-                "skipped {name} of {}: there is one already",
-                app.name()
-            ));
-        }
-        for (source, problem) in &found.problems {
-            cx.output
-                .remark(format!("{}: {problem}", shown(&source.path)));
-        }
+        remark_skipped(cx, found);
         for copy in &found.copies {
             let literals = copy.entry.literals();
             if !literals.is_empty() {
@@ -276,6 +262,28 @@ impl Import {
     }
 }
 
+/// Says what was not copied, and why.
+fn remark_skipped(cx: &Context, found: &Found) {
+    for theirs in &found.left_out {
+        let (name, file) = (clean(&theirs.entry.name), shown(&theirs.path));
+        let what = trust::summary(theirs);
+        cx.output.remark(format!(
+            "left out {name}, since {file} comes with a project (--yes copies it)\n  {what}"
+        ));
+    }
+    for (name, app) in &found.known {
+        let name = clean(name);
+        cx.output.remark(format!(
+            "skipped {name} of {}: there is one already",
+            app.name()
+        ));
+    }
+    for (source, problem) in &found.problems {
+        cx.output
+            .remark(format!("{}: {problem}", shown(&source.path)));
+    }
+}
+
 /// The variables that copies refer to, and that are not set here.
 fn unset(found: &Found) -> BTreeSet<String> {
     let mut unset = BTreeSet::new();
@@ -299,7 +307,16 @@ fn loader(text: &str) -> Loader {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
     let words: BTreeSet<&str> = words.filter(|word| !word.is_empty()).collect();
     let reference = |word: &str| (word.to_owned(), format!("${{{word}}}"));
-    let environment: Environment = words.into_iter().map(reference).collect();
+    let mut environment: Environment = words.into_iter().map(reference).collect();
+    // With its default, where it has one.
+    for part in text.split("${").skip(1) {
+        let written = part.split('}').next().unwrap_or_default();
+        let name = written.split(":-").next().unwrap_or_default();
+        let name = name.strip_prefix("env:").unwrap_or(name);
+        if written.contains(":-") && environment.get(name).is_some() {
+            environment.set(name, format!("${{{written}}}"));
+        }
+    }
     let mut loader = Loader::new(environment).inputs(|input: &Input| {
         let name = input.id.to_uppercase();
         let name = name.replace(|c: char| !c.is_alphanumeric(), "_");
