@@ -451,7 +451,7 @@ impl Opening {
             now,
             Fallen {
                 hang_up,
-                cause: cause,
+                cause,
                 redial: Redial::AtOnce,
             },
         )
