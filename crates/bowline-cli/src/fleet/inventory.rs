@@ -13,7 +13,7 @@ use crate::{
     context::Context,
     failure::Failure,
     output::{Style, clean, short},
-    target::{Rival, Servers, Target, trust},
+    target::{Rival, Servers, Target, quoted, trust},
 };
 
 /// What is configured where.
@@ -199,8 +199,8 @@ impl Entry {
                     trust::Standing::Changed => "its entry has changed since you trusted it",
                     _ => "it comes with a project, and you have not trusted it",
                 };
-                let name_alone = clean(&self.name);
-                let advice = format!("bowline config trust {name_alone} shows it, and asks you");
+                let typed = clean(&quoted(&self.name)).into_owned();
+                let advice = format!("bowline config trust {typed} shows it, and asks you");
                 let advice = paint.faint(advice);
                 format!("  {mark} {name}  {way}\n      not used: {why}\n      {advice}")
             }

@@ -183,7 +183,7 @@ fn of_entry(found: &Found, headers: &[String]) -> Result<Http, Failure> {
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=@,+%".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),

@@ -402,6 +402,16 @@ fn what_somebody_added_themselves_needs_no_yes() {
 }
 
 #[test]
+fn a_name_cannot_be_a_command_for_a_shell() {
+    let project = Project::new();
+    project.write(&json!({"x; reboot": project.entry()}));
+    let advice = "bowline config trust 'x; reboot'";
+    project.check_refused(&["list", "x; reboot"], advice);
+    let listed = project.rig.run(&["servers"]);
+    assert!(listed.text().contains(advice), "{listed:?}");
+}
+
+#[test]
 fn an_entry_cannot_hide_what_it_runs() {
     let project = Project::new();
     let args = json!(["-c", "exit 1\n\u{1b}[2Kcommand   harmless\u{202e}"]);

@@ -20,7 +20,7 @@ pub(crate) use self::{
     remembered::{Digest, Remembered, Trusted},
     shown::{lines, summary},
 };
-use super::{Found, Target};
+use super::{Found, Target, quoted};
 use crate::{
     args::Globals,
     context::Context,
@@ -157,8 +157,10 @@ fn refused(found: &Found, standing: Standing) -> Failure {
     };
     Failure::usage(message)
         .hint(summary(found))
+        // People copy this into shells, and the name is somebody else's.
         .hint(format!(
-            "`bowline config trust {name}` shows all of it, and asks you"
+            "`bowline config trust {}` shows all of it, and asks you",
+            quoted(&found.entry.name)
         ))
         .hint("--trust-project uses it for this command only, without asking")
 }
