@@ -90,6 +90,21 @@ pub(crate) struct Serving {
     /// say, or the server is to stop.
     pub(crate) grace: Duration,
     pub(crate) observer: Option<Observer>,
+    /// What the server is called in telemetry.
+    pub(crate) name: Arc<str>,
+}
+
+impl Serving {
+    /// Whether anybody looks on.
+    pub(crate) fn has_observers(&self) -> bool {
+        #[cfg(feature = "tracing")]
+        if tracing::level_filters::LevelFilter::current()
+            != tracing::level_filters::LevelFilter::OFF
+        {
+            return true;
+        }
+        self.observer.is_some()
+    }
 }
 
 /// Sees what happens inside.

@@ -72,7 +72,7 @@ impl Server<()> {
     /// A server of this name and version that offers nothing yet.
     pub fn new(name: &str, version: &str) -> Self {
         let mut config = Config::new(name, version);
-        config.telemetry = false;
+        config.telemetry = cfg!(feature = "tracing");
         let nothing = CacheHint {
             ttl: Duration::ZERO,
             scope: CacheScope::Private,
@@ -93,6 +93,7 @@ impl Server<()> {
                 at_once: 64,
                 grace: Duration::from_secs(5),
                 observer: None,
+                name: name.into(),
             },
             keyring: None,
             journals: None,

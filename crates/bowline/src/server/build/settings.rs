@@ -136,8 +136,8 @@ impl<S> Server<S> {
         self
     }
 
-    /// Sees what happens inside. It is called amid the work and must not take
-    /// long.
+    /// Sees what happens inside, in order, shortly after it happened. It is
+    /// called amid the work and must not take long. It may use the server.
     pub fn observe(mut self, observer: impl Fn(&Telemetry) + Send + Sync + 'static) -> Self {
         self.config.telemetry = true;
         self.serving.observer = Some(Arc::new(observer));

@@ -11,6 +11,7 @@ mod connections;
 mod driver;
 pub(crate) mod extension;
 mod line;
+mod observations;
 mod outlet;
 mod owed;
 mod pace;

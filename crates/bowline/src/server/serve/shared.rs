@@ -14,7 +14,12 @@ use std::{
 use bytes::Bytes;
 use tokio::{sync::oneshot, task::AbortHandle, time::Instant as Clock};
 
-use super::{outlet::Outlet, owed::Owed, pace::Paced};
+use super::{
+    observations::{Locked, Observations},
+    outlet::Outlet,
+    owed::Owed,
+    pace::Paced,
+};
 use crate::{
     contained::Contained,
     proto::{
@@ -76,6 +81,7 @@ pub(super) struct Inner {
     /// Work that waits for its turn.
     queued: VecDeque<Job>,
     pub(super) running: BTreeMap<Incoming, AbortHandle>,
+    pub(super) observations: Observations,
     waiting: HashMap<CallId, oneshot::Sender<Outcome>>,
     pub(super) deadline: Option<Instant>,
     pub(super) driver: Option<Waker>,
@@ -172,6 +178,7 @@ impl Shared {
                 watch_changes: Vec::new(),
                 queued: VecDeque::new(),
                 running: BTreeMap::new(),
+                observations: Observations::default(),
                 waiting: HashMap::new(),
                 deadline: None,
                 driver: None,
@@ -186,7 +193,12 @@ impl Shared {
         })
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
+    pub(super) fn lock(&self) -> Locked<'_> {
+        Locked::new(self, self.lock_quietly())
+    }
+
+    /// As [`lock`](Self::lock); nobody is shown anything afterwards.
+    pub(super) fn lock_quietly(&self) -> MutexGuard<'_, Inner> {
         // A panic under the lock would be a bug of ours; whoever comes next
         // should still get an answer.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
@@ -362,7 +374,11 @@ impl Shared {
                     }
                 }
                 Output::Event(event) => self.event(inner, event),
-                Output::Telemetry(telemetry) => self.observe(&telemetry),
+                Output::Telemetry(seen) => {
+                    if self.serving.has_observers() {
+                        inner.observations.push(seen);
+                    }
+                }
                 Output::Hangup => inner.ended = true,
                 Output::Idle(deadline) => {
                     inner.deadline = deadline;
@@ -417,10 +433,15 @@ impl Shared {
         outlet.as_mut().is_some_and(|outlet| outlet.pause(request))
     }
 
-    fn observe(&self, telemetry: &Telemetry) {
+    /// Shows something to those who look on. It is their code, called amid
+    /// ours: a panic must not get out. Nothing may be locked.
+    pub(super) fn observe(&self, seen: &Telemetry) {
+        #[cfg(feature = "tracing")]
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            crate::server::trace::emit(&self.serving.name, seen);
+        }));
         if let Some(observer) = &self.serving.observer {
-            // It is the host's code, called amid ours: a panic must not get out.
-            let _ = catch_unwind(AssertUnwindSafe(|| observer(telemetry)));
+            let _ = catch_unwind(AssertUnwindSafe(|| observer(seen)));
         }
     }
 }
