@@ -36,7 +36,7 @@ impl Counting {
             for stream in listener.incoming().flatten() {
                 let serving = serving.clone();
                 // A client that goes away is nothing to complain of.
-                thread::spawn(move || serving.talk(stream));
+                thread::spawn(move || serving.talk(&stream));
             }
         });
         counting
@@ -51,7 +51,7 @@ impl Counting {
         sessions.clone()
     }
 
-    fn talk(&self, stream: TcpStream) -> std::io::Result<()> {
+    fn talk(&self, mut stream: &TcpStream) -> std::io::Result<()> {
         let mut reader = BufReader::new(stream.try_clone()?);
         loop {
             let (mut length, mut session, mut verb) = (0, String::new(), String::new());
@@ -77,7 +77,7 @@ impl Counting {
             reader.read_exact(&mut body)?;
             let message = serde_json::from_slice(&body).unwrap_or(Value::Null);
             if let Some(reply) = self.reply(&verb, &session, &message) {
-                (&stream).write_all(reply.as_bytes())?;
+                stream.write_all(reply.as_bytes())?;
             }
         }
     }
