@@ -6,7 +6,8 @@ use bytes::Bytes;
 use memchr::memmem;
 
 use super::{
-    CallId, CallMap, CallOptions, Timeouts, modes::Binding, request::ToolName, tool_list::Relisting,
+    CallId, CallMap, CallOptions, Timeouts, binding::Binding, request::ToolName,
+    tool_list::Relisting,
 };
 use crate::{
     Instant,

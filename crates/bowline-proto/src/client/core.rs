@@ -7,9 +7,9 @@ use bytes::Bytes;
 use super::{
     CallId, CallOptions, CallPolicy, Cause, Config, Event, Failure, Link, Outcome, Output,
     Progress, RestartLimit, StateName, Telemetry, TransitionReason, Violation, Wiring,
+    binding::Binding,
     calls::{Call, Calls, Phase, Purpose},
     intents::Intents,
-    modes::Binding,
     request::Want,
     rng::Rng,
     timer::{Timer, Timers},

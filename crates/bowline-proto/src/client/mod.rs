@@ -12,6 +12,7 @@
 //! changes open.
 
 mod backoff;
+mod binding;
 mod call_map;
 mod calls;
 mod cause;
@@ -45,13 +46,14 @@ mod tool_list;
 mod wishes;
 
 pub use backoff::{Backoff, BadBackoff};
+pub use binding::SessionNumber;
 pub use call_map::{CallHasher, CallMap};
 pub use cause::{Cause, CauseKind};
 pub use config::{BusyRetry, Config, RestartLimit, Timeouts, Wire};
 pub use connection::{Cancel, Census, Connection};
 pub use input::{HttpRefusal, Input, Refusal};
 pub use intents::Watch;
-pub use modes::{SessionMeta, SessionMode, SessionNumber};
+pub use modes::{SessionMeta, SessionMode};
 pub use outcome::{Failure, Outcome};
 pub use output::{Event, Output, Wiring};
 pub use request::{CallOptions, CallPolicy, OnInput, Progress, Request};

@@ -1,6 +1,6 @@
 //! Tool modes: which calls are bound to a session, and whether calls say so.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 use memchr::memmem;
 
@@ -26,40 +26,6 @@ pub enum SessionMode {
     Optional,
     /// A stateful tool was listed or called.
     Required,
-}
-
-/// Which of a connection's sessions: they are counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SessionNumber(pub(super) u64);
-
-impl fmt::Display for SessionNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// What ties a call to the session in which it was first sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Binding {
-    /// Nobody said. Whether the call may be sent again is up to its caller.
-    Undeclared,
-    /// The call is stateless: any session serves it.
-    Any,
-    /// The call is stateful: this session, or none.
-    Session(SessionNumber),
-}
-
-impl Binding {
-    pub(super) fn is_session(self) -> bool {
-        self.session().is_some()
-    }
-
-    pub(super) fn session(self) -> Option<SessionNumber> {
-        match self {
-            Self::Session(number) => Some(number),
-            Self::Undeclared | Self::Any => None,
-        }
-    }
 }
 
 /// What is known of the server's tools.

@@ -5,11 +5,12 @@ use bytes::Bytes;
 use super::{
     CallId, CallOptions, Cancel, Cause, CauseKind, Event, Failure, HttpRefusal, Link, OnInput,
     Outcome, Output, PeerRequest, Progress, Refusal, Server, Telemetry, Wire,
+    binding::Binding,
     calls::{Call, Phase},
     core::Core,
     dress::Dress,
     handshake::Handshake,
-    modes::{Binding, SessionMode, SessionNumber, ToolModes},
+    modes::{SessionMode, ToolModes},
     request::Want,
     state::{Fallen, Redial, State, fall},
     stateless::Stateless,
@@ -93,11 +94,6 @@ impl Ready {
             Session::Handshake(session) => session.serving.len(),
             Session::Stateless(_) => 0,
         }
-    }
-
-    pub(super) fn session(&self, core: &Core) -> Option<SessionNumber> {
-        let has_sessions = self.has_sessions(core.config.wire);
-        has_sessions.then_some(SessionNumber(core.sessions))
     }
 
     pub(super) fn session_mode(&self) -> SessionMode {
@@ -281,43 +277,6 @@ impl Ready {
             self.modes.called(mode);
         }
         Ok(())
-    }
-
-    /// The mode of a call, where the caller or the tool's description has it.
-    fn declared_mode(&self, call: &Call, draft: &Draft) -> Option<ToolMode> {
-        if call.options.session.is_some() {
-            return Some(ToolMode::Stateful);
-        }
-        let tool = call.tool.as_ref();
-        let listed = || self.modes.declared(|| tool?.get(draft.members()).into());
-        call.options.mode.or_else(listed)
-    }
-
-    /// What ties a call to a session, from its first sending on; or why it
-    /// cannot be sent in this one.
-    fn bind(&self, core: &Core, call: &Call, draft: &Draft) -> Result<Binding, Failure> {
-        let current = SessionNumber(core.sessions);
-        let wanted = call.binding.session().or(call.options.session);
-        if wanted.is_some_and(|wanted| wanted != current) {
-            return Err(Failure::SessionLost);
-        }
-        match self.declared_mode(call, draft) {
-            None => Ok(Binding::Undeclared),
-            Some(ToolMode::Stateless) => Ok(Binding::Any),
-            Some(ToolMode::Stateful) if self.has_sessions(core.config.wire) => {
-                Ok(Binding::Session(current))
-            }
-            // What the tool says of itself has no meaning here; what the
-            // caller demands cannot be had.
-            Some(ToolMode::Stateful) if call.options.demands_session() => Err(Failure::NoSession),
-            Some(ToolMode::Stateful) => Ok(Binding::Undeclared),
-        }
-    }
-
-    /// Whether the server can keep anything for us between two calls: it has
-    /// sessions, or is a process of our own.
-    fn has_sessions(&self, wire: Wire) -> bool {
-        self.rules.era == Era::Handshake || wire != Wire::Http
     }
 
     /// Dresses the draft, if it may go out, and sends it under an id that was

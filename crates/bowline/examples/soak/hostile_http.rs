@@ -127,7 +127,7 @@ fn endless_stream(out: &mut TcpStream, message: &Value) -> io::Result<()> {
         let note = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
         write!(out, "id: {step}\ndata: {note}\n\n")?;
     }
-    thread::sleep(Duration::from_secs(5));
+    thread::park_timeout(Duration::from_secs(5));
     Err(io::Error::other("hung up"))
 }
 
@@ -140,7 +140,7 @@ fn slow_body(out: &mut TcpStream, body: &str) -> io::Result<()> {
     out.write_all(head.as_bytes())?;
     for byte in body.as_bytes() {
         out.write_all(&[*byte])?;
-        thread::sleep(Duration::from_millis(20));
+        thread::park_timeout(Duration::from_millis(20));
     }
     Ok(())
 }

@@ -61,7 +61,7 @@ pub(crate) fn run(seed: u64) -> io::Result<()> {
         server.hear(&message)?;
     }
     if let Trick::DeafToTheEnd = trick {
-        thread::sleep(Duration::from_secs(60));
+        thread::park_timeout(Duration::from_secs(60));
     }
     Ok(())
 }
@@ -116,7 +116,7 @@ impl Server {
             Trick::Die => process::exit(3),
             Trick::Garbage => self.garbage()?,
             Trick::NewsFlood => self.news()?,
-            Trick::StderrFlood => eprintln!("{}", "complaint\n".repeat(FLOOD)),
+            Trick::StderrFlood => io::stderr().write_all("complaint\n".repeat(FLOOD).as_bytes())?,
             Trick::QuestionFlood => self.questions()?,
             Trick::StrangerAnswers => self.strangers(id)?,
             Trick::Deep => {

@@ -118,7 +118,7 @@ async fn talk(way: &str, server: impl Transport, tally: &Tally) {
         tally.count(&format!("{way}: call: {answer:?}"));
         drop(heard);
     }
-    client.stop().await;
+    let _ = client.stop_and_wait(Duration::from_secs(2)).await;
 }
 
 /// Small limits, so that the run sees many ends of each kind.
