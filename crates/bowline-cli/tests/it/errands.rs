@@ -78,8 +78,8 @@ fn a_server_is_searched_by_its_own_tool() {
     ];
     let ran = rig.run(&search);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert_eq!(ran.text(), "search {\"limit\":3,\"query\":\"two words\"}\n");
+    assert_eq!(ran.text(), "search {\"query\":\"two words\",\"limit\":3}\n");
     let ran = rig.run(&[&search[..], &["--json"]].concat());
     let text = ran.json()["content"][0]["text"].clone();
-    assert_eq!(text, "search {\"limit\":3,\"query\":\"two words\"}");
+    assert_eq!(text, "search {\"query\":\"two words\",\"limit\":3}");
 }

@@ -446,7 +446,8 @@ async fn tools_are_kept_from_clients_that_cannot_talk() -> Checked {
                 Some(_) => failed("Error: there is no booking 1001"),
                 None => {
                     let data = json!({"requiredCapabilities": {"elicitation": {"form": {}}}});
-                    json!({"code": code, "message": refused["message"], "data": data})
+                    let message = "The request needs the capability elicitation.form of the client";
+                    json!({"code": code, "message": message, "data": data})
                 }
             };
             assert_eq!(story.done[2], expected);

@@ -234,10 +234,13 @@ async fn prompts_are_listed_and_filled_in() -> Checked {
         let which = [("resourceType", "Blob"), ("resourceId", "2")];
         let filled = peer.prompts().get("resource-prompt", which).await?;
         assert_eq!(filled.messages[1].content.kind(), "resource");
-        for (name, arguments) in [("args-prompt", none), ("no-such-prompt", none)] {
-            let error = peer.prompts().get(name, arguments).await.err();
+        for (name, expected) in [
+            ("args-prompt", Reason::InvalidParams),
+            ("no-such-prompt", Reason::PromptNotFound),
+        ] {
+            let error = peer.prompts().get(name, none).await.err();
             let reason = error.map(|error| error.reason());
-            assert_eq!(reason, Some(Reason::InvalidParams), "{name}");
+            assert_eq!(reason, Some(expected), "{name}");
         }
         peer.close().await
     })

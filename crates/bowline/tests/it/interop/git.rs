@@ -98,7 +98,7 @@ async fn refusals(peer: &Peer) -> Checked {
     assert!(missing.contains("repo_path"), "{missing}");
     let unknown = peer.tools().call("git_tie", json!({})).await;
     let reason = unknown.err().map(|error| error.reason());
-    assert_eq!(reason, Some(Reason::InvalidParams));
+    assert_eq!(reason, Some(Reason::ToolNotFound));
     Ok(())
 }
 

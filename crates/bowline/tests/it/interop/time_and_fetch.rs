@@ -59,7 +59,7 @@ async fn times_are_told_and_converted() -> Checked {
             assert!(text.contains("Mars/Olympus"), "{text}");
             let unknown = peer.tools().call("tell_time", json!({})).await;
             let reason = unknown.err().map(|error| error.reason());
-            assert_eq!(reason, Some(Reason::InvalidParams));
+            assert_eq!(reason, Some(Reason::ToolNotFound));
             peer.close().await?;
         }
         Ok(())

@@ -290,7 +290,7 @@ async fn assertions_fail_with_the_story() {
     unknown.assert_refused(code::INVALID_PARAMS);
     assert_eq!(
         unknown.error().and_then(TestError::reason),
-        Some(Reason::InvalidParams)
+        Some(Reason::ToolNotFound)
     );
 }
 
