@@ -21,6 +21,9 @@ struct Notifications;
 #[doc = include_str!("../../../docs/guides/many-servers.md")]
 struct ManyServers;
 
+#[doc = include_str!("../../../docs/guides/telemetry.md")]
+struct Telemetry;
+
 #[cfg(feature = "macros")]
 #[doc = include_str!("../../../docs/guides/tools-that-talk-back.md")]
 struct ToolsThatTalkBack;

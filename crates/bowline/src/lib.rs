@@ -35,6 +35,8 @@ pub mod server;
 mod sync;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(all(feature = "tracing", any(feature = "client", feature = "server")))]
+mod trace;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod transport;
 

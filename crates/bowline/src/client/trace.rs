@@ -4,28 +4,17 @@
 //! and a field `client` with the name of the client. Payloads never appear: no
 //! parameters, no results, no environment.
 
-use std::time::Duration;
-
 use tracing::Level;
 
 use super::Observation;
-use crate::proto::{
-    Reason,
-    client::{Telemetry, TransitionReason, Violation},
-    jsonrpc::code,
+use crate::{
+    proto::{
+        Reason,
+        client::{Telemetry, TransitionReason, Violation},
+        jsonrpc::code,
+    },
+    trace::{micros, say},
 };
-
-/// One event, at a level that is known when it happens only.
-macro_rules! say {
-    ($level:expr, $($fields:tt)*) => {
-        match $level {
-            Level::ERROR => tracing::error!(target: "bowline", $($fields)*),
-            Level::WARN => tracing::warn!(target: "bowline", $($fields)*),
-            Level::INFO => tracing::info!(target: "bowline", $($fields)*),
-            _ => tracing::debug!(target: "bowline", $($fields)*),
-        }
-    };
-}
 
 /// Hands an observation to whoever subscribes to `tracing`.
 // tidy: long table, one arm for each observation
@@ -158,26 +147,101 @@ fn weight(reason: Reason) -> Level {
     }
 }
 
-fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::time::{Duration, SystemTime};
 
-    #[test]
-    fn what_the_caller_did_is_no_alarm() {
-        assert_eq!(weight(Reason::Cancelled), Level::INFO);
-        assert_eq!(weight(Reason::CapabilityNotSupported), Level::INFO);
-        assert_eq!(weight(Reason::Timeout), Level::WARN);
-        assert_eq!(weight(Reason::OversizedFrame), Level::ERROR);
+    use super::*;
+    use crate::{
+        proto::{
+            client::{Cause, CauseKind, StateName},
+            http::header::HeaderSchemaFault,
+        },
+        trace::capture::assert_documented,
+    };
+
+    /// One of each kind, and one for each level that a kind can have.
+    // tidy: long table, one entry for each observation
+    fn all() -> Vec<Telemetry> {
+        let (call, correlation, duration) = (1, 2, Duration::from_millis(3));
+        let method = || "tools/call".into();
+        let stop = |refused| Telemetry::RequestStop {
+            call,
+            correlation,
+            method: method(),
+            duration,
+            refused,
+        };
+        let exception = |reason| Telemetry::RequestException {
+            call,
+            correlation,
+            method: method(),
+            duration,
+            reason,
+        };
+        let transition = |reason| Telemetry::Transition {
+            from: StateName::Ready,
+            to: StateName::Backoff,
+            reason,
+        };
+        let violation = |what| Telemetry::Violation {
+            what,
+            size: 4,
+            limit: Some(3),
+        };
+        let eof = || Cause::from(CauseKind::Eof);
+        vec![
+            Telemetry::RequestStart {
+                call,
+                correlation,
+                method: method(),
+            },
+            stop(None),
+            stop(Some(code::INVALID_PARAMS)),
+            stop(Some(code::INTERNAL_ERROR)),
+            exception(Reason::Cancelled),
+            exception(Reason::Timeout),
+            exception(Reason::InvalidResponse),
+            transition(TransitionReason::Stopped),
+            transition(TransitionReason::Fell(eof())),
+            transition(TransitionReason::GaveUp(eof())),
+            violation(Violation::Batch),
+            violation(Violation::Oversize),
+            Telemetry::NotificationReceived { method: "x".into() },
+            Telemetry::NotificationDropped { method: method() },
+            Telemetry::HandlerException {
+                method: "x".into(),
+                error: "y".into(),
+            },
+            Telemetry::UnknownResponse,
+            Telemetry::LateResponse,
+            Telemetry::StaleLink,
+            Telemetry::RetryScheduled {
+                call,
+                sends: 2,
+                delay: duration,
+            },
+            Telemetry::RetryExhausted { call },
+            Telemetry::CancelSent { id: 1 },
+            Telemetry::TombstonesSwept { count: 1 },
+            Telemetry::ToolDropped {
+                tool: "x".into(),
+                fault: HeaderSchemaFault::BadName,
+            },
+            Telemetry::ObservationsLost { count: 1 },
+        ]
     }
 
     #[test]
-    fn a_refusal_weighs_what_its_code_says() {
-        assert_eq!(refusal(code::INVALID_PARAMS), Level::INFO);
-        assert_eq!(refusal(code::RESOURCE_NOT_FOUND), Level::INFO);
-        assert_eq!(refusal(code::INTERNAL_ERROR), Level::ERROR);
+    fn every_event_is_as_the_guide_has_it() {
+        assert_documented("## Events of clients", || {
+            for telemetry in all() {
+                emit(&Observation {
+                    client: "client-1".into(),
+                    at: SystemTime::UNIX_EPOCH,
+                    telemetry,
+                });
+            }
+        });
     }
 }

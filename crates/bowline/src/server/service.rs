@@ -98,9 +98,7 @@ impl Serving {
     /// Whether anybody looks on.
     pub(crate) fn has_observers(&self) -> bool {
         #[cfg(feature = "tracing")]
-        if tracing::level_filters::LevelFilter::current()
-            != tracing::level_filters::LevelFilter::OFF
-        {
+        if crate::trace::is_heard() {
             return true;
         }
         self.observer.is_some()

@@ -5,14 +5,15 @@
 //! in which the author's code runs. Payloads never appear: no parameters, no
 //! results, no environment.
 
-use std::time::Duration;
-
 use tracing::{Instrument as _, Level, Span};
 
 use super::request::{Handled, Request, Taken};
-use crate::proto::{
-    Reason,
-    server::{Telemetry, Violation},
+use crate::{
+    proto::{
+        Reason,
+        server::{Telemetry, Violation},
+    },
+    trace::{micros, say},
 };
 
 /// The span of one request: `request`, with the fields `server`, `method` and
@@ -32,18 +33,6 @@ pub(crate) fn instrument(span: &Span, mut taken: Taken) -> Taken {
         taken.handled = Handled::Later(Box::pin(work.instrument(span.clone())));
     }
     taken
-}
-
-/// One event, at a level that is known when it happens only.
-macro_rules! say {
-    ($level:expr, $($fields:tt)*) => {
-        match $level {
-            Level::ERROR => tracing::error!(target: "bowline", $($fields)*),
-            Level::WARN => tracing::warn!(target: "bowline", $($fields)*),
-            Level::INFO => tracing::info!(target: "bowline", $($fields)*),
-            _ => tracing::debug!(target: "bowline", $($fields)*),
-        }
-    };
 }
 
 /// Hands an observation to whoever subscribes to `tracing`.
@@ -142,6 +131,80 @@ fn level(seen: &Telemetry) -> Level {
     }
 }
 
-fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{proto::revision::Revision, trace::capture::assert_documented};
+
+    /// One of each kind, and one for each level that a kind can have.
+    // tidy: long table, one entry for each observation
+    fn all() -> Vec<Telemetry> {
+        let (request, call, duration) = (1, 1, Duration::from_millis(3));
+        let (revision, refused) = (Revision::LATEST, false);
+        let method = || "tools/call".into();
+        let exception = |reason| Telemetry::RequestException {
+            request,
+            method: method(),
+            duration,
+            reason,
+        };
+        let call_exception = |reason| Telemetry::CallException {
+            call,
+            method: method(),
+            duration,
+            reason,
+        };
+        let violation = |what| Telemetry::Violation { what, size: 4 };
+        vec![
+            Telemetry::SessionOpened { revision },
+            Telemetry::RequestStart {
+                request,
+                method: method(),
+                revision,
+            },
+            Telemetry::RequestStop {
+                request,
+                method: method(),
+                duration,
+                refused,
+            },
+            exception(Reason::Cancelled),
+            exception(Reason::ConnectionClosed),
+            Telemetry::RequestRefused { code: -32601 },
+            Telemetry::CancelReceived { request },
+            Telemetry::NotificationReceived { method: "x".into() },
+            Telemetry::NotificationDropped { method: method() },
+            Telemetry::ListenStart,
+            Telemetry::ListenStop { duration },
+            Telemetry::CallStart {
+                call,
+                method: method(),
+            },
+            Telemetry::CallStop {
+                call,
+                method: method(),
+                duration,
+                refused,
+            },
+            call_exception(Reason::Cancelled),
+            call_exception(Reason::Timeout),
+            Telemetry::CancelSent { call },
+            Telemetry::UnknownResponse,
+            Telemetry::LateResponse,
+            violation(Violation::Batch),
+            violation(Violation::Garbage),
+            Telemetry::Draining { requests: 1 },
+        ]
+    }
+
+    #[test]
+    fn every_event_is_as_the_guide_has_it() {
+        assert_documented("## Events of servers", || {
+            for seen in all() {
+                emit("acme", &seen);
+            }
+        });
+    }
 }
