@@ -161,7 +161,7 @@ impl Loader {
         }
     }
 
-    /// Reads a file that [`well_known`](super::well_known) has named, and that
+    /// Reads a file that [`well_known`](super::well_known()) has named, and that
     /// need not be there.
     ///
     /// A project's file is not read if somebody else owns it, or can write it

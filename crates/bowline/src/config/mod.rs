@@ -31,7 +31,7 @@
 //! # Whose files they are
 //!
 //! A [`Source`] says whether a file belongs to the user or to a project.
-//! Whoever wrote a project wrote the commands in it. [`well_known`] names the
+//! Whoever wrote a project wrote the commands in it. [`well_known()`] names the
 //! user's files first, so that a project cannot take over a name that the user
 //! has given; [`Loader::load_source`] does not read a project's file that
 //! somebody else owns or can write; and [`ServerEntry::written`] is what to

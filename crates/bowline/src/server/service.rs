@@ -91,6 +91,7 @@ pub(crate) struct Serving {
     pub(crate) grace: Duration,
     pub(crate) observer: Option<Observer>,
     /// What the server is called in telemetry.
+    #[cfg(feature = "tracing")]
     pub(crate) name: Arc<str>,
 }
 
