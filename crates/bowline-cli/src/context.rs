@@ -37,6 +37,15 @@ impl Context {
         }
     }
 
+    /// The same with other options. What has to end before the command does is
+    /// still waited for.
+    pub(crate) fn with_globals(&self, globals: Globals) -> Self {
+        Self {
+            departure: self.departure.clone(),
+            ..Self::new(globals)
+        }
+    }
+
     /// Whether programs read the results, rather than people.
     pub(crate) fn json(&self) -> bool {
         self.globals.json

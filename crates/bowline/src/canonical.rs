@@ -17,20 +17,41 @@ const MAX_DEPTH: u32 = 128;
 /// is.
 pub(crate) fn canonical(json: &[u8]) -> Cow<'_, [u8]> {
     let is_json = serde_json::from_slice::<&RawValue>(json).is_ok();
-    let mut reader = Reader { rest: json };
-    let written = if is_json { reader.value(0) } else { None };
+    let mut writer = Writer {
+        rest: json,
+        out: Vec::with_capacity(json.len()),
+        members: Vec::new(),
+        sorted: Vec::new(),
+    };
+    let written = is_json && writer.value(0).is_some() && writer.next().is_none();
     match written {
-        Some(text) if reader.next().is_none() => Cow::Owned(text),
-        _ => Cow::Borrowed(json),
+        true => Cow::Owned(writer.out),
+        false => Cow::Borrowed(json),
     }
 }
 
-/// Reads what is known to be JSON, from left to right.
-struct Reader<'a> {
+/// Reads what is known to be JSON, from left to right, and writes it anew. One
+/// text is enough for all that is nested in another.
+struct Writer<'a> {
     rest: &'a [u8],
+    out: Vec<u8>,
+    /// The members of the objects that are being written, those of the
+    /// innermost last.
+    members: Vec<Member>,
+    /// Where the members of one object are put into their order.
+    sorted: Vec<u8>,
 }
 
-impl<'a> Reader<'a> {
+/// Where a member stands in what was written: its name, up to its value, and
+/// all of it.
+#[derive(Clone, Copy)]
+struct Member {
+    start: usize,
+    name_end: usize,
+    end: usize,
+}
+
+impl<'a> Writer<'a> {
     /// The next byte that is no white space.
     fn next(&mut self) -> Option<u8> {
         self.rest = self.rest.trim_ascii_start();
@@ -52,7 +73,7 @@ impl<'a> Reader<'a> {
         Some(token)
     }
 
-    fn value(&mut self, depth: u32) -> Option<Vec<u8>> {
+    fn value(&mut self, depth: u32) -> Option<()> {
         if depth > MAX_DEPTH {
             return None;
         }
@@ -64,85 +85,122 @@ impl<'a> Reader<'a> {
             _ => {
                 let len = self.rest.iter().take_while(|it| it.is_ascii_alphabetic());
                 let len = len.count();
-                self.token(len).map(<[u8]>::to_vec)
+                let word = self.token(len)?;
+                self.out.extend_from_slice(word);
+                Some(())
             }
         }
     }
 
-    fn object(&mut self, depth: u32) -> Option<Vec<u8>> {
-        let mut members = Vec::new();
+    fn object(&mut self, depth: u32) -> Option<()> {
         self.take(b'{')?;
+        self.out.push(b'{');
+        let (inside, first) = (self.out.len(), self.members.len());
         while self.next()? != b'}' {
-            let name = self.string()?;
+            if self.members.len() > first {
+                self.out.push(b',');
+            }
+            let start = self.out.len();
+            self.string()?;
+            let name_end = self.out.len();
             self.take(b':')?;
-            members.push((name, self.value(depth + 1)?));
+            self.out.push(b':');
+            self.value(depth + 1)?;
+            self.members.push(Member {
+                start,
+                name_end,
+                end: self.out.len(),
+            });
             if self.next()? == b',' {
                 self.take(b',')?;
             }
         }
         self.take(b'}')?;
-        // Members of the same name stay in their order, which may matter.
-        members.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let members = members.into_iter().map(|(mut text, value)| {
-            text.push(b':');
-            text.extend(value);
-            text
-        });
-        Some(enclose(b'{', members, b'}'))
+        self.sort(inside, first);
+        self.members.truncate(first);
+        self.out.push(b'}');
+        Some(())
     }
 
-    fn array(&mut self, depth: u32) -> Option<Vec<u8>> {
-        let mut items = Vec::new();
+    /// Puts the members from `first` on, which are written from `inside` on,
+    /// into the order of their names. Those of the same name stay in their
+    /// order, which may matter.
+    fn sort(&mut self, inside: usize, first: usize) {
+        let (out, members) = (&mut self.out, &mut self.members[first..]);
+        let name = |member: &Member| &out[member.start..member.name_end];
+        if members.is_sorted_by(|one, other| name(one) <= name(other)) {
+            return;
+        }
+        members.sort_by(|one, other| name(one).cmp(name(other)));
+        self.sorted.clear();
+        for member in members {
+            if !self.sorted.is_empty() {
+                self.sorted.push(b',');
+            }
+            self.sorted
+                .extend_from_slice(&out[member.start..member.end]);
+        }
+        out.truncate(inside);
+        out.extend_from_slice(&self.sorted);
+    }
+
+    fn array(&mut self, depth: u32) -> Option<()> {
         self.take(b'[')?;
+        self.out.push(b'[');
+        let mut is_first = true;
         while self.next()? != b']' {
-            items.push(self.value(depth + 1)?);
+            if !std::mem::take(&mut is_first) {
+                self.out.push(b',');
+            }
+            self.value(depth + 1)?;
             if self.next()? == b',' {
                 self.take(b',')?;
             }
         }
         self.take(b']')?;
-        Some(enclose(b'[', items, b']'))
+        self.out.push(b']');
+        Some(())
     }
 
     /// A string. One that has no value, since it has half of a surrogate pair,
     /// stays as it is written.
-    fn string(&mut self) -> Option<Vec<u8>> {
+    fn string(&mut self) -> Option<()> {
         if self.next() != Some(b'"') {
             return None;
         }
-        let mut end = 1;
+        let (mut end, mut escaped) = (1, false);
         loop {
             match self.rest.get(end)? {
                 b'"' => break,
-                b'\\' => end += 2,
+                b'\\' => {
+                    escaped = true;
+                    end += 2;
+                }
                 _ => end += 1,
             }
         }
         let token = self.token(end + 1)?;
-        match serde_json::from_slice::<String>(token) {
-            Ok(text) => serde_json::to_vec(&text).ok(),
-            Err(_) => Some(token.to_vec()),
+        // What needs no escapes is written in one way only.
+        let text = escaped.then(|| serde_json::from_slice::<String>(token));
+        match text {
+            Some(Ok(text)) => serde_json::to_writer(&mut self.out, &text).ok(),
+            _ => {
+                self.out.extend_from_slice(token);
+                Some(())
+            }
         }
     }
 
-    fn number(&mut self) -> Option<Vec<u8>> {
+    fn number(&mut self) -> Option<()> {
         let part = |it: &&u8| matches!(it, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
         let len = self.rest.iter().take_while(part).count();
         let token = self.token(len)?;
-        Some(decimal(token).unwrap_or_else(|| token.to_vec()))
-    }
-}
-
-fn enclose(open: u8, parts: impl IntoIterator<Item = Vec<u8>>, close: u8) -> Vec<u8> {
-    let mut text = vec![open];
-    for (index, part) in parts.into_iter().enumerate() {
-        if index > 0 {
-            text.push(b',');
+        match decimal(token) {
+            Some(text) => self.out.extend(text),
+            None => self.out.extend_from_slice(token),
         }
-        text.extend(part);
+        Some(())
     }
-    text.push(close);
-    text
 }
 
 /// A number as its digits, without zeros at either end, and the power of ten

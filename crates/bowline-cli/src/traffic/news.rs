@@ -55,6 +55,8 @@ pub(crate) async fn follow(
         let notification = tokio::select! {
             biased;
             () = up => return Ok(()),
+            // What the server said before it fell is told before its fall.
+            notification = notifications.next() => notification,
             Ok(()) = health.changed() => {
                 let health = health.borrow_and_update().clone();
                 for news in connection.changed(&health) {
@@ -65,7 +67,6 @@ pub(crate) async fn follow(
                 }
                 continue;
             }
-            notification = notifications.next() => notification,
         };
         let Some(notification) = notification else {
             return Err(over(client.health().last_fall.as_ref()));

@@ -63,7 +63,7 @@ impl LogLevel {
         let (Some(older), None) = (older, cx.globals.protocol) else {
             return Err(failure);
         };
-        let cx = Context::new(Globals {
+        let cx = cx.with_globals(Globals {
             protocol: Some(older),
             ..cx.globals.clone()
         });

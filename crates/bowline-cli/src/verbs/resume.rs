@@ -88,7 +88,7 @@ fn context(cx: &Context, parked: &Parked, answers: Vec<talk::Answers>) -> Contex
     globals.protocol = parked.revision().or(globals.protocol);
     // Where the folder is gone, the server may still be found.
     let _ = std::env::set_current_dir(parked.folder());
-    Context::new(globals)
+    cx.with_globals(globals)
 }
 
 fn absolute(path: &Path) -> PathBuf {

@@ -21,7 +21,7 @@ use super::salvage::{last_id, salvage};
 /// assert_eq!(framer.next_frame().unwrap().unwrap(), r#"{"id":1}"#);
 /// assert_eq!(framer.next_frame().unwrap(), None);
 /// framer.push(b":2, \"result\": {}}\n{\"id\":3}\n");
-/// assert_eq!(framer.next_frame().unwrap_err().size_at_least, 23);
+/// assert_eq!(framer.next_frame().unwrap_err().size_at_least, 22);
 /// assert_eq!(framer.next_frame().unwrap().unwrap(), r#"{"id":3}"#);
 /// ```
 #[derive(Debug)]

@@ -84,7 +84,8 @@ impl Notification {
     fn other(name: &str, params: Option<Bytes>) -> Self {
         Self::Other {
             method: name.into(),
-            params,
+            // A part of the frame would keep all of it, whatever else is in it.
+            params: params.map(|params| Bytes::copy_from_slice(&params)),
         }
     }
 }

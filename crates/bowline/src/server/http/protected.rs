@@ -2,6 +2,7 @@
 //! is called.
 
 use std::{
+    borrow::Cow,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -46,8 +47,9 @@ pub(super) async fn admit(inner: &Inner, parts: &mut Parts) -> Option<Response<B
     }
 }
 
-/// Refuses to call a tool, or to read or get something else, whose scopes the
-/// token lacks, while the whole answer can still be a refusal. Among others in a batch, it is answered by itself.
+/// Refuses to call a tool, or to read, get or watch something else, whose scopes
+/// the token lacks, while the whole answer can still be a refusal. Among others
+/// in a batch, it is answered by itself.
 pub(super) fn admit_call(inner: &Inner, parts: &Parts, body: &Bytes) -> Option<Response<Body>> {
     let protection = inner.options.protection.as_ref()?;
     let Ok(Messages::One(message)) = split(body) else {
@@ -60,6 +62,7 @@ pub(super) fn admit_call(inner: &Inner, parts: &Parts, body: &Bytes) -> Option<R
         method::TOOLS_CALL,
         method::RESOURCES_READ,
         method::RESOURCES_SUBSCRIBE,
+        method::SUBSCRIPTIONS_LISTEN,
         method::PROMPTS_GET,
     ];
     if !scoped.contains(&&*method) {
@@ -68,8 +71,16 @@ pub(super) fn admit_call(inner: &Inner, parts: &Parts, body: &Bytes) -> Option<R
     // Whoever reads the params says what is wrong with them.
     let call = decode::<Named<'_>>(params?).ok()?;
     let granted = Granted::over_http(&parts.extensions);
-    let name = call.name.or(call.uri)?;
-    let lacking = inner.handle.refused_scopes(&method, &name, &granted)?;
+    let watched = call.notifications.unwrap_or_default();
+    let names = call.name.or(call.uri).into_iter();
+    let names = names.chain(watched.resource_subscriptions.into_iter().flatten());
+    let refused = |name: Cow<'_, str>| inner.handle.refused_scopes(&method, &name, &granted);
+    let mut lacking: Vec<_> = names.filter_map(refused).flatten().collect();
+    if lacking.is_empty() {
+        return None;
+    }
+    lacking.sort_unstable();
+    lacking.dedup();
     let refused = Refused::Insufficient(protection.all_scopes(&lacking));
     let scheme = granted.grant().map_or(Scheme::Bearer, Scheme::of);
     Some(refusal(protection, Some(&id), &(refused, scheme)))
@@ -107,7 +118,16 @@ fn refusal(
 #[derive(Deserialize)]
 struct Named<'a> {
     #[serde(borrow, default)]
-    name: Option<std::borrow::Cow<'a, str>>,
+    name: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
-    uri: Option<std::borrow::Cow<'a, str>>,
+    uri: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    notifications: Option<Watched<'a>>,
+}
+
+/// What a stream of changes is to tell of.
+#[derive(Default, Deserialize)]
+struct Watched<'a> {
+    #[serde(borrow, default, rename = "resourceSubscriptions")]
+    resource_subscriptions: Option<Vec<Cow<'a, str>>>,
 }

@@ -212,9 +212,12 @@ impl<T: Seated> Seats<T> {
     }
 
     /// Takes out the session of a client's that gives way first; one that is in
-    /// use only if that is all there is, and only where that may be.
+    /// use only if that is all there is, and only where that may be. Where all
+    /// that were looked at have been used since, it is the one of these that was
+    /// idle for longest.
     fn give_way(&mut self, holder: &Holder, even_connected: bool) -> Result<T, Full> {
         let mut in_use = None;
+        let mut idle: Option<(Turn, SessionId)> = None;
         for _ in 0..MOST_LOOKED_AT {
             let held = self.holders.get_mut(holder).ok_or(Full)?;
             let (turn, id) = held.turns.pop_first().ok_or(Full)?;
@@ -231,11 +234,16 @@ impl<T: Seated> Seats<T> {
             if !connected && now == turn {
                 return self.remove(&id).ok_or(Full);
             }
+            if !connected && idle.as_ref().is_none_or(|(before, _)| now < *before) {
+                idle = Some((now, id));
+                continue;
+            }
             if connected && in_use.replace(id.clone()).is_some_and(|first| first == id) {
                 break;
             }
         }
-        let victim = in_use.filter(|_| even_connected).ok_or(Full)?;
+        let in_use = in_use.filter(|_| even_connected);
+        let victim = idle.map(|(_, id)| id).or(in_use).ok_or(Full)?;
         self.remove(&victim).ok_or(Full)
     }
 }
@@ -334,6 +342,31 @@ mod tests {
         assert_eq!(add(&mut seats, "a", &fake("a4", false)), Ok(vec!["a3"]));
         change(&all[0], |it| it.used = Instant::now());
         assert_eq!(add(&mut seats, "a", &fake("a5", false)), Ok(vec!["a2"]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_many_that_were_all_used_since_one_gives_way_all_the_same() {
+        let names: Vec<&'static str> = (0..200)
+            .map(|number| &*format!("a{number}").leak())
+            .collect();
+        let mut seats = seats(200, 900);
+        let all: Vec<_> = names.iter().map(|name| fake(name, false)).collect();
+        for it in &all {
+            add_with(&mut seats, "a", it, 1).expect("room");
+        }
+        for round in 0..3 {
+            later().await;
+            for it in &all {
+                change(it, |it| {
+                    it.initialized = true;
+                    it.used = Instant::now();
+                });
+            }
+            let newcomer = fake(["n0", "n1", "n2"][round], true);
+            let gone = add_with(&mut seats, "b", &newcomer, 1).expect("somebody gives way");
+            assert_eq!(gone.len(), 1);
+            assert!(gone[0].starts_with('a'), "{gone:?}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -160,6 +160,18 @@ impl Link for ChildLink {
                     () = discard(stdout) => {}
                 }
             });
+        } else if let Some(ending) = self.ending.take() {
+            // It has closed its output, and may still have something to do.
+            let task = self.closing.begin();
+            self.runtime.spawn(async move {
+                let ended = tokio::select! {
+                    (_, reaper, _) = ending => Some(reaper),
+                    () = task.forced() => None,
+                };
+                if let Some(reaper) = ended {
+                    reaper.reap(task).await;
+                }
+            });
         }
     }
 }

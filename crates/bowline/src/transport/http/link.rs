@@ -234,6 +234,7 @@ impl Link for HttpLink {
     fn close(mut self: Box<Self>) {
         while self.posts.try_join_next().is_some() {}
         let opening = self.opening.and_then(|id| self.exchanges.0.remove(&id));
+        let opening = opening.map(AbortOnDrop);
         if self.posts.is_empty() && opening.is_none() && self.talk.session().is_none() {
             return;
         }
@@ -260,7 +261,7 @@ impl Link for HttpLink {
 struct Farewell {
     /// The exchange that may be opening a session. That is ended, too: the
     /// server would keep it, although nobody knows it.
-    opening: Option<JoinHandle<()>>,
+    opening: Option<AbortOnDrop>,
     posts: JoinSet<()>,
     unsent: Vec<BoxFuture<'static, ()>>,
     talk: Arc<Talk>,
@@ -269,8 +270,8 @@ struct Farewell {
 impl Farewell {
     /// Lets all of it arrive, and ends the session.
     async fn say(mut self) {
-        if let Some(opening) = self.opening {
-            let _ = opening.await;
+        if let Some(opening) = &mut self.opening {
+            let _ = (&mut opening.0).await;
         }
         while self.posts.join_next().await.is_some() {}
         for letter in self.unsent {
@@ -279,5 +280,15 @@ impl Farewell {
         if self.talk.session().is_some() {
             let _ = self.talk.delete().await;
         }
+    }
+}
+
+/// A task that is not left behind: an exchange whose answer never comes would
+/// hold its socket for ever.
+struct AbortOnDrop(JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }

@@ -145,6 +145,27 @@ async fn watching_a_resource_takes_its_scopes() {
     assert_eq!(session.post(&watch(2, uri)).await.status(), 200);
 }
 
+#[tokio::test]
+async fn a_stream_of_changes_takes_the_scopes_of_all_that_it_tells_of() {
+    let issuer = Issuer::new("k");
+    let rich = issuer.token_with(|it| it["scope"] = "mcp:use files:read".into());
+    let node = issuer.node();
+    let watch = |uris: &[&str]| json!({"notifications": {"resourceSubscriptions": uris}});
+    for (token, uris, status) in [
+        (
+            issuer.token("ada"),
+            &["open:///news", "vault:///plan"][..],
+            403,
+        ),
+        (issuer.token("ada"), &["open:///news"][..], 200),
+        (rich, &["vault:///plan"][..], 200),
+    ] {
+        let node = node.bearing(&token);
+        let answer = node.ask("subscriptions/listen", watch(uris)).await;
+        assert_eq!(answer.status(), status, "{uris:?}");
+    }
+}
+
 #[test]
 fn the_scopes_of_resources_and_prompts_must_be_ones() {
     let named = "a b";
