@@ -92,11 +92,7 @@ impl Ready {
     ) -> State {
         core.violation(Violation::Oversize, size);
         let limit = core.config.max_frame;
-        let known = salvage(prefix);
-        let wire = known
-            .id
-            .filter(|_| known.is_response)
-            .and_then(|id| id.as_u64());
+        let wire = salvage(prefix).answered();
         if let Some(id) = wire.and_then(|wire| core.calls.awaiting(wire)) {
             core.fail(now, id, Failure::AnswerTooLarge { size, limit });
         }
@@ -140,11 +136,7 @@ impl Ready {
     /// id can be read, the call that waits for it need not wait longer.
     fn garbage(&mut self, core: &mut Core, now: Instant, error: &ScanError, size: usize) -> Next {
         core.violation(Violation::Garbage, size);
-        let wire = error
-            .id
-            .as_ref()
-            .filter(|_| error.is_response)
-            .and_then(RequestId::as_u64);
+        let wire = error.answered();
         if let Some(id) = wire.and_then(|wire| core.calls.awaiting(wire)) {
             core.fail(
                 now,

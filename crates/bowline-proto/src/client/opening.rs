@@ -116,9 +116,7 @@ impl Opening {
             // Nothing else means anything before the session is open.
             Ok(Envelope::Request { .. } | Envelope::Notification { .. }) => State::Opening(self),
             Err(error) => {
-                let id = error.id.as_ref().filter(|_| error.is_response);
-                let id = id.and_then(RequestId::as_u64);
-                self.unreadable(core, now, id, error.to_string(), frame.len())
+                self.unreadable(core, now, error.answered(), error.to_string(), frame.len())
             }
         }
     }
@@ -132,9 +130,7 @@ impl Opening {
         prefix: &[u8],
     ) -> State {
         core.violation(Violation::Oversize, size);
-        let known = salvage(prefix);
-        let id = known.id.filter(|_| known.is_response);
-        let id = id.and_then(|id| id.as_u64());
+        let id = salvage(prefix).answered();
         if id.is_none() || id != self.asked() {
             return State::Opening(self);
         }

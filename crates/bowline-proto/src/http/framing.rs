@@ -117,26 +117,24 @@ impl RequestFraming {
     pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), FramingError> {
         while !bytes.is_empty() {
             bytes = match self.state {
-                State::Body(left) => match skip(left, bytes) {
-                    (0, rest) => {
-                        self.state = State::Between;
-                        rest
-                    }
-                    (left, rest) => {
-                        self.state = State::Body(left);
-                        rest
-                    }
-                },
-                State::Chunk(left) => match skip(left, bytes) {
-                    (0, rest) => {
-                        self.state = State::ChunkSize;
-                        rest
-                    }
-                    (left, rest) => {
-                        self.state = State::Chunk(left);
-                        rest
-                    }
-                },
+                State::Body(left) => {
+                    let (left, rest) = skip(left, bytes);
+                    self.state = if left == 0 {
+                        State::Between
+                    } else {
+                        State::Body(left)
+                    };
+                    rest
+                }
+                State::Chunk(left) => {
+                    let (left, rest) = skip(left, bytes);
+                    self.state = if left == 0 {
+                        State::ChunkSize
+                    } else {
+                        State::Chunk(left)
+                    };
+                    rest
+                }
                 State::Between | State::Headers | State::ChunkSize | State::Trailers => {
                     self.push_line(bytes)?
                 }

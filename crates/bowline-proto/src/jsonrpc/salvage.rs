@@ -20,6 +20,18 @@ pub struct Salvage {
     pub is_response: bool,
 }
 
+impl Salvage {
+    /// The request of ours that the frame was to answer, if it was an answer.
+    pub(crate) fn answered(&self) -> Option<u64> {
+        answered(self.id.as_ref(), self.is_response)
+    }
+}
+
+/// The request of ours that a message of this id answers, if it is an answer.
+pub(super) fn answered(id: Option<&RequestId>, is_response: bool) -> Option<u64> {
+    id.filter(|_| is_response).and_then(RequestId::as_u64)
+}
+
 /// Looks for the id in a frame that is broken, or of which only the beginning
 /// is there.
 ///

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use super::{RequestId, salvage};
+use super::{
+    RequestId,
+    salvage::{answered, salvage},
+};
 
 /// A frame that is not a JSON-RPC message, and what can still be said of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +21,13 @@ pub struct ScanError {
     /// Whether the frame was meant as an answer; see
     /// [`Salvage::is_response`](super::Salvage::is_response).
     pub is_response: bool,
+}
+
+impl ScanError {
+    /// The request of ours that the frame was to answer, if it was an answer.
+    pub(crate) fn answered(&self) -> Option<u64> {
+        answered(self.id.as_ref(), self.is_response)
+    }
 }
 
 /// What was wrong with a frame.

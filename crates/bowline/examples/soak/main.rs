@@ -29,7 +29,11 @@ mod report;
 mod under_clients;
 mod under_servers;
 
-use std::env;
+use std::{
+    env,
+    io::{BufRead as _, BufReader},
+    process::{Child, Command, Stdio},
+};
 
 use bowline::server::{Server, Tool};
 
@@ -73,6 +77,21 @@ fn seed() -> u64 {
     let seed = seed.unwrap_or_else(|| std::process::id().into());
     println!("BOWLINE_SEED={seed}");
     seed
+}
+
+/// Starts a role that serves HTTP, in a process of its own, and reads which
+/// port it has.
+fn start(role: &[&str]) -> Result<(Child, u16), Failure> {
+    let mut command = Command::new(env::current_exe()?);
+    command
+        .args(role)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn()?;
+    let mut line = String::new();
+    let stdout = child.stdout.take().ok_or("it has a standard output")?;
+    BufReader::new(stdout).read_line(&mut line)?;
+    Ok((child, line.trim().parse()?))
 }
 
 /// A server with one tool, which does what it says.

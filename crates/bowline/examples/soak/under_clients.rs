@@ -1,11 +1,6 @@
 //! Our HTTP server, among clients that are not honest.
 
-use std::{
-    env,
-    io::{BufRead as _, BufReader},
-    net::Ipv4Addr,
-    process::{Child, Command, Stdio},
-};
+use std::net::Ipv4Addr;
 
 use bowline::{
     Client,
@@ -20,7 +15,7 @@ use super::{
     honest,
     hostile_client::{self, Set},
     report::{call_honestly, measure},
-    seed,
+    seed, start,
 };
 
 /// How many hostile clients there are at a time.
@@ -47,7 +42,7 @@ pub(crate) async fn serve() -> Result<(), Failure> {
 pub(crate) async fn run(seconds: u64) -> Result<(), Failure> {
     let mut chance = Chance::new(seed());
     let (times, tally) = (Times::default(), Tally::default());
-    let (mut server, port) = server()?;
+    let (mut server, port) = start(&["attacked-server"])?;
     let transport = Http::new(&format!("http://127.0.0.1:{port}/mcp"))?;
     let client = Client::builder().connect(transport).await?;
     let calling = tokio::spawn(call_honestly(client.clone(), times.clone(), tally.clone()));
@@ -66,16 +61,4 @@ pub(crate) async fn run(seconds: u64) -> Result<(), Failure> {
     server.wait()?;
     tally.print();
     measured
-}
-
-fn server() -> Result<(Child, u16), Failure> {
-    let mut command = Command::new(env::current_exe()?);
-    let mut child = command
-        .arg("attacked-server")
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let mut line = String::new();
-    let stdout = child.stdout.take().ok_or("it has a standard output")?;
-    BufReader::new(stdout).read_line(&mut line)?;
-    Ok((child, line.trim().parse()?))
 }

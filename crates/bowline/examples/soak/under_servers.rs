@@ -1,11 +1,6 @@
 //! Our client, among servers that are not honest.
 
-use std::{
-    env,
-    io::{BufRead as _, BufReader},
-    process::{Child, Command, Stdio},
-    time::Duration,
-};
+use std::{env, time::Duration};
 
 use bowline::{
     Client,
@@ -20,7 +15,7 @@ use super::{
     Failure,
     figures::{Chance, Tally, Times},
     report::{call_honestly, measure},
-    seed,
+    seed, start,
 };
 
 /// How many hostile servers there are at a time, over pipes and over HTTP.
@@ -38,7 +33,7 @@ pub(crate) async fn run(seconds: u64) -> Result<(), Failure> {
     let honest = ChildProcess::new(&me).arg("honest-server");
     let honest = Client::builder().connect(honest).await?;
     let calling = tokio::spawn(call_honestly(honest.clone(), times.clone(), tally.clone()));
-    let (mut web, port) = web_server(chance.next())?;
+    let (mut web, port) = start(&["hostile-http", &chance.next().to_string()])?;
     let attack = async {
         let mut victims = tokio::task::JoinSet::new();
         for _ in 0..PIPES {
@@ -57,20 +52,6 @@ pub(crate) async fn run(seconds: u64) -> Result<(), Failure> {
     web.wait()?;
     tally.print();
     measured
-}
-
-/// Starts the hostile HTTP server, which says its port.
-fn web_server(seed: u64) -> Result<(Child, u16), Failure> {
-    let mut command = Command::new(env::current_exe()?);
-    command.args(["hostile-http", &seed.to_string()]);
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let mut line = String::new();
-    let stdout = child.stdout.take().ok_or("it has a standard output")?;
-    BufReader::new(stdout).read_line(&mut line)?;
-    Ok((child, line.trim().parse()?))
 }
 
 async fn over_pipes(mut chance: Chance, tally: Tally) {
