@@ -6,9 +6,12 @@
 mod bench;
 mod cargo;
 mod conformance;
+mod features;
 mod fuzz;
 mod installation;
+mod packages;
 mod peers;
+mod requirements;
 mod test;
 mod tidy;
 
@@ -47,8 +50,8 @@ fn asks_for_help(arguments: &[String]) -> bool {
 const VERBS: &[Verb] = &[
     Verb {
         name: "test",
-        arguments: "",
-        help: "everything that must hold before a commit: format, lints, docs, tests, tidy",
+        arguments: "[--core]",
+        help: "everything that must hold before a commit; `--core` needs Rust alone",
         details: &[],
         run: test::run,
     },
@@ -65,6 +68,20 @@ const VERBS: &[Verb] = &[
         help: "the official suite against our server and client; writes conformance/RESULTS.md",
         details: conformance::DETAILS,
         run: conformance::run,
+    },
+    Verb {
+        name: "features",
+        arguments: "[--list]",
+        help: "checks the library with each set of features that people use",
+        details: &[],
+        run: features::run,
+    },
+    Verb {
+        name: "packages",
+        arguments: "",
+        help: "builds every crate that is published from its packed form",
+        details: &[],
+        run: packages::run,
     },
     Verb {
         name: "tidy",

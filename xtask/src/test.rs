@@ -5,18 +5,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Failure, bench, cargo, conformance, no_arguments, peers, tidy};
+use crate::{Failure, bench, cargo, conformance, features, packages, peers, requirements, tidy};
 
 struct Step {
     name: &'static str,
-    /// The component of the toolchain that the step needs, if it may be missing.
-    component: Option<Component>,
+    /// Whether it needs nothing but Rust, so `--core` runs it.
+    core: bool,
     work: Work,
-}
-
-struct Component {
-    subcommand: &'static str,
-    name: &'static str,
 }
 
 enum Work {
@@ -31,24 +26,33 @@ enum Work {
     },
 }
 
+/// Components of the toolchain that may be missing.
+const COMPONENTS: &[(&str, &str)] = &[("fmt", "rustfmt"), ("clippy", "clippy")];
+
+/// The same random cases every time: a change is judged by what it changes. To
+/// look for more, set another seed and run this step alone.
+const SEED: &[(&str, &str)] = &[("PROPTEST_RNG_SEED", "20260728")];
+
 const STEPS: &[Step] = &[
     Step {
         name: "format",
-        component: Some(Component {
-            subcommand: "fmt",
-            name: "rustfmt",
-        }),
+        core: true,
         work: Work::Cargo {
             environment: &[],
             arguments: &["fmt", "--all", "--check"],
         },
     },
     Step {
+        name: "tidy",
+        core: true,
+        work: Work::Verb {
+            name: "tidy",
+            run: tidy::run,
+        },
+    },
+    Step {
         name: "lints",
-        component: Some(Component {
-            subcommand: "clippy",
-            name: "clippy",
-        }),
+        core: true,
         work: Work::Cargo {
             environment: &[],
             arguments: &[
@@ -63,17 +67,16 @@ const STEPS: &[Step] = &[
         },
     },
     Step {
-        // What others turn on may hide what a crate lacks.
-        name: "alone",
-        component: None,
-        work: Work::Cargo {
-            environment: &[],
-            arguments: &["check", "-p", "bowline-proto"],
+        name: "features",
+        core: true,
+        work: Work::Verb {
+            name: "features",
+            run: features::run,
         },
     },
     Step {
         name: "docs",
-        component: None,
+        core: true,
         work: Work::Cargo {
             environment: &[("RUSTDOCFLAGS", "-D warnings")],
             arguments: &[
@@ -86,8 +89,16 @@ const STEPS: &[Step] = &[
         },
     },
     Step {
+        name: "packages",
+        core: true,
+        work: Work::Verb {
+            name: "packages",
+            run: packages::run,
+        },
+    },
+    Step {
         name: "peers",
-        component: None,
+        core: false,
         work: Work::Verb {
             name: "peers",
             run: peers::run,
@@ -95,18 +106,15 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "tests",
-        component: None,
+        core: false,
         work: Work::Cargo {
-            // The same random cases every time: a change is judged by what it
-            // changes. To look for more, set another seed and run this step
-            // alone.
-            environment: &[("PROPTEST_RNG_SEED", "20260728")],
+            environment: SEED,
             arguments: &["test", "--workspace", "--all-features"],
         },
     },
     Step {
         name: "conformance",
-        component: None,
+        core: false,
         work: Work::Verb {
             name: "conformance",
             run: conformance::run,
@@ -114,27 +122,54 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "costs",
-        component: None,
+        core: false,
         work: Work::Verb {
             name: "bench check",
             run: bench::check,
         },
     },
-    Step {
-        name: "tidy",
-        component: None,
-        work: Work::Verb {
-            name: "tidy",
-            run: tidy::run,
-        },
-    },
 ];
+
+/// What `--core` runs instead of `tests`: all that need no program but ours.
+const CORE_TESTS: Step = Step {
+    name: "tests",
+    core: true,
+    work: Work::Cargo {
+        environment: SEED,
+        arguments: &[
+            "test",
+            "--workspace",
+            "--all-features",
+            "--",
+            "--skip",
+            "clients::",
+            "--skip",
+            "interop::",
+            "--skip",
+            "peers::",
+        ],
+    },
+};
 
 /// Runs every step in order and stops at the first that fails.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
-    no_arguments(arguments)?;
+    let core = match arguments {
+        [] => false,
+        [core] if core == "--core" => true,
+        _ => return Err("takes `--core`, or nothing".to_owned()),
+    };
+    for (subcommand, component) in COMPONENTS {
+        if !cargo::has(subcommand) {
+            return Err(format!(
+                "`cargo {subcommand}` is missing; get it with `rustup component add {component}`"
+            ));
+        }
+    }
+    if !core {
+        requirements::ensure()?;
+    }
     let mut took = Vec::new();
-    for step in STEPS {
+    for step in steps(core) {
         eprintln!("==> {}: {}", step.name, step.by_hand());
         let start = Instant::now();
         step.run().map_err(|why| {
@@ -148,20 +183,18 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
         eprintln!("    {} ok, {}", step.name, seconds(elapsed));
         took.push((step.name, elapsed));
     }
-    eprintln!("{}", summary(&took));
+    eprintln!("{}", summary(&mut took));
     Ok(())
+}
+
+fn steps(core: bool) -> impl Iterator<Item = &'static Step> {
+    let instead = core.then_some(&CORE_TESTS);
+    let usual = STEPS.iter().filter(move |step| step.core || !core);
+    usual.chain(instead)
 }
 
 impl Step {
     fn run(&self) -> Result<(), Failure> {
-        if let Some(component) = &self.component
-            && !cargo::has(component.subcommand)
-        {
-            let Component { subcommand, name } = component;
-            return Err(format!(
-                "`cargo {subcommand}` is missing; get it with `rustup component add {name}`"
-            ));
-        }
         match self.work {
             Work::Verb { run, .. } => run(&[]),
             Work::Cargo {
@@ -202,8 +235,10 @@ impl Step {
     }
 }
 
-fn summary(took: &[(&str, Duration)]) -> String {
+/// The total, and the steps with the slowest first.
+fn summary(took: &mut [(&str, Duration)]) -> String {
     let total: Duration = took.iter().map(|(_, elapsed)| *elapsed).sum();
+    took.sort_by_key(|(_, elapsed)| std::cmp::Reverse(*elapsed));
     let steps: Vec<String> = took
         .iter()
         .map(|(name, elapsed)| format!("{name} {}", seconds(*elapsed)))
@@ -226,27 +261,40 @@ mod tests {
             typed,
             [
                 "cargo fmt --all --check",
+                "cargo xtask tidy",
                 "cargo clippy --workspace --all-features --all-targets -- -D warnings",
-                "cargo check -p bowline-proto",
+                "cargo xtask features",
                 "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --all-features --no-deps --document-private-items",
+                "cargo xtask packages",
                 "cargo xtask peers",
                 "PROPTEST_RNG_SEED=\"20260728\" cargo test --workspace --all-features",
                 "cargo xtask conformance",
                 "cargo xtask bench check",
-                "cargo xtask tidy",
             ]
         );
     }
 
     #[test]
-    fn the_summary_adds_up() {
-        let took = [
+    fn the_core_steps_need_nothing_but_rust() {
+        let core: Vec<&str> = steps(true).map(|step| step.name).collect();
+        assert_eq!(
+            core,
+            [
+                "format", "tidy", "lints", "features", "docs", "packages", "tests"
+            ]
+        );
+        assert_eq!(steps(false).count(), STEPS.len());
+    }
+
+    #[test]
+    fn the_summary_adds_up_and_begins_with_the_slowest() {
+        let mut took = [
             ("format", Duration::from_millis(1_000)),
             ("lints", Duration::from_millis(2_500)),
         ];
         assert_eq!(
-            summary(&took),
-            "==> all good in 3.5 s (format 1.0 s, lints 2.5 s)"
+            summary(&mut took),
+            "==> all good in 3.5 s (lints 2.5 s, format 1.0 s)"
         );
     }
 }

@@ -4,6 +4,9 @@
 //! time and seeds are arguments; frames, deadlines and events are results. So
 //! every behaviour, reconnection included, is tested in virtual time.
 
+// Shows on docs.rs which feature an item needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod auth;
 pub mod client;
 mod error;

@@ -4,6 +4,9 @@
 //! framework live. The protocol core, which decides everything and does no
 //! I/O, is re-exported as [`proto`].
 
+// Shows on docs.rs which feature an item needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub use bowline_proto as proto;
 
 #[cfg(all(feature = "auth", feature = "http-client"))]

@@ -6,11 +6,14 @@
 
 mod decision_records;
 mod dependencies;
+mod dependency_tree;
+mod duplicate_versions;
 mod file_length;
 mod files;
 mod forbidden_code;
 mod function_length;
 mod layering;
+mod licences;
 mod links;
 mod lock_sources;
 mod machine_paths;
@@ -21,7 +24,7 @@ mod source;
 use std::fmt;
 
 use crate::{Failure, cargo, no_arguments};
-use files::Tree;
+pub use files::Tree;
 use source::Source;
 
 /// One place where the repository breaks one of its rules.
@@ -52,6 +55,9 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let mut violations = check_sources(&tree);
     violations.extend(check_texts(&tree));
     violations.extend(dependencies::check(&dependencies::tree()?));
+    let packages = dependency_tree::read()?;
+    violations.extend(licences::check(&packages));
+    violations.extend(duplicate_versions::check(&packages));
     violations.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
     for violation in &violations {
         eprintln!("{violation}");
