@@ -68,6 +68,12 @@ impl Backoff {
         vary(base, self.jitter, unit).clamp(self.min, self.max)
     }
 
+    /// The shortest wait.
+    #[must_use]
+    pub fn min(&self) -> Duration {
+        self.min
+    }
+
     /// The longest wait.
     #[must_use]
     pub fn max(&self) -> Duration {

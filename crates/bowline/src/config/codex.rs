@@ -14,7 +14,8 @@ use super::{
     Settings,
     entry::{EntryReader, NO_ADDRESS, is_address},
     fields::{Fields, type_name},
-    precedence::Prefixes,
+    file::MAX_SERVERS,
+    name,
     report::{Report, member},
 };
 use crate::proto::client::Timeouts;
@@ -54,14 +55,30 @@ pub(super) fn parse(written: &str, loader: &Loader) -> ServersFile {
     };
     let reader = EntryReader {
         expander: loader.expander(Vec::new()).literal(),
-        prefixes: Prefixes::new(entries.iter().map(|entry| entry.name)),
+        prefixes: loader.prefixes(entries.iter().map(|entry| entry.name)),
     };
     let mut file = ServersFile::default();
-    for entry in entries {
+    file.check_count(entries.len());
+    for entry in entries.into_iter().take(MAX_SERVERS) {
         let place = Position::of(text, entry.offset);
         read_entry(&mut file, &reader, &entry, place);
     }
     file
+}
+
+/// The names of the servers in a text, also of those that cannot be used.
+pub(super) fn names(written: &str) -> Vec<String> {
+    let text = written.strip_prefix('\u{feff}').unwrap_or(written);
+    let Ok(root) = DeTable::parse(text) else {
+        return Vec::new();
+    };
+    match root.get_ref().get(SERVERS).map(Spanned::get_ref) {
+        Some(DeValue::Table(entries)) => {
+            let names = entries.keys().map(|name| name.get_ref().to_string());
+            names.collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// A server's entry, not read yet.
@@ -103,6 +120,11 @@ fn read_entry(
         ..Report::default()
     };
     let path = member(SERVERS, entry.name);
+    if let Some(fault) = name::fault(entry.name) {
+        report.value(&path, fault);
+        file.problems.append(&mut report.problems);
+        return;
+    }
     match to_json(entry.value) {
         Value::Object(members) => {
             let mut fields = Fields::new(members, path, &mut report);

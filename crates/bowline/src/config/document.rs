@@ -9,7 +9,7 @@ use super::{
     fields::type_name,
     jsonc,
     report::Report,
-    sections::{Members, SERVERS},
+    sections::{Members, SERVERS, Sections},
 };
 
 /// How deep members are indented where the text does not show it.
@@ -77,7 +77,9 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// Where `entry` is not JSON. Nothing is changed then.
+    /// Where `entry` is not JSON, or the text would have two servers of this
+    /// name: programs do not agree on which of two counts. Nothing is changed
+    /// then.
     pub fn insert(&mut self, name: &str, entry: &str) -> Result<(), Problem> {
         let text = match servers_in(&self.text)? {
             Some(servers) => servers.with(name, entry),
@@ -88,7 +90,9 @@ impl Document {
                 root(&self.text)?.with(SERVERS[0], &servers)
             }
         };
-        *self = Self::parse(&text)?;
+        let changed = Self::parse(&text)?;
+        check_once(&text, name)?;
+        *self = changed;
         Ok(())
     }
 
@@ -145,6 +149,31 @@ fn servers_in(text: &str) -> Result<Option<Object<'_>>, Problem> {
     found
         .map(Some)
         .ok_or_else(|| no_object(&member.key, servers))
+}
+
+/// Refuses a text in which a server stands twice: in one section, or in two.
+fn check_once(text: &str, name: &str) -> Result<(), Problem> {
+    let stripped = jsonc::strip(text);
+    let mut report = Report::default();
+    // It was read before.
+    let root: &RawValue = serde_json::from_str(&stripped).unwrap_or(RawValue::NULL);
+    let sections = Sections::find(root, None, &mut report);
+    let repeated = |problem: &Problem| problem.kind == ProblemKind::DuplicateKey;
+    if let Some(at) = report.problems.iter().position(repeated) {
+        return Err(report.problems.remove(at));
+    }
+    let mut entries = sections.entries.iter().filter(|entry| entry.name == name);
+    match (entries.next(), entries.next()) {
+        (_, None) => Ok(()),
+        (_, Some(second)) => {
+            let mut report = Report {
+                server: Some(name.to_owned()),
+                ..Report::default()
+            };
+            report.add(&second.path, ProblemKind::Duplicate);
+            Err(report.problems.remove(0))
+        }
+    }
 }
 
 fn no_object(path: &str, value: &RawValue) -> Problem {
@@ -412,6 +441,27 @@ mod tests {
         let before = document.clone();
         assert!(document.insert("a", "{").is_err());
         assert_eq!(document, before);
+    }
+
+    #[test]
+    fn nothing_is_added_that_stands_elsewhere_as_well() {
+        for text in [
+            r#"{"mcpServers": {}, "servers": {"new": {}}}"#,
+            r#"{"servers": {}, "mcpServers": {"new": {}}}"#,
+            r#"{"mcp": {"servers": {"new": {}}}}"#,
+            r#"{"mcpServers": {"new": {}, "new": {}}}"#,
+            r#"{"mcpServers": {}, "mcpServers": {"new": {}}}"#,
+            r#"{"mcpServers": {}, "mcpServers": {}}"#,
+        ] {
+            let mut document = Document::parse(text).expect("it is one");
+            let refused = document.insert("new", "{}").expect_err(text);
+            let kinds = [ProblemKind::Duplicate, ProblemKind::DuplicateKey];
+            assert!(kinds.contains(&refused.kind), "{text}: {refused}");
+            assert_eq!(document.as_str(), text);
+        }
+        let text = r#"{"mcpServers": {}, "servers": {"old": {}}}"#;
+        let mut document = Document::parse(text).expect("it is one");
+        document.insert("new", "{}").expect("it is nowhere else");
     }
 
     fn blank() -> impl Strategy<Value = String> {

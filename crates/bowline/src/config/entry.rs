@@ -22,7 +22,9 @@ const MAX_ENV_FILE: u64 = 1024 * 1024;
 /// What entries are read with.
 pub(super) struct EntryReader<'a> {
     pub(super) expander: Expander<'a>,
-    pub(super) prefixes: Prefixes,
+    /// Whom variables of the environment are meant for; none where they are
+    /// meant for nobody, as in a project's file.
+    pub(super) prefixes: Option<Prefixes>,
 }
 
 /// What an entry says of its kind.
@@ -36,9 +38,6 @@ impl EntryReader<'_> {
     /// The server, if its entry can be used. What is wrong goes into the
     /// report of `fields`.
     pub(super) fn read(&self, name: &str, mut fields: Fields<'_>) -> Option<ServerEntry> {
-        if name.is_empty() {
-            fields.report.value("", "a server needs a name");
-        }
         let endpoint = match kind(&mut fields) {
             Some(Kind::Stdio) => self.stdio(name, &mut fields).map(Endpoint::Stdio),
             Some(Kind::Remote(kind)) => self.remote(kind, &mut fields).map(Endpoint::Remote),
@@ -149,19 +148,34 @@ impl EntryReader<'_> {
                     .value(&path, "this cannot be the name of a variable");
             }
         }
-        // A file of variables is taken by its word: only entries have references.
-        let resolve = |name: &str, written: &str| match listed.get(name) {
-            Some((_, true)) => {
-                let path = member(&under, name);
-                self.expander.text(written, &path, fields.report)
+        let overrides = self
+            .prefixes
+            .as_ref()
+            .map(|prefixes| prefixes.of(name, self.expander.environment));
+        let mut variables = BTreeMap::new();
+        if let Some(overrides) = &overrides {
+            let own = overrides.own();
+            variables.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
+            if let [first, ..] = overrides.rivals(name)[..] {
+                fields.about(ProblemKind::SameVariables(first.to_owned()));
             }
-            _ => written.to_owned(),
-        };
-        let written = listed
-            .iter()
-            .map(|(name, (value, _))| (name.clone(), value.clone()));
-        self.prefixes
-            .variables(name, self.expander.environment, written, resolve)
+        }
+        for (name, (written, in_entry)) in listed {
+            // A reference that is overridden need not be resolvable.
+            let given = overrides.as_ref().and_then(|it| it.get(&name));
+            let value = match given {
+                Some(value) => value.to_owned(),
+                // A file of variables is taken by its word: only entries have
+                // references.
+                None if !in_entry => written,
+                None => {
+                    let path = member(&under, &name);
+                    self.expander.text(&written, &path, fields.report)
+                }
+            };
+            variables.insert(name, value);
+        }
+        variables
     }
 
     fn env_file(&self, fields: &mut Fields<'_>) -> Option<Vec<(String, String)>> {

@@ -168,6 +168,11 @@ impl<'r> Fields<'r> {
         self.report.value(&path, why);
     }
 
+    /// Says something of the whole.
+    pub(super) fn about(&mut self, kind: ProblemKind) {
+        self.report.add(&self.path, kind);
+    }
+
     /// Says that a key is missing.
     pub(super) fn missing(&mut self, keys: &'static str) {
         self.report.add(&self.path, ProblemKind::Missing(keys));

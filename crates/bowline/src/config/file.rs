@@ -1,6 +1,6 @@
 //! A file of servers, read.
 
-use std::{io, path::Path};
+use std::{collections::HashMap, io, path::Path};
 
 use serde_json::{Map, Value, value::RawValue};
 
@@ -8,11 +8,14 @@ use super::{
     Loader, Position, Problem, ProblemKind, ServerEntry, Severity,
     entry::EntryReader,
     fields::{Fields, type_name},
-    jsonc,
-    precedence::Prefixes,
+    jsonc, name,
     report::Report,
     sections::{Entry, Sections},
+    strict::Strict,
 };
+
+/// How many servers of a file are read.
+pub(super) const MAX_SERVERS: usize = 1_000;
 
 /// What a configuration says: the servers that can be used, and what is wrong
 /// with the rest.
@@ -121,49 +124,62 @@ impl ServersFile {
             Err(error) => return Self::of_syntax(written, &error),
         };
         let mut report = Report::default();
-        let sections = Sections::find(root, loader.paths().workspace.as_deref(), &mut report);
+        let sections = Sections::find(root, loader.local_folder(), &mut report);
+        let names = Names::of(&sections.entries);
         let reader = EntryReader {
             expander: loader.expander(sections.inputs),
-            prefixes: Prefixes::new(sections.entries.iter().map(|entry| entry.name.as_str())),
+            prefixes: loader.prefixes(sections.entries.iter().map(|entry| entry.name.as_str())),
         };
         let mut file = Self {
             problems: report.problems,
             ..Self::default()
         };
-        for entry in &sections.entries {
+        file.check_count(sections.entries.len());
+        for entry in sections.entries.iter().take(MAX_SERVERS) {
             // The entry is a part of the text, so that the distance is an offset.
             let offset = entry.text.get().as_ptr().addr() - text.as_ptr().addr();
-            file.read_entry(&reader, entry, Position::of(written, offset));
+            let mut report = Report {
+                server: Some(entry.name.clone()),
+                position: Some(Position::of(written, offset)),
+                ..Report::default()
+            };
+            match names.fault(entry) {
+                Some(fault) => report.add(&entry.path, fault),
+                None => file.read_entry(&reader, entry, &mut report),
+            }
+            file.problems.append(&mut report.problems);
         }
         file
     }
 
-    fn read_entry(&mut self, reader: &EntryReader<'_>, entry: &Entry<'_>, place: Position) {
-        let mut report = Report {
-            server: Some(entry.name.clone()),
-            position: Some(place),
-            ..Report::default()
+    /// The names of the servers in a text, also of those that cannot be used.
+    pub(super) fn names(written: &str, loader: &Loader) -> Vec<String> {
+        let text = jsonc::strip(written);
+        let Ok(root) = serde_json::from_str::<&RawValue>(&text) else {
+            return Vec::new();
         };
-        self.forget(&entry.name, &entry.path, &mut report);
-        if let Some(members) = members(entry, &mut report) {
-            let mut fields = Fields::new(members, entry.path.clone(), &mut report);
+        let sections = Sections::find(root, loader.local_folder(), &mut Report::default());
+        let names = sections.entries.into_iter().map(|entry| entry.name);
+        names.collect()
+    }
+
+    /// Says if there are more servers than are read.
+    pub(super) fn check_count(&mut self, count: usize) {
+        if count > MAX_SERVERS {
+            let mut too_many = Self::of_problem(None, ProblemKind::TooMany(count));
+            self.problems.append(&mut too_many.problems);
+        }
+    }
+
+    fn read_entry(&mut self, reader: &EntryReader<'_>, entry: &Entry<'_>, report: &mut Report) {
+        if let Some(members) = members(entry, report) {
+            let mut fields = Fields::new(members, entry.path.clone(), report);
             if fields.flag("disabled") {
                 self.disabled.push(entry.name.clone());
             } else {
                 let server = reader.read(&entry.name, fields);
                 self.servers.extend(server.filter(|_| !report.is_fatal()));
             }
-        }
-        self.problems.append(&mut report.problems);
-    }
-
-    /// Of two servers of one name the later one counts, as in any JSON.
-    fn forget(&mut self, name: &str, path: &str, report: &mut Report) {
-        let before = self.servers.len() + self.disabled.len();
-        self.servers.retain(|server| server.name != name);
-        self.disabled.retain(|disabled| disabled != name);
-        if self.servers.len() + self.disabled.len() < before {
-            report.add(path, ProblemKind::Duplicate);
         }
     }
 
@@ -180,10 +196,53 @@ impl ServersFile {
     }
 }
 
+/// How often which names stand in a file.
+struct Names<'a> {
+    counts: HashMap<(&'a str, bool), usize>,
+}
+
+impl<'a> Names<'a> {
+    fn of(entries: &'a [Entry<'_>]) -> Self {
+        let mut counts = HashMap::new();
+        for entry in entries {
+            *counts
+                .entry((entry.name.as_str(), entry.is_local))
+                .or_default() += 1;
+        }
+        Self { counts }
+    }
+
+    /// What is wrong with the name of an entry, if something is.
+    ///
+    /// Of two servers of one name none is used: programs do not agree on which
+    /// counts, so that a person sees one and runs the other.
+    fn fault(&self, entry: &Entry<'_>) -> Option<ProblemKind> {
+        let count = |is_local| self.counts.get(&(entry.name.as_str(), is_local));
+        if let Some(fault) = name::fault(&entry.name) {
+            return Some(ProblemKind::Value(fault));
+        }
+        if count(entry.is_local).is_some_and(|&count| count > 1) {
+            return Some(ProblemKind::Duplicate);
+        }
+        (!entry.is_local && count(true).is_some()).then_some(ProblemKind::Overridden)
+    }
+}
+
 fn members(entry: &Entry<'_>, report: &mut Report) -> Option<Map<String, Value>> {
     let kind = match serde_json::from_str(entry.text.get()) {
-        Ok(Value::Object(members)) => return Some(members),
-        Ok(value) => ProblemKind::Type {
+        Ok(Strict {
+            repeated: Some(key),
+            ..
+        }) => {
+            let path = format!("{}.{key}", entry.path);
+            report.add(&path, ProblemKind::DuplicateKey);
+            return None;
+        }
+        Ok(Strict {
+            value: Value::Object(members),
+            ..
+        }) => return Some(members),
+        Ok(Strict { value, .. }) => ProblemKind::Type {
             expected: "an object",
             found: type_name(&value),
         },

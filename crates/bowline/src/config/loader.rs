@@ -1,7 +1,8 @@
 //! Reading configurations, with all that they may refer to.
 
 use std::{
-    fmt, fs, io,
+    fmt, fs,
+    io::{self, Read as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -10,8 +11,8 @@ use super::{
     Endpoint, Environment, Input, ProblemKind, Scope, ServersFile, Source,
     expand::Expander,
     input::{AskFn, Inputs},
-    ownership,
     paths::Paths,
+    precedence::Prefixes,
     twelve_factor,
 };
 
@@ -50,6 +51,9 @@ pub struct Loader {
     environment: Environment,
     paths: Paths,
     ask: Option<AskFn>,
+    whose: Scope,
+    /// The servers of the user's other files.
+    others: Prefixes,
 }
 
 impl Loader {
@@ -60,6 +64,8 @@ impl Loader {
             environment,
             paths: Paths::default(),
             ask: None,
+            whose: Scope::User,
+            others: Prefixes::default(),
         }
     }
 
@@ -68,12 +74,11 @@ impl Loader {
     #[must_use]
     pub fn from_process() -> Self {
         Self {
-            environment: Environment::from_process(),
             paths: Paths {
                 home: std::env::home_dir(),
                 workspace: std::env::current_dir().ok(),
             },
-            ask: None,
+            ..Self::new(Environment::from_process())
         }
     }
 
@@ -140,14 +145,8 @@ impl Loader {
     /// among the problems.
     pub fn load(&self, path: impl AsRef<Path>) -> io::Result<ServersFile> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(|error| {
-            let text = format!("{}: {error}", path.display());
-            io::Error::new(error.kind(), text)
-        })?;
-        let toml = path
-            .extension()
-            .is_some_and(|extension| extension == "toml");
-        Ok(self.parse_bytes(&bytes, toml))
+        let bytes = fs::read(path).map_err(|error| about(path, &error))?;
+        Ok(self.parse_bytes(&bytes, is_toml(path)))
     }
 
     /// Reads a file that need not be there: without it there are no servers
@@ -161,6 +160,48 @@ impl Loader {
         }
     }
 
+    /// Reads all files that [`well_known`](super::well_known()) has named and
+    /// that are there, in their order.
+    ///
+    /// It is [`beside`](Self::beside) them all, so that variables reach the
+    /// servers that they are meant for.
+    ///
+    /// ```no_run
+    /// use bowline::config::{Loader, Os, well_known};
+    ///
+    /// let sources = well_known("/home/user".as_ref(), "/srv/notes".as_ref(), Os::Linux);
+    /// for (source, file) in Loader::from_process().load_all(&sources) {
+    ///     println!("{}: {} servers", source.path.display(), file.servers.len());
+    /// }
+    /// ```
+    #[must_use]
+    pub fn load_all<'a>(
+        &self,
+        sources: impl IntoIterator<Item = &'a Source>,
+    ) -> Vec<(Source, ServersFile)> {
+        let there = sources.into_iter().filter(|source| source.is_there());
+        let there: Vec<&Source> = there.collect();
+        let loader = self.clone().beside(there.iter().copied());
+        let read = |source: &Source| (source.clone(), loader.load_source(source));
+        there.into_iter().map(read).collect()
+    }
+
+    /// Says which other files the user has. A variable `MCP_<SERVER>_<NAME>`
+    /// is for the server with the longest name that fits, and that may be in
+    /// another file than the one that is read. What projects call their servers
+    /// does not count.
+    #[must_use]
+    pub fn beside<'a>(mut self, sources: impl IntoIterator<Item = &'a Source>) -> Self {
+        let of_user = |source: &&Source| source.scope == Scope::User;
+        for source in sources.into_iter().filter(of_user) {
+            // What cannot be read is reported when it is read itself.
+            let text = fs::read_to_string(&source.path).unwrap_or_default();
+            let names = self.names(&text, is_toml(&source.path));
+            self.others.add(names.iter().map(String::as_str));
+        }
+        self
+    }
+
     /// Reads a file that [`well_known`](super::well_known()) has named, and that
     /// need not be there.
     ///
@@ -172,23 +213,33 @@ impl Loader {
     ///
     /// What a project brings means the same from wherever in the project it is
     /// used: `${workspaceFolder}` and relative paths are seen from the
-    /// project's folder, and commands run there unless they say otherwise.
+    /// project's folder, and commands run there unless they say otherwise. Its
+    /// servers get no variables `MCP_…` of the environment.
     #[must_use]
     pub fn load_source(&self, source: &Source) -> ServersFile {
         if source.scope == Scope::User {
             return self.load_optional(&source.path);
         }
-        if let Err(why) = ownership::vet(&source.path) {
-            return ServersFile::of_problem(None, ProblemKind::NotOwn(why));
+        if !source.is_there() {
+            return ServersFile::default();
         }
-        if fs::metadata(&source.path).is_ok_and(|about| about.len() > MAX_PROJECT_FILE) {
-            let why = format!("it is larger than {MAX_PROJECT_FILE} bytes");
-            return ServersFile::of_problem(None, ProblemKind::Unreadable(why));
+        if let Err(problem) = source.vet() {
+            return ServersFile::of_problem(None, problem.kind);
         }
-        let Some(folder) = source.project_folder() else {
-            return self.load_optional(&source.path);
+        let bytes = match read_bounded(&source.path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                let why = ProblemKind::Unreadable(error.to_string());
+                return ServersFile::of_problem(None, why);
+            }
         };
-        let mut file = self.clone().workspace(folder).load_optional(&source.path);
+        let mut loader = self.clone();
+        loader.whose = Scope::Project;
+        let Some(folder) = source.project_folder() else {
+            return loader.parse_bytes(&bytes, is_toml(&source.path));
+        };
+        let loader = loader.workspace(folder);
+        let mut file = loader.parse_bytes(&bytes, is_toml(&source.path));
         for server in &mut file.servers {
             if let Endpoint::Stdio(server) = &mut server.endpoint {
                 server.cwd.get_or_insert_with(|| folder.to_owned());
@@ -230,8 +281,27 @@ impl Loader {
         twelve_factor::read(&self.environment, &self.paths)
     }
 
-    pub(super) fn paths(&self) -> &Paths {
-        &self.paths
+    /// The folder for which a file may have servers of its own. A project's
+    /// file is for its folder anyway.
+    pub(super) fn local_folder(&self) -> Option<&Path> {
+        let workspace = self.paths.workspace.as_deref();
+        workspace.filter(|_| self.whose == Scope::User)
+    }
+
+    /// Whom variables of the environment are meant for, in a file with these
+    /// servers. What a project calls its own decides nothing: it could choose
+    /// the name of a server whose secrets it wants, and what the person was
+    /// shown is not what would be run.
+    pub(super) fn prefixes<'a>(
+        &self,
+        servers: impl IntoIterator<Item = &'a str>,
+    ) -> Option<Prefixes> {
+        if self.whose == Scope::Project {
+            return None;
+        }
+        let mut prefixes = self.others.clone();
+        prefixes.add(servers);
+        Some(prefixes)
     }
 
     pub(super) fn expander(&self, inputs: Vec<Input>) -> Expander<'_> {
@@ -240,6 +310,17 @@ impl Loader {
             paths: &self.paths,
             inputs: Inputs::new(inputs, self.ask.as_ref()),
             literal: false,
+        }
+    }
+
+    /// The names of the servers in a text, also of those that cannot be used.
+    fn names(&self, text: &str, toml: bool) -> Vec<String> {
+        match toml {
+            #[cfg(feature = "config-toml")]
+            true => super::codex::names(text),
+            #[cfg(not(feature = "config-toml"))]
+            true => Vec::new(),
+            false => ServersFile::names(text, self),
         }
     }
 
@@ -259,6 +340,35 @@ impl Loader {
             }
         }
     }
+}
+
+fn is_toml(path: &Path) -> bool {
+    let extension = path.extension();
+    extension.is_some_and(|extension| extension == "toml")
+}
+
+/// The same failure, with the file that it is about.
+fn about(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// What is in a project's file. Anybody may have made it, so that devices and
+/// pipes, which never end, are not read, and large files not to their end.
+fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+    let failed = |error| about(path, &error);
+    if !fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(failed(io::Error::other("it is not a file")));
+    }
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(failed)?;
+    file.take(MAX_PROJECT_FILE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if bytes.len() as u64 > MAX_PROJECT_FILE {
+        let why = format!("it is larger than {MAX_PROJECT_FILE} bytes");
+        return Err(failed(io::Error::other(why)));
+    }
+    Ok(bytes)
 }
 
 /// Whether the file is not there. A folder on the way that is a file means so,

@@ -38,6 +38,14 @@
 //! show the user, and to remember, before such a command is run for the first
 //! time. That is for the program to do.
 //!
+//! # Names
+//!
+//! A file names a server once: of two entries of one name, none is used, nor is
+//! anything of a part that stands twice. Only what Claude Code keeps for one
+//! folder, below `projects` in the user's own file, comes before a server of the
+//! same name there. A name stands on one line, can be seen, and does not begin
+//! with a dash. A file has at most 1,000 servers.
+//!
 //! # References
 //!
 //! In `command`, `args`, `env`, `cwd`, `envFile`, `url` and `headers`:
@@ -57,8 +65,15 @@
 //! `MCP_<SERVER>_<NAME>` of the environment, `MCP_<NAME>` of the environment,
 //! what is written in `env`, what is written in `envFile`. The server's name is
 //! written in capitals, with `_` for all but letters and digits. A variable
-//! `MCP_<SERVER>_<NAME>` is passed on as `NAME` even if it is not listed,
-//! unless it fits a server with a longer name as well.
+//! `MCP_<SERVER>_<NAME>` is passed on as `NAME` even if it is not listed.
+//!
+//! A variable that fits several servers is meant for the one with the longest
+//! name, and for no other: `MCP_GIT_HUB_TOKEN` for `git-hub`, and not for `git`.
+//! [`Loader::load_all`] compares the names of all of the user's files. If two
+//! names look the same in capitals, as `git-hub` and `git.hub` do, none of the
+//! two gets such variables, and that is among the [problems](Problem). Servers
+//! of a project's file get none of these variables: they would get what was
+//! meant for others, by their names.
 
 #[cfg(feature = "config-toml")]
 mod codex;
@@ -72,15 +87,18 @@ mod file;
 mod input;
 mod jsonc;
 mod loader;
+mod name;
 mod ownership;
 mod paths;
 mod precedence;
 mod problem;
 mod report;
+mod rewritten;
 mod sections;
 mod server;
 mod settings;
 mod size;
+mod strict;
 mod twelve_factor;
 mod well_known;
 mod words;

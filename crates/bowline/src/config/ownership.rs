@@ -12,13 +12,8 @@ use std::path::Path;
 /// the folder for temporary files would be found by all who work below it.
 #[cfg(unix)]
 pub(super) fn vet(path: &Path) -> Result<(), String> {
-    let who = unix::Who::current();
-    // As it was named: a link is as good as who can change it.
-    unix::vet(path, &who)?;
-    match std::fs::canonicalize(path) {
-        Ok(real) if real != path => unix::vet(&real, &who),
-        _ => Ok(()),
-    }
+    let chain = unix::chain(path)?;
+    unix::judge(&chain, &unix::Who::current())
 }
 
 /// Elsewhere the system has other means, which are not looked at.
@@ -30,9 +25,10 @@ pub(super) fn vet(_: &Path) -> Result<(), String> {
 #[cfg(unix)]
 mod unix {
     use std::{
+        collections::VecDeque,
         fs, io,
         os::unix::fs::MetadataExt as _,
-        path::{Path, PathBuf},
+        path::{Component, Path, PathBuf},
     };
 
     /// Who reads.
@@ -43,6 +39,9 @@ mod unix {
         /// Who owns the root of all folders, and can do anything anyway. In
         /// some containers that is not the superuser.
         pub(super) root: u32,
+        /// The number that the system shows in place of users whom it has no
+        /// number for, as in some containers. Several users may be behind it.
+        pub(super) overflow: u32,
     }
 
     /// What the system knows of a file or a folder.
@@ -52,11 +51,16 @@ mod unix {
         pub(super) gid: u32,
         pub(super) mode: u32,
         pub(super) is_link: bool,
+        pub(super) is_folder: bool,
     }
 
     const STICKY: u32 = 0o1000;
     const GROUP_MAY_WRITE: u32 = 0o020;
     const OTHERS_MAY_WRITE: u32 = 0o002;
+    /// As many as Linux follows.
+    const MAX_LINKS: usize = 40;
+    /// What Linux shows for users without a number, unless it was told otherwise.
+    const OVERFLOW: u32 = 65534;
 
     impl Who {
         pub(super) fn current() -> Self {
@@ -64,19 +68,30 @@ mod unix {
                 uid: rustix::process::geteuid().as_raw(),
                 gid: rustix::process::getegid().as_raw(),
                 root: fs::metadata("/").map_or(0, |root| root.uid()),
+                overflow: fs::read_to_string("/proc/sys/kernel/overflowuid")
+                    .ok()
+                    .and_then(|text| text.trim().parse().ok())
+                    .unwrap_or(OVERFLOW),
             }
         }
 
-        fn trusts(&self, uid: u32) -> bool {
+        /// Whether this user does nothing that the person would not. Whoever is
+        /// behind the overflow number may be anybody: they may own the folders
+        /// of a container, whose root is theirs, but no file or link in it.
+        fn trusts(&self, uid: u32, is_folder: bool) -> bool {
+            if uid == self.overflow {
+                return is_folder && uid == self.root;
+            }
             uid == self.uid || uid == 0 || uid == self.root
         }
 
         /// Whether anybody but the user and the superuser may write it. Many
         /// systems give every user a group of their own, with the same number,
-        /// and let it write what they make.
+        /// and let it write what they make. The group 0 is not the superuser:
+        /// in some containers everybody is in it.
         fn is_shared(&self, facts: Facts) -> bool {
             let own_group = facts.gid == self.gid && self.gid == self.uid;
-            let by_group = facts.mode & GROUP_MAY_WRITE != 0 && facts.gid != 0 && !own_group;
+            let by_group = facts.mode & GROUP_MAY_WRITE != 0 && !own_group;
             by_group || facts.mode & OTHERS_MAY_WRITE != 0
         }
     }
@@ -89,32 +104,67 @@ mod unix {
                 gid: about.gid(),
                 mode: about.mode() & 0o7777,
                 is_link: about.is_symlink(),
+                is_folder: about.is_dir(),
             })
         }
     }
 
-    /// Looks at a file and at all folders that lead to it.
-    pub(super) fn vet(path: &Path, who: &Who) -> Result<(), String> {
-        let mut chain = Vec::new();
-        for part in path.ancestors().filter(|part| !part.as_os_str().is_empty()) {
-            match Facts::of(part) {
-                Ok(facts) => chain.push((part.to_owned(), facts)),
-                // A file that is not there is nobody's.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-                Err(error) => return Err(format!("{}: {error}", part.display())),
+    /// A file, which comes first, and all that leads to it: folders, and links
+    /// with the folders that they stand in. Each of these could be put in
+    /// another's place by whoever can write where it stands, so that it is not
+    /// enough to look at where it begins and where it ends.
+    ///
+    /// What is not there is nobody's, and is left out.
+    pub(super) fn chain(path: &Path) -> Result<Vec<(PathBuf, Facts)>, String> {
+        let failed = |path: &Path, error: &io::Error| format!("{}: {error}", path.display());
+        let path = std::path::absolute(path).map_err(|error| failed(path, &error))?;
+        let mut ahead: VecDeque<PathBuf> = parts(&path).collect();
+        let (mut at, mut chain, mut links) = (PathBuf::new(), Vec::new(), 0);
+        while let Some(part) = ahead.pop_front() {
+            if part == Path::new("..") {
+                at.pop();
+                continue;
+            }
+            let next = at.join(&part);
+            let facts = match Facts::of(&next) {
+                Ok(facts) => facts,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+                Err(error) => return Err(failed(&next, &error)),
+            };
+            chain.push((next.clone(), facts));
+            if !facts.is_link {
+                at = next;
+                continue;
+            }
+            links += 1;
+            if links > MAX_LINKS {
+                return Err(format!("more than {MAX_LINKS} links lead to it"));
+            }
+            let target = fs::read_link(&next).map_err(|error| failed(&next, &error))?;
+            for part in parts(&target).rev() {
+                ahead.push_front(part);
             }
         }
-        judge(&chain, who)
+        chain.reverse();
+        Ok(chain)
+    }
+
+    /// The parts of a path. The root is one, and joined to anything it is the
+    /// root again.
+    fn parts(path: &Path) -> impl DoubleEndedIterator<Item = PathBuf> {
+        let parts = path.components().filter(|part| *part != Component::CurDir);
+        parts.map(|part| PathBuf::from(part.as_os_str()))
     }
 
     /// Judges a file, which comes first, and the folders above it.
     pub(super) fn judge(chain: &[(PathBuf, Facts)], who: &Who) -> Result<(), String> {
         for (at, (path, facts)) in chain.iter().enumerate() {
-            let what = match at {
-                0 => "it".to_owned(),
+            let what = match (at, facts.is_link, facts.is_folder) {
+                (0, _, false) => "it".to_owned(),
+                (_, true, _) => format!("the link {}", path.display()),
                 _ => format!("the folder {}", path.display()),
             };
-            if !who.trusts(facts.uid) {
+            if !who.trusts(facts.uid, facts.is_folder) {
                 return Err(format!("{what} belongs to another user ({})", facts.uid));
             }
             // What a link allows is what its target allows.
@@ -123,7 +173,7 @@ mod unix {
             }
             // In a folder for all, such as that for temporary files, nobody
             // can replace what is not theirs; and what is in it was judged.
-            if at > 0 && facts.mode & STICKY != 0 {
+            if facts.is_folder && facts.mode & STICKY != 0 {
                 continue;
             }
             return Err(format!("others can write {what} (mode {:o})", facts.mode));
@@ -139,6 +189,7 @@ mod unix {
             uid: 1000,
             gid: 1000,
             root: 0,
+            overflow: OVERFLOW,
         };
 
         #[track_caller]
@@ -147,8 +198,10 @@ mod unix {
             let chain: Vec<_> = names
                 .iter()
                 .zip(chain)
-                .map(|(name, &(uid, gid, mode))| {
+                .enumerate()
+                .map(|(at, (name, &(uid, gid, mode)))| {
                     let is_link = mode == 0o777_777;
+                    let is_folder = at > 0 && !is_link;
                     let mode = mode & 0o7777;
                     (
                         PathBuf::from(name),
@@ -157,6 +210,7 @@ mod unix {
                             gid,
                             mode,
                             is_link,
+                            is_folder,
                         },
                     )
                 })
@@ -224,6 +278,44 @@ mod unix {
             check(contained, &[file, mine, nobody, nobody], Ok(()));
             let folder = Err("the folder /w belongs to another user (65534)");
             check(ME, &[file, mine, nobody, (0, 0, 0o755)], folder);
+        }
+
+        #[test]
+        fn the_overflow_user_may_be_anybody() {
+            let nobody = (OVERFLOW, OVERFLOW, 0o755);
+            let mine = (1000, 1000, 0o755);
+            let contained = Who {
+                root: OVERFLOW,
+                ..ME
+            };
+            let theirs = Err("it belongs to another user (65534)");
+            let planted = (OVERFLOW, OVERFLOW, 0o644);
+            check(contained, &[planted, mine, nobody, nobody], theirs);
+            let link = (OVERFLOW, OVERFLOW, 0o777_777);
+            check(contained, &[link, (0, 0, 0o1777), nobody, nobody], theirs);
+            // Also for those who are behind it themselves.
+            let one_of_them = Who {
+                uid: OVERFLOW,
+                gid: OVERFLOW,
+                ..contained
+            };
+            check(one_of_them, &[planted, mine, nobody, nobody], theirs);
+        }
+
+        #[test]
+        fn the_group_of_the_superuser_is_a_group() {
+            let (root, mine) = ((0, 0, 0o755), (1000, 1000, 0o755));
+            let group = Err("others can write it (mode 664)");
+            check(ME, &[(1000, 0, 0o664), mine, mine, root], group);
+            let folder = Err("others can write the folder /w (mode 775)");
+            let file = (1000, 1000, 0o644);
+            check(ME, &[file, mine, (0, 0, 0o775), root], folder);
+            let superuser = Who {
+                uid: 0,
+                gid: 0,
+                ..ME
+            };
+            check(superuser, &[(0, 0, 0o664), root, root, root], Ok(()));
         }
     }
 }

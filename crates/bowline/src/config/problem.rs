@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::file::MAX_SERVERS;
+
 /// Something in a configuration that is wrong, or that was ignored.
 ///
 /// Its text says where, what, and what to do. It never holds a value of a
@@ -86,8 +88,19 @@ pub enum ProblemKind {
     Value(String),
     /// A key that means nothing here.
     UnknownKey,
-    /// A name that came before, in the same file.
+    /// Another server of the same file has the same name. None is used.
     Duplicate,
+    /// A key that stands twice in the same object. What is under it is not
+    /// used.
+    DuplicateKey,
+    /// A server of the same name, for the workspace alone, is used in place of
+    /// this one.
+    Overridden,
+    /// The file has more servers than are read: this many.
+    TooMany(usize),
+    /// The environment has variables for this server that could as well be
+    /// meant for the one named here. None of the two gets them.
+    SameVariables(String),
     /// A variable that is referred to and not set.
     Unset(String),
     /// A question to the user that nobody answered.
@@ -111,7 +124,8 @@ impl Problem {
         match self.kind {
             ProblemKind::Misplaced
             | ProblemKind::UnknownKey
-            | ProblemKind::Duplicate
+            | ProblemKind::Overridden
+            | ProblemKind::SameVariables(_)
             | ProblemKind::NoReference(_)
             | ProblemKind::EnvFileLine(_)
             | ProblemKind::Removal => Severity::Warning,
@@ -133,7 +147,15 @@ impl Problem {
             ProblemKind::Ambiguous => "there is a command as well as an address".into(),
             ProblemKind::Value(why) => why.clone(),
             ProblemKind::UnknownKey => "unknown key, ignored".into(),
-            ProblemKind::Duplicate => "there was a server of this name before, ignored".into(),
+            ProblemKind::Duplicate => "the file has two servers of this name, none is used".into(),
+            ProblemKind::DuplicateKey => "the key stands there twice, none is used".into(),
+            ProblemKind::Overridden => "there is one of this name for this folder, ignored".into(),
+            ProblemKind::TooMany(count) => {
+                format!("the file has {count} servers, and {MAX_SERVERS} at most are read")
+            }
+            ProblemKind::SameVariables(other) => {
+                format!("{other:?} has the same variables MCP_…, so that none of the two gets them")
+            }
             ProblemKind::Unset(name) => format!("the variable {name} is not set"),
             ProblemKind::NoInput(id) => format!("the input {id} was not given"),
             ProblemKind::Unresolvable(what) => format!("${{{what}}} cannot be resolved here"),
@@ -164,7 +186,12 @@ impl Problem {
             ProblemKind::Ambiguous => "remove one, or say which with type",
             ProblemKind::Value(_) => "correct it",
             ProblemKind::UnknownKey => "remove it, or check its spelling",
-            ProblemKind::Duplicate => "remove one, or give it another name",
+            ProblemKind::Duplicate | ProblemKind::Overridden => {
+                "remove one, or give it another name"
+            }
+            ProblemKind::DuplicateKey => "remove one",
+            ProblemKind::TooMany(_) => "remove some, or put them into another file",
+            ProblemKind::SameVariables(_) => "give one of them another name",
             ProblemKind::Unset(name) => {
                 return format!("set it, or write ${{{name}:-value}} to give a default");
             }

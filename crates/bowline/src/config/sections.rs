@@ -16,6 +16,9 @@ use super::{
 /// its settings have it inside of [`NESTED`].
 pub(super) const SERVERS: &[&str] = &["mcpServers", "servers"];
 const NESTED: &str = "mcp";
+/// The key under which Claude Code keeps what is for one folder alone.
+const LOCAL: &str = "projects";
+const INPUTS: &str = "inputs";
 
 /// What a file has to say of servers.
 #[derive(Default)]
@@ -29,6 +32,8 @@ pub(super) struct Entry<'a> {
     pub(super) name: String,
     pub(super) path: String,
     pub(super) text: &'a RawValue,
+    /// Whether it is for the workspace alone.
+    pub(super) is_local: bool,
 }
 
 impl<'a> Sections<'a> {
@@ -40,15 +45,21 @@ impl<'a> Sections<'a> {
             return sections;
         };
         let mut found = sections.collect(&members, "", report);
-        if let Some(nested) = quietly(&members, NESTED) {
+        if let Some(nested) = quietly(&members, NESTED, NESTED, report) {
             found |= sections.collect(&nested, NESTED, report);
         }
-        let projects = quietly(&members, "projects");
-        if let (Some(projects), Some(workspace)) = (projects, workspace) {
+        let general = sections.entries.len();
+        if let Some(workspace) = workspace {
             let workspace = workspace.to_string_lossy();
-            if let Some(project) = quietly(&projects, &workspace) {
-                found |= sections.collect(&project, &member("projects", &workspace), report);
+            let path = member(LOCAL, &workspace);
+            let projects = quietly(&members, LOCAL, LOCAL, report);
+            let project = projects.and_then(|all| quietly(&all, &workspace, &path, report));
+            if let Some(project) = project {
+                found |= sections.collect(&project, &path, report);
             }
+        }
+        for entry in sections.entries.iter_mut().skip(general) {
+            entry.is_local = true;
         }
         if !found {
             misplaced(&members, report);
@@ -60,8 +71,20 @@ impl<'a> Sections<'a> {
     /// there were any.
     fn collect(&mut self, members: &Members<'a>, path: &str, report: &mut Report) -> bool {
         let mut found = false;
+        let known = [INPUTS].iter().chain(SERVERS);
+        let repeated: Vec<&str> = known
+            .copied()
+            .filter(|key| members.count(key) > 1)
+            .collect();
+        for key in &repeated {
+            found = true;
+            report.add(&member(path, key), ProblemKind::DuplicateKey);
+        }
         for (key, text) in &members.0 {
-            if key == "inputs" {
+            if repeated.contains(&key.as_str()) {
+                continue;
+            }
+            if key == INPUTS {
                 let value = serde_json::from_str(text.get()).unwrap_or(Value::Null);
                 self.inputs.extend(input::read(&value));
             }
@@ -76,6 +99,7 @@ impl<'a> Sections<'a> {
                     path: member(&path, &name),
                     name,
                     text,
+                    is_local: false,
                 }));
         }
         found
@@ -109,7 +133,16 @@ fn object<'a>(text: &'a RawValue, path: &str, report: &mut Report) -> Option<Mem
 }
 
 /// The members of an object that other programs may use for other things.
-fn quietly<'a>(members: &Members<'a>, key: &str) -> Option<Members<'a>> {
+fn quietly<'a>(
+    members: &Members<'a>,
+    key: &str,
+    path: &str,
+    report: &mut Report,
+) -> Option<Members<'a>> {
+    if members.count(key) > 1 {
+        report.add(path, ProblemKind::DuplicateKey);
+        return None;
+    }
     let (_, text) = members.0.iter().find(|(name, _)| name == key)?;
     serde_json::from_str(text.get()).ok()
 }
@@ -122,6 +155,11 @@ pub(super) struct Members<'a>(pub(super) Vec<(String, &'a RawValue)>);
 impl Members<'_> {
     fn has(&self, key: &str) -> bool {
         self.0.iter().any(|(name, _)| name == key)
+    }
+
+    /// How often a key stands there.
+    pub(super) fn count(&self, key: &str) -> usize {
+        self.0.iter().filter(|(name, _)| name == key).count()
     }
 }
 

@@ -1,6 +1,11 @@
 //! Where programs keep their configurations.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use super::{Problem, ProblemKind, ownership};
 
 /// A place where a configuration may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +63,36 @@ pub enum Os {
 }
 
 impl Source {
+    /// Whether there is something at this place. What cannot be looked at is
+    /// there, as far as one can tell.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+        let looked = fs::metadata(&self.path);
+        looked.map_or_else(|error| !absent.contains(&error.kind()), |_| true)
+    }
+
+    /// Says whether a project's file is the user's own: whether nobody else
+    /// owns it, or can write it or a folder above it. If it is not there, that
+    /// is asked of the folder. [`Loader::load_source`](super::Loader::load_source)
+    /// reads no other; a program that writes there, or reads it in another way,
+    /// asks before. This is looked at on Unix only.
+    ///
+    /// # Errors
+    ///
+    /// [`ProblemKind::NotOwn`].
+    pub fn vet(&self) -> Result<(), Problem> {
+        if self.scope == Scope::User {
+            return Ok(());
+        }
+        ownership::vet(&self.path).map_err(|why| Problem {
+            server: None,
+            path: String::new(),
+            position: None,
+            kind: ProblemKind::NotOwn(why),
+        })
+    }
+
     /// The folder of the project that the file belongs to, for one that
     /// belongs to a project.
     #[must_use]

@@ -38,6 +38,13 @@ impl Written {
         self.entry.get(key)
     }
 
+    /// All that stands there. Who shows an entry to people goes through all of
+    /// this, so that nothing is forgotten.
+    #[must_use]
+    pub fn entry(&self) -> &Map<String, Value> {
+        &self.entry
+    }
+
     /// The text of the file that `envFile` names, which is as much a part of
     /// the entry as what stands in `env`.
     #[must_use]

@@ -60,3 +60,31 @@ fn what_is_not_said_is_left_as_it_is() {
     let built = server.apply(builder());
     assert_eq!(format!("{built:?}"), format!("{:?}", builder()));
 }
+
+/// Everything that can be said of a server, and what it comes to.
+#[test]
+fn an_entry_that_is_written_again_is_the_same_server() {
+    let entries = [
+        r#"{"command": "x"}"#,
+        r#"{"command": "x", "args": ["a", "b"], "env": {"A": "1"}, "inherit_env": true, "cwd": "/",
+            "projects": ["one", "two"], "preset": "interactive",
+            "timeouts": {"opening_ms": 1, "probe_ms": 2, "resource_ms": 3, "tool_ms": 4,
+                "other_ms": 5, "input_ms": 6},
+            "backoff": {"min_ms": 7, "max_ms": 8}, "max_frame": "1KiB",
+            "revisions": ["2025-11-25", "2025-06-18"], "roots": ["drafts", "file:///a"]}"#,
+        r#"{"command": "x", "preset": "standard", "roots": []}"#,
+        r#"{"command": "x", "preset": "interactive"}"#,
+        r#"{"url": "https://a.test/mcp"}"#,
+        r#"{"url": "https://a.test/mcp", "type": "sse", "headers": {"X": "1"},
+            "allowPlainHttp": true}"#,
+        r#"{"httpUrl": "https://a.test/mcp", "max_frame": 1}"#,
+    ];
+    for entry in entries {
+        let first = only(read_one(entry, &[]));
+        let again = serde_json::Value::Object(first.to_entry()).to_string();
+        let second = only(read_one(&again, &[]));
+        assert_eq!(first.endpoint, second.endpoint, "{again}");
+        assert_eq!(first.projects, second.projects, "{again}");
+        assert_eq!(first.settings, second.settings, "{again}");
+    }
+}

@@ -127,3 +127,52 @@ fn what_a_project_brings_runs_in_its_folder() {
     };
     assert_eq!(server.cwd, Some(work.path("project")), "wherever one works");
 }
+
+#[test]
+fn every_link_of_a_chain_is_looked_at() {
+    let work = Work::new();
+    for folder in ["open", "safe"] {
+        fs::create_dir(work.path(folder)).expect("it can be made");
+        work.allow(folder, 0o755);
+    }
+    work.write("safe/servers.json", 0o644);
+    symlink("../safe/servers.json", work.path("open/second")).expect("a link");
+    symlink("../open/second", work.path("project/.mcp.json")).expect("a link");
+    assert_eq!(work.read("project").servers.len(), 1);
+    // Whoever can write there can make it lead elsewhere.
+    work.allow("open", 0o777);
+    check_refused(&work.read("project"), "others can write the folder");
+    work.allow("open", 0o755);
+    assert_eq!(work.read("project").servers.len(), 1);
+}
+
+#[test]
+fn links_that_lead_in_a_circle_come_to_an_end() {
+    let work = Work::new();
+    symlink(".mcp.json", work.path("project/.mcp.json")).expect("a link");
+    let file = work.read("project");
+    assert_eq!(
+        (file.servers.len(), file.problems.len()),
+        (0, 1),
+        "{file:?}"
+    );
+}
+
+#[test]
+fn a_place_for_a_new_file_is_looked_at() {
+    let work = Work::new();
+    let cwd = work.path("project/deep");
+    let sources = well_known("/nowhere".as_ref(), &cwd, Os::Linux);
+    let source = sources
+        .iter()
+        .find(|source| source.path == cwd.join("bowline.json"))
+        .expect("it is looked for");
+    assert_eq!(source.vet(), Ok(()));
+    work.allow("project/deep", 0o777);
+    assert!(source.vet().is_err());
+    assert_eq!(
+        work.read("project").problems,
+        [],
+        "what is not there is no problem"
+    );
+}

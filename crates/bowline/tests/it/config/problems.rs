@@ -233,20 +233,126 @@ fn a_bad_entry_does_not_stop_the_good_ones() {
 }
 
 #[test]
-fn of_two_entries_of_one_name_the_later_counts() {
-    let text = r#"{"servers": {"a": {"command": "1"}, "a": {"command": "2"}}}"#;
+fn of_two_entries_of_one_name_none_is_used() {
+    let one_section = r#""servers": {"a": {"command": "1"}, "a": {"command": "2"}}"#;
+    let two_sections = r#""servers": {"a": {"command": "1"}}, "mcpServers": {"a": {"url": 2}}"#;
+    let nested = r#""servers": {"a": {"command": "1"}}, "mcp": {"servers": {"a": {}}}"#;
+    let off = r#""servers": {"a": {"command": "1", "disabled": true}, "a": {"command": "2"}}"#;
+    for text in [one_section, two_sections, nested, off] {
+        let file = loader(&[]).parse(&format!("{{{text}}}"));
+        assert_eq!((file.servers.len(), file.disabled.len()), (0, 0), "{text}");
+        for problem in &file.problems {
+            assert_eq!(problem.kind, ProblemKind::Duplicate, "{text}");
+            assert_eq!(problem.severity(), Severity::Error, "{text}");
+            assert_eq!(problem.server.as_deref(), Some("a"), "{text}");
+        }
+        assert_eq!(file.problems.len(), 2, "{text}");
+    }
+}
+
+#[test]
+fn a_part_that_stands_twice_is_not_used() {
+    let server = r#"{"a": {"command": "1"}}"#;
+    let cases = [
+        (
+            format!(r#"{{"servers": {{}}, "servers": {server}}}"#),
+            "servers",
+        ),
+        (
+            format!(r#"{{"mcp": {{}}, "mcp": {{"servers": {server}}}}}"#),
+            "mcp",
+        ),
+        (
+            format!(r#"{{"mcp": {{"servers": {server}, "servers": {{}}}}}}"#),
+            "mcp.servers",
+        ),
+        (
+            r#"{"servers": {}, "inputs": [], "inputs": []}"#.to_owned(),
+            "inputs",
+        ),
+    ];
+    for (text, path) in cases {
+        let file = loader(&[]).parse(&text);
+        assert_eq!(file.servers, [], "{text}");
+        assert_eq!(file.problems.len(), 1, "{text}");
+        assert_eq!(file.problems[0].kind, ProblemKind::DuplicateKey, "{text}");
+        assert_eq!(file.problems[0].path, path);
+        assert_eq!(file.errors().count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn a_key_that_stands_twice_is_not_read() {
+    let cases = [
+        (r#"{"command": "safe", "command": "evil"}"#, "command"),
+        (r#"{"command": "x", "env": {"A": "1", "A": "2"}}"#, "env.A"),
+    ];
+    for (entry, path) in cases {
+        let file = read_one(entry, &[]);
+        assert_eq!(file.servers, [], "{entry}");
+        assert_eq!(file.problems[0].kind, ProblemKind::DuplicateKey, "{entry}");
+        assert_eq!(file.problems[0].path, format!("mcpServers.it.{path}"));
+    }
+}
+
+#[test]
+fn a_server_for_the_workspace_comes_before_one_for_all() {
+    let text = r#"{
+        "mcpServers": {"a": {"command": "general"}},
+        "projects": {"/srv/notes": {"mcpServers": {"a": {"command": "local"}}}}
+    }"#;
     let file = loader(&[]).parse(text);
-    assert_eq!(super::stdio(&file.servers[0]).command, "2");
+    assert_eq!(super::stdio(&file.servers[0]).command, "local");
     assert_eq!(file.servers.len(), 1);
-    assert_eq!(file.problems[0].kind, ProblemKind::Duplicate);
+    assert_eq!(file.problems[0].kind, ProblemKind::Overridden);
     assert_eq!(file.problems[0].severity(), Severity::Warning);
 }
 
 #[test]
-fn a_server_needs_a_name() {
-    let file = loader(&[]).parse(r#"{"servers": {"": {"command": "1"}}}"#);
-    assert_eq!(file.servers, []);
-    assert_eq!(file.errors().count(), 1);
+fn a_server_needs_a_name_that_can_be_shown() {
+    let long = "x".repeat(201);
+    let bad = [
+        "",
+        " ",
+        "a ",
+        "a\nb",
+        "a\tb",
+        "a\u{1b}[2K",
+        "a\u{9b}b",
+        "a\u{202e}b",
+        "a\u{2028}b",
+        "a\u{200b}",
+        "-a",
+        &long,
+    ];
+    for name in bad {
+        let entry = serde_json::json!({"servers": {name: {"command": "1"}}});
+        let file = loader(&[]).parse(&entry.to_string());
+        assert_eq!(file.servers, [], "{name:?}");
+        assert_eq!(file.errors().count(), 1, "{name:?}");
+        let text = file.problems[0].to_string();
+        assert!(!text.chars().any(char::is_control), "{text:?}");
+    }
+    for name in ["a", "a b", "größer", "a-b", "日本", "x; reboot"] {
+        let entry = serde_json::json!({"servers": {name: {"command": "1"}}});
+        let file = loader(&[]).parse(&entry.to_string());
+        assert_eq!(file.problems, [], "{name:?}");
+    }
+}
+
+#[test]
+fn more_servers_than_people_have_are_not_read() {
+    let servers = |count: usize| {
+        let server = |at: usize| (format!("s{at}"), serde_json::json!({"command": "x"}));
+        let servers: serde_json::Map<_, _> = (0..count).map(server).collect();
+        loader(&[]).parse(&serde_json::json!({"servers": servers}).to_string())
+    };
+    assert_eq!(servers(1_000).problems, []);
+    let file = servers(1_001);
+    assert_eq!(file.servers.len(), 1_000);
+    assert_eq!(file.problems[0].kind, ProblemKind::TooMany(1_001));
+    let said = "the file has 1001 servers, and 1000 at most are read";
+    assert!(file.problems[0].to_string().contains(said));
 }
 
 #[test]

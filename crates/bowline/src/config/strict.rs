@@ -1,0 +1,125 @@
+//! JSON in which no key may stand twice.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::report::member;
+
+/// A value, and what it says twice. Of two such keys, some programs read the
+/// first and some the last, so that people see one thing and run another.
+#[derive(Debug, PartialEq)]
+pub(super) struct Strict {
+    pub(super) value: Value,
+    /// The path of a key that stands twice, if one does.
+    pub(super) repeated: Option<String>,
+}
+
+impl Strict {
+    fn plain(value: impl Into<Value>) -> Self {
+        Self {
+            value: value.into(),
+            repeated: None,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(StrictVisitor)
+    }
+}
+
+struct StrictVisitor;
+
+impl<'de> Visitor<'de> for StrictVisitor {
+    type Value = Strict;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Strict, E> {
+        Ok(Strict::plain(Value::Null))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Strict, E> {
+        Ok(Strict::plain(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Strict, E> {
+        Ok(Strict::plain(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Strict, E> {
+        Ok(Strict::plain(value))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Strict, E> {
+        Ok(Strict::plain(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Strict, E> {
+        Ok(Strict::plain(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Strict, A::Error> {
+        let (mut items, mut repeated) = (Vec::new(), None);
+        while let Some(item) = seq.next_element::<Strict>()? {
+            let inside = item
+                .repeated
+                .map(|path| format!("[{}].{path}", items.len()));
+            repeated = repeated.or(inside);
+            items.push(item.value);
+        }
+        let value = Value::Array(items);
+        Ok(Strict { value, repeated })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Strict, A::Error> {
+        let (mut members, mut repeated) = (Map::new(), None);
+        while let Some((key, item)) = map.next_entry::<String, Strict>()? {
+            let inside = item
+                .repeated
+                .map(|path| format!("{}.{path}", member("", &key)));
+            repeated = repeated.or(inside);
+            if members.contains_key(&key) {
+                repeated = repeated.or_else(|| Some(member("", &key)));
+            }
+            members.insert(key, item.value);
+        }
+        let value = Value::Object(members);
+        Ok(Strict { value, repeated })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_stands_twice_is_found_at_any_depth() {
+        let cases = [
+            (r#"{"a": 1, "b": [{"a": 1}]}"#, None),
+            (r#"{"a": 1, "a": 1}"#, Some("a")),
+            (r#"{"b": {"a": 1, "\u0061": 2}}"#, Some("b.a")),
+            (r#"{"b": [1, {"a": 1, "a": 2}]}"#, Some("b.[1].a")),
+        ];
+        for (text, expected) in cases {
+            let strict: Strict = serde_json::from_str(text).expect("it is JSON");
+            assert_eq!(strict.repeated.as_deref(), expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_value_is_the_same(text in r#"\{("[a-c]":(1|-2|0\.5|true|null|"x"|\[1,\{\}\]|\{"y":2\}),){0,4}"z":0\}"#) {
+            let strict: Strict = serde_json::from_str(&text).expect("it is JSON");
+            let value: Value = serde_json::from_str(&text).expect("it is JSON");
+            prop_assert_eq!(strict.value, value);
+        }
+    }
+}
