@@ -13,7 +13,7 @@ use crate::{
     context::Context,
     failure::Failure,
     output::{Style, clean, short},
-    target::{Rival, Servers, Target, quoted, trust},
+    target::{Rival, Servers, Target, trust},
 };
 
 /// What is configured where.
@@ -30,6 +30,8 @@ struct Entry {
     path: Option<PathBuf>,
     /// How it is reached, for people. Unknown where it is switched off.
     way: String,
+    /// What to type to mean it.
+    typed: String,
     standing: Standing,
 }
 
@@ -53,7 +55,7 @@ impl Inventory {
         let mut entries = Vec::new();
         for (at, found) in servers.found.iter().enumerate() {
             let target = Target::Configured(Box::new(found.clone()));
-            let way = way(cx, &target);
+            let typed = target.typed();
             let standing = match servers.rival(at) {
                 Some(rival) => Standing::Hidden(rival),
                 None => match trust::standing(&cx.globals, found)? {
@@ -65,7 +67,8 @@ impl Inventory {
                 name: found.entry.name.clone(),
                 app: found.app,
                 path: Some(found.path.clone()),
-                way,
+                way: trust::way(found),
+                typed,
                 standing,
             });
         }
@@ -74,6 +77,7 @@ impl Inventory {
             app: None,
             path: Some(path.clone()),
             way: String::new(),
+            typed: String::new(),
             standing: Standing::SwitchedOff,
         }));
         entries.push(Entry {
@@ -81,6 +85,7 @@ impl Inventory {
             app: None,
             path: None,
             way: "part of this command".to_owned(),
+            typed: Target::Demo.typed(),
             standing: Standing::Effective(Target::Demo),
         });
         Ok(Self {
@@ -126,13 +131,6 @@ async fn introduce(client: Client) -> Result<String, Failure> {
         format!("{} {}, ", info.name, info.version)
     });
     Ok(clean(&format!("{name}{}", server.revision)).into_owned())
-}
-
-fn way(cx: &Context, target: &Target) -> String {
-    match target.way(&cx.globals) {
-        Ok(transport) => clean(&transport.describe()).into_owned(),
-        Err(failure) => failure.message,
-    }
 }
 
 /// For people: file by file.
@@ -199,13 +197,13 @@ impl Entry {
                     trust::Standing::Changed => "its entry has changed since you trusted it",
                     _ => "it comes with a project, and you have not trusted it",
                 };
-                let typed = clean(&quoted(&self.name)).into_owned();
+                let typed = &self.typed;
                 let advice = format!("bowline config trust {typed} shows it, and asks you");
                 let advice = paint.faint(advice);
                 format!("  {mark} {name}  {way}\n      not used: {why}\n      {advice}")
             }
             Standing::Hidden(by) => {
-                let by = format!("hidden: {} has one of this name, which counts", by.shown());
+                let by = format!("hidden: {}", by.why());
                 format!("  {} {name}  {}", paint.faint("-"), paint.faint(by))
             }
             Standing::SwitchedOff => {
@@ -227,7 +225,7 @@ impl Entry {
                         let mark = paint.text(Style::Bad, "✗");
                         let why = clean(&failure.message).replace('\n', "\n      ");
                         let advice =
-                            paint.faint(format!("bowline doctor {} finds out why", self.name));
+                            paint.faint(format!("bowline doctor {} finds out why", self.typed));
                         format!("  {mark} {name}  {state}  {way}\n      {why}\n      {advice}")
                     }
                 }
@@ -248,7 +246,7 @@ impl Entry {
             Standing::Untrusted(_) => "untrusted",
             Standing::Hidden(by) => {
                 document["hidden_by"] = match by {
-                    Rival::File(path) => json!(path),
+                    Rival::File(path) | Rival::Unread(path) => json!(path),
                     Rival::BuiltIn => json!("built in"),
                 };
                 "hidden"

@@ -108,7 +108,7 @@ async fn allowed<T>(
     if cx.talk.terminal().is_none() {
         let name = target.name();
         let why = format!("{name}: this takes more than you have allowed: {lacking}");
-        let hint = sign_in::how_to_allow(name, &lacking);
+        let hint = sign_in::how_to_allow(&target.typed(), &lacking);
         return Err(Failure::new(failure.kind, clean(&why)).hint(hint));
     }
     let signed_in = sign_in::sign_in(cx, target, &[]).await;

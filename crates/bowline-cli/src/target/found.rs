@@ -1,13 +1,16 @@
 //! The servers that configuration files name, and which of a name is meant.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
 
 use bowline::config::{
     App, Loader, Os, Problem, ProblemKind, Scope, ServerEntry, ServersFile, Severity, Source,
     well_known,
 };
 
-use super::DEMO;
+use super::{DEMO, quoted};
 use crate::{
     args::Globals,
     failure::Failure,
@@ -25,6 +28,22 @@ pub(crate) struct Found {
     pub(crate) path: PathBuf,
 }
 
+impl Found {
+    /// What to type to mean it.
+    pub(crate) fn typed(&self) -> String {
+        let options = self.options();
+        format!("{options}{}", quoted(&self.entry.name))
+    }
+
+    /// The options that it takes to find it, and a blank after them.
+    pub(crate) fn options(&self) -> String {
+        match self.app {
+            Some(_) => String::new(),
+            None => format!("--config {} ", quoted(&self.path.to_string_lossy())),
+        }
+    }
+}
+
 /// All servers that were found, in the order in which they count: the first of
 /// a name is the one that is meant.
 #[derive(Debug, Default)]
@@ -38,7 +57,12 @@ pub(crate) struct Servers {
     pub(crate) files: Vec<PathBuf>,
     /// The names that are the user's: also those of servers that are switched
     /// off, or whose entries are wrong. No project gets these.
-    own_names: Vec<(String, PathBuf)>,
+    own_names: HashMap<String, PathBuf>,
+    /// The user's files of which not all names are known. Any name may be in
+    /// them, so that no project gets one.
+    unread: Vec<PathBuf>,
+    /// What counts in the place of each that was found.
+    rivals: Vec<Option<Rival>>,
 }
 
 /// What counts in the place of a server.
@@ -48,14 +72,20 @@ pub(crate) enum Rival {
     File(PathBuf),
     /// The server that is built in.
     BuiltIn,
+    /// Perhaps a server of this file of the user's, which cannot be read.
+    Unread(PathBuf),
 }
 
 impl Rival {
-    /// What it is, for people.
-    pub(crate) fn shown(&self) -> String {
+    /// Why it counts, for people.
+    pub(crate) fn why(&self) -> String {
         match self {
-            Self::File(path) => short(path),
-            Self::BuiltIn => "what is built in".to_owned(),
+            Self::File(path) => format!("{} has one of this name, which counts", short(path)),
+            Self::BuiltIn => "what is built in has this name, and counts".to_owned(),
+            Self::Unread(path) => {
+                let file = short(path);
+                format!("your {file} cannot be read, and may have one of this name")
+            }
         }
     }
 }
@@ -64,7 +94,8 @@ impl Servers {
     /// Looks through the file that was named, or else through all the places
     /// where programs keep their servers.
     pub(crate) fn find(globals: &Globals) -> Result<Self, Failure> {
-        let loader = Loader::from_process();
+        let places = places();
+        let loader = Loader::from_process().beside(&places);
         let mut servers = Self::default();
         if let Some(path) = &globals.config {
             let file = loader
@@ -75,14 +106,14 @@ impl Servers {
                 return Err(Failure::usage(format!("--config {path}: {problem}")));
             }
             servers.add(None, None, path.clone(), file);
+            servers.settle();
             return Ok(servers);
         }
-        for source in places() {
-            if source.path.is_file() {
-                let file = loader.load_source(&source);
-                servers.add(Some(source.app), Some(source.scope), source.path, file);
-            }
+        for source in places.into_iter().filter(Source::is_there) {
+            let file = loader.load_source(&source);
+            servers.add(Some(source.app), Some(source.scope), source.path, file);
         }
+        servers.settle();
         Ok(servers)
     }
 
@@ -90,9 +121,13 @@ impl Servers {
         if scope != Some(Scope::Project) {
             let read = file.servers.iter().map(|entry| &entry.name);
             let broken = file.problems.iter().filter_map(|it| it.server.as_ref());
-            let names = read.chain(&file.disabled).chain(broken);
-            self.own_names
-                .extend(names.map(|name| (name.clone(), path.clone())));
+            for name in read.chain(&file.disabled).chain(broken) {
+                let first = self.own_names.entry(name.clone());
+                first.or_insert_with(|| path.clone());
+            }
+            if file.errors().any(|problem| problem.server.is_none()) {
+                self.unread.push(path.clone());
+            }
         }
         let found = |entry| Found {
             entry,
@@ -117,12 +152,9 @@ impl Servers {
 
     /// Those that count.
     pub(crate) fn effective(&self) -> impl Iterator<Item = &Found> {
-        let counts = |(at, _): &(usize, &Found)| self.rival(*at).is_none();
-        self.found
-            .iter()
-            .enumerate()
-            .filter(counts)
-            .map(|(_, found)| found)
+        let all = self.found.iter().zip(&self.rivals);
+        all.filter(|(_, rival)| rival.is_none())
+            .map(|(found, _)| found)
     }
 
     /// What counts in the place of the server that was found at this place, if
@@ -131,28 +163,45 @@ impl Servers {
     /// begins with one of those and a dot, since that is how their tools are
     /// named.
     pub(crate) fn rival(&self, at: usize) -> Option<Rival> {
-        let found = self.found.get(at)?;
-        let name = &found.entry.name;
-        let mut earlier = self.found.iter().take(at);
-        if let Some(other) = earlier.find(|other| other.entry.name == *name) {
-            return Some(Rival::File(other.path.clone()));
-        }
-        match found.scope {
-            Some(Scope::Project) => self.owner(name),
-            _ => None,
-        }
+        self.rivals.get(at).cloned().flatten()
     }
 
-    /// Whose this name is, if it is the user's or built in.
-    pub(crate) fn owner(&self, name: &str) -> Option<Rival> {
-        let taken = |own: &str| {
-            let rest = name.strip_prefix(own);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        if let Some((_, path)) = self.own_names.iter().find(|(own, _)| taken(own)) {
-            return Some(Rival::File(path.clone()));
+    /// What counts in the place of a server of this name, if it was found and
+    /// does not count.
+    pub(crate) fn rival_of(&self, name: &str) -> Option<Rival> {
+        let at = self.found.iter().position(|it| it.entry.name == name)?;
+        self.rival(at)
+    }
+
+    /// Finds out what counts.
+    fn settle(&mut self) {
+        let mut first: HashMap<&str, &Path> = HashMap::new();
+        let mut rivals = Vec::with_capacity(self.found.len());
+        for found in &self.found {
+            let name = found.entry.name.as_str();
+            rivals.push(match first.get(name) {
+                Some(path) => Some(Rival::File(path.to_path_buf())),
+                None if found.scope == Some(Scope::Project) => self.owner(name),
+                None => None,
+            });
+            first.entry(name).or_insert(&found.path);
         }
-        taken(DEMO).then_some(Rival::BuiltIn)
+        self.rivals = rivals;
+    }
+
+    /// Whose this name is, if it is the user's or built in, or may be.
+    pub(crate) fn owner(&self, name: &str) -> Option<Rival> {
+        let dots = name.match_indices('.').map(|(at, _)| at);
+        for end in dots.chain([name.len()]) {
+            let part = &name[..end];
+            if let Some(path) = self.own_names.get(part) {
+                return Some(Rival::File(path.clone()));
+            }
+            if part == DEMO {
+                return Some(Rival::BuiltIn);
+            }
+        }
+        self.unread.first().cloned().map(Rival::Unread)
     }
 
     /// Says which files could not be read at all: nothing of what is in them is

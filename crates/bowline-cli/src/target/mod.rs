@@ -64,7 +64,16 @@ impl Target {
                 let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
                 format!("-- {}", words.join(" "))
             }
-            target => target.name().to_owned(),
+            Self::Configured(found) => found.typed(),
+            target => quoted(target.name()),
+        }
+    }
+
+    /// The options that it takes to find it, and a blank after them.
+    pub(crate) fn options(&self) -> String {
+        match self {
+            Self::Configured(found) => found.options(),
+            _ => String::new(),
         }
     }
 

@@ -1,9 +1,14 @@
 //! Taking apart what was typed: a server, and perhaps something of it.
 
+use bowline::config::Severity;
 use clap::Args;
 
-use super::{DEMO, Servers, Target};
-use crate::{context::Context, failure::Failure};
+use super::{DEMO, Rival, Servers, Target};
+use crate::{
+    context::Context,
+    failure::Failure,
+    output::{clean, short},
+};
 
 /// A server.
 #[derive(Args, Clone, Debug)]
@@ -142,9 +147,22 @@ fn unknown(name: &str, servers: &Servers) -> Failure {
     let broken = servers
         .problems
         .iter()
-        .find(|(_, problem)| problem.path.split('.').any(|part| part == name));
+        .filter(|(_, problem)| problem.severity() == Severity::Error)
+        .find(|(_, problem)| problem.server.as_deref() == Some(name));
     if let Some((path, problem)) = broken {
-        return failure.hint(format!("{}: {problem}", path.display()));
+        let problem = problem.to_string();
+        return failure.hint(format!("{}: {}", short(path), clean(&problem)));
+    }
+    if let Some(rival) = servers.rival_of(name) {
+        let why = format!(
+            "`{name}` comes with a project, and is not used: {}",
+            rival.why()
+        );
+        let failure = Failure::usage(clean(&why));
+        return match rival {
+            Rival::Unread(path) => failure.hint(format!("correct {} first", short(&path))),
+            _ => failure,
+        };
     }
     let known = servers.effective().map(|found| found.entry.name.as_str());
     let failure = match crate::output::similar(name, known.chain([DEMO])) {

@@ -19,4 +19,6 @@ mod terminal;
 mod traffic;
 #[cfg(unix)]
 mod trust;
+#[cfg(unix)]
+mod trust_shown;
 mod web;

@@ -10,13 +10,13 @@ use crate::{
 };
 
 /// A project whose server leaves a mark when it is started.
-struct Project {
-    rig: Rig,
+pub(crate) struct Project {
+    pub(crate) rig: Rig,
 }
 
 impl Project {
     /// Beside servers of the user's own: `github`, and others that do not work.
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let rig = Rig::empty();
         rig.configure(&json!({"mcpServers": {
             "github": {"command": example("fixture")},
@@ -26,29 +26,29 @@ impl Project {
         Self { rig }
     }
 
-    fn mark(&self) -> PathBuf {
+    pub(crate) fn mark(&self) -> PathBuf {
         self.rig.home().join("started")
     }
 
     /// An entry that leaves a mark.
-    fn entry(&self) -> Value {
+    pub(crate) fn entry(&self) -> Value {
         let script = format!("touch {}; exit 3", self.mark().display());
         json!({"command": "sh", "args": ["-c", script]})
     }
 
-    fn write(&self, servers: &Value) {
+    pub(crate) fn write(&self, servers: &Value) {
         let servers = json!({"mcpServers": servers}).to_string();
         let path = self.rig.file(".mcp.json", servers);
         fs::set_permissions(path, fs::Permissions::from_mode(0o644)).expect("it is ours");
     }
 
     /// Whether it was started since this was asked last.
-    fn was_started(&self) -> bool {
+    pub(crate) fn was_started(&self) -> bool {
         fs::remove_file(self.mark()).is_ok()
     }
 
     #[track_caller]
-    fn check_refused(&self, words: &[&str], why: &str) -> Ran {
+    pub(crate) fn check_refused(&self, words: &[&str], why: &str) -> Ran {
         let ran = self.rig.run(words);
         assert!(!self.was_started(), "{words:?}: {ran:?}");
         assert_eq!(ran.code, Some(1), "{words:?}: {ran:?}");
@@ -58,20 +58,20 @@ impl Project {
     }
 
     #[track_caller]
-    fn check_started(&self, words: &[&str]) {
+    pub(crate) fn check_started(&self, words: &[&str]) {
         let ran = self.rig.run(words);
         assert!(self.was_started(), "{words:?}: {ran:?}");
     }
 
     #[track_caller]
-    fn trust(&self, name: &str) {
+    pub(crate) fn trust(&self, name: &str) {
         let ran = self.rig.run(&["config", "trust", name, "--yes"]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         assert!(!self.was_started(), "to trust is not to run");
     }
 }
 
-const NOT_TRUSTED: &str = "you have not trusted it";
+pub(crate) const NOT_TRUSTED: &str = "you have not trusted it";
 const CHANGED: &str = "has changed since you trusted it";
 
 #[test]

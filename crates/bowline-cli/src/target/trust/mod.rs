@@ -3,22 +3,23 @@
 //! Whoever wrote a project wrote the commands and the addresses in its files.
 //! They are used once a person has seen and allowed them, and only as long as
 //! the file says the same. `remembered` is what was allowed before, `shown`
-//! what a person sees before they decide.
+//! what a person sees before they decide, each thing on `one_line`.
 
+mod one_line;
 mod remembered;
 mod shown;
 
 use std::{
     collections::HashSet,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use bowline::config::Scope;
 
 pub(crate) use self::{
     remembered::{Digest, Remembered, Trusted},
-    shown::{lines, summary},
+    shown::{lines, summary, way},
 };
 use super::{Found, Target, quoted};
 use crate::{
@@ -28,19 +29,38 @@ use crate::{
     output::{clean, short},
 };
 
-/// What was allowed in this run. Clones are the same.
+/// What was allowed, in this run and before. Clones are the same.
 #[derive(Clone, Default)]
-pub(crate) struct Allowed(Arc<Mutex<HashSet<Digest>>>);
+pub(crate) struct Allowed(Arc<Mutex<Known>>);
+
+#[derive(Default)]
+struct Known {
+    digests: HashSet<Digest>,
+    /// What was allowed before, which is read once: a project may have a
+    /// thousand servers.
+    before: Option<Remembered>,
+}
 
 impl Allowed {
     fn add(&self, digest: Digest) {
-        let mut digests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        digests.insert(digest);
+        self.known().digests.insert(digest);
     }
 
-    fn has(&self, digest: &Digest) -> bool {
-        let digests = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        digests.contains(digest)
+    fn standing(&self, found: &Found) -> Result<Standing, Failure> {
+        let digest = Digest::of(found);
+        let mut known = self.known();
+        if known.digests.contains(&digest) {
+            return Ok(Standing::Trusted);
+        }
+        let before = match known.before.take() {
+            Some(before) => before,
+            None => Remembered::read()?,
+        };
+        Ok(known.before.insert(before).standing(found, &digest))
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -72,15 +92,7 @@ pub(crate) fn standing(globals: &Globals, found: &Found) -> Result<Standing, Fai
     if !is_of_project(found) || globals.trust_project {
         return Ok(Standing::Trusted);
     }
-    let digest = Digest::of(found);
-    if globals.allowed.has(&digest) {
-        return Ok(Standing::Trusted);
-    }
-    let standing = Remembered::read()?.standing(found, &digest);
-    if standing == Standing::Trusted {
-        globals.allowed.add(digest);
-    }
-    Ok(standing)
+    globals.allowed.standing(found)
 }
 
 /// Lets a target pass that may be used. This stands before every way to a

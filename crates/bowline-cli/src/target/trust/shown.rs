@@ -1,106 +1,194 @@
 //! What a person sees of a project's server before they decide.
+//!
+//! All of it comes from what is written in the file. What references come to
+//! may be a secret of the person's, and ends up in logs; and what is written is
+//! what they say yes to.
 
-use bowline::config::{Endpoint, Written};
-use serde_json::Value;
+use bowline::config::Endpoint;
+use serde_json::{Map, Value};
 
-use super::Standing;
+use super::{
+    Standing,
+    one_line::{command_line, one_line},
+};
 use crate::{
     output::{clean, short},
-    target::{Found, quoted},
+    target::Found,
 };
 
-/// The server in one line: what would be run, or connected to.
-pub(crate) fn summary(found: &Found) -> String {
+/// How many lines about variables and settings are shown. More would move the
+/// command out of sight.
+const MAX_ROWS: usize = 40;
+/// From how many lines on the command is repeated at the end.
+const MANY_ROWS: usize = 12;
+const UNKNOWN: &str = "it is of a kind that is not known here";
+/// The keys of an address, of which the first that is there counts.
+const URL: [&str; 3] = ["url", "serverUrl", "httpUrl"];
+
+/// How the server is reached: its command, or its address without the parts in
+/// which people put keys.
+pub(crate) fn way(found: &Found) -> String {
+    let entry = found.entry.written.entry();
     match &found.entry.endpoint {
-        Endpoint::Stdio(server) => {
-            let words = [&server.command].into_iter().chain(&server.args);
-            let words: Vec<_> = words.map(|word| quoted(word)).collect();
-            format!("it would run: {}", on_one_line(&words.join(" ")))
+        Endpoint::Stdio(_) => command_line(&words(entry)),
+        Endpoint::Remote(_) => {
+            let address = address(entry);
+            let address = address.split(['?', '#']).next().unwrap_or_default();
+            let scheme = address.find("://").map_or(0, |at| at + "://".len());
+            let (scheme, rest) = address.split_at(scheme);
+            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let host = host.rsplit('@').next().unwrap_or_default();
+            one_line(&format!("{scheme}{host}{path}"))
         }
-        Endpoint::Remote(server) => format!("it would connect to: {}", on_one_line(&server.url)),
-        _ => "it is of a kind that is not known here".to_owned(),
+        _ => UNKNOWN.to_owned(),
     }
 }
 
-/// All that matters of it, a line each.
+/// The server in one line: what would be run, or connected to.
+pub(crate) fn summary(found: &Found) -> String {
+    let entry = found.entry.written.entry();
+    match &found.entry.endpoint {
+        Endpoint::Stdio(_) => format!("it would run: {}", command_line(&words(entry))),
+        Endpoint::Remote(_) => format!("it would connect to: {}", one_line(address(entry))),
+        _ => UNKNOWN.to_owned(),
+    }
+}
+
+/// All that the entry says, a line each.
 pub(crate) fn lines(found: &Found, standing: Standing) -> Vec<String> {
     let (name, file) = (clean(&found.entry.name), short(&found.path));
     let mut lines = vec![format!("`{name}` comes with a project, by {file}.")];
     if standing == Standing::Changed {
         lines.push("Its entry has changed since you trusted it.".to_owned());
     }
-    let written = &found.entry.written;
+    // Each key is taken out as it is shown, and what is left is shown as it
+    // is, so that no key is forgotten: not one that is new, either.
+    let mut entry = found.entry.written.entry().clone();
+    let (mut rows, mut tables) = (Vec::new(), Vec::new());
     match &found.entry.endpoint {
         Endpoint::Stdio(server) => {
             lines.push("It would be started, with all that you may do:".to_owned());
-            let words = [&server.command].into_iter().chain(&server.args);
-            let words: Vec<_> = words.map(|word| quoted(word)).collect();
-            lines.push(row("command", &words.join(" ")));
-            if let Some(cwd) = &server.cwd {
-                lines.push(row("folder", &cwd.to_string_lossy()));
+            let words = words(&entry);
+            lines.push(row("command", &command_line(&words)));
+            lines.push(row("arguments", &(words.len() - 1).to_string()));
+            let cwd = server.cwd.as_ref().map(|cwd| cwd.to_string_lossy());
+            let cwd = entry
+                .shift_remove("cwd")
+                .map(|cwd| text(&cwd))
+                .or(cwd.map(Into::into));
+            lines.extend(cwd.map(|cwd| row("folder", &one_line(&cwd))));
+            if entry.shift_remove("inherit_env") == Some(Value::Bool(true)) {
+                rows.push(row("variables", "all of your environment (inherit_env)"));
             }
-            lines.extend(variables(written, server.env.keys()));
+            rows.extend(env_file(&mut entry, found.entry.written.env_file()));
+            entry.shift_remove("command");
+            entry.shift_remove("args");
         }
-        Endpoint::Remote(server) => {
+        _ => {
             lines.push("It would be connected to, and sent what you ask of it:".to_owned());
-            lines.push(row("address", &server.url));
-            for key in ["headers", "http_headers", "env_http_headers"] {
-                let header = |(name, value)| row("header", &format!("{name}: {value}"));
-                lines.extend(pairs(written, key).map(header));
-            }
-            if let Some(variable) = written.get("bearer_token_env_var").and_then(Value::as_str) {
-                lines.push(row("token", &format!("what ${{{variable}}} holds")));
+            lines.push(row("address", &one_line(address(&entry))));
+            if let Some(key) = URL.iter().find(|key| entry.contains_key(**key)) {
+                entry.shift_remove(*key);
             }
         }
-        _ => {}
     }
+    for (key, what, mark) in TABLES {
+        tables.extend(table(&mut entry, key, what, mark));
+    }
+    let rest = entry.iter();
+    rows.extend(rest.map(|(key, value)| row(&one_line(key), &one_line(&text(value)))));
+    rows.append(&mut tables);
+    lines.append(&mut bounded(rows, found));
     lines
 }
 
-/// The variables that a command gets: what the file says of them, and not what
-/// they hold, since that may be the person's own.
-fn variables<'a>(written: &Written, names: impl Iterator<Item = &'a String>) -> Vec<String> {
-    let named: Vec<(String, String)> = pairs(written, "env").collect();
-    let mut lines: Vec<_> = named
-        .iter()
-        .map(|(name, value)| row("variable", &format!("{name}={value}")))
-        .collect();
-    let from_file = written.env_file().unwrap_or_default();
-    for name in names.filter(|name| named.iter().all(|(known, _)| known != *name)) {
-        let sets = |line: &str| {
-            let line = line.trim_start();
-            let line = line.strip_prefix("export ").unwrap_or(line);
-            let (set, _) = line.split_once('=').unwrap_or_default();
-            set.trim() == name
-        };
-        let whence = match from_file.lines().any(sets) {
-            true => "of its file of variables",
-            false => "of your environment",
-        };
-        lines.push(row("variable", &format!("{name} ({whence})")));
+/// The keys under which there are several things of a kind, what to call one,
+/// and what stands between its name and its value.
+const TABLES: [(&str, &str, &str); 5] = [
+    ("env", "variable", "="),
+    ("headers", "header", ": "),
+    ("http_headers", "header", ": "),
+    ("env_http_headers", "header", ": what this variable holds: "),
+    ("env_vars", "variable", ""),
+];
+
+fn table(entry: &mut Map<String, Value>, key: &str, what: &str, mark: &str) -> Vec<String> {
+    let line = |(name, value): (&String, &Value)| {
+        row(what, &one_line(&format!("{name}{mark}{}", text(value))))
+    };
+    let passed_on = |name: &Value| {
+        let name = one_line(&text(name));
+        row(what, &format!("{name} (of your environment)"))
+    };
+    // What is neither is no table, and is shown as it is.
+    match entry.get(key) {
+        Some(Value::Object(_) | Value::Array(_)) => {}
+        _ => return Vec::new(),
     }
-    lines
+    match entry.shift_remove(key) {
+        Some(Value::Object(members)) => members.iter().map(line).collect(),
+        Some(Value::Array(items)) => items.iter().map(passed_on).collect(),
+        _ => Vec::new(),
+    }
 }
 
-/// The members of an object, as they are written.
-fn pairs(written: &Written, key: &str) -> impl Iterator<Item = (String, String)> {
-    let members = written.get(key).and_then(Value::as_object);
-    let pairs: Vec<_> = members
-        .into_iter()
-        .flatten()
-        .map(|(name, value)| match value.as_str() {
-            Some(text) => (name.clone(), text.to_owned()),
-            None => (name.clone(), value.to_string()),
-        })
-        .collect();
-    pairs.into_iter()
+/// The file of variables, and which it sets. What they hold is not shown: such
+/// a file is often the person's own.
+fn env_file(entry: &mut Map<String, Value>, content: Option<&str>) -> Option<String> {
+    let file = text(&entry.shift_remove("envFile")?);
+    let sets = |line: &str| {
+        let line = line.trim_start();
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        let (name, _) = line.split_once('=')?;
+        (!line.starts_with('#')).then(|| name.trim().to_owned())
+    };
+    let names = content.unwrap_or_default().lines().filter_map(sets);
+    let names: Vec<String> = names.collect();
+    let file = one_line(&file);
+    let names = one_line(&names.join(", "));
+    Some(row(
+        "variables",
+        &format!("of the file {file}, which sets {names}"),
+    ))
+}
+
+/// No more lines than can be read, and then the command once more.
+fn bounded(mut rows: Vec<String>, found: &Found) -> Vec<String> {
+    let more = rows.len().saturating_sub(MAX_ROWS);
+    rows.truncate(MAX_ROWS);
+    if more > 0 {
+        let file = short(&found.path);
+        rows.push(format!(
+            "  and {more} more, which are not shown: read {file} before you say yes"
+        ));
+    }
+    if rows.len() > MANY_ROWS {
+        rows.push(format!("Once more: {}", summary(found)));
+    }
+    rows
+}
+
+/// The command and its arguments.
+fn words(entry: &Map<String, Value>) -> Vec<String> {
+    let command = entry.get("command").map(text).unwrap_or_default();
+    let args = entry.get("args").and_then(Value::as_array);
+    let args = args.into_iter().flatten().map(text);
+    [command].into_iter().chain(args).collect()
+}
+
+fn address(entry: &Map<String, Value>) -> &str {
+    let mut urls = URL.iter().filter_map(|key| entry.get(*key)?.as_str());
+    urls.next().unwrap_or_default()
+}
+
+/// A value as it is written, strings without their quotes.
+fn text(value: &Value) -> String {
+    match value.as_str() {
+        Some(text) => text.to_owned(),
+        None => value.to_string(),
+    }
 }
 
 fn row(what: &str, text: &str) -> String {
-    format!("  {what:<9} {}", on_one_line(text))
-}
-
-/// A text that cannot pretend to be more than one line.
-fn on_one_line(text: &str) -> String {
-    clean(text).replace('\n', "\\n").replace('\t', "\\t")
+    format!("  {what:<9} {text}")
 }

@@ -11,7 +11,7 @@ use crate::{
     failure::Failure,
     output::{Style, clean, similar},
     target::{
-        Found, Servers, interruptible,
+        Found, Rival, Servers, interruptible,
         trust::{self, Remembered, Standing, Trusted},
     },
 };
@@ -137,16 +137,14 @@ fn of_project<'a>(servers: &'a Servers, name: &str) -> Result<&'a Found, Failure
         let why = format!("`{name}` is your own, by {file}: it needs no trust");
         return Err(Failure::usage(why));
     }
-    let hidden = servers
-        .found
-        .iter()
-        .enumerate()
-        .find(|(_, found)| found.entry.name == name)
-        .and_then(|(at, _)| servers.rival(at));
-    if let Some(rival) = hidden {
-        let rival = rival.shown();
-        let why = format!("`{name}` of the project is not used: {rival} has that name, and counts");
-        return Err(Failure::usage(why).hint("give one of them another name"));
+    if let Some(rival) = servers.rival_of(name) {
+        let why = rival.why();
+        let why = format!("`{name}` of the project is not used: {why}");
+        let failure = Failure::usage(clean(&why));
+        return Err(match rival {
+            Rival::Unread(path) => failure.hint(format!("correct {} first", shown(&path))),
+            _ => failure.hint("give one of them another name"),
+        });
     }
     let failure = Failure::usage(format!("no project's file here names a server `{name}`"));
     let known = servers

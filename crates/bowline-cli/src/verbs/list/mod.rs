@@ -127,10 +127,11 @@ fn typed(target: &Target, signature: &Signature<'_>) -> String {
     let words: Vec<_> = words.collect();
     let all = match target {
         Target::Demo | Target::Configured(_) => {
+            let options = target.options();
             let tool = quoted(&format!("{}.{name}", target.name()));
-            [vec![tool], words]
+            [vec![format!("{options}{tool}")], words]
         }
-        Target::Url(_) => [vec![quoted(&target.typed()), quoted(&name)], words],
+        Target::Url(_) => [vec![target.typed(), quoted(&name)], words],
         Target::Command(_) => [[vec![quoted(&name)], words].concat(), vec![target.typed()]],
     };
     all.concat().join(" ")
