@@ -7,7 +7,7 @@ use crate::{
     context::Context,
     failure::Failure,
     sign_in,
-    target::{ServerArgs, interruptible},
+    target::{ServerArgs, interruptible, trust},
 };
 
 /// Sign out: forget the tokens for a server, and have them revoked
@@ -21,6 +21,8 @@ impl Logout {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let target = self.server.target(cx)?;
         let url = sign_in::address(&target)?;
+        // Whose tokens go away is not for a project to say.
+        interruptible(trust::admit(cx, &target)).await?;
         let accounts = &cx.globals.accounts;
         let was = accounts.signed_in(url).await?.is_some();
         interruptible(accounts.sign_out(url)).await?;

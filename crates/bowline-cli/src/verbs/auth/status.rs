@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use crate::{
     context::Context,
     failure::Failure,
+    fleet,
     output::clean,
     sign_in,
-    target::{Servers, Target},
+    target::{Target, interruptible, trust},
 };
 
 /// Say where you are signed in
@@ -25,8 +26,14 @@ pub(crate) struct Status {
 impl Status {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
         let mut standings = Vec::new();
-        for target in self.targets(cx)? {
-            standings.push(Standing::of(cx, &target).await?);
+        let choice = fleet::choose(cx, &self.servers)?;
+        choice.remark(cx);
+        let is_named = !self.servers.is_empty();
+        let targets = choice.targets.iter();
+        for target in targets.filter(|it| is_named || it.address().is_some()) {
+            sign_in::address(target)?;
+            interruptible(trust::admit(cx, target)).await?;
+            standings.push(Standing::of(cx, target).await?);
         }
         if standings.is_empty() && !cx.json() {
             cx.output
@@ -35,17 +42,6 @@ impl Status {
                 .remark("`bowline auth status URL` asks about one that is not.");
         }
         print(cx, &standings)
-    }
-
-    fn targets(&self, cx: &Context) -> Result<Vec<Target>, Failure> {
-        if self.servers.is_empty() {
-            let servers = Servers::find(&cx.globals)?;
-            let all = servers
-                .effective()
-                .map(|found| Target::Configured(Box::new(found.clone())));
-            return Ok(all.filter(|target| target.address().is_some()).collect());
-        }
-        Target::named(&self.servers, cx)
     }
 }
 
