@@ -20,5 +20,7 @@ mod traffic;
 #[cfg(unix)]
 mod trust;
 #[cfg(unix)]
+mod trust_hostile;
+#[cfg(unix)]
 mod trust_shown;
 mod web;

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     context::Context,
     failure::Failure,
-    target::{DEMO, Servers, trust},
+    target::{DEMO, Servers, quoted, trust},
 };
 
 /// Add a server
@@ -53,8 +53,9 @@ impl Add {
     pub(super) fn run(self, cx: &Context) -> Result<(), Failure> {
         check_name(&self.name)?;
         let entry = self.entry(cx)?;
-        let path = self.place.path(cx)?;
-        let mut file = ConfigFile::open(&path)?;
+        let spot = self.place.spot(cx)?;
+        let path = spot.path.clone();
+        let mut file = ConfigFile::open(&spot)?;
         let replaces = file.has(&self.name);
         if replaces && !self.force {
             let (name, path) = (&self.name, shown(&path));
@@ -65,7 +66,9 @@ impl Add {
         }
         file.insert(&self.name, &entry.text())?;
         file.save()?;
-        self.trust(cx, &path)?;
+        if spot.is_of_project() {
+            self.trust(cx, &path, &entry)?;
+        }
         let (name, file) = (&self.name, shown(&path));
         if cx.json() {
             let entry = entry.value();
@@ -77,7 +80,13 @@ impl Add {
         cx.output.line(format!("{verb} {name} in {file}"))?;
         warn(cx, &entry);
         self.shadowed(cx, &path);
-        cx.output.remark(format!("try: bowline list {name}"));
+        let options = match &cx.globals.config {
+            Some(path) => format!("--config {} ", quoted(&path.to_string_lossy())),
+            None => String::new(),
+        };
+        let typed = quoted(name);
+        cx.output
+            .remark(format!("try: bowline list {options}{typed}"));
         Ok(())
     }
 
@@ -89,8 +98,9 @@ impl Add {
                 return Err(Failure::usage(format!("`{url}` is not an address"))
                     .hint("an address begins with http:// or https://")
                     .hint(format!(
-                        "for a command: bowline config add {} -- {url}",
-                        self.name
+                        "for a command: bowline config add {} -- {}",
+                        quoted(&self.name),
+                        quoted(url)
                     )));
             }
             if !self.env.is_empty() || self.cwd.is_some() {
@@ -117,14 +127,18 @@ impl Add {
         Ok(entry)
     }
 
-    /// What somebody has typed themselves, they need not be asked about.
-    fn trust(&self, cx: &Context, path: &Path) -> Result<(), Failure> {
+    /// What somebody has typed themselves, they need not be asked about. But
+    /// that must be what is read, and not something else of that name.
+    fn trust(&self, cx: &Context, path: &Path, entry: &Entry) -> Result<(), Failure> {
         let servers = Servers::find(&cx.globals)?;
-        match servers.get(&self.name) {
-            Some(found) if found.path == path && trust::is_of_project(found) => {
-                trust::remember(cx, found)
-            }
-            _ => Ok(()),
+        let Some(found) = servers.get(&self.name) else {
+            return Ok(());
+        };
+        let read = Value::Object(found.entry.written.entry().clone());
+        let is_typed = read == entry.value() && found.entry.written.env_file().is_none();
+        match found.path == path && trust::is_of_project(found) && is_typed {
+            true => trust::remember(cx, found),
+            false => Ok(()),
         }
     }
 

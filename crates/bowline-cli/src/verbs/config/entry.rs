@@ -1,39 +1,32 @@
 //! What is written of a server into a configuration.
 
-use std::time::Duration;
-
-use bowline::{
-    config::{Endpoint, RemoteKind, ServerEntry},
-    proto::client::Timeouts,
-};
-use serde_json::{Value, json};
-
-use crate::failure::Failure;
+use bowline::config::ServerEntry;
+use serde_json::Value;
 
 /// An entry: its keys in the order in which people write them.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Entry {
-    keys: Vec<(&'static str, Value)>,
+    keys: Vec<(String, Value)>,
 }
 
 impl Entry {
-    pub(super) fn set(&mut self, key: &'static str, value: impl Into<Value>) {
+    pub(super) fn set(&mut self, key: &str, value: impl Into<Value>) {
         let value = value.into();
         let is_empty = value.as_array().is_some_and(Vec::is_empty)
             || value.as_object().is_some_and(serde_json::Map::is_empty);
         if !is_empty {
-            self.keys.push((key, value));
+            self.keys.push((key.to_owned(), value));
         }
     }
 
     /// The entry as JSON, a key to a line.
     pub(super) fn text(&self) -> String {
-        let line = |(key, value): &(&str, Value)| {
+        let line = |(key, value): &(String, Value)| {
             let value = match value {
                 Value::Object(_) => indented(value),
                 other => spaced(other),
             };
-            format!("  {}: {value}", Value::from(*key))
+            format!("  {}: {value}", Value::from(key.as_str()))
         };
         let lines: Vec<String> = self.keys.iter().map(line).collect();
         format!("{{\n{}\n}}", lines.join(",\n"))
@@ -41,10 +34,7 @@ impl Entry {
 
     /// The same as one value.
     pub(super) fn value(&self) -> Value {
-        let members = self.keys.iter().cloned();
-        members
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect()
+        self.keys.iter().cloned().collect()
     }
 
     /// The variables and headers whose values stand here as they are, and may
@@ -54,12 +44,12 @@ impl Entry {
         for (key, value) in &self.keys {
             for (name, value) in value.as_object().into_iter().flatten() {
                 let is_text = value.as_str().is_some_and(|text| !text.contains("${"));
-                if matches!(*key, "env" | "headers") && is_text {
+                if matches!(key.as_str(), "env" | "headers") && is_text {
                     literals.push(name.clone());
                 }
             }
             let has_query = value.as_str().is_some_and(|url| url.contains(['?', '@']));
-            if *key == "url" && has_query {
+            if key == "url" && has_query {
                 literals.push("the url".to_owned());
             }
         }
@@ -69,7 +59,7 @@ impl Entry {
     /// The server, in few words.
     pub(super) fn summary(&self) -> String {
         let get = |wanted: &str| {
-            let found = self.keys.iter().find(|(key, _)| *key == wanted);
+            let found = self.keys.iter().find(|(key, _)| key == wanted);
             found.map(|(_, value)| value)
         };
         if let Some(url) = get("url").and_then(Value::as_str) {
@@ -83,46 +73,11 @@ impl Entry {
     }
 
     /// What another program's entry says, in Bowline's words.
-    pub(super) fn of(server: &ServerEntry) -> Result<Self, Failure> {
-        let mut entry = Self::default();
-        match &server.endpoint {
-            Endpoint::Stdio(stdio) => {
-                entry.set("command", stdio.command.as_str());
-                entry.set("args", stdio.args.clone());
-                entry.set("env", json!(stdio.env));
-                if let Some(cwd) = &stdio.cwd {
-                    entry.set("cwd", cwd.to_string_lossy());
-                }
-            }
-            Endpoint::Remote(remote) => {
-                match remote.kind {
-                    RemoteKind::Sse => entry.set("type", "sse"),
-                    RemoteKind::Streamable => entry.set("type", "http"),
-                    _ => {}
-                }
-                entry.set("url", remote.url.as_str());
-                entry.set("headers", json!(remote.headers));
-            }
-            _ => return Err(Failure::usage("this kind of server is not known here")),
+    pub(super) fn of(server: &ServerEntry) -> Self {
+        Self {
+            keys: server.to_entry().into_iter().collect(),
         }
-        entry.set("timeouts", timeouts(server.settings.timeouts.as_ref()));
-        Ok(entry)
     }
-}
-
-/// The times that are not the usual ones.
-fn timeouts(timeouts: Option<&Timeouts>) -> Value {
-    let standard = Timeouts::standard();
-    let given = timeouts.unwrap_or(&standard);
-    let rows = [
-        ("opening_ms", given.opening, standard.opening),
-        ("tool_ms", given.tool, standard.tool),
-    ];
-    let changed = rows.into_iter().filter(|(_, given, usual)| given != usual);
-    let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    changed
-        .map(|(key, given, _)| (key.to_owned(), Value::from(ms(given))))
-        .collect()
 }
 
 /// An object with a member to a line, one level in.

@@ -8,18 +8,21 @@ use std::{
 
 use bowline::config::Document;
 
-use super::place::shown;
+use super::place::{Spot, shown};
 use crate::failure::Failure;
 
 /// A file that is to be changed.
 pub(super) struct ConfigFile {
     path: PathBuf,
+    of_project: bool,
     pub(super) document: Document,
 }
 
 impl ConfigFile {
     /// Reads a file, which need not be there.
-    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn open(spot: &Spot) -> Result<Self, Failure> {
+        let path = spot.path.as_path();
+        check_place(spot)?;
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -31,6 +34,7 @@ impl ConfigFile {
         })?;
         Ok(Self {
             path: path.to_owned(),
+            of_project: spot.is_of_project(),
             document,
         })
     }
@@ -49,14 +53,40 @@ impl ConfigFile {
 
     /// Writes it, so that a reader sees the old text or the new one.
     pub(super) fn save(&self) -> Result<(), Failure> {
-        write(&self.path, self.document.as_str())
+        let path = match self.of_project {
+            // What is there is replaced, whatever it has become meanwhile.
+            true => self.path.clone(),
+            // Where the file is a link, what it leads to is changed: people
+            // keep their files in other places.
+            false => fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone()),
+        };
+        write(&path, self.document.as_str())
             .map_err(|error| Failure::usage(format!("{}: {error}", shown(&self.path))))
     }
 }
 
+/// Refuses to change a project's file that others could have put there: a link,
+/// which may lead to any file of the user's, or one in a folder of others.
+fn check_place(spot: &Spot) -> Result<(), Failure> {
+    let Some(source) = spot.source.as_ref().filter(|_| spot.is_of_project()) else {
+        return Ok(());
+    };
+    let path = shown(&spot.path);
+    let by_name = "nothing was changed; --config FILE changes a file by its name";
+    source
+        .vet()
+        .map_err(|problem| Failure::usage(format!("{path}: {problem}")).hint(by_name))?;
+    match fs::symlink_metadata(&spot.path) {
+        Ok(about) if about.is_symlink() => {
+            let why = format!("{path} is a link, and may lead out of the project");
+            Err(Failure::usage(why).hint(by_name))
+        }
+        Ok(about) if !about.is_file() => Err(Failure::usage(format!("{path} is not a file"))),
+        _ => Ok(()),
+    }
+}
+
 fn write(path: &Path, text: &str) -> io::Result<()> {
-    // Where the file is a link, what it leads to is changed.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
@@ -64,7 +94,9 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = folder.join(format!(".{name}.{}", std::process::id()));
-    let written = fill(&beside, &path, text).and_then(|()| fs::rename(&beside, &path));
+    // Left behind by a command that was ended, or put there by others.
+    let _ = fs::remove_file(&beside);
+    let written = fill(&beside, path, text).and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
         // What could not be put in its place is in nobody's way.
         let _ = fs::remove_file(&beside);
@@ -75,12 +107,12 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 /// Writes the text beside the file, for those who may read the file.
 fn fill(beside: &Path, path: &Path, text: &str) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     // Configurations hold keys: a new file is for its owner alone.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(beside)?;
-    if let Ok(before) = fs::metadata(path) {
+    if let Ok(before) = fs::symlink_metadata(path) {
         file.set_permissions(before.permissions())?;
     }
     file.write_all(text.as_bytes())?;

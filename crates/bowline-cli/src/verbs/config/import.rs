@@ -81,8 +81,8 @@ struct Copy {
 #[derive(Default)]
 struct Found {
     copies: Vec<Copy>,
-    /// Names that are in the file already.
-    known: Vec<(String, App)>,
+    /// Names that are taken, and why.
+    known: Vec<(String, App, String)>,
     /// What comes with a project, and nobody has said yes to.
     left_out: Vec<target::Found>,
     problems: Vec<(Source, Problem)>,
@@ -91,8 +91,9 @@ struct Found {
 
 impl Import {
     pub(super) async fn run(self, cx: &Context) -> Result<(), Failure> {
-        let path = self.place.path(cx)?;
-        let mut file = ConfigFile::open(&path)?;
+        let spot = self.place.spot(cx)?;
+        let mut file = ConfigFile::open(&spot)?;
+        let path = spot.path;
         let mut found = self.find(cx, &file)?;
         if !self.dry_run {
             target::interruptible(self.ask(cx, &mut found)).await?;
@@ -115,6 +116,9 @@ impl Import {
     }
 
     /// Asks about what comes with projects, and leaves out what nobody wants.
+    ///
+    /// That a server is trusted is no answer: that is for one command, or as
+    /// long as the project's file says the same. A copy is for good.
     async fn ask(&self, cx: &Context, found: &mut Found) -> Result<(), Failure> {
         let mut wanted = Vec::new();
         for copy in std::mem::take(&mut found.copies) {
@@ -122,12 +126,10 @@ impl Import {
                 wanted.push(copy);
                 continue;
             };
-            let standing = trust::standing(&cx.globals, theirs)?;
             let question = "Copy it into your own file, where it counts as yours?";
             let yes = self.yes
-                || standing == Standing::Trusted
                 || cx.talk.terminal().is_some()
-                    && trust::ask(cx, theirs, standing, question).await?;
+                    && trust::ask(cx, theirs, Standing::Unknown, question).await?;
             match yes {
                 true => wanted.push(copy),
                 false => found.left_out.extend(copy.of_project),
@@ -149,8 +151,11 @@ impl Import {
                 continue;
             }
             found.files += 1;
-            // What cannot be read is reported by the loader.
-            let text = fs::read_to_string(&source.path).unwrap_or_default();
+            // What cannot be read, or is not to be, is reported by the loader.
+            let text = match source.vet() {
+                Ok(()) => fs::read_to_string(&source.path).unwrap_or_default(),
+                Err(_) => String::new(),
+            };
             let read = loader(&text).load_source(&source);
             for server in read.servers {
                 let of_project = (source.scope == Scope::Project).then(|| target::Found {
@@ -161,12 +166,15 @@ impl Import {
                 });
                 let name = server.name.clone();
                 // What a project cannot have by its own file, it cannot have by a copy.
-                let taken = of_project.is_some() && servers.owner(&name).is_some();
-                if taken || file.has(&name) {
-                    found.known.push((name, source.app));
+                let owner = of_project.as_ref().and_then(|_| servers.owner(&name));
+                if file.has(&name) {
+                    let why = "there is one already".to_owned();
+                    found.known.push((name, source.app, why));
+                } else if let Some(owner) = owner {
+                    found.known.push((name, source.app, owner.why()));
                 } else if !found.copies.iter().any(|copy| copy.name == name) {
                     found.copies.push(Copy {
-                        entry: Entry::of(&server)?,
+                        entry: Entry::of(&server),
                         app: source.app,
                         name,
                         of_project,
@@ -190,11 +198,20 @@ impl Import {
             let (name, rest) = (clean(&copy.name), clean(&rest));
             let verb = paint.text(Style::Good, verb);
             cx.output.line(format!("{verb} {name} ({rest})"))?;
-            if let (true, Some(theirs)) = (self.dry_run, &copy.of_project) {
-                let what = trust::summary(theirs);
-                cx.output.line(format!(
-                    "  after asking, since it comes with a project; {what}"
-                ))?;
+            match (self.dry_run, &copy.of_project) {
+                (true, Some(theirs)) => {
+                    let what = trust::summary(theirs);
+                    cx.output.line(format!(
+                        "  after asking, since it comes with a project; {what}"
+                    ))?;
+                }
+                // Who said yes in a terminal has just seen it.
+                (false, Some(theirs)) if self.yes => {
+                    for line in trust::lines(theirs, Standing::Unknown) {
+                        cx.output.remark(line);
+                    }
+                }
+                _ => {}
             }
         }
         remark_skipped(cx, found);
@@ -246,7 +263,8 @@ impl Import {
         let left_out =
             left_out.map(|theirs| json!({"name": theirs.entry.name, "path": theirs.path}));
         let known = found.known.iter();
-        let known = known.map(|(name, app)| json!({"name": name, "from": app.name()}));
+        let known =
+            known.map(|(name, app, why)| json!({"name": name, "from": app.name(), "why": why}));
         let problems = found
             .problems
             .iter()
@@ -271,16 +289,15 @@ fn remark_skipped(cx: &Context, found: &Found) {
             "left out {name}, since {file} comes with a project (--yes copies it)\n  {what}"
         ));
     }
-    for (name, app) in &found.known {
+    for (name, app, why) in &found.known {
         let name = clean(name);
-        cx.output.remark(format!(
-            "skipped {name} of {}: there is one already",
-            app.name()
-        ));
+        cx.output
+            .remark(format!("skipped {name} of {}: {why}", app.name()));
     }
     for (source, problem) in &found.problems {
+        let problem = problem.to_string();
         cx.output
-            .remark(format!("{}: {problem}", shown(&source.path)));
+            .remark(format!("{}: {}", shown(&source.path), clean(&problem)));
     }
 }
 

@@ -18,11 +18,39 @@ pub(super) struct Place {
     user: bool,
 }
 
+/// A file of Bowline's, which need not be there.
+#[derive(Clone, Debug)]
+pub(super) struct Spot {
+    pub(super) path: PathBuf,
+    /// The place that it is at; none for a file that was named.
+    pub(super) source: Option<Source>,
+}
+
+impl Spot {
+    /// Whether it belongs to a project.
+    pub(super) fn is_of_project(&self) -> bool {
+        let source = self.source.as_ref();
+        source.is_some_and(|source| source.scope == Scope::Project)
+    }
+}
+
+impl From<Source> for Spot {
+    fn from(source: Source) -> Self {
+        Self {
+            path: source.path.clone(),
+            source: Some(source),
+        }
+    }
+}
+
 impl Place {
     /// The file that is meant, which need not be there.
-    pub(super) fn path(&self, cx: &Context) -> Result<PathBuf, Failure> {
+    pub(super) fn spot(&self, cx: &Context) -> Result<Spot, Failure> {
         if let Some(path) = &cx.globals.config {
-            return Ok(path.clone());
+            return Ok(Spot {
+                path: path.clone(),
+                source: None,
+            });
         }
         let scope = if self.project {
             Scope::Project
@@ -30,7 +58,7 @@ impl Place {
             Scope::User
         };
         let own = own()?.into_iter().find(|source| source.scope == scope);
-        own.map(|source| source.path)
+        own.map(Spot::from)
             .ok_or_else(|| Failure::usage("there is no place for a file"))
     }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{
     file::ConfigFile,
-    place::{self, Place, shown},
+    place::{self, Place, Spot, shown},
 };
 use crate::{context::Context, failure::Failure, output::similar, target::Servers};
 
@@ -20,17 +20,15 @@ pub(crate) struct Remove {
 
 impl Remove {
     pub(super) fn run(self, cx: &Context) -> Result<(), Failure> {
-        let paths = match self.place.is_said(cx) {
-            true => vec![self.place.path(cx)?],
+        let spots = match self.place.is_said(cx) {
+            true => vec![self.place.spot(cx)?],
             // The one that counts is the one that goes.
-            false => place::own()?
-                .into_iter()
-                .map(|source| source.path)
-                .collect(),
+            false => place::own()?.into_iter().map(Spot::from).collect(),
         };
         let mut known = Vec::new();
-        for path in paths.into_iter().filter(|path| path.is_file()) {
-            let mut file = ConfigFile::open(&path)?;
+        for spot in spots.into_iter().filter(|spot| spot.path.is_file()) {
+            let mut file = ConfigFile::open(&spot)?;
+            let path = spot.path;
             known.extend(file.document.names().to_vec());
             let removed = file.document.remove(&self.name);
             let removed = removed
