@@ -51,12 +51,12 @@ fn everything_that_an_entry_says_is_shown() {
         "variable  B=${HOME}\n",
         "variables of the file theirs.env, which sets FROM_FILE\n",
         "variables all of your environment (inherit_env)\n",
-        "roots     [\"/home\",\"~/x\"]\n",
-        "timeouts  {\"tool_ms\":1234}\n",
-        "max_frame 64MiB\n",
-        "revisions [\"2025-11-25\"]\n",
-        "projects  [\"that one\"]\n",
-        "something new\n",
+        "setting   roots: [\"/home\",\"~/x\"]\n",
+        "setting   timeouts: {\"tool_ms\":1234}\n",
+        "setting   max_frame: 64MiB\n",
+        "setting   revisions: [\"2025-11-25\"]\n",
+        "setting   projects: [\"that one\"]\n",
+        "setting   something: new\n",
     ];
     check(&settings, &expected);
     let remote = json!({
@@ -67,8 +67,9 @@ fn everything_that_an_entry_says_is_shown() {
     });
     let expected = [
         "address   http://example.com/mcp?key=${HOME}\n",
+        "host      example.com\n",
         "header    X: ${HOME}\n",
-        "allowPlainHttp true\n",
+        "setting   allowPlainHttp: true\n",
     ];
     check(&remote, &expected);
     assert!(!shown(&settings).contains("hidden"), "values of the file");
@@ -133,6 +134,19 @@ fn padding_hides_nothing() {
     assert!(text.contains("harmless evil\n"), "{text}");
     assert!(text.contains("arguments 5001\n"), "{text}");
     assert!(text.len() < 3000, "{text}");
+}
+
+#[test]
+fn an_address_cannot_hide_its_host() {
+    let (head, tail) = ("good.test/".repeat(20), "/good.test".repeat(20));
+    let head = head.replace('/', "-");
+    let text = shown(&json!({"url": format!("https://{head}@evil.test{tail}")}));
+    assert!(text.contains("host      evil.test\n"), "{text}");
+    let text = shown(&json!({"url": "https://evil.test", "address": "https://good.test"}));
+    assert!(
+        text.contains("setting   address: https://good.test\n"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -32,12 +32,8 @@ pub(crate) fn way(found: &Found) -> String {
     match &found.entry.endpoint {
         Endpoint::Stdio(_) => command_line(&words(entry)),
         Endpoint::Remote(_) => {
-            let address = address(entry);
-            let address = address.split(['?', '#']).next().unwrap_or_default();
-            let scheme = address.find("://").map_or(0, |at| at + "://".len());
-            let (scheme, rest) = address.split_at(scheme);
-            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            let host = host.rsplit('@').next().unwrap_or_default();
+            let (scheme, host, path) = parts(address(entry));
+            let path = path.split(['?', '#']).next().unwrap_or_default();
             one_line(&format!("{scheme}{host}{path}"))
         }
         _ => UNKNOWN.to_owned(),
@@ -49,7 +45,16 @@ pub(crate) fn summary(found: &Found) -> String {
     let entry = found.entry.written.entry();
     match &found.entry.endpoint {
         Endpoint::Stdio(_) => format!("it would run: {}", command_line(&words(entry))),
-        Endpoint::Remote(_) => format!("it would connect to: {}", one_line(address(entry))),
+        Endpoint::Remote(_) => {
+            let address = address(entry);
+            let (scheme, host, path) = parts(address);
+            let shown = one_line(address);
+            // What stands before it, or how long it is, hides no host.
+            match shown.starts_with(&format!("{scheme}{host}{path}")) {
+                true => format!("it would connect to: {shown}"),
+                false => format!("it would connect to {}: {shown}", one_line(host)),
+            }
+        }
         _ => UNKNOWN.to_owned(),
     }
 }
@@ -62,7 +67,8 @@ pub(crate) fn lines(found: &Found, standing: Standing) -> Vec<String> {
         lines.push("Its entry has changed since you trusted it.".to_owned());
     }
     // Each key is taken out as it is shown, and what is left is shown as it
-    // is, so that no key is forgotten: not one that is new, either.
+    // is, so that no key is forgotten: not one that is new, either. It is
+    // called a setting, so that none can pass for one of ours.
     let mut entry = found.entry.written.entry().clone();
     let (mut rows, mut tables) = (Vec::new(), Vec::new());
     match &found.entry.endpoint {
@@ -87,6 +93,8 @@ pub(crate) fn lines(found: &Found, standing: Standing) -> Vec<String> {
         _ => {
             lines.push("It would be connected to, and sent what you ask of it:".to_owned());
             lines.push(row("address", &one_line(address(&entry))));
+            let (_, host, _) = parts(address(&entry));
+            lines.push(row("host", &one_line(host)));
             if let Some(key) = URL.iter().find(|key| entry.contains_key(**key)) {
                 entry.shift_remove(*key);
             }
@@ -96,7 +104,10 @@ pub(crate) fn lines(found: &Found, standing: Standing) -> Vec<String> {
         tables.extend(table(&mut entry, key, what, mark));
     }
     let rest = entry.iter();
-    rows.extend(rest.map(|(key, value)| row(&one_line(key), &one_line(&text(value)))));
+    rows.extend(rest.map(|(key, value)| {
+        let (key, value) = (one_line(key), one_line(&text(value)));
+        row("setting", &format!("{key}: {value}"))
+    }));
     rows.append(&mut tables);
     lines.append(&mut bounded(rows, found));
     lines
@@ -181,6 +192,18 @@ fn address(entry: &Map<String, Value>) -> &str {
     urls.next().unwrap_or_default()
 }
 
+/// An address in three: up to its host, without who asks; its host and port;
+/// and the rest. Programs take `\` for `/` there, and any number of these.
+fn parts(address: &str) -> (&str, &str, &str) {
+    let scheme = address.find("://").map_or(0, |at| at + "://".len());
+    let (scheme, rest) = address.split_at(scheme);
+    let rest = rest.trim_start_matches(['/', '\\']);
+    let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    (scheme, host, path)
+}
+
 /// A value as it is written, strings without their quotes.
 fn text(value: &Value) -> String {
     match value.as_str() {
@@ -191,4 +214,27 @@ fn text(value: &Value) -> String {
 
 fn row(what: &str, text: &str) -> String {
     format!("  {what:<9} {text}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parts;
+
+    #[test]
+    fn the_host_is_the_one_that_is_connected_to() {
+        let cases = [
+            ("https://a.test/mcp?x@y", "a.test"),
+            ("https://a.test:80", "a.test:80"),
+            ("https://good.test@a.test/good.test", "a.test"),
+            (r"https://a.test\@good.test/", "a.test"),
+            ("https://a.test?@good.test/", "a.test"),
+            ("https://a.test#@good.test/", "a.test"),
+            (r"https://\a.test/good.test", "a.test"),
+            ("https://${HOST}/mcp", "${HOST}"),
+            ("${URL}", "${URL}"),
+        ];
+        for (address, host) in cases {
+            assert_eq!(parts(address).1, host, "{address}");
+        }
+    }
 }
