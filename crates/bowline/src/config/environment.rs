@@ -47,6 +47,11 @@ impl Environment {
         self.variables.insert(name.into(), value.into());
     }
 
+    /// Whether there are variables whose names begin with `prefix`.
+    pub(super) fn has_any(&self, prefix: &str) -> bool {
+        self.below(prefix).next().is_some()
+    }
+
     /// The variables whose names begin with `prefix`, without it, and their
     /// values.
     pub(super) fn below<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {

@@ -12,7 +12,7 @@ use super::{
     expand::Expander,
     input::{AskFn, Inputs},
     paths::Paths,
-    precedence::Prefixes,
+    precedence::{self, Prefixes},
     twelve_factor,
 };
 
@@ -192,6 +192,10 @@ impl Loader {
     /// does not count.
     #[must_use]
     pub fn beside<'a>(mut self, sources: impl IntoIterator<Item = &'a Source>) -> Self {
+        // Where there are no such variables, nobody can get the wrong one.
+        if !self.environment.has_any(precedence::ALL) {
+            return self;
+        }
         let of_user = |source: &&Source| source.scope == Scope::User;
         for source in sources.into_iter().filter(of_user) {
             // What cannot be read is reported when it is read itself.

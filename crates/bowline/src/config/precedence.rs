@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Environment;
 
 /// What the names of these variables begin with.
-const ALL: &str = "MCP_";
+pub(super) const ALL: &str = "MCP_";
 
 /// The user's servers, as the names of variables see them.
 #[derive(Clone, Debug, Default)]
