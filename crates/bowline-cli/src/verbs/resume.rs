@@ -25,7 +25,10 @@ Examples:
   bowline resume brave-otter-12 --discard        forget the call
 
 What stands behind the name answers what the call has asked. What it may ask
-afterwards is answered with --answer FIELD=VALUE, as with `bowline call`.")]
+afterwards is answered with --answer FIELD=VALUE, as with `bowline call`.
+
+A call goes on at the server that it was made to, started in the same folder. If
+the entry of that server has changed since, nothing is sent.")]
 pub(crate) struct Resume {
     /// The call, as it was named when it was parked
     id: Option<String>,
@@ -57,7 +60,7 @@ impl Resume {
         let questions = parked.continuation.questions();
         let answers = talk::aim(&self.answers, questions, |key| parked.is_open(key))
             .map_err(|failure| failure.hint(format!("go on with: {}", parked.command_line())))?;
-        let cx = &context(cx, &parked, answers);
+        let cx = &context(cx, &parked, answers)?;
         let target = parked.target(cx)?;
         let tool = parked.tool.clone();
         let server = parked.name.clone();
@@ -72,7 +75,7 @@ impl Resume {
 }
 
 /// The world as it was when the call was parked, with the answers of now.
-fn context(cx: &Context, parked: &Parked, answers: Vec<talk::Answers>) -> Context {
+fn context(cx: &Context, parked: &Parked, answers: Vec<talk::Answers>) -> Result<Context, Failure> {
     let mut globals = cx.globals.clone();
     globals.record = globals.record.as_deref().map(absolute);
     globals.talk.root = globals
@@ -86,9 +89,8 @@ fn context(cx: &Context, parked: &Parked, answers: Vec<talk::Answers>) -> Contex
     let own = |path: &PathBuf| !target::is_projects_file(path, parked.folder());
     globals.config = parked.config().filter(own).or(globals.config);
     globals.protocol = parked.revision().or(globals.protocol);
-    // Where the folder is gone, the server may still be found.
-    let _ = std::env::set_current_dir(parked.folder());
-    cx.with_globals(globals)
+    parked.enter_folder()?;
+    Ok(cx.with_globals(globals))
 }
 
 fn absolute(path: &Path) -> PathBuf {

@@ -373,7 +373,8 @@ fn a_call_that_was_parked_goes_on_with_what_was_trusted() {
     let parked = project.rig.run(&["call", "theirs.in_turn", "--json"]);
     let id = parked.json()["parked"].as_str().expect("an id").to_owned();
     project.write(&json!({"theirs": project.entry()}));
-    project.check_refused(&["resume", &id], CHANGED);
+    let why = "is not the server that the call was made to";
+    project.check_refused(&["resume", &id], why);
     project.write(&json!({"theirs": {"command": example("talker")}}));
     let ran = project.rig.run(&["resume", &id, "row=1"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");

@@ -7,7 +7,8 @@ mod name;
 mod shelf;
 
 use std::{
-    path::PathBuf,
+    io::ErrorKind,
+    path::{Path, PathBuf},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -23,7 +24,8 @@ use super::question;
 use crate::{
     context::Context,
     failure::Failure,
-    target::{Servers, Target},
+    output::clean,
+    target::{Found, Servers, Target, trust::Digest},
 };
 
 /// A call that waits.
@@ -55,6 +57,9 @@ enum Place {
     Configured {
         name: String,
         config: PathBuf,
+        /// What its entry said. Without it, no entry is the same.
+        #[serde(default)]
+        digest: Option<Digest>,
     },
     Url {
         url: String,
@@ -110,11 +115,37 @@ impl Parked {
     }
 
     /// The folder in which the command was run.
-    pub(crate) fn folder(&self) -> &PathBuf {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The server that the call was made to.
+    /// Goes to the folder in which the command was run: a server that is
+    /// started elsewhere is another one. What is not started here is the same
+    /// from everywhere.
+    pub(crate) fn enter_folder(&self) -> Result<(), Failure> {
+        let Err(error) = std::env::set_current_dir(&self.folder) else {
+            return Ok(());
+        };
+        if let Place::Demo | Place::Url { .. } = self.server {
+            return Ok(());
+        }
+        let folder = self.folder.display();
+        let why = match error.kind() {
+            ErrorKind::NotFound => "is not there any more".to_owned(),
+            _ => format!("cannot be entered: {error}"),
+        };
+        let why = format!("the folder {folder}, in which the call was made, {why}");
+        Err(self.not_resumed(Failure::usage(why).hint("put it back, or make the call anew")))
+    }
+
+    /// Says how to forget a call that cannot go on.
+    fn not_resumed(&self, failure: Failure) -> Failure {
+        let id = &self.id;
+        failure.hint(format!("`bowline resume {id} --discard` forgets the call"))
+    }
+
+    /// The server that the call was made to. One that has its name and is
+    /// described in other words may be anybody's, and gets no answers.
     pub(crate) fn target(&self, cx: &Context) -> Result<Target, Failure> {
         Ok(match &self.server {
             Place::Demo => Target::Demo,
@@ -123,14 +154,20 @@ impl Parked {
                 Target::Url(url.clone())
             }
             Place::Command { words } => Target::Command(words.clone()),
-            Place::Configured { name, config } => {
+            Place::Configured {
+                name,
+                config,
+                digest,
+            } => {
                 let servers = Servers::find(&cx.globals)?;
                 let found = servers.get(name).cloned().ok_or_else(|| {
                     let file = config.display();
-                    Failure::usage(format!("there is no server `{name}` in {file} any more")).hint(
-                        format!("`bowline resume {} --discard` forgets the call", self.id),
-                    )
+                    let why = format!("there is no server `{name}` in {file} any more");
+                    self.not_resumed(Failure::usage(why))
                 })?;
+                if *digest != Some(Digest::of(&found)) {
+                    return Err(self.not_resumed(changed(name, config, &found)));
+                }
                 Target::Configured(Box::new(found))
             }
         })
@@ -206,6 +243,7 @@ impl Place {
             Target::Configured(found) => Self::Configured {
                 name: found.entry.name.clone(),
                 config: std::path::absolute(&found.path).unwrap_or_else(|_| found.path.clone()),
+                digest: Some(Digest::of(found)),
             },
             Target::Url(url) => {
                 let headers = cx.globals.header.iter();
@@ -220,6 +258,22 @@ impl Place {
             },
         }
     }
+}
+
+/// The name means another server than it did.
+fn changed(name: &str, config: &Path, found: &Found) -> Failure {
+    let how = match std::path::absolute(&found.path) {
+        Ok(path) if path != config => {
+            format!(
+                "it was in {}, and is in {} now",
+                config.display(),
+                path.display()
+            )
+        }
+        _ => format!("its entry in {} has changed since", config.display()),
+    };
+    let why = format!("`{name}` is not the server that the call was made to: {how}");
+    Failure::usage(clean(&why)).hint("put the entry back, or make the call anew")
 }
 
 fn now() -> u64 {

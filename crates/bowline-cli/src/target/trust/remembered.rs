@@ -18,7 +18,7 @@ use crate::{failure::Failure, folders, target::Found};
 const MAX_TRUSTED: usize = 2_000;
 
 /// What an entry says, and where, in short.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Digest(String);
 
 impl Digest {

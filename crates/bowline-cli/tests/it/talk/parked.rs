@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use serde_json::{Value, json};
 
 use super::{configure, rig};
-use crate::rig::{Rig, example};
+use crate::rig::{Rig, example, finish};
 
 /// Calls a tool that nobody answers, and gives the name of what is parked.
 #[track_caller]
@@ -158,12 +158,87 @@ fn a_command_after_dashes_is_found_again() {
     assert_eq!(ran.text(), "row 1 with soup\n", "{ran:?}");
 }
 
+/// Configures the server `talker` as a script, which then can do something
+/// else although the entry says the same.
+#[cfg(unix)]
+fn scripted(rig: &Rig, script: &str) {
+    let path = rig.file("talker.sh", script);
+    let entry = json!({"command": "sh", "args": [path]});
+    rig.configure(&json!({"mcpServers": {"talker": entry}}));
+}
+
 #[test]
-fn a_lost_answer_is_sent_again() {
+fn a_call_goes_on_only_where_it_was_made() {
     let rig = rig();
+    let id = park(&rig, &["talker.in_turn"]);
+    let before = fs::read(file(&rig, &id)).expect("it is there");
+    let refused = |id: &str, answer: &str| {
+        let ran = rig.run(&["resume", id, answer]);
+        assert_eq!((ran.code, ran.text()), (Some(1), ""), "{ran:?}");
+        let why = "error: `talker` is not the server that the call was made to: its entry in ";
+        assert!(ran.stderr.starts_with(why), "{ran:?}");
+        let advice = format!("`bowline resume {id} --discard` forgets the call");
+        assert!(ran.stderr.contains(&advice), "{ran:?}");
+    };
+    // Another server has the name now. It is not even started.
+    let other = json!({"command": "sh", "args": ["-c", "touch started"]});
+    rig.configure(&json!({"mcpServers": {"talker": other}}));
+    refused(&id, "row=7");
+    assert!(!rig.work().join("started").exists());
+    // Nor is the same program with other variables.
+    configure(&rig, &json!({"TALKER_SECRET": "something else"}));
+    refused(&id, "row=7");
+    assert_eq!(fs::read(file(&rig, &id)).expect("it is there"), before);
+    configure(&rig, &json!({}));
+    let ran = rig.run(&["resume", &id, "row=7"]);
+    assert_eq!((ran.code, ran.text()), (Some(0), ""), "{ran:?}");
+    // A file that does not say what the server was is not believed.
+    let text = fs::read(file(&rig, &id)).expect("it is there");
+    let mut parked: Value = serde_json::from_slice(&text).expect("JSON");
+    let place = parked["server"].as_object_mut().expect("an object");
+    assert!(place.remove("digest").is_some());
+    fs::write(file(&rig, &id), parked.to_string()).expect("it can be written");
+    refused(&id, "dish=soup");
+}
+
+#[test]
+fn a_call_does_not_go_on_in_another_folder() {
+    let rig = rig();
+    let folder = rig.work().join("project");
+    fs::create_dir(&folder).expect("it can be made");
+    let talker = example("talker");
+    let talker = talker.to_str().expect("the path is text");
+    let parked = |words: &[&str]| {
+        let mut command = rig.command(&[&["call", "--json"], words].concat());
+        let child = command.current_dir(&folder).spawn().expect("it starts");
+        let told = finish(child).json();
+        told["parked"].as_str().expect("a name").to_owned()
+    };
+    let by_command = parked(&["in_turn", "--", talker]);
+    let by_name = parked(&["talker.in_turn"]);
+    let built_in = parked(&["demo.book_flight", "destination=Oslo"]);
+    fs::remove_dir(&folder).expect("it is empty");
+    for id in [by_command, by_name] {
+        let ran = rig.run(&["resume", &id, "row=1"]);
+        assert_eq!((ran.code, ran.text()), (Some(1), ""), "{ran:?}");
+        let why = "in which the call was made, is not there any more";
+        assert!(ran.stderr.contains(why), "{ran:?}");
+        assert!(ran.stderr.contains("--discard"), "{ran:?}");
+        assert!(file(&rig, &id).is_file());
+    }
+    // What is built in is the same everywhere.
+    let ran = rig.run(&["resume", &built_in, "flight=Gull-2"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_lost_answer_is_sent_again() {
+    let rig = Rig::empty();
+    let works = format!("exec {}", example("talker").display());
+    scripted(&rig, &works);
     let id = park(&rig, &["talker.in_turn", "--answer=row=1"]);
-    let broken = json!({"command": "false"});
-    rig.configure(&json!({"mcpServers": {"talker": broken}}));
+    scripted(&rig, "exit 1");
     let ran = rig.run(&["resume", &id, "dish=soup"]);
     assert_eq!(ran.code, Some(4), "{ran:?}");
     assert!(file(&rig, &id).is_file());
@@ -174,7 +249,7 @@ fn a_lost_answer_is_sent_again() {
         ran.stderr.contains("there is no server `talker`"),
         "{ran:?}"
     );
-    configure(&rig, &json!({}));
+    scripted(&rig, &works);
     let ran = rig.run(&["resume", &id, "dish=soup"]);
     assert_eq!(ran.text(), "row 1 with soup\n", "{ran:?}");
 }
@@ -182,32 +257,34 @@ fn a_lost_answer_is_sent_again() {
 #[test]
 #[cfg(unix)]
 fn a_server_that_dies_amid_the_last_round_gets_the_answers_again() {
-    let rig = rig();
+    let rig = Rig::empty();
+    let talker = example("talker");
+    let works = format!("exec {}", talker.display());
+    scripted(&rig, &works);
     let id = park(&rig, &["talker.in_turn", "--answer=row=1"]);
     // It opens a session, and dies of the first call.
-    let talker = example("talker");
-    let script = format!("sed -u '/tools.call/,$d' | {}", talker.display());
-    let dying = json!({"command": "sh", "args": ["-c", script]});
-    rig.configure(&json!({"mcpServers": {"talker": dying}}));
+    let dying = format!("sed -u '/tools.call/,$d' | {}", talker.display());
+    scripted(&rig, &dying);
     let ran = rig.run(&["resume", &id, "dish=soup", "--timeout", "1"]);
     assert!(matches!(ran.code, Some(4 | 124)), "{ran:?}");
     assert!(
         ran.stderr.contains("still parked, with its answers"),
         "{ran:?}"
     );
-    configure(&rig, &json!({}));
+    scripted(&rig, &works);
     let ran = rig.run(&["resume", &id]);
     assert_eq!(ran.text(), "row 1 with soup\n", "{ran:?}");
 }
 
 #[test]
+#[cfg(unix)]
 fn a_refusal_ends_it() {
-    let rig = rig();
+    let rig = Rig::empty();
+    let talker = example("talker");
+    scripted(&rig, &format!("exec {}", talker.display()));
     let id = park(&rig, &["talker.in_turn"]);
-    configure(
-        &rig,
-        &json!({"TALKER_SECRET": "another secret than the one before"}),
-    );
+    let secret = "TALKER_SECRET='another secret than the one before'";
+    scripted(&rig, &format!("{secret} exec {}", talker.display()));
     let ran = rig.run(&["resume", &id, "row=1"]);
     assert_eq!(ran.code, Some(5), "{ran:?}");
     assert!(ran.stderr.contains("make it anew"), "{ran:?}");
