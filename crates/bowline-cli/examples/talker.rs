@@ -37,7 +37,8 @@ async fn main() -> io::Result<()> {
         .journal_store(Forgetful(MemoryJournals::new()))
         .state_store(MemoryState::new())
         .tools([every_field(), nothing(), secret(), two_at_once(), in_turn()])
-        .tools([same_name(), visit(), haiku(), places(), work(), wait()])
+        .tools([same_name(), visit(), haiku(), haikus(), places()])
+        .tools([work(), wait()])
         .serve_stdio()
         .await
 }
@@ -221,6 +222,21 @@ fn haiku() -> Tool {
                 .max_tokens(100)
                 .await?;
             Ok(format!("the model wrote: {haiku}"))
+        })
+}
+
+/// Does not take no for an answer.
+fn haikus() -> Tool {
+    Tool::new("haikus")
+        .description("Has a model write a haiku, again and again")
+        .no_input()
+        .execute(async |_, cx: Conversation| -> Result<String> {
+            let mut written = 0;
+            for _ in 0..30 {
+                let asked = cx.sample("Write another haiku about knots.");
+                written += u32::from(asked.max_tokens(100).await.is_ok());
+            }
+            Ok(format!("{written} haikus"))
         })
 }
 

@@ -7,8 +7,11 @@ use clap::Args;
 
 use super::given::{self, Given};
 
+/// How often a model is asked in one call, unless said otherwise.
+const MAX_SAMPLING: u32 = 16;
+
 /// Options about what servers ask.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "What servers ask")]
 pub(crate) struct TalkArgs {
     /// Answer a field of a form, as JSON with :=, or all of a file with @answers.json; may be repeated
@@ -33,8 +36,23 @@ pub(crate) struct TalkArgs {
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_input: bool,
     /// Let this command answer for a model: a request on stdin, a text or a result on stdout
+    ///
+    /// It may take 120 seconds for each answer, or as many as `sampling.timeout`
+    /// in settings.json says.
     #[arg(long, global = true, value_name = "COMMAND", hide_short_help = true)]
     pub(crate) sampling_command: Option<String>,
+    /// How often a call may have that command asked without asking you
+    ///
+    /// Each answer of a model costs something. What a server asks beyond this
+    /// is asked in a terminal, and refused where there is none.
+    #[arg(
+        long,
+        global = true,
+        value_name = "COUNT",
+        default_value_t = MAX_SAMPLING,
+        hide_short_help = true
+    )]
+    pub(crate) max_sampling: u32,
     /// Tell servers that they may work in this folder; may be repeated
     #[arg(long, global = true, value_name = "FOLDER", hide_short_help = true)]
     pub(crate) root: Vec<PathBuf>,

@@ -1,7 +1,10 @@
 //! Who answers: what was given beforehand, the person at the terminal, or
 //! nobody.
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{
+    Mutex, MutexGuard, OnceLock, PoisonError,
+    atomic::{AtomicU32, Ordering},
+};
 
 use bowline::{
     Client,
@@ -44,6 +47,8 @@ pub(crate) struct Desk {
     pub(crate) screen: Screen,
     terminal: OnceLock<Option<Terminal>>,
     command: OnceLock<Option<ModelCommand>>,
+    /// How often the command was asked without asking the person.
+    sampled: AtomicU32,
     asker: Mutex<Asker>,
     turn: Turn<()>,
     patience: Patience,
@@ -93,6 +98,7 @@ impl Desk {
             screen: Screen::new(output.remark_paint()),
             terminal: OnceLock::new(),
             command: OnceLock::new(),
+            sampled: AtomicU32::new(0),
             asker: Mutex::default(),
             turn: Turn::default(),
             patience: globals.patience.clone(),
@@ -191,11 +197,18 @@ impl Desk {
         self.given.end_parked(is_over);
     }
 
-    /// Remembers what went wrong with an answer, if something did.
-    pub(crate) fn complain(&self, unanswered: &Unanswered) {
-        if let Some(kind) = unanswered.trouble {
-            self.troubles().push(Failure::new(kind, &unanswered.why));
+    /// Remembers what went wrong with an answer, if something did. Says whether
+    /// that is news: a server may ask again and again.
+    pub(crate) fn complain(&self, unanswered: &Unanswered) -> bool {
+        let Some(kind) = unanswered.trouble else {
+            return true;
+        };
+        let mut troubles = self.troubles();
+        let is_news = troubles.iter().all(|known| known.message != unanswered.why);
+        if is_news {
+            troubles.push(Failure::new(kind, &unanswered.why));
         }
+        is_news
     }
 
     /// What was typed and did not count, as a failure: it does not fit, it did
@@ -323,22 +336,41 @@ impl Desk {
             return Ok(sampling::refused());
         }
         let command = self.command();
-        // Whoever says yes beforehand is not asked whether the command may be.
-        let settled = self.args.accept && command.is_some();
+        // Whoever says yes beforehand is not asked whether the command may be,
+        // up to a limit.
+        let settled = self.args.accept && command.is_some() && !self.is_at_limit();
         if let Some(terminal) = self.terminal().filter(|_| !settled) {
             let _pause = self.screen.pause();
             return Ok(sampling::ask(terminal, &self.name(), params, command).await);
         }
-        match command {
-            Some(command) => match command.run(params).await {
-                Ok(answer) => Ok(Ok(answer)),
-                Err(why) => {
-                    let why = format!("`{}`: {why}", command.shown());
-                    Err(Unanswered::trouble(FailureKind::Failed, why))
-                }
-            },
-            None => Err(Unanswered::new("there is no model here")),
+        let Some(command) = command else {
+            return Err(Unanswered::new("there is no model here"));
+        };
+        if self.is_at_limit() {
+            return Err(Unanswered::trouble(FailureKind::Failed, self.at_limit()));
         }
+        self.sampled.fetch_add(1, Ordering::Relaxed);
+        command.run(params).await.map(Ok).map_err(|why| {
+            let why = format!("`{}`: {why}", command.shown());
+            Unanswered::trouble(FailureKind::Failed, why)
+        })
+    }
+
+    /// Whether the command was asked as often as it may be without a person who
+    /// says yes each time.
+    fn is_at_limit(&self) -> bool {
+        self.sampled.load(Ordering::Relaxed) >= self.args.max_sampling
+    }
+
+    fn at_limit(&self) -> String {
+        let times = match self.args.max_sampling {
+            1 => "once".to_owned(),
+            count => format!("{count} times"),
+        };
+        format!(
+            "a model was asked {times} in this call, which is the limit; \
+             --max-sampling COUNT sets another"
+        )
     }
 }
 

@@ -129,14 +129,15 @@ fn declined(desk: &Desk, params: ElicitParams, unanswered: &Unanswered) -> Elici
 }
 
 fn no_model(desk: &Desk, unanswered: &Unanswered) -> ErrorObject {
-    let (name, why) = (desk.name(), clean(&unanswered.why));
-    desk.complain(unanswered);
-    desk.screen.line(format!(
-        "{name} wanted to ask a model\n  refused, because {why}"
-    ));
-    desk.screen
-        .line("  answer with --sampling-command COMMAND, or by hand in a terminal");
-    ErrorObject::new(code::INTERNAL_ERROR, "this client has no model to ask")
+    if desk.complain(unanswered) {
+        let (name, why) = (desk.name(), clean(&unanswered.why));
+        desk.screen.line(format!(
+            "{name} wanted to ask a model\n  refused, because {why}"
+        ));
+        desk.screen
+            .line("  answer with --sampling-command COMMAND, or by hand in a terminal");
+    }
+    ErrorObject::new(code::INTERNAL_ERROR, "no model was asked")
 }
 
 /// A text of a server's, harmless and on one line.

@@ -117,7 +117,7 @@ impl<'a> Rounds<'a> {
             self.shelve(&continuation, &answers)?;
         }
         if !open.is_empty() {
-            open.iter().for_each(|it| self.cx.talk.complain(it));
+            open.iter().for_each(|it| drop(self.cx.talk.complain(it)));
             let id = self.parked.as_ref().map(|parked| parked.id.clone());
             return Ok(Next::Parked(id.unwrap_or_default()));
         }

@@ -8,7 +8,7 @@ use std::{env, fs, io::ErrorKind, path::PathBuf, time::Duration};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// How long a command may take to answer for a model.
+/// How long a command may take to answer for a model, as the help says.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The command that answers for a model.

@@ -259,3 +259,35 @@ fn answers_that_nobody_wanted_are_told() {
     let error = "error: talker.two_at_once: nobody asked for `rwo`; did you mean `row`?\n";
     assert_eq!(ran.stderr, error);
 }
+
+/// How often a command that answers for a model was run.
+#[cfg(unix)]
+fn asked_of_a_model(rig: &crate::rig::Rig, words: &[&str]) -> (Ran, usize) {
+    let asked = rig.work().join("asked");
+    // There may be none yet.
+    let _ = std::fs::remove_file(&asked);
+    let line = "--sampling-command=echo once >> asked; echo knots";
+    let ran = rig.run(&[&["call", "talker.haikus", line], words].concat());
+    let asked = std::fs::read_to_string(asked).unwrap_or_default();
+    (ran, asked.lines().count())
+}
+
+#[test]
+#[cfg(unix)]
+fn a_call_asks_a_model_only_so_often() {
+    let rig = rig();
+    let (ran, asked) = asked_of_a_model(&rig, &["--protocol", HANDSHAKE]);
+    assert_eq!((ran.code, asked), (Some(5), 16), "{ran:?}");
+    assert_eq!(ran.text(), "16 haikus\n", "{ran:?}");
+    let why = "a model was asked 16 times in this call, which is the limit";
+    assert_eq!(ran.stderr.matches(why).count(), 2, "{ran:?}");
+    assert!(ran.stderr.contains("--max-sampling"), "{ran:?}");
+    let (ran, asked) = asked_of_a_model(&rig, &["--protocol", HANDSHAKE, "--max-sampling=30"]);
+    assert_eq!((ran.code, asked), (Some(0), 30), "{ran:?}");
+    // Where there is a later, the call waits for it.
+    let (ran, asked) = asked_of_a_model(&rig, &["--protocol", STATELESS, "--max-sampling=3"]);
+    assert_eq!((ran.code, asked, ran.text()), (Some(5), 3, ""), "{ran:?}");
+    assert!(ran.stderr.contains("the call is parked as"), "{ran:?}");
+    let (ran, asked) = asked_of_a_model(&rig, &["--max-sampling=0"]);
+    assert_eq!((ran.code, asked), (Some(5), 0), "{ran:?}");
+}
