@@ -77,7 +77,7 @@ pub(crate) async fn own_search(
     query: &str,
     limit: usize,
 ) -> Result<(), Failure> {
-    let mut results = Vec::new();
+    let (mut results, mut failed) = (Vec::new(), None);
     for target in targets {
         let asked = interruptible(visit_one(
             cx,
@@ -98,14 +98,18 @@ pub(crate) async fn own_search(
             .map_err(|failure| failure.about(target.name()))?;
         if !cx.json() {
             show(cx, target.name(), &result)?;
+        } else if result.failed() {
+            let failure = Failure::failed("its search failed").about(target.name());
+            failed.get_or_insert(failure);
         }
         results.push(json!({"server": target.name(), "result": result}));
     }
     match (cx.json(), &mut results[..]) {
-        (true, [one]) => cx.output.json(&one["result"].take()),
-        (true, all) => cx.output.json(&json!({ "results": all })),
-        (false, _) => Ok(()),
+        (true, [one]) => cx.output.json(&one["result"].take())?,
+        (true, all) => cx.output.json(&json!({ "results": all }))?,
+        (false, _) => {}
     }
+    failed.map_or(Ok(()), Err)
 }
 
 /// Shows what a tool said, or that it failed.

@@ -2,14 +2,16 @@
 //!
 //! `trust` says which servers are used without being named, `visit` goes to
 //! all of them together, `checkup` is what is found out about one, `inventory`
-//! what is configured where, `rank` how well something fits a query, and
-//! `errand` finds tools that many servers have under one name or another.
+//! what is configured where, `rank` how well something fits a query, `errand`
+//! finds tools that many servers have under one name or another, and `verdict`
+//! says whether it all has worked.
 
 mod checkup;
 mod errand;
 pub(crate) mod inventory;
 mod rank;
 mod trust;
+mod verdict;
 mod visit;
 
 use std::time::Duration;
@@ -18,7 +20,7 @@ pub(crate) use self::{
     checkup::{Checkup, lacks, round_trip},
     errand::{SYNC, own_search, show as show_result},
     rank::{Item, Kind, rank},
-    trust::choose,
+    trust::{Choice, choose},
     visit::{State, Visit, visit, visit_one},
 };
 

@@ -14,6 +14,8 @@ pub(crate) struct Choice {
     pub(crate) targets: Vec<Target>,
     /// The names of those that come with a project, and were left out.
     pub(crate) left_out: Vec<String>,
+    /// Whether there are entries that cannot be used as they are written.
+    pub(crate) has_broken: bool,
 }
 
 /// Those that were named; else all that are configured; else the one that is
@@ -22,12 +24,15 @@ pub(crate) fn choose(cx: &Context, names: &[String]) -> Result<Choice, Failure> 
     if !names.is_empty() {
         return Ok(Choice {
             targets: Target::named(names, cx)?,
-            left_out: Vec::new(),
+            ..Choice::default()
         });
     }
     let servers = Servers::find(&cx.globals)?;
     servers.warn(&cx.output, true);
-    let mut choice = Choice::default();
+    let mut choice = Choice {
+        has_broken: servers.has_broken_entries(),
+        ..Choice::default()
+    };
     for found in servers.effective() {
         if trust::standing(&cx.globals, found)? == trust::Standing::Trusted {
             let target = Target::Configured(Box::new(found.clone()));

@@ -204,6 +204,13 @@ impl Servers {
         self.unread.first().cloned().map(Rival::Unread)
     }
 
+    /// Whether there are entries that cannot be used as they are written.
+    pub(crate) fn has_broken_entries(&self) -> bool {
+        let is_broken =
+            |problem: &Problem| problem.severity() == Severity::Error && problem.server.is_some();
+        self.problems.iter().any(|(_, problem)| is_broken(problem))
+    }
+
     /// Says which files could not be read at all: nothing of what is in them is
     /// known here. Of all servers, also says which entries cannot be used.
     pub(crate) fn warn(&self, output: &Output, of_all: bool) {

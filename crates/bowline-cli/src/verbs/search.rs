@@ -75,26 +75,26 @@ impl Search {
         let mut items = Vec::new();
         let mut failures = Vec::new();
         for visit in visits {
-            match visit.result {
-                Ok(found) => items.extend(found.into_iter().map(|item| Item {
-                    server: visit.name.clone(),
-                    ..item
-                })),
-                Err(failure) => failures.push(failure.about(&visit.name)),
-            }
+            let name = visit.name;
+            failures.push(match visit.result {
+                Ok(found) => {
+                    items.extend(found.into_iter().map(|item| Item {
+                        server: name.clone(),
+                        ..item
+                    }));
+                    None
+                }
+                Err(failure) => {
+                    let failure = failure.about(&name);
+                    let missing = format!("not searched: {}", clean(&failure.message));
+                    cx.output.remark(missing);
+                    Some(failure)
+                }
+            });
         }
         items.retain(|item| self.wants(item.kind));
-        let found = rank(items, &query);
-        for failure in &failures {
-            let missing = format!("not searched: {}", clean(&failure.message));
-            cx.output.remark(missing);
-        }
-        let all = choice.targets.len();
-        self.show(cx, &found)?;
-        match failures.into_iter().next() {
-            Some(failure) if all == 1 => Err(failure),
-            _ => Ok(()),
-        }
+        self.show(cx, &rank(items, &query))?;
+        choice.verdict_of_any(failures)
     }
 
     fn wants(&self, kind: Kind) -> bool {

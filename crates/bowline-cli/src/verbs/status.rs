@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     context::Context,
     failure::{Failure, FailureKind},
-    fleet::{Checkup, State, Visit, choose, visit},
+    fleet::{Checkup, Choice, State, Visit, choose, visit},
     output::{Style, clean},
     target::{Target, interruptible},
 };
@@ -35,17 +35,17 @@ pub(crate) struct Status {
 
 impl Status {
     pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
-        let mut targets = Vec::new();
+        let mut choice = Choice::default();
         if self.command.is_empty() || !self.servers.is_empty() {
-            let choice = choose(cx, &self.servers)?;
+            choice = choose(cx, &self.servers)?;
             choice.remark(cx);
-            targets = choice.targets;
         }
         if !self.command.is_empty() {
-            targets.push(Target::Command(self.command));
+            choice.targets.push(Target::Command(self.command));
         }
+        let targets = &choice.targets;
         let limit = cx.timeout().unwrap_or(LIMIT);
-        let visits = async { Ok(visit(cx, &targets, limit, Checkup::of).await) };
+        let visits = async { Ok(visit(cx, targets, limit, Checkup::of).await) };
         let visits = interruptible(visits).await?;
         if cx.json() {
             let servers: Vec<_> = visits.iter().map(document).collect();
@@ -55,7 +55,7 @@ impl Status {
                 cx.output.line(block(cx, visit))?;
             }
         }
-        verdict(&targets, visits)
+        choice.verdict_of_all(verdict(targets, visits))
     }
 }
 
@@ -107,22 +107,20 @@ fn document(visit: &Visit<Checkup>) -> Value {
 }
 
 /// All is well only if all servers are.
-fn verdict(targets: &[Target], visits: Vec<Visit<Checkup>>) -> Result<(), Failure> {
+fn verdict(targets: &[Target], visits: Vec<Visit<Checkup>>) -> Option<Failure> {
     let all = visits.len();
     let failed = targets.iter().zip(visits).filter_map(|(target, visit)| {
         let failure = visit.result.err()?;
         Some((target, failure.kind))
     });
     let failed: Vec<(&Target, FailureKind)> = failed.collect();
-    let Some((target, kind)) = failed.first() else {
-        return Ok(());
-    };
+    let (target, kind) = failed.first()?;
     let name = clean(target.name());
     let message = match (failed.len(), all) {
         (1, 1) => format!("{name} does not work"),
         (1, _) => format!("{name} does not work, the others do"),
         (count, _) => format!("{count} of {all} servers do not work"),
     };
-    Err(Failure::new(*kind, message)
-        .hint(format!("bowline doctor {} finds out why", target.typed())))
+    let advice = format!("bowline doctor {} finds out why", target.typed());
+    Some(Failure::new(*kind, message).hint(advice))
 }

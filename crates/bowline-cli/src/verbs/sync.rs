@@ -37,7 +37,7 @@ impl Sync {
         choice.remark(cx);
         let limit = cx.timeout().unwrap_or(ERRAND);
         let named = !self.servers.is_empty();
-        let mut results = Vec::new();
+        let (mut results, mut failed) = (Vec::new(), None);
         for target in &choice.targets {
             let synced = visit_one(cx, target, limit, async |client| {
                 self.sync(cx, target, &client).await
@@ -49,12 +49,20 @@ impl Sync {
                 Err(failure) if named => return Err(failure.about(target.name())),
                 // Of all servers, those that can are meant.
                 Ok(None) => {}
-                Err(failure) => cx.output.remark(format!("{}: {failure}", target.name())),
+                Err(failure) => {
+                    let failure = failure.about(target.name());
+                    // The last is told at the end.
+                    if let Some(other) = failed.replace(failure) {
+                        cx.output.remark(clean(&other.message));
+                    }
+                }
             }
         }
         if cx.json() {
-            return cx.output.json(&json!({ "results": results }));
+            cx.output.json(&json!({ "results": results }))?;
         }
+        // What was not brought up to date was asked for all the same.
+        choice.verdict_of_all(failed)?;
         match results.is_empty() {
             true => Err(Failure::failed("no server has a tool that syncs")),
             false => Ok(()),

@@ -21,7 +21,7 @@ fn with_tools(tools: &'static [&'static str]) -> String {
         let params = &asked.message["params"];
         let name = params["name"].as_str().unwrap_or_default();
         let text = format!("{name} {}", params["arguments"]);
-        let failed = name == "sync_broken";
+        let failed = name.ends_with("_broken");
         let content = json!([{"type": "text", "text": text}]);
         Answer::result(asked, &json!({"content": content, "isError": failed}))
     })
@@ -65,8 +65,19 @@ fn all_servers_that_can_are_brought_up_to_date() {
 #[test]
 fn a_tool_that_fails_is_a_failure() {
     let rig = Rig::empty();
-    let ran = rig.run(&["sync", &with_tools(&["sync_broken"])]);
-    assert_eq!(ran.code, Some(5), "{ran:?}");
+    let (sync, search) = (with_tools(&["sync_broken"]), with_tools(&["search_broken"]));
+    rig.configure(&json!({"mcpServers": {"one": {"url": sync}}}));
+    let verbs: [&[&str]; 3] = [
+        &["sync", &sync],
+        &["sync"],
+        &["search", "x", "--server", &search, "--call"],
+    ];
+    for verb in verbs {
+        for how in [&[][..], &["--json"]] {
+            let ran = rig.run(&[verb, how].concat());
+            assert_eq!(ran.code, Some(5), "{verb:?} {how:?}: {ran:?}");
+        }
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::{
 use serde_json::json;
 
 use crate::{
-    rig::Rig,
+    rig::{BOWLINE, Rig},
     web::{Answer, serve, serve_session},
 };
 
@@ -207,6 +207,47 @@ fn files_that_cannot_be_read_are_told_of() {
         assert_eq!(ran.code, Some(0), "{ran:?}");
         let warning = "warning: ~/.cursor/mcp.json: line 1, column 1: this is not JSON";
         assert!(ran.stderr.contains(warning), "{ran:?}");
+    }
+}
+
+#[test]
+fn what_is_built_in_does_not_stand_in_for_what_failed() {
+    let rig = Rig::empty();
+    let gone = json!({"mcpServers": {"gone": {"command": "no-such-command"}}});
+    let wrong = json!({"mcpServers": {"wrong": {"comand": "sh"}}});
+    let verbs: [&[&str]; 6] = [
+        &["list"],
+        &["list", "--json"],
+        &["search", "dice"],
+        &["status"],
+        &["sync"],
+        &["sync", "--json"],
+    ];
+    for (servers, code) in [(&gone, 4), (&wrong, 1)] {
+        let path = rig.file("broken.json", servers.to_string());
+        let named = ["--config", path.to_str().expect("it is text")];
+        rig.configure(servers);
+        for verb in verbs {
+            for how in [&named[..], &[]] {
+                let ran = rig.run(&[verb, how].concat());
+                assert_eq!(ran.code, Some(code), "{verb:?} {servers}: {ran:?}");
+            }
+        }
+    }
+    // Of two, one is enough for those who only look.
+    let both = json!({"mcpServers": {
+        "gone": {"command": "no-such-command"},
+        "works": {"command": BOWLINE, "args": ["serve", "demo", "--stdio"]},
+    }});
+    rig.configure(&both);
+    for (verb, code) in [
+        (&["list"][..], 0),
+        (&["search", "dice"], 0),
+        (&["status"], 4),
+        (&["sync"], 4),
+    ] {
+        let ran = rig.run(verb);
+        assert_eq!(ran.code, Some(code), "{verb:?}: {ran:?}");
     }
 }
 

@@ -21,20 +21,21 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Lists the tools of all servers, at the same time. A server that fails is
-/// told of; it is a failure only if all do.
+/// told of; it is a failure only if all do that are configured.
 pub(super) async fn list(cx: &Context) -> Result<(), Failure> {
-    let mut choice = choose(cx, &[])?;
-    if choice
-        .targets
-        .iter()
-        .all(|target| target.name() != target::DEMO)
-    {
-        choice.targets.push(Target::Demo);
+    let choice = choose(cx, &[])?;
+    let mut targets = choice.targets.clone();
+    // Listed at the end, it has no say in whether the others work.
+    if targets.iter().all(|target| target.name() != target::DEMO) {
+        targets.push(Target::Demo);
     }
     let limit = cx.timeout().unwrap_or(PATIENCE);
-    let visits = visit(cx, &choice.targets, limit, |client| async move {
-        tools(&client).await
-    });
+    let visits = visit(
+        cx,
+        &targets,
+        limit,
+        |client| async move { tools(&client).await },
+    );
     let visits = target::interruptible(async { Ok(visits.await) }).await?;
     choice.remark(cx);
     let listed: Vec<_> = visits
@@ -45,14 +46,11 @@ pub(super) async fn list(cx: &Context) -> Result<(), Failure> {
         true => print_json(cx, &listed)?,
         false => print(cx, &listed)?,
     }
-    let any = listed.iter().any(|(_, listed)| listed.is_ok());
-    let failed = |(server, listed): (String, Result<_, Failure>)| {
-        listed.err().map(|failure| failure.about(&server))
-    };
-    match listed.into_iter().find_map(failed) {
-        Some(failure) if !any => Err(failure),
-        _ => Ok(()),
-    }
+    let failures = listed.into_iter().map(|(server, listed)| {
+        let failure = listed.err()?;
+        Some(failure.about(&server))
+    });
+    choice.verdict_of_any(failures)
 }
 
 fn print(cx: &Context, listed: &[(String, Result<Listed<Tool>, Failure>)]) -> Result<(), Failure> {
