@@ -36,6 +36,9 @@ pub(super) struct Core {
     pub(super) belief: Option<Era>,
     /// Which transport the next dial is for.
     pub(super) wiring: Wiring,
+    /// What the server said where it was asked first, while another transport
+    /// is tried.
+    pub(super) refused: Option<Cause>,
     /// Attempts that failed since the last success.
     pub(super) failures: u32,
     /// Waits since the last success. The loss of a session is no failed attempt,
@@ -91,6 +94,7 @@ impl Core {
             calls: Calls::default(),
             tombstones,
             wiring: Wiring::Usual,
+            refused: None,
             failures: 0,
             waits: 0,
             fall: None,

@@ -441,6 +441,7 @@ impl Opening {
             return self.fail_by(core, now, cause);
         }
         core.wiring = Wiring::TwoEndpoint;
+        core.refused = Some(cause.clone());
         let hang_up = Some(self.link);
         fall(
             core,
@@ -524,7 +525,13 @@ impl Opening {
 
 /// Falls without a session. The transport with two endpoints is a guess that
 /// was wrong, or was right of a server that is gone: the next attempt asks anew.
-fn give_up(core: &mut Core, now: Instant, fallen: Fallen) -> State {
+fn give_up(core: &mut Core, now: Instant, mut fallen: Fallen) -> State {
+    // Where the guess is refused, too, what was said first says more.
+    if let (Some(first), CauseKind::Status { .. } | CauseKind::Violation(_)) =
+        (core.refused.take(), fallen.cause.kind())
+    {
+        fallen.cause = first;
+    }
     if fallen.redial == Redial::AfterBackoff {
         core.failures = core.failures.saturating_add(1);
     }

@@ -52,6 +52,7 @@ impl Ready {
         core.failures = 0;
         core.waits = 0;
         core.slow_openings = 0;
+        core.refused = None;
         core.timers.disarm(Timer::Opening);
         core.timers.disarm(Timer::Probe);
         let rules = server.revision.rules();

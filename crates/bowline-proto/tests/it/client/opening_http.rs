@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bowline_proto::{
-    client::{CauseKind, Config, HttpRefusal, Input, Output, Refusal, StateName, Wiring},
+    client::{CauseKind, Config, Event, HttpRefusal, Input, Output, Refusal, StateName, Wiring},
     revision::{Era, Revision},
 };
 use bytes::Bytes;
@@ -253,6 +253,34 @@ fn two_endpoints_that_are_not_there_either_are_forgotten() {
         refuse(&mut rig);
         rig.redial();
         assert_eq!(*rig.wirings.last().unwrap(), Wiring::Usual);
+    }
+}
+
+/// Why the connection fell last, in words.
+fn last_words(rig: &Rig) -> String {
+    let mut causes = rig.events.iter().rev().filter_map(|event| match event {
+        Event::Fell { cause, .. } => Some(cause.to_string()),
+        _ => None,
+    });
+    causes.next().expect("it fell")
+}
+
+#[test]
+fn what_the_server_said_first_is_told_where_two_endpoints_are_refused_too() {
+    for status in [400, 404, 405] {
+        let mut rig = initializing();
+        answer_status(&mut rig, status, "the header X-Tenant\nis missing");
+        rig.redial();
+        rig.up();
+        answer_status(&mut rig, 404, "no stream here");
+        let first = format!("HTTP {status}: the header X-Tenant is missing");
+        let told = last_words(&rig);
+        assert!(told.ends_with(&first), "{told}");
+        // Another attempt has another cause.
+        rig.redial();
+        rig.dial_failed();
+        let told = last_words(&rig);
+        assert!(!told.contains("X-Tenant"), "{told}");
     }
 }
 
