@@ -37,17 +37,34 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
         "command" => command::run(rest),
         "check" => check(rest),
         "core" => {
+            known_flags(rest, &["--record"])?;
             build(CORE)?;
             harness(arguments)
         }
         "report" => {
+            known_flags(rest, &["--check"])?;
             build(&CORE[..2])?;
             harness(arguments)
         }
         _ => {
+            known_flags(arguments, &["--quick", "--anyway"])?;
             build(&["--workspace"])?;
             harness(arguments)
         }
+    }
+}
+
+/// Refuses what the harness would refuse, too, but only when it is built, which
+/// takes minutes.
+fn known_flags(arguments: &[String], known: &[&str]) -> Result<(), Failure> {
+    let is_unknown =
+        |argument: &&String| argument.starts_with('-') && !known.contains(&argument.as_str());
+    match arguments.iter().find(is_unknown) {
+        Some(unknown) => Err(format!(
+            "`{unknown}` is unknown; there is {} (see `cargo xtask bench --help`)",
+            known.join(" and ")
+        )),
+        None => Ok(()),
     }
 }
 
@@ -98,5 +115,29 @@ fn step(verb: &[&str], arguments: &[&str]) -> Result<(), Failure> {
     match status.success() {
         true => Ok(()),
         false => Err(format!("`cargo {}` failed in bench/ ({status})", verb[0])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_flags_are_refused_before_anything_is_built() {
+        for arguments in [
+            &["--bogus"][..],
+            &["--quick", "-x"],
+            &["calls", "--quik"],
+            &["core", "--bogus"],
+            &["report", "--record"],
+            &["command", "--bogus"],
+            &["check", "--bogus"],
+        ] {
+            let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+            let refused = run(&arguments).expect_err("it is unknown");
+            assert!(!refused.contains("failed in bench/"), "{refused}");
+        }
+        let known = ["--quick", "calls", "--anyway"].map(str::to_owned);
+        assert_eq!(known_flags(&known, &["--quick", "--anyway"]), Ok(()));
     }
 }
