@@ -18,7 +18,7 @@ use std::{
 use serde::Serialize;
 
 pub(crate) use self::{
-    clean::clean,
+    clean::{clean, clean_name},
     content::{Parts, pretty, print_parts},
     files::{Piece, SaveArgs},
     path::short,

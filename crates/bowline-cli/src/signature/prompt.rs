@@ -3,7 +3,7 @@
 use bowline::proto::model::Prompt;
 
 use super::{first_sentence, wrap::fill};
-use crate::output::{Paint, clean};
+use crate::output::{Paint, clean, clean_name};
 
 /// A prompt, line by line: what it is for, what can be filled in, and what
 /// belongs there.
@@ -16,10 +16,10 @@ pub(crate) fn of_prompt(prompt: &Prompt, paint: Paint, width: usize) -> Vec<Stri
     let arguments = prompt.arguments.iter().map(|argument| {
         let required = argument.required == Some(true);
         let mark = if required { "" } else { "?" };
-        format!("{}{mark}", clean(&argument.name))
+        format!("{}{mark}", clean_name(&argument.name))
     });
     let arguments: Vec<_> = arguments.collect();
-    let name = paint.strong(clean(&prompt.name));
+    let name = paint.strong(clean_name(&prompt.name));
     lines.push(format!("{name}({})", arguments.join(", ")));
     let names = prompt.arguments.iter();
     let column = names.map(|argument| argument.name.chars().count()).max();
@@ -29,7 +29,7 @@ pub(crate) fn of_prompt(prompt: &Prompt, paint: Paint, width: usize) -> Vec<Stri
             continue;
         };
         let gap = column.saturating_sub(argument.name.chars().count());
-        let first = format!("  {}{}  ", clean(&argument.name), " ".repeat(gap));
+        let first = format!("  {}{}  ", clean_name(&argument.name), " ".repeat(gap));
         let hanging = " ".repeat(column + 4);
         lines.extend(fill(
             clean(text).split_whitespace(),

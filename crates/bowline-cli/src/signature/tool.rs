@@ -9,7 +9,7 @@ use super::{
     type_name::{Detail, type_name},
     wrap::{fill, shorten, wrap},
 };
-use crate::output::{Paint, Style, clean};
+use crate::output::{Paint, Style, clean, clean_name};
 
 /// How many lines of a description a page shows unless all are asked for.
 const DESCRIPTION_LINES: usize = 12;
@@ -145,7 +145,7 @@ impl<'a> Signature<'a> {
         if !left.is_empty() {
             arguments.push(format!("… {} more", left.len()));
         }
-        let name = paint.strong(clean(&self.tool.name));
+        let name = paint.strong(clean_name(&self.tool.name));
         let result = self.output.as_ref().map(|output| {
             let shape = type_name(output.schema(), detail);
             format!("-> {}", paint.text(Style::Type, clean(&shape)))
@@ -176,7 +176,7 @@ impl<'a> Signature<'a> {
         let mut lines = Vec::new();
         for (name, text) in &described {
             let gap = column.saturating_sub(name.chars().count());
-            let first = format!("  {}{}  ", clean(name), " ".repeat(gap));
+            let first = format!("  {}{}  ", clean_name(name), " ".repeat(gap));
             let hanging = " ".repeat(column + 4);
             let text = clean(text);
             let mut said = fill(text.split(' '), &first, &hanging, width);
@@ -201,7 +201,7 @@ impl<'a> Signature<'a> {
         }
         let mut lines = Vec::new();
         for (name, spelled) in named.found {
-            let first = format!("  {} = ", paint.text(Style::Type, clean(name)));
+            let first = format!("  {} = ", paint.text(Style::Type, clean_name(name)));
             lines.push(String::new());
             lines.extend(fill(clean(&spelled).split(' '), &first, "    ", width));
         }
@@ -213,7 +213,7 @@ impl<'a> Signature<'a> {
 fn argument(property: &Property<'_>, detail: Detail, paint: Paint) -> String {
     let needed = property.is_needed();
     let mark = if needed { "" } else { "?" };
-    let name = clean(property.name);
+    let name = clean_name(property.name);
     let shape = type_name(property.schema, detail);
     // Whoever may leave it out need not say that there is none.
     let shape = match needed {

@@ -6,7 +6,7 @@ use clap::Args;
 use crate::{
     context::Context,
     failure::Failure,
-    output::clean,
+    output::{clean, clean_name},
     signature::{first_sentence, shorten, width},
     target::{self, ServerArgs},
     verbs::raw,
@@ -79,7 +79,7 @@ pub(super) fn print(
         let about = shorten(about, width().saturating_sub(column + 2));
         format!(
             "{}{gap}  {}",
-            paint.strong(clean(uri)),
+            paint.strong(clean_name(uri)),
             paint.faint(clean(&about))
         )
     });

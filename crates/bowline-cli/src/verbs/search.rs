@@ -14,7 +14,7 @@ use crate::{
     context::Context,
     failure::Failure,
     fleet::{self, Item, Kind, choose, lacks, rank, visit},
-    output::{Paint, Style, clean},
+    output::{Paint, Style, clean, clean_name},
     target::interruptible,
 };
 
@@ -132,7 +132,7 @@ impl Search {
             Kind::Tool => format!("{}.{}", item.server, item.name),
             _ => format!("{} {}", item.server, item.name),
         };
-        let name = clean(&name).replace('\n', " ");
+        let name = clean_name(&name).into_owned();
         if self.names {
             return name;
         }

@@ -10,7 +10,7 @@ use crate::{
     context::Context,
     failure::Failure,
     fleet::{choose, visit},
-    output::clean,
+    output::{clean, clean_name},
     signature::{first_sentence, shorten, width},
     target::{self, Target},
     verbs::raw::{Listed, encode},
@@ -83,7 +83,7 @@ fn print(cx: &Context, listed: &[(String, Result<Listed<Tool>, Failure>)]) -> Re
             let gap = " ".repeat(column.saturating_sub(tool.name.chars().count()));
             let about = first_sentence(tool.description.as_deref().unwrap_or_default());
             let about = shorten(&about, width().saturating_sub(column + 4));
-            let line = format!("  {}{gap}  {}", clean(&tool.name), paint.faint(about));
+            let line = format!("  {}{gap}  {}", clean_name(&tool.name), paint.faint(about));
             lines.push(line.trim_end().to_owned());
         }
     }
