@@ -1,7 +1,7 @@
 //! Writing down what goes over the wire, as it happens.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, Write as _},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
@@ -147,23 +147,33 @@ fn name(happening: &Happening<'_>) -> &'static str {
 }
 
 /// A file that was not there, or was empty. Recordings hold what users said, so
-/// that nobody else may read them.
+/// that nobody else may read them, and they are not written to where a link
+/// leads, which somebody else may have put there.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt as _;
+        // A pipe must not keep the command waiting either.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        options.mode(0o600).custom_flags(flags.bits().cast_signed());
+    }
+    if fs::symlink_metadata(path).is_ok_and(|about| !about.is_file()) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
     let file = options.open(path)?;
     let about = file.metadata()?;
+    if !about.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
     if about.len() > 0 {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    // One that was there has the mode that it was given by others. What is no
-    // file, such as a pipe, keeps nothing.
+    // One that was there has the mode that it was given by others.
     #[cfg(unix)]
-    if about.is_file() {
-        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
-    }
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     Ok(file)
 }
 
@@ -174,6 +184,10 @@ fn cannot_create(path: &Path, error: &io::Error) -> Failure {
             Failure::usage(format!("--record {shown}: there is a file already"))
                 .hint("remove it first, or give another name")
         }
+        io::ErrorKind::InvalidInput => Failure::usage(format!(
+            "--record {shown}: there is a link, a folder or a device, and no file"
+        ))
+        .hint("remove it first, or give another name"),
         io::ErrorKind::NotFound => {
             Failure::usage(format!("--record {shown}: the folder does not exist"))
         }
