@@ -6,8 +6,9 @@ use bowline::proto::revision::Revision;
 use clap::{Args, Parser, ValueEnum};
 
 use crate::{
+    failure::Failure,
     sign_in::Accounts,
-    talk::TalkArgs,
+    talk::{self, TalkArgs},
     target::{Patience, trust::Allowed},
     traffic::Traffic,
     verbs::Verb,
@@ -43,7 +44,9 @@ pub(crate) struct Globals {
     /// This is the time for the whole command, whatever it does: connecting,
     /// reading lists page by page, calling. The time in which you, or the
     /// command that answers for a model, think about a question does not
-    /// count. Without it, each request may take 30 seconds.
+    /// count. Servers get a quarter of a second more to end. `watch` and
+    /// `log-level` go on: there it is the time for connecting, and for each
+    /// request. Without it, each request may take 30 seconds.
     #[arg(long, global = true, value_name = "SECONDS", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
     /// The largest message to take from a server, for example 64MiB
@@ -95,6 +98,17 @@ pub(crate) struct Globals {
     /// What may be used of what projects bring.
     #[arg(skip)]
     pub(crate) allowed: Allowed,
+}
+
+impl Globals {
+    /// Reads the files of answers that were named.
+    pub(crate) fn read_answers(&mut self) -> Result<(), Failure> {
+        let left = self
+            .timeout
+            .map(|timeout| timeout.saturating_sub(self.patience.spent()));
+        self.talk.given_answer = talk::read_answers(&self.talk.answer, left)?;
+        Ok(())
+    }
 }
 
 /// When to use colours.

@@ -9,10 +9,16 @@ use std::{
 use bowline::{Client, transport::CloseTracker};
 use tokio::task::JoinSet;
 
-/// How long servers may take to end. One that cleans up and ends when its input
+use crate::signals;
+
+/// How long servers may take to end, unless the command has less time. One that cleans up and ends when its input
 /// does takes milliseconds; one that waits for a signal gets it after two
 /// seconds, and a moment for its own cleaning up.
 const LIMIT: Duration = Duration::from_secs(3);
+
+/// How long they may take where the time of the command is over: enough to say
+/// goodbye to a server that listens.
+const LEAST: Duration = Duration::from_millis(250);
 
 /// Everything that was connected to: the command does not end before that has.
 #[derive(Clone, Default)]
@@ -34,21 +40,41 @@ impl Departure {
     }
 
     /// Stops what is still connected, and waits for the end of all servers, but
-    /// not for long; and no longer than until the next Ctrl-C.
-    pub(crate) async fn wait(&self) {
+    /// not for long, and hardly longer than the time that is `left` to the
+    /// command; and no longer than until the next Ctrl-C.
+    pub(crate) async fn wait(&self, left: Option<Duration>) {
+        let limit = limit(left);
         let clients = {
             let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
             mem::take(&mut *clients)
         };
         let mut ends = JoinSet::new();
         for client in clients {
-            ends.spawn(async move { client.stop_and_wait(LIMIT).await });
+            ends.spawn(async move { client.stop_and_wait(limit).await });
         }
         let links = self.links();
-        ends.spawn(async move { links.wait(LIMIT).await });
+        ends.spawn(async move { links.wait(limit).await });
         tokio::select! {
             _ = ends.join_all() => {}
-            _ = tokio::signal::ctrl_c() => {}
+            _ = signals::received() => {}
         }
+    }
+}
+
+fn limit(left: Option<Duration>) -> Duration {
+    left.map_or(LIMIT, |left| left.clamp(LEAST, LIMIT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_command_is_also_for_its_end() {
+        let seconds = Duration::from_secs;
+        assert_eq!(limit(None), LIMIT);
+        assert_eq!(limit(Some(seconds(20))), LIMIT);
+        assert_eq!(limit(Some(seconds(1))), seconds(1));
+        assert_eq!(limit(Some(Duration::ZERO)), LEAST);
     }
 }

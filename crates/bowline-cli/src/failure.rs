@@ -35,6 +35,8 @@ pub(crate) enum FailureKind {
     Timeout,
     /// The user pressed Ctrl-C.
     Interrupted,
+    /// The system, or another program, ended it.
+    Terminated,
     /// Whoever read our output has stopped reading. Nothing is said.
     BrokenPipe,
 }
@@ -63,6 +65,8 @@ impl FailureKind {
             Self::Interrupted => 130,
             // What a shell reports of a program that SIGPIPE has ended.
             Self::BrokenPipe => 141,
+            // And of one that SIGTERM has ended.
+            Self::Terminated => 143,
         }
     }
 }
@@ -86,9 +90,13 @@ impl Failure {
         Self::new(FailureKind::Failed, message)
     }
 
-    /// The user pressed Ctrl-C.
-    pub(crate) fn interrupted() -> Self {
-        Self::new(FailureKind::Interrupted, "interrupted")
+    /// Whether the command was ended from outside, so that nothing more is to
+    /// be done.
+    pub(crate) fn is_from_outside(&self) -> bool {
+        matches!(
+            self.kind,
+            FailureKind::Interrupted | FailureKind::Terminated | FailureKind::BrokenPipe
+        )
     }
 
     /// Adds a line about what could be done.
@@ -189,5 +197,38 @@ pub(crate) fn of_usage(mut error: clap::Error) -> ExitCode {
         FailureKind::Usage.code().into()
     } else {
         ExitCode::SUCCESS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every kind. The match is there so that none is forgotten.
+    fn kinds() -> Vec<FailureKind> {
+        use FailureKind as K;
+        let next = |kind: &K| match kind {
+            K::Usage => Some(K::Authorization),
+            K::Authorization => Some(K::Unreachable),
+            K::Unreachable => Some(K::Failed),
+            K::Failed => Some(K::Timeout),
+            K::Timeout => Some(K::Interrupted),
+            K::Interrupted => Some(K::BrokenPipe),
+            K::BrokenPipe => Some(K::Terminated),
+            K::Terminated => None,
+        };
+        std::iter::successors(Some(K::Usage), next).collect()
+    }
+
+    #[test]
+    fn the_guide_has_every_exit_code_and_no_other() {
+        let guide = include_str!("../../../docs/guides/the-command.md");
+        let rows = guide.lines().filter_map(|line| {
+            let first = line.strip_prefix("| ")?.split(" |").next()?;
+            first.parse::<u8>().ok()
+        });
+        let rows: Vec<u8> = rows.collect();
+        let codes: Vec<u8> = kinds().into_iter().map(FailureKind::code).collect();
+        assert_eq!(rows, [&[0], &codes[..]].concat());
     }
 }

@@ -7,6 +7,7 @@
 //! - `fleet` is many servers at once: how they are, and what they offer.
 //! - `output` is what people and programs read; `failure` what went wrong, and
 //!   the exit code. `departure` sees to it that no server is left behind.
+//! - `input` reads files that are named, `signals` hears what ends the command.
 //! - `sign_in` gets into servers that want to know who is asking.
 //! - `traffic` shows, records and replays what goes over the wire.
 //! - `demo` is a server that is always there; `doctor` finds out what is wrong
@@ -21,8 +22,10 @@ mod doctor;
 mod failure;
 mod fleet;
 mod folders;
+mod input;
 mod output;
 mod sign_in;
+mod signals;
 mod signature;
 mod talk;
 mod target;
@@ -40,7 +43,12 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return failure::of_usage(error),
     };
-    let context = Context::new(cli.globals);
+    let mut globals = cli.globals;
+    let answers = globals.read_answers();
+    let context = Context::new(globals);
+    if let Err(failure) = answers {
+        return context.report(&failure);
+    }
     let runtime = match runtime() {
         Ok(runtime) => runtime,
         Err(failure) => return context.report(&failure),
@@ -50,7 +58,7 @@ fn main() -> ExitCode {
         Err(failure) => context.report(&failure),
     };
     // All was said; what is left is to end what was begun.
-    runtime.block_on(context.departure.wait());
+    runtime.block_on(context.departure.wait(context.time_left()));
     // What still runs has nobody to report to.
     runtime.shutdown_background();
     code

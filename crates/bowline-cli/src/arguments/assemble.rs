@@ -165,7 +165,7 @@ mod tests {
     fn put(call: &str, words: &[&str]) -> Result<Value, String> {
         let document = Document::new(SCHEMA);
         let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
-        let given = read(&words).and_then(|given| called(call, [])?.given(&given));
+        let given = read(&words, None).and_then(|given| called(call, [])?.given(&given));
         let given = given.map_err(|failure| failure.message)?;
         let (arguments, problems) = assemble(given, document.schema());
         match problems.first() {

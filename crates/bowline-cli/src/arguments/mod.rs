@@ -16,6 +16,8 @@ mod relaxed;
 mod view;
 mod word;
 
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 
 pub(crate) use self::{
@@ -41,9 +43,10 @@ pub(crate) struct Wanted<'a> {
     pub(crate) signature: String,
 }
 
-/// Reads words such as `k=v`.
-pub(crate) fn read(words: &[String]) -> Result<Vec<Given>, Failure> {
-    let mut reader = Reader::default();
+/// Reads words such as `k=v`. The files that they name must end within this
+/// time, if there is one.
+pub(crate) fn read(words: &[String], time: Option<Duration>) -> Result<Vec<Given>, Failure> {
+    let mut reader = Reader::new(time);
     words.iter().map(|word| reader.word(word)).collect()
 }
 

@@ -1,14 +1,14 @@
 //! One word of a command line, as something that is given to a tool.
 
 use std::{
-    fs,
-    io::{self, IsTerminal as _, Read as _},
+    io::{self, IsTerminal as _},
+    time::Duration,
 };
 
 use serde_json::{Map, Value};
 
 use super::relaxed;
-use crate::failure::Failure;
+use crate::{failure::Failure, input};
 
 /// Something that is given.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,9 +36,18 @@ pub(crate) enum Typed {
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     stdin_is_read: bool,
+    /// How long a pipe may take to end, if that is limited.
+    time: Option<Duration>,
 }
 
 impl Reader {
+    pub(super) fn new(time: Option<Duration>) -> Self {
+        Self {
+            time,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn word(&mut self, word: &str) -> Result<Given, Failure> {
         if word == "-" {
             let text = self.stdin("-")?;
@@ -85,14 +94,8 @@ impl Reader {
         if path == "-" {
             return self.stdin(what);
         }
-        fs::read_to_string(path).map_err(|error| {
-            let failure = match error.kind() {
-                io::ErrorKind::InvalidData => format!("{path} is not text"),
-                io::ErrorKind::NotFound => format!("no file `{path}`"),
-                _ => format!("{path}: {error}"),
-            };
-            Failure::usage(failure).hint("@ stands before the name of a file; @@ is a plain @")
-        })
+        input::read(path, self.time)
+            .map_err(|failure| failure.hint("@ stands before the name of a file; @@ is a plain @"))
     }
 
     fn stdin(&mut self, what: &str) -> Result<String, Failure> {
@@ -107,7 +110,7 @@ impl Reader {
                     .hint("pipe something in, or name a file with @"),
             );
         }
-        Ok(io::read_to_string(io::stdin().lock().by_ref())?)
+        input::read("-", self.time)
     }
 }
 

@@ -79,7 +79,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::talk::given::parse;
+    use crate::talk::given::typed;
 
     #[track_caller]
     fn check(words: &[&str], open: &str, expected: Result<&[&str], &str>) {
@@ -92,7 +92,7 @@ mod tests {
         };
         let questions = json!({"seat": form(&["row", "side"]), "meal": form(&["row", "dish"])});
         let questions: InputRequests = serde_json::from_value(questions).expect("questions");
-        let answers: Vec<_> = words.iter().map(|word| parse(word).expect(word)).collect();
+        let answers: Vec<_> = words.iter().map(|word| typed(word).expect(word)).collect();
         let aimed = aim(&answers, &questions, |key| open.contains(key));
         let aimed = aimed.map_err(|failure| failure.message);
         let keys = aimed.map(|all| -> Vec<_> {

@@ -5,7 +5,7 @@ use std::{path::PathBuf, str::FromStr};
 use bowline::proto::model::LogLevel;
 use clap::Args;
 
-use super::given::{self, Given};
+use super::given::{self, AnswerWord, Given};
 
 /// How often a model is asked in one call, unless said otherwise.
 const MAX_SAMPLING: u32 = 16;
@@ -22,7 +22,10 @@ pub(crate) struct TalkArgs {
         hide_short_help = true
     )]
     #[arg(value_parser = given::parse)]
-    pub(crate) answer: Vec<Answers>,
+    pub(crate) answer: Vec<AnswerWord>,
+    /// The same, when files were read.
+    #[arg(skip)]
+    pub(crate) given_answer: Vec<Answers>,
     /// What was typed for the questions of a parked call, and for no others.
     #[arg(skip)]
     pub(crate) parked_answer: Vec<Answers>,

@@ -93,7 +93,7 @@ impl Desk {
         Self {
             args: globals.talk.clone(),
             color: globals.color,
-            given: GivenAnswers::new(&globals.talk.answer, &globals.talk.parked_answer),
+            given: GivenAnswers::new(&globals.talk.given_answer, &globals.talk.parked_answer),
             troubles: Mutex::default(),
             screen: Screen::new(output.remark_paint()),
             terminal: OnceLock::new(),

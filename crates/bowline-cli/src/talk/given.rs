@@ -2,18 +2,18 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
     sync::{
         Mutex,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use bowline::proto::model::{ElicitSchema, PropertySchema};
 use serde_json::{Map, Value};
 
 use super::{args::Answers, field};
-use crate::{arguments, output::similar};
+use crate::{arguments, failure::Failure, input, output::similar};
 
 /// One answer to one field.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,12 +34,37 @@ enum Worth {
     Json(Value),
 }
 
-/// Reads `field=value`, `field:=JSON`, or a file of answers behind an `@`.
-pub(crate) fn parse(text: &str) -> Result<Answers, String> {
-    if let Some(path) = text.strip_prefix('@') {
-        let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-        return of_file(&text).map_err(|why| format!("{path}: {why}"));
+/// What was typed as an answer.
+#[derive(Clone, Debug)]
+pub(crate) enum AnswerWord {
+    /// The answer to a field.
+    Given(Answers),
+    /// A file of answers, which is not read yet.
+    File(String),
+}
+
+/// Reads `field=value`, `field:=JSON`, or the name of a file behind an `@`.
+pub(crate) fn parse(text: &str) -> Result<AnswerWord, String> {
+    match text.strip_prefix('@') {
+        Some(path) => Ok(AnswerWord::File(path.to_owned())),
+        None => typed(text).map(AnswerWord::Given),
     }
+}
+
+/// Reads the files of answers, which must end within this time, if there is
+/// one.
+pub(crate) fn read(words: &[AnswerWord], time: Option<Duration>) -> Result<Vec<Answers>, Failure> {
+    let read = |word: &AnswerWord| match word {
+        AnswerWord::Given(answers) => Ok(answers.clone()),
+        AnswerWord::File(path) => {
+            let text = input::read(path, time)?;
+            of_file(&text).map_err(|why| Failure::usage(format!("{path}: {why}")))
+        }
+    };
+    words.iter().map(read).collect()
+}
+
+pub(super) fn typed(text: &str) -> Result<Answers, String> {
     let how = "write it as field=value, as field:=JSON, or as @answers.json";
     let (key, value) = text.split_once('=').ok_or(how)?;
     let (key, value) = match key.strip_suffix(':') {
@@ -246,7 +271,7 @@ mod tests {
     }
 
     fn parsed(texts: &[&str]) -> Vec<Answers> {
-        texts.iter().map(|text| parse(text).expect(text)).collect()
+        texts.iter().map(|text| typed(text).expect(text)).collect()
     }
 
     fn answers(texts: &[&str]) -> GivenAnswers {
@@ -316,8 +341,10 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_is_refused() {
-        for text in ["seat", "=x", ":=1", "a:={", "@/there/is/no/such/file"] {
+        for text in ["seat", "=x", ":=1", "a:={"] {
             assert!(parse(text).is_err(), "{text}");
         }
+        let missing = parse("@/there/is/no/such/file").expect("it is read later");
+        assert!(read(&[missing], None).is_err());
     }
 }

@@ -44,7 +44,7 @@ pub(crate) use self::{
     args::{Answers, TalkArgs},
     browser::open as open_page,
     desk::Desk,
-    given::parse as parse_answer,
+    given::{AnswerWord, parse as parse_answer, read as read_answers},
     parked::{Parked, Shelf},
     question::quoted,
 };

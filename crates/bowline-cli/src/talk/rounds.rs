@@ -117,7 +117,10 @@ impl<'a> Rounds<'a> {
             self.shelve(&continuation, &answers)?;
         }
         if !open.is_empty() {
-            open.iter().for_each(|it| drop(self.cx.talk.complain(it)));
+            for unanswered in &open {
+                // All of them are told at the end.
+                let _ = self.cx.talk.complain(unanswered);
+            }
             let id = self.parked.as_ref().map(|parked| parked.id.clone());
             return Ok(Next::Parked(id.unwrap_or_default()));
         }

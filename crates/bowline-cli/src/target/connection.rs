@@ -9,7 +9,7 @@ use crate::{
     context::Context,
     failure::{Failure, FailureKind},
     output::clean,
-    sign_in, talk, traffic,
+    sign_in, signals, talk, traffic,
 };
 
 /// Connects to a server, does something with it, and lets it go, whatever
@@ -180,12 +180,13 @@ pub(crate) async fn bounded<T>(
     .await
 }
 
-/// Does something until it is done, or the user presses Ctrl-C.
+/// Does something until it is done, the user presses Ctrl-C, or the command is
+/// told to end.
 pub(crate) async fn interruptible<T>(
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
     tokio::select! {
         done = work => done,
-        _ = tokio::signal::ctrl_c() => Err(Failure::interrupted()),
+        signal = signals::received() => Err(signal.into()),
     }
 }

@@ -28,7 +28,7 @@ use super::{
     message::Message,
     player::{Player, Said},
 };
-use crate::{context::Context, failure::Failure, output::Output};
+use crate::{context::Context, failure::Failure, output::Output, signals};
 
 /// The largest body that is taken.
 const MAX_BODY: usize = 64 * 1024 * 1024;
@@ -61,7 +61,7 @@ pub(super) async fn serve(cx: &Context, player: Player, address: &str) -> Result
     loop {
         let (stream, _) = tokio::select! {
             accepted = listener.accept() => accepted?,
-            _ = tokio::signal::ctrl_c() => return Ok(()),
+            _ = signals::received() => return Ok(()),
             // They report to nobody.
             Some(_) = connections.join_next() => continue,
         };

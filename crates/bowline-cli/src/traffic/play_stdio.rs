@@ -6,7 +6,7 @@ use bowline::transport::{Link as _, LinkEvent, Outgoing, Refusal, Stdio};
 use bytes::Bytes;
 
 use super::{message::Message, player::Player};
-use crate::{context::Context, failure::Failure};
+use crate::{context::Context, failure::Failure, signals};
 
 /// The largest message that is taken.
 const MAX_FRAME: usize = 64 * 1024 * 1024;
@@ -17,7 +17,7 @@ pub(super) async fn serve(cx: &Context, mut player: Player) -> Result<(), Failur
     loop {
         let event = tokio::select! {
             event = poll_fn(|cx| link.poll_event(cx)) => event,
-            _ = tokio::signal::ctrl_c() => break,
+            _ = signals::received() => break,
         };
         let frame = match event {
             LinkEvent::Frame(frame) => frame,

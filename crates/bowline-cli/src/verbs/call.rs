@@ -60,7 +60,7 @@ impl Call {
                 )),
             );
         };
-        let given = arguments::read(&words.rest)?;
+        let given = arguments::read(&words.rest, cx.time_left())?;
         let (tool, ended) = target::with_client(cx, &words.target, async |client| {
             let (tool, arguments) = self.arguments(client, &words.target, name, &given).await?;
             let ended = talk::call(cx, client, &tool, Value::Object(arguments)).await;

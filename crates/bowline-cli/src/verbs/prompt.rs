@@ -52,7 +52,7 @@ impl Prompt {
                 )),
             );
         };
-        let given = arguments::read(&words.rest)?;
+        let given = arguments::read(&words.rest, cx.time_left())?;
         let (name, raw) = target::with_client(cx, &words.target, async |client| {
             self.get(client, &words.target, word, &given).await
         })

@@ -34,7 +34,7 @@ pub(crate) struct Resume {
     id: Option<String>,
     /// Answers to what it has asked: FIELD=VALUE, QUESTION.FIELD=VALUE or @FILE
     #[arg(value_name = "FIELD=VALUE", value_parser = talk::parse_answer)]
-    answers: Vec<talk::Answers>,
+    answers: Vec<talk::AnswerWord>,
     /// Forget the call; the server is not told
     #[arg(long, requires = "id", conflicts_with = "answers")]
     discard: bool,
@@ -58,7 +58,8 @@ impl Resume {
         // Before the folder changes.
         self.save.out = self.save.out.as_deref().map(absolute);
         let questions = parked.continuation.questions();
-        let answers = talk::aim(&self.answers, questions, |key| parked.is_open(key))
+        let answers = talk::read_answers(&self.answers, cx.time_left())?;
+        let answers = talk::aim(&answers, questions, |key| parked.is_open(key))
             .map_err(|failure| failure.hint(format!("go on with: {}", parked.command_line())))?;
         let cx = &context(cx, &parked, answers)?;
         let target = parked.target(cx)?;

@@ -22,6 +22,7 @@ use crate::{
     demo::{self, App, Place},
     failure::Failure,
     output::similar,
+    signals,
     target::DEMO,
 };
 
@@ -84,7 +85,7 @@ async fn over_stdio(cx: &Context) -> Result<(), Failure> {
     tokio::pin!(served);
     tokio::select! {
         done = &mut served => return Ok(done?),
-        () = end() => service.stop(GRACE),
+        _ = signals::received() => service.stop(GRACE),
     }
     hurried(served).await
 }
@@ -102,7 +103,7 @@ async fn over_http(cx: &Context, address: Option<&str>) -> Result<(), Failure> {
     tokio::pin!(served);
     tokio::select! {
         done = &mut served => return Ok(done?),
-        () = end() => stop(cx, &http),
+        _ = signals::received() => stop(cx, &http),
     }
     hurried(served).await
 }
@@ -139,24 +140,8 @@ fn tell(cx: &Context, service: &Service<App>, bound: SocketAddr) -> Result<(), F
 async fn hurried(served: impl Future<Output = io::Result<()>>) -> Result<(), Failure> {
     tokio::select! {
         done = served => Ok(done?),
-        () = end() => Err(Failure::interrupted()),
+        signal = signals::received() => Err(signal.into()),
     }
-}
-
-/// Waits until the end is called for: Ctrl-C, or what service managers send.
-async fn end() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-            return;
-        }
-    }
-    let _ = tokio::signal::ctrl_c().await;
 }
 
 /// Binds the address that was given, or the usual one, or any free port.

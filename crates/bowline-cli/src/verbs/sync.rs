@@ -8,9 +8,9 @@ use serde_json::json;
 
 use crate::{
     context::Context,
-    failure::{Failure, FailureKind},
+    failure::Failure,
     fleet::{ERRAND, SYNC, choose, show_result, visit_one},
-    output::clean,
+    output::{clean, clean_name},
     target::{Target, interruptible},
 };
 
@@ -44,7 +44,7 @@ impl Sync {
             });
             match interruptible(synced).await {
                 Ok(Some(result)) => results.push(result),
-                Err(failure) if failure.kind == FailureKind::Interrupted => return Err(failure),
+                Err(failure) if failure.is_from_outside() => return Err(failure),
                 Ok(None) if named => return Err(SYNC.unclear(&[]).about(target.name())),
                 Err(failure) if named => return Err(failure.about(target.name())),
                 // Of all servers, those that can are meant.
@@ -88,7 +88,7 @@ impl Sync {
             [first, ..] if self.yes => first,
             several => ask(cx, several).await?,
         };
-        let name = clean(&tool.name).into_owned();
+        let name = clean_name(&tool.name).into_owned();
         cx.output
             .remark(format!("{}: calling {name}", target.name()));
         let result = client.tools().call(&tool.name, json!({})).await?;
@@ -109,7 +109,7 @@ async fn ask<'a>(cx: &Context, several: &[&'a Tool]) -> Result<&'a Tool, Failure
     cx.output.remark("Several tools might sync:");
     for (number, tool) in (1..).zip(several) {
         cx.output
-            .remark(format!("  {number}. {}", clean(&tool.name)));
+            .remark(format!("  {number}. {}", clean_name(&tool.name)));
     }
     cx.output
         .remark("Which one? Its number, or nothing to leave:");

@@ -15,6 +15,7 @@ use std::{
 use crate::{
     peers::{node, top},
     rig::{self, BOWLINE, Rig},
+    web::{Answer, serve},
 };
 
 /// What the server from npm is in documents, where a test takes the pinned one.
@@ -96,6 +97,59 @@ fn the_readme_does_not_boast() {
     for figure in figures {
         assert!(results.contains(&figure), "{figure} is not in the results");
     }
+}
+
+/// Ends a command by a signal as soon as it has said something.
+#[cfg(unix)]
+fn ended_by(rig: &Rig, signal: &str, words: &[&str]) -> Option<i32> {
+    use std::io::Read as _;
+    let mut child = rig.command(words).spawn().expect("it starts");
+    let mut said = child.stderr.take().expect("it is piped");
+    said.read_exact(&mut [0]).expect("it says something");
+    let kill = Command::new("kill")
+        .args([signal, &child.id().to_string()])
+        .status();
+    assert!(kill.expect("it starts").success());
+    child.wait().expect("it ends").code()
+}
+
+/// Every row of the guide's table of exit codes can be seen.
+#[cfg(unix)]
+#[test]
+fn exit_codes_are_what_the_guide_says() {
+    let guide = top().join("docs").join("guides").join("the-command.md");
+    let guide = fs::read_to_string(guide).expect("it can be read");
+    let rows = guide.lines().filter_map(|line| {
+        let first = line.strip_prefix("| ")?.split(" |").next()?;
+        first.parse::<i32>().ok()
+    });
+    let rows: Vec<i32> = rows.collect();
+    let rig = Rig::empty();
+    let run = |words: &[&str]| rig.run(words).code;
+    let watch = ["watch", "demo"];
+    let unread = || {
+        let mut child = rig.command(&["watch", "demo", "clock://now"]).spawn();
+        let child = child.as_mut().expect("it starts");
+        drop(child.stdout.take());
+        child.wait().expect("it ends").code()
+    };
+    let stranger = serve(|_| Answer::refuse("401 Unauthorized", ""));
+    for row in &rows {
+        let seen = match row {
+            0 => run(&["ping", "demo"]),
+            1 => run(&["ping", "nobody"]),
+            3 => run(&["ping", &stranger]),
+            4 => run(&["ping", "--", "no-such-command"]),
+            5 => run(&["call", "demo.fail"]),
+            124 => run(&["call", "demo.slow", "--timeout", "0.2"]),
+            130 => ended_by(&rig, "-INT", &watch),
+            141 => unread(),
+            143 => ended_by(&rig, "-TERM", &watch),
+            _ => panic!("nobody knows how to come to the exit code {row}"),
+        };
+        assert_eq!(seen, Some(*row));
+    }
+    assert!(rows.len() > 5, "{rows:?}");
 }
 
 #[test]

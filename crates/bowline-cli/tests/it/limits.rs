@@ -92,6 +92,30 @@ fn a_refusal_is_shown_in_the_servers_words_and_is_no_matter_of_signing_in() {
 }
 
 #[test]
+fn what_comes_with_a_refusal_is_shown() {
+    let rig = Rig::empty();
+    for status in [
+        "400 Bad Request",
+        "404 Not Found",
+        "405 No",
+        "422 Unprocessable",
+    ] {
+        let words = "the header X-Tenant\n\u{1b}[2Jis missing";
+        let url = serve(move |asked| match &*asked.method {
+            "POST" => Answer::refuse(status, words),
+            _ => Answer::refuse("405 Method Not Allowed", "only POST"),
+        });
+        let shown = "the header X-Tenant \\u{1b}[2Jis missing";
+        let ran = rig.run(&["list", &url]);
+        assert_eq!(ran.code, Some(4), "{status}: {ran:?}");
+        let whole = format!("HTTP {}: {shown}\n", &status[..3]);
+        assert!(ran.stderr.contains(&whole), "{status}: {ran:?}");
+        let doctor = rig.run(&["doctor", &url]);
+        assert!(doctor.text().contains(shown), "{status}: {doctor:?}");
+    }
+}
+
+#[test]
 fn a_refusal_that_asks_for_credentials_is_a_matter_of_signing_in() {
     let rig = Rig::empty();
     for status in ["401 Unauthorized", "403 Forbidden"] {
@@ -274,6 +298,100 @@ fn what_programs_read_does_not_steer_a_terminal_either() {
         assert!(!ran.text().contains(steers), "{verb}: {:?}", ran.text());
         assert!(!ran.stderr.contains(steers), "{verb}: {:?}", ran.stderr);
         assert!(ran.json().to_string().contains(evil), "{verb}: {ran:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_recording_is_not_written_to_where_a_link_leads() {
+    let rig = Rig::empty();
+    let target = rig.file("precious", "");
+    let link = rig.work().join("talk.jsonl");
+    std::os::unix::fs::symlink(&target, &link).expect("it can be made");
+    let dangling = rig.work().join("dangling.jsonl");
+    std::os::unix::fs::symlink(rig.work().join("not-yet"), &dangling).expect("it can be made");
+    let pipe = rig.work().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("it starts").success());
+    for path in [&link, &dangling, &pipe, &rig.home()] {
+        let path = path.to_str().expect("it is text");
+        let ran = rig.run(&["ping", "demo", "--record", path]);
+        assert_eq!((ran.code, ran.text()), (Some(1), ""), "{ran:?}");
+        assert!(ran.stderr.contains("and no file"), "{ran:?}");
+    }
+    assert_eq!(std::fs::read(&target).expect("it is there"), b"");
+    assert!(!rig.work().join("not-yet").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn files_that_have_no_end_or_no_beginning_do_not_hold_the_command() {
+    let rig = Rig::empty();
+    let pipe = rig.work().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("it starts").success());
+    for how in ["message=@", "message:=@", "@"] {
+        let call = |file: &str| {
+            let word = format!("{how}{file}");
+            rig.run(&["call", "demo.echo", &word, "--timeout", "0.3"])
+        };
+        let device = call("/dev/zero");
+        assert_eq!(device.code, Some(1), "{device:?}");
+        let why = "/dev/zero is neither a file nor a pipe";
+        assert!(device.stderr.contains(why), "{device:?}");
+        let silent = call("pipe");
+        assert_eq!(silent.code, Some(124), "{silent:?}");
+        assert!(
+            silent.stderr.contains("pipe did not end in time"),
+            "{silent:?}"
+        );
+    }
+    for words in [
+        &["ping", "demo", "--answer", "@pipe"][..],
+        &["ping", "demo", "--answer", "@/dev/zero"],
+    ] {
+        let ran = rig.run(&[words, &["--timeout", "0.3"]].concat());
+        assert!(matches!(ran.code, Some(1 | 124)), "{ran:?}");
+    }
+    // One that ends is as good as a file.
+    let writer = std::process::Command::new("sh")
+        .args(["-c", "echo hello > pipe"])
+        .current_dir(rig.work())
+        .spawn();
+    let read = rig.run(&["call", "demo.echo", "message=@pipe", "--timeout", "30"]);
+    assert_eq!((read.code, read.text()), (Some(0), "hello\n"), "{read:?}");
+    writer.expect("it starts").wait().expect("it ends");
+    // The size has an end, too.
+    let large = rig.file("large", "x".repeat((64 << 20) + 1));
+    let large = format!("message=@{}", large.display());
+    let ran = rig.run(&["call", "demo.echo", &large]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("more than the 64 MiB"), "{ran:?}");
+}
+
+#[test]
+fn what_goes_on_is_not_cut_off_by_the_time_for_the_rest() {
+    let rig = Rig::empty();
+    // The clock changes each second: three times are more than the limit.
+    let watch = [
+        "watch",
+        "demo",
+        "clock://now",
+        "--count",
+        "3",
+        "--timeout",
+        "1",
+    ];
+    let ran = rig.run(&watch);
+    assert_eq!(
+        (ran.code, ran.text().lines().count()),
+        (Some(0), 3),
+        "{ran:?}"
+    );
+    let nobody = ["--timeout", "0.5", "--", "tail", "-f", "/dev/null"];
+    for verb in [&["watch"][..], &["log-level", "info"]] {
+        let ran = rig.run(&[verb, &nobody].concat());
+        assert_eq!(ran.code, Some(124), "{ran:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{Ipv4Addr, TcpListener, TcpStream},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Condvar, Mutex, PoisonError},
     thread,
 };
 
@@ -11,11 +11,17 @@ use serde_json::{Value, json};
 
 use crate::rig::Rig;
 
+/// How long something may take before the test says that it hangs.
+#[cfg(unix)]
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+
 /// A server over HTTP that counts its sessions.
 #[derive(Clone)]
 struct Counting {
     port: u16,
     sessions: Arc<Mutex<Sessions>>,
+    /// A call has come that is left waiting.
+    hanging: Arc<(Mutex<bool>, Condvar)>,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -30,6 +36,7 @@ impl Counting {
         let counting = Self {
             port: listener.local_addr().expect("it is bound").port(),
             sessions: Arc::default(),
+            hanging: Arc::default(),
         };
         let serving = counting.clone();
         thread::spawn(move || {
@@ -44,6 +51,15 @@ impl Counting {
 
     fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.port)
+    }
+
+    #[cfg(unix)]
+    fn wait_for_hanging(&self) {
+        let (hangs, changed) = &*self.hanging;
+        let hangs = hangs.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = changed.wait_timeout_while(hangs, PATIENCE, |hangs| !*hangs);
+        let (_hangs, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        assert!(!waited.timed_out(), "the call does not come");
     }
 
     fn sessions(&self) -> Sessions {
@@ -103,7 +119,12 @@ impl Counting {
                 let header = format!("mcp-session-id: {id}\r\n");
                 return Some(answer(200, &header, &result_of(message, &result)));
             }
-            Some("tools/call") if message["params"]["name"] == "hang" => return None,
+            Some("tools/call") if message["params"]["name"] == "hang" => {
+                let (hangs, changed) = &*self.hanging;
+                *hangs.lock().unwrap_or_else(PoisonError::into_inner) = true;
+                changed.notify_all();
+                return None;
+            }
             Some("tools/call") => result_of(
                 message,
                 &json!({"content": [{"type": "text", "text": "hi"}]}),
@@ -132,6 +153,28 @@ fn answer(status: u16, header: &str, body: &str) -> String {
         "HTTP/1.1 {status} Status\r\ncontent-type: application/json\r\n\
          content-length: {length}\r\n{header}\r\n{body}"
     )
+}
+
+#[cfg(unix)]
+#[test]
+fn a_session_is_ended_by_those_who_are_told_to_end() {
+    let rig = Rig::empty();
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let server = Counting::start();
+        let url = server.url();
+        let mut command = rig.command(&["call", &url, "hang"]);
+        let child = command.spawn().expect("it starts");
+        server.wait_for_hanging();
+        let sent = std::process::Command::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status();
+        assert!(sent.expect("it starts").success());
+        let ran = crate::rig::finish(child);
+        assert_eq!(ran.code, Some(code), "{signal}: {ran:?}");
+        let sessions = server.sessions();
+        assert_eq!(sessions.opened, ["session-1"], "{signal}");
+        assert_eq!(sessions.ended, sessions.opened, "{signal}");
+    }
 }
 
 #[test]

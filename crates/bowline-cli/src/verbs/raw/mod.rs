@@ -37,7 +37,7 @@ impl Raw {
             return Err(Failure::usage(format!("which method of {server}?"))
                 .hint(format!("there are {}", METHODS.join(", "))));
         };
-        let given = arguments::read(&words.rest)?;
+        let given = arguments::read(&words.rest, cx.time_left())?;
         let mut params = Extra::new();
         for (name, value) in arguments::unchecked(given)? {
             params.insert(name, encode(&value)?);
