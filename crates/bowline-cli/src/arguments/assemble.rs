@@ -5,6 +5,8 @@
 //! name. What is given by name counts, all of it: where there is no place for
 //! a second value, that is a problem.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::{
@@ -32,7 +34,7 @@ pub(super) fn assemble(
     for given in given {
         assembly.take(given);
     }
-    let (arguments, found) = build_object(&assembly.parts, &assembly.below, schema, "");
+    let (arguments, found) = build_object(&assembly.parts, &assembly.below, schema);
     assembly.problems.extend(found);
     (arguments, assembly.problems)
 }
@@ -108,7 +110,11 @@ fn path_of(name: &str, schema: Schema<'_>) -> Vec<String> {
     loop {
         let known = |name: &str| -> Vec<_> {
             let found = here.iter().flat_map(|schema| property(*schema, name));
-            found.collect()
+            // Many alternatives may say the same of it.
+            let mut places = HashSet::new();
+            found
+                .filter(|schema| places.insert(schema.resolved().place()))
+                .collect()
         };
         let step = rest
             .match_indices('.')
@@ -334,5 +340,47 @@ mod tests {
         for (call, expected) in cases {
             assert_eq!(put(call, &[]), expected, "{call}");
         }
+    }
+
+    #[test]
+    fn alternatives_are_found_however_deep_they_are() {
+        let mut number = json!({"type": "integer"});
+        let mut pet = json!({"properties": {"age": {"type": "string"}}});
+        for _ in 0..8 {
+            number = json!({"anyOf": [number, {"type": "null"}]});
+            pet = json!({"anyOf": [pet, {"type": "null"}]});
+        }
+        let schema = json!({"properties": {"number": number, "pet": pet}}).to_string();
+        let document = Document::new(&schema);
+        let put = |words: &[&str]| {
+            let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+            let given = read(&words, None).expect("it can be read");
+            let (arguments, problems) = assemble(given, document.schema());
+            let problems: Vec<_> = problems.iter().map(|it| it.describe("it")).collect();
+            (Value::Object(arguments), problems)
+        };
+        let (arguments, problems) = put(&["number=1", "pet.age=3"]);
+        assert_eq!(
+            arguments,
+            json!({"number": 1, "pet": {"age": "3"}}),
+            "{problems:?}"
+        );
+        assert_eq!(put(&["number=one"]).1.len(), 1);
+    }
+
+    #[test]
+    fn alternatives_within_alternatives_are_not_tried_for_ever() {
+        // Forty ways at each of five levels.
+        let variants: Vec<_> = (0..40)
+            .map(|at| json!({"properties": {"a": {"$ref": "#/$defs/A"}, "kind": {"const": at}}}))
+            .collect();
+        let schema = json!({"$ref": "#/$defs/A", "$defs": {"A": {"anyOf": variants}}});
+        let document = Document::new(&schema.to_string());
+        let given = read(&["a.a.a.a.a:={}".to_owned()], None).expect("it can be read");
+        let (arguments, _) = assemble(given, document.schema());
+        assert_eq!(
+            Value::Object(arguments),
+            json!({"a": {"a": {"a": {"a": {"a": {}}}}}})
+        );
     }
 }

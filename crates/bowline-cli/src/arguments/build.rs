@@ -11,7 +11,7 @@ use super::{
     view::{View, property},
     word::Typed,
 };
-use crate::signature::{Detail, Schema, type_name};
+use crate::signature::{Budget, Detail, Schema, type_name};
 
 /// What was given for one place: values for it, and for what is within it.
 #[derive(Debug, Default)]
@@ -40,18 +40,35 @@ impl Part {
     }
 }
 
+/// How often parts are tried on an alternative, in all: where alternatives lie
+/// within alternatives, tries multiply.
+const MAX_TRIES: usize = 1_000;
+
 /// An object of the parts, laid over `below`, with what could not be made.
 pub(super) fn build_object(
     part: &Part,
     below: &Map<String, Value>,
     schema: Schema<'_>,
+) -> (Map<String, Value>, Vec<Problem>) {
+    nearest(part, below, schema, "", &Budget::new(MAX_TRIES))
+}
+
+/// The object that comes nearest to one of the alternatives.
+fn nearest(
+    part: &Part,
+    below: &Map<String, Value>,
+    schema: Schema<'_>,
     path: &str,
+    budget: &Budget,
 ) -> (Map<String, Value>, Vec<Problem>) {
     let views = View::all(schema);
-    let mut tries: Vec<_> = views
-        .iter()
-        .map(|view| Try::new(part, below.clone(), view, path))
-        .collect();
+    let mut tries = Vec::new();
+    for view in &views {
+        // One is needed in any case.
+        if budget.take(0) || tries.is_empty() {
+            tries.push(Try::new(part, below.clone(), view, path, budget));
+        }
+    }
     // Of two that are as near, the first.
     let nearest = (0..tries.len()).min_by_key(|at| tries[*at].distance);
     let nearest = tries.swap_remove(nearest.unwrap_or_default());
@@ -76,7 +93,13 @@ struct Try {
 }
 
 impl Try {
-    fn new(part: &Part, below: Map<String, Value>, view: &View<'_>, path: &str) -> Self {
+    fn new(
+        part: &Part,
+        below: Map<String, Value>,
+        view: &View<'_>,
+        path: &str,
+        budget: &Budget,
+    ) -> Self {
         let mut object = below;
         let mut problems = Vec::new();
         for (name, part) in &part.members {
@@ -85,7 +108,8 @@ impl Try {
                 path => format!("{path}.{name}"),
             };
             let below = object.get(name);
-            let value = build(part, below, view.member(name), &inner, &mut problems);
+            let schema = view.member(name);
+            let value = build(part, below, schema, &inner, budget, &mut problems);
             object.insert(name.clone(), value);
         }
         let wrong = check::view(&object, view, path);
@@ -104,6 +128,7 @@ fn build(
     below: Option<&Value>,
     schema: Option<Schema<'_>>,
     path: &str,
+    budget: &Budget,
     problems: &mut Vec<Problem>,
 ) -> Value {
     let mut below = match below {
@@ -136,14 +161,15 @@ fn build(
     }
     match schema {
         Some(schema) => {
-            let (object, found) = build_object(part, &below, schema, path);
+            let (object, found) = nearest(part, &below, schema, path, budget);
             problems.extend(found);
             Value::Object(object)
         }
         // Only another alternative knows it.
         None => {
             for (name, part) in &part.members {
-                let value = build(part, None, None, &format!("{path}.{name}"), problems);
+                let path = format!("{path}.{name}");
+                let value = build(part, None, None, &path, budget, problems);
                 below.insert(name.clone(), value);
             }
             Value::Object(below)

@@ -3,29 +3,62 @@
 //! Only what a person could have got wrong is looked at: names, types, bounds
 //! and choices. The server checks again, and more.
 
+use std::{collections::HashSet, mem};
+
 use serde_json::{Map, Value};
 
 use super::{problem::Problem, view::View};
-use crate::signature::{Detail, Kind, Schema, node::Node, type_name};
+use crate::signature::{Budget, Detail, Kind, Schema, node::Node, type_name};
 
-/// How deep values within values are looked at.
-const DEEPEST: usize = 16;
+/// How many parts of a schema are looked at for all arguments, and for one of
+/// the readings that are tried before.
+const MAX_PARTS: usize = 20_000;
+const MAX_PARTS_OF_TRY: usize = 1_000;
+/// How deep values within values are looked at, so that the stack is enough.
+const DEEPEST: usize = 128;
+
+/// What was found.
+pub(super) struct Found {
+    pub(super) problems: Vec<Problem>,
+    /// Whether all was looked at. What was not may be wrong, and the server
+    /// will say so.
+    pub(super) is_complete: bool,
+    budget: Budget,
+}
+
+impl Found {
+    fn new(max_parts: usize) -> Self {
+        Self {
+            problems: Vec::new(),
+            is_complete: true,
+            budget: Budget::new(max_parts),
+        }
+    }
+
+    /// What is wrong by one of several alternatives, apart from what was found
+    /// before.
+    fn apart(&mut self, look: impl FnOnce(&mut Self)) -> Vec<Problem> {
+        let before = mem::take(&mut self.problems);
+        look(self);
+        mem::replace(&mut self.problems, before)
+    }
+}
 
 /// All that is wrong with arguments.
-pub(super) fn check(arguments: &Map<String, Value>, schema: Schema<'_>) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    members(arguments, schema, "", DEEPEST, &[], &mut problems);
-    problems
+pub(super) fn check(arguments: &Map<String, Value>, schema: Schema<'_>) -> Found {
+    let mut found = Found::new(MAX_PARTS);
+    members(arguments, schema, "", DEEPEST, &[], &mut found);
+    found
 }
 
 /// All that is wrong with an object, as one alternative of a schema.
 pub(super) fn view(object: &Map<String, Value>, view: &View<'_>, path: &str) -> Vec<Problem> {
-    let mut problems = Vec::new();
+    let mut found = Found::new(MAX_PARTS_OF_TRY);
     let known = names(&view.parts);
     for part in &view.parts {
-        members(object, *part, path, DEEPEST, &known, &mut problems);
+        members(object, *part, path, DEEPEST, &known, &mut found);
     }
-    problems
+    found.problems
 }
 
 /// How many members say that another alternative is meant.
@@ -46,9 +79,9 @@ fn names<'a>(parts: &[Schema<'a>]) -> Vec<&'a str> {
 
 /// Whether a value fits.
 pub(super) fn fits(value: &Value, schema: Schema<'_>) -> bool {
-    let mut problems = Vec::new();
-    look(value, schema, "", DEEPEST, &[], &mut problems);
-    problems.is_empty()
+    let mut found = Found::new(MAX_PARTS_OF_TRY);
+    look(value, schema, "", DEEPEST, &[], &mut found);
+    found.problems.is_empty()
 }
 
 /// Looks at a value. Beside it, other parts of the schema may describe members
@@ -59,52 +92,75 @@ fn look(
     path: &str,
     depth: usize,
     beside: &[&str],
-    problems: &mut Vec<Problem>,
+    found: &mut Found,
 ) {
-    let Some(depth) = depth.checked_sub(1) else {
+    let here = schema.resolved();
+    let depth = depth.checked_sub(1);
+    let Some(depth) = depth.filter(|_| found.budget.covers(here)) else {
+        found.is_complete = false;
         return;
     };
-    let here = schema.resolved();
     let expected = || type_name(schema, Detail::SHORT);
     if let Some(choices) = here.choices() {
         if !choices.iter().any(|choice| same(choice, value)) {
-            problems.push(not_a_choice(path, &choices, value));
+            found.problems.push(not_a_choice(path, &choices, value));
         }
         return;
     }
-    if let Some(wrong) = alternatives(value, here, path, depth, beside) {
+    if let Some(wrong) = alternatives(value, here, path, depth, beside, found) {
         match wrong.is_empty() {
-            true => problems.push(Problem::misfit(path, expected(), value)),
-            false => problems.extend(wrong),
+            true => found
+                .problems
+                .push(Problem::misfit(path, expected(), value)),
+            false => found.problems.extend(wrong),
         }
         return;
     }
     let kinds = here.kinds();
     if !kinds.is_empty() && !kinds.iter().any(|kind| is_of(value, *kind)) {
-        problems.push(Problem::misfit(path, expected(), value));
+        found
+            .problems
+            .push(Problem::misfit(path, expected(), value));
         return;
     }
+    of_type(value, here, path, depth, beside, found);
+}
+
+/// Looks at a value that is of the right type: its bounds, and what is within
+/// it.
+fn of_type(
+    value: &Value,
+    here: Schema<'_>,
+    path: &str,
+    depth: usize,
+    beside: &[&str],
+    found: &mut Found,
+) {
     match value {
         Value::Number(number) => {
             let number = number.as_f64().unwrap_or_default();
             if !in_bounds(number, here) {
-                problems.push(Problem::misfit(path, expected(), value));
+                found
+                    .problems
+                    .push(Problem::misfit(path, type_name(here, Detail::SHORT), value));
             }
         }
         Value::String(text) => {
             let length = text.chars().count();
-            counted(value, length, "Length", "characters", here, path, problems);
+            let wrong = counted(value, length, "Length", "characters", here, path);
+            found.problems.extend(wrong);
         }
         Value::Array(items) => {
-            counted(value, items.len(), "Items", "items", here, path, problems);
+            let wrong = counted(value, items.len(), "Items", "items", here, path);
+            found.problems.extend(wrong);
             for (at, item) in items.iter().enumerate() {
                 if let Some(schema) = here.items() {
                     let path = format!("{path}[{at}]");
-                    look(item, schema, &path, depth, &[], problems);
+                    look(item, schema, &path, depth, &[], found);
                 }
             }
         }
-        Value::Object(object) => members(object, here, path, depth, beside, problems),
+        Value::Object(object) => members(object, here, path, depth, beside, found),
         _ => {}
     }
 }
@@ -117,18 +173,19 @@ fn alternatives(
     path: &str,
     depth: usize,
     beside: &[&str],
+    found: &mut Found,
 ) -> Option<Vec<Problem>> {
     let variants = schema.variants();
     let mut beside = beside.to_vec();
     beside.extend(names(&[schema]));
     let mut tries = Vec::new();
     for variant in &variants {
-        let mut found = Vec::new();
-        look(value, *variant, path, depth.min(3), &beside, &mut found);
-        if found.is_empty() {
+        // What was not looked at all to its end may fit.
+        let wrong = found.apart(|found| look(value, *variant, path, depth, &beside, found));
+        if wrong.is_empty() {
             return None;
         }
-        tries.push(found);
+        tries.push(wrong);
     }
     let object = value.as_object();
     let is_meant = |variant: &&Schema<'_>| {
@@ -151,7 +208,7 @@ fn members(
     path: &str,
     depth: usize,
     beside: &[&str],
-    problems: &mut Vec<Problem>,
+    found: &mut Found,
 ) {
     let below = |name: &str| match path {
         "" => name.to_owned(),
@@ -159,16 +216,17 @@ fn members(
     };
     let properties = schema.properties();
     let undescribed = schema.undescribed();
-    let mut unknown: Vec<_> = object.keys().collect();
-    unknown.retain(|name| {
-        let described = properties.iter().any(|property| property.name == *name);
-        let elsewhere = [&undescribed, beside].concat();
-        !described && !elsewhere.contains(&name.as_str())
-    });
+    if !found.budget.take(properties.len()) {
+        found.is_complete = false;
+        return;
+    }
     if !schema.open() {
-        for name in unknown {
+        let described = properties.iter().map(|property| property.name);
+        let elsewhere = undescribed.iter().chain(beside).copied();
+        let known: HashSet<&str> = described.chain(elsewhere).collect();
+        for name in object.keys().filter(|name| !known.contains(name.as_str())) {
             let known = properties.iter().map(|property| property.name.to_owned());
-            problems.push(Problem::Unknown {
+            found.problems.push(Problem::Unknown {
                 path: below(name),
                 known: known.collect(),
             });
@@ -183,10 +241,10 @@ fn members(
                     &below(property.name),
                     depth,
                     &[],
-                    problems,
+                    found,
                 );
             }
-            None if property.is_needed() => problems.push(Problem::Missing {
+            None if property.is_needed() => found.problems.push(Problem::Missing {
                 path: below(property.name),
                 expected: type_name(property.schema, Detail::SHORT),
                 about: property.schema.description(),
@@ -196,7 +254,7 @@ fn members(
     }
     for name in undescribed {
         if !object.contains_key(name) {
-            problems.push(Problem::Missing {
+            found.problems.push(Problem::Missing {
                 path: below(name),
                 expected: "any".to_owned(),
                 about: None,
@@ -252,8 +310,7 @@ fn counted(
     what: &str,
     schema: Schema<'_>,
     path: &str,
-    problems: &mut Vec<Problem>,
-) {
+) -> Option<Problem> {
     let bound = |side: &str| {
         schema
             .get(&format!("{side}{keyword}"))
@@ -263,9 +320,9 @@ fn counted(
     let expected = match (bound("min"), bound("max")) {
         (Some(least), _) if count < least => format!("at least {least} {what}"),
         (_, Some(most)) if count > most => format!("at most {most} {what}"),
-        _ => return,
+        _ => return None,
     };
-    problems.push(Problem::misfit(path, expected, value));
+    Some(Problem::misfit(path, expected, value))
 }
 
 #[cfg(test)]
@@ -279,8 +336,9 @@ mod tests {
     fn found(schema: &Value, arguments: &Value) -> Vec<String> {
         let document = Document::new(&schema.to_string());
         let arguments = arguments.as_object().expect("an object").clone();
-        let problems = check(&arguments, document.schema());
-        problems
+        let found = check(&arguments, document.schema());
+        assert!(found.is_complete);
+        (found.problems)
             .iter()
             .map(|problem| problem.describe("book"))
             .collect()
@@ -422,5 +480,36 @@ mod tests {
             found(&closed, &more),
             ["book takes no arguments, so no `more`"]
         );
+    }
+
+    #[test]
+    fn alternatives_are_looked_at_however_deep_they_are() {
+        // A list of lists of lists of what is one thing or another.
+        let mut schema = json!({"anyOf": [
+            {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]},
+            {"type": "null"}
+        ]});
+        let (mut right, mut wrong) = (json!({"x": 1}), json!({"x": "one"}));
+        for _ in 0..8 {
+            schema = json!({"anyOf": [{"type": "array", "items": schema}, {"type": "null"}]});
+            (right, wrong) = (json!([right]), json!([wrong]));
+        }
+        let schema = json!({"properties": {"deep": schema}});
+        assert_eq!(found(&schema, &json!({"deep": right})), [""; 0]);
+        assert_eq!(found(&schema, &json!({"deep": wrong})).len(), 1);
+    }
+
+    #[test]
+    fn what_leads_back_into_itself_is_not_looked_at_for_ever() {
+        let variants: Vec<_> = (0..8).map(|_| json!({"$ref": "#/$defs/A"})).collect();
+        let schema = json!({
+            "properties": {"a": {"$ref": "#/$defs/A"}, "b": {"type": "integer"}},
+            "$defs": {"A": {"anyOf": variants}}
+        });
+        let document = Document::new(&schema.to_string());
+        let arguments = json!({"a": 1, "b": 1}).as_object().expect("it is").clone();
+        let found = check(&arguments, document.schema());
+        assert!(found.problems.is_empty(), "{:?}", found.problems);
+        assert!(!found.is_complete);
     }
 }

@@ -1,14 +1,16 @@
 //! Values from texts, by a schema.
 
+use std::collections::HashSet;
+
 use serde_json::{Number, Value};
 
 use super::{check, problem::Problem, relaxed};
-use crate::signature::{Detail, Kind, Schema, node::Node, type_name};
+use crate::signature::{Budget, Detail, Kind, Schema, node::Node, type_name};
 
-/// How deep alternatives within alternatives are looked at.
-const DEEPEST: usize = 4;
+/// How many parts of a schema are looked at for alternatives.
+const MAX_PARTS: usize = 1_000;
 /// How many alternatives are tried.
-const MOST: usize = 64;
+const MAX_ALTERNATIVES: usize = 256;
 
 /// The value that a text stands for. Where the schema leaves it open, what
 /// reads as JSON is JSON, and all else is text.
@@ -17,8 +19,11 @@ pub(super) fn coerce(path: &str, text: &str, schema: Schema<'_>) -> Result<Value
     if let Some(choices) = here.choices() {
         return choose(path, text, &choices);
     }
-    let mut candidates = Vec::new();
-    alternatives(here, &mut candidates, DEEPEST);
+    let Alternatives {
+        found: mut candidates,
+        is_complete,
+        ..
+    } = Alternatives::of(here);
     if candidates.iter().any(|(kind, _)| kind.is_none()) || candidates.is_empty() {
         return Ok(open(text));
     }
@@ -34,7 +39,16 @@ pub(super) fn coerce(path: &str, text: &str, schema: Schema<'_>) -> Result<Value
         (Some((Some(kind), only)), None) => of_kind(*kind, path, text, *only)?,
         _ => first_that_fits(&candidates, text).or_else(|| one_item(path, &candidates, text)),
     };
-    found.ok_or_else(|| Problem::misfit(path, type_name(schema, Detail::SHORT), &text.into()))
+    match found {
+        Some(value) => Ok(value),
+        // One of those that were not looked at may take it.
+        None if !is_complete => Ok(open(text)),
+        None => Err(Problem::misfit(
+            path,
+            type_name(schema, Detail::SHORT),
+            &text.into(),
+        )),
+    }
 }
 
 /// The value of a text of which nothing is known: what reads as JSON is JSON.
@@ -49,9 +63,8 @@ pub(super) fn bracketed(text: &str) -> Option<Value> {
 
 /// All lists that a schema allows.
 pub(super) fn lists(schema: Schema<'_>) -> Vec<Schema<'_>> {
-    let mut candidates = Vec::new();
-    alternatives(schema.resolved(), &mut candidates, DEEPEST);
-    let lists = candidates
+    let lists = Alternatives::of(schema)
+        .found
         .into_iter()
         .filter(|(kind, _)| matches!(kind, None | Some(Kind::Array)));
     lists.map(|(_, list)| list).collect()
@@ -82,22 +95,47 @@ fn one_item(path: &str, candidates: &[(Option<Kind>, Schema<'_>)], text: &str) -
 
 /// All types that a value may have, with what is said of each. No type where
 /// it may have any.
-fn alternatives<'a>(schema: Schema<'a>, found: &mut Vec<(Option<Kind>, Schema<'a>)>, depth: usize) {
-    let here = schema.resolved();
-    let variants = here.variants();
-    if !variants.is_empty() && depth > 0 {
-        for variant in variants {
-            if found.len() < MOST {
-                alternatives(variant, found, depth - 1);
-            }
+struct Alternatives<'a> {
+    found: Vec<(Option<Kind>, Schema<'a>)>,
+    /// Whether there are no others.
+    is_complete: bool,
+    budget: Budget,
+    /// What was looked at already: alternatives may lead back to themselves.
+    seen: HashSet<*const Node>,
+}
+
+impl<'a> Alternatives<'a> {
+    fn of(schema: Schema<'a>) -> Self {
+        let mut all = Self {
+            found: Vec::new(),
+            is_complete: true,
+            budget: Budget::new(MAX_PARTS),
+            seen: HashSet::new(),
+        };
+        all.look(schema);
+        all
+    }
+
+    fn look(&mut self, schema: Schema<'a>) {
+        let here = schema.resolved();
+        if !self.seen.insert(here.place()) {
+            return;
         }
-        return;
+        if self.found.len() >= MAX_ALTERNATIVES || !self.budget.covers(here) {
+            self.is_complete = false;
+            return;
+        }
+        let variants = here.variants();
+        if !variants.is_empty() {
+            return variants.into_iter().for_each(|variant| self.look(variant));
+        }
+        let kinds = here.kinds();
+        if kinds.is_empty() {
+            self.found.push((None, here));
+        }
+        let kinds = kinds.into_iter().map(|kind| (Some(kind), here));
+        self.found.extend(kinds);
     }
-    let kinds = here.kinds();
-    if kinds.is_empty() {
-        found.push((None, here));
-    }
-    found.extend(kinds.into_iter().map(|kind| (Some(kind), here)));
 }
 
 /// One of several values: by its text, or by its JSON.

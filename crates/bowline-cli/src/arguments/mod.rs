@@ -27,7 +27,7 @@ pub(crate) use self::{
 use self::{problem::Problem, word::Reader};
 use crate::{
     failure::Failure,
-    output::similar,
+    output::{Output, clean_name, similar},
     signature::{Document, Schema},
 };
 
@@ -79,15 +79,41 @@ pub(crate) fn json(text: &str) -> Result<Value, String> {
 }
 
 /// Puts arguments together as the schema says, or says what is wrong.
-pub(crate) fn fit(given: Vec<Given>, wanted: &Wanted<'_>) -> Result<Arguments, Failure> {
+pub(crate) fn fit(given: Vec<Given>, wanted: &Wanted<'_>) -> Result<Fitted, Failure> {
     let (arguments, mut problems) = assemble::assemble(given, wanted.schema);
+    let mut is_checked = false;
     if problems.is_empty() {
-        problems = check::check(&arguments, wanted.schema);
+        let found = check::check(&arguments, wanted.schema);
+        (problems, is_checked) = (found.problems, found.is_complete);
     }
     if problems.is_empty() {
-        return Ok(arguments);
+        return Ok(Fitted {
+            arguments,
+            is_checked,
+        });
     }
     Err(explain(&problems, wanted))
+}
+
+/// Arguments in which nothing wrong was found.
+pub(crate) struct Fitted {
+    arguments: Arguments,
+    /// Whether all of them were looked at.
+    is_checked: bool,
+}
+
+impl Fitted {
+    /// The arguments. If the schema was too large to check them all, that is
+    /// said.
+    pub(crate) fn arguments(self, output: &Output, name: &str) -> Arguments {
+        if !self.is_checked {
+            output.remark(format!(
+                "not all arguments of {} were checked, since its schema is too large",
+                clean_name(name)
+            ));
+        }
+        self.arguments
+    }
 }
 
 /// Puts arguments together without a schema: what reads as JSON is JSON.

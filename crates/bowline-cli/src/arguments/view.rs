@@ -1,11 +1,13 @@
 //! The ways in which a schema can be met by an object: one for each alternative.
 
-use crate::signature::{Kind, Schema};
+use crate::signature::{Budget, Kind, Schema};
 
-/// How deep alternatives within alternatives are looked at.
-const DEEPEST: usize = 4;
+/// How many parts of a schema are looked at for alternatives.
+const MAX_PARTS: usize = 1_000;
 /// How many alternatives are tried.
-const MOST: usize = 64;
+const MAX_ALTERNATIVES: usize = 256;
+/// How many alternatives are followed into each other.
+const DEEPEST: usize = 64;
 
 /// One way to meet a schema: all of its parts apply.
 #[derive(Clone, Debug)]
@@ -17,7 +19,8 @@ impl<'a> View<'a> {
     /// All ways in which an object may meet a schema; at least one.
     pub(super) fn all(schema: Schema<'a>) -> Vec<Self> {
         let mut found = Vec::new();
-        gather(schema, &[], DEEPEST, &mut found);
+        let budget = Budget::new(MAX_PARTS);
+        gather(schema, &[], &budget, &mut found);
         if found.is_empty() {
             let parts = vec![schema.resolved()];
             found.push(Self { parts });
@@ -37,11 +40,22 @@ impl<'a> View<'a> {
     }
 }
 
-fn gather<'a>(schema: Schema<'a>, outer: &[Schema<'a>], depth: usize, found: &mut Vec<View<'a>>) {
+fn gather<'a>(
+    schema: Schema<'a>,
+    outer: &[Schema<'a>],
+    budget: &Budget,
+    found: &mut Vec<View<'a>>,
+) {
     let here = schema.resolved();
+    // Alternatives may lead back to themselves, which adds nothing.
+    let is_known = outer.iter().any(|part| part.place() == here.place());
+    let is_too_much = found.len() >= MAX_ALTERNATIVES || outer.len() >= DEEPEST;
+    if is_known || is_too_much || !budget.covers(here) {
+        return;
+    }
     let parts = [outer, &[here]].concat();
     let variants = here.variants();
-    if variants.is_empty() || depth == 0 {
+    if variants.is_empty() {
         let kinds = here.kinds();
         if kinds.is_empty() || kinds.contains(&Kind::Object) {
             found.push(View { parts });
@@ -49,9 +63,7 @@ fn gather<'a>(schema: Schema<'a>, outer: &[Schema<'a>], depth: usize, found: &mu
         return;
     }
     for variant in variants {
-        if found.len() < MOST {
-            gather(variant, &parts, depth - 1, found);
-        }
+        gather(variant, &parts, budget, found);
     }
 }
 

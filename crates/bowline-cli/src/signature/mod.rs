@@ -2,9 +2,10 @@
 //!
 //! `node` is JSON in its order, `schema` what is understood of a schema,
 //! `type_name` a type in few words, `named` the types that have a name of their
-//! own, `wrap` lines that fit; `prompt` does for
+//! own, `wrap` lines that fit, and `budget` limits what is looked at; `prompt` does for
 //! prompts what this file does for tools.
 
+mod budget;
 mod named;
 pub(crate) mod node;
 mod prompt;
@@ -14,6 +15,7 @@ mod type_name;
 mod wrap;
 
 pub(crate) use self::{
+    budget::Budget,
     prompt::of_prompt,
     schema::{Document, Kind, Property, Schema},
     tool::{Length, Signature},

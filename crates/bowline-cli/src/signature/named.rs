@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::{
+    Budget,
     schema::Schema,
     type_name::{Detail, object},
 };
@@ -20,6 +21,7 @@ pub(super) struct NamedTypes<'a> {
     /// Each with what it is.
     pub(super) found: Vec<(&'a str, String)>,
     detail: Detail,
+    budget: Budget,
     /// Where the walk was already: types may lead back to themselves.
     seen: HashSet<*const super::node::Node>,
 }
@@ -29,6 +31,7 @@ impl<'a> NamedTypes<'a> {
         Self {
             found: Vec::new(),
             detail,
+            budget: Budget::default(),
             seen: HashSet::new(),
         }
     }
@@ -41,8 +44,8 @@ impl<'a> NamedTypes<'a> {
             for schema in level {
                 self.name(schema);
                 let here = schema.resolved();
-                if self.seen.insert(here.place()) {
-                    next.extend(within(here));
+                if self.seen.insert(here.place()) && self.budget.covers(here) {
+                    next.extend(within(here, &self.budget));
                 }
             }
             level = next;
@@ -53,29 +56,35 @@ impl<'a> NamedTypes<'a> {
         let Some(name) = schema.reference() else {
             return;
         };
+        if self.budget.is_spent() || self.found.len() >= MOST {
+            return;
+        }
         // Only objects are called by their names.
-        let spelled = object(schema, self.detail);
+        let spelled = object(schema, self.detail, &self.budget);
         let known = self.found.iter().any(|(n, s)| *n == name && *s == spelled);
-        if !known && spelled.starts_with("{ ") && self.found.len() < MOST {
+        if !known && spelled.starts_with("{ ") {
             self.found.push((name, spelled));
         }
     }
 }
 
 /// The schemas of which one is made up.
-fn within(schema: Schema<'_>) -> Vec<Schema<'_>> {
+fn within<'a>(schema: Schema<'a>, budget: &Budget) -> Vec<Schema<'a>> {
     let mut all: Vec<_> = schema.properties().iter().map(|it| it.schema).collect();
     all.extend(schema.items());
     all.extend(schema.sub("additionalProperties"));
     all.extend(schema.variants());
     all.into_iter()
-        .flat_map(|it| unwrapped(it, UNWRAPPED))
+        .flat_map(|it| unwrapped(it, UNWRAPPED, budget))
         .collect()
 }
 
 /// What has a name, without the lists and alternatives around it: they belong
 /// to whoever names it.
-fn unwrapped(schema: Schema<'_>, depth: usize) -> Vec<Schema<'_>> {
+fn unwrapped<'a>(schema: Schema<'a>, depth: usize, budget: &Budget) -> Vec<Schema<'a>> {
+    if !budget.covers(schema) {
+        return Vec::new();
+    }
     let is_wrapping = schema.reference().is_none() && schema.properties().is_empty();
     match depth.checked_sub(1) {
         Some(depth) if is_wrapping => {
@@ -84,7 +93,7 @@ fn unwrapped(schema: Schema<'_>, depth: usize) -> Vec<Schema<'_>> {
             if all.is_empty() {
                 return vec![schema];
             }
-            let all = all.into_iter().flat_map(|it| unwrapped(it, depth));
+            let all = all.into_iter().flat_map(|it| unwrapped(it, depth, budget));
             all.collect()
         }
         _ => vec![schema],

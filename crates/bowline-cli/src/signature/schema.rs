@@ -101,8 +101,13 @@ impl<'a> Schema<'a> {
         Self { node, ..self }
     }
 
+    /// How many members it has, and so how much work it is.
+    pub(super) fn size(self) -> usize {
+        self.node.members().len()
+    }
+
     /// The place of this in its document, which no other schema has.
-    pub(super) fn place(self) -> *const Node {
+    pub(crate) fn place(self) -> *const Node {
         self.node
     }
 

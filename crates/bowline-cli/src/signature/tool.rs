@@ -3,10 +3,10 @@
 use bowline::proto::model::{Tool, ToolAnnotations};
 
 use super::{
-    first_sentence,
+    Budget, first_sentence,
     named::NamedTypes,
     schema::{Document, Property},
-    type_name::{Detail, type_name},
+    type_name::{Detail, spelled},
     wrap::{fill, shorten, wrap},
 };
 use crate::output::{Paint, Style, clean, clean_name};
@@ -138,16 +138,17 @@ impl<'a> Signature<'a> {
     fn pieces(&self, detail: Detail, paint: Paint, most: usize) -> Vec<String> {
         let properties = self.input.schema().properties();
         let (shown, left) = properties.split_at(most.min(properties.len()));
+        let budget = Budget::default();
         let mut arguments: Vec<_> = shown
             .iter()
-            .map(|property| argument(property, detail, paint))
+            .map(|property| argument(property, detail, paint, &budget))
             .collect();
         if !left.is_empty() {
             arguments.push(format!("… {} more", left.len()));
         }
         let name = paint.strong(clean_name(&self.tool.name));
         let result = self.output.as_ref().map(|output| {
-            let shape = type_name(output.schema(), detail);
+            let shape = spelled(output.schema(), detail, &budget);
             format!("-> {}", paint.text(Style::Type, clean(&shape)))
         });
         let mut pieces = Vec::new();
@@ -210,11 +211,11 @@ impl<'a> Signature<'a> {
 }
 
 /// `seats?: 1..9 = 1`
-fn argument(property: &Property<'_>, detail: Detail, paint: Paint) -> String {
+fn argument(property: &Property<'_>, detail: Detail, paint: Paint, budget: &Budget) -> String {
     let needed = property.is_needed();
     let mark = if needed { "" } else { "?" };
     let name = clean_name(property.name);
-    let shape = type_name(property.schema, detail);
+    let shape = spelled(property.schema, detail, budget);
     // Whoever may leave it out need not say that there is none.
     let shape = match needed {
         true => shape.as_str(),

@@ -3,7 +3,10 @@
 //! `string`, `date`, `1..9`, `"economy" | "business"`, `Flight[]`,
 //! `{ x: number, y?: number }`: what a person needs to know to type one.
 
+use std::collections::HashSet;
+
 use super::{
+    Budget,
     node::Node,
     schema::{Kind, Schema},
 };
@@ -56,13 +59,21 @@ impl Detail {
 
 /// The type that a schema describes.
 pub(crate) fn type_name(schema: Schema<'_>, detail: Detail) -> String {
+    spelled(schema, detail, &Budget::default())
+}
+
+/// The same, as one of several that are shown together.
+pub(super) fn spelled(schema: Schema<'_>, detail: Detail, budget: &Budget) -> String {
     let Some(detail) = detail.nested() else {
         return "…".to_owned();
     };
     let reference = schema.reference();
     let here = schema.resolved();
+    if !budget.covers(here) {
+        return "…".to_owned();
+    }
     if let Some(choices) = here.choices() {
-        return union(choices.iter().map(ToString::to_string), detail);
+        return one_of(&choices, detail, budget);
     }
     let variants = here.variants();
     if !variants.is_empty() {
@@ -71,7 +82,7 @@ pub(crate) fn type_name(schema: Schema<'_>, detail: Detail) -> String {
             return "…".to_owned();
         };
         let variants = variants.iter().take(VARIANTS);
-        let names = variants.map(|variant| type_name(*variant, detail));
+        let names = variants.map(|variant| spelled(*variant, detail, budget));
         return union(names, detail);
     }
     let kinds = here.kinds();
@@ -81,20 +92,24 @@ pub(crate) fn type_name(schema: Schema<'_>, detail: Detail) -> String {
     if kinds.is_empty() {
         return "any".to_owned();
     }
-    union(
-        kinds.iter().map(|kind| of_kind(*kind, here, detail)),
-        detail,
-    )
+    let names = kinds
+        .iter()
+        .map(|kind| of_kind(*kind, here, detail, budget));
+    union(names, detail)
 }
 
 /// An object spelled out, even where it has a name.
-pub(crate) fn object(schema: Schema<'_>, detail: Detail) -> String {
+pub(super) fn object(schema: Schema<'_>, detail: Detail, budget: &Budget) -> String {
     let here = schema.resolved();
+    if !budget.covers(here) {
+        return "{ … }".to_owned();
+    }
     let properties = here.properties();
     if properties.is_empty() {
         return match here.sub("additionalProperties") {
             Some(values) if !values.resolved().kinds().is_empty() => {
-                let values = detail.deeper().map(|detail| type_name(values, detail));
+                let within = detail.deeper();
+                let values = within.map(|detail| spelled(values, detail, budget));
                 format!("{{ [name]: {} }}", values.as_deref().unwrap_or("…"))
             }
             _ => "object".to_owned(),
@@ -103,32 +118,36 @@ pub(crate) fn object(schema: Schema<'_>, detail: Detail) -> String {
     let Some(within) = detail.deeper() else {
         return "{ … }".to_owned();
     };
-    let members = properties.iter().map(|property| {
+    let mut members = Vec::new();
+    for property in &properties {
+        if !budget.take(property.name.len()) {
+            members.push("…".to_owned());
+            break;
+        }
         let mark = if property.is_needed() { "" } else { "?" };
-        let name = type_name(property.schema, within);
-        format!("{}{mark}: {name}", property.name)
-    });
-    let members: Vec<_> = members.collect();
+        let name = spelled(property.schema, within, budget);
+        members.push(format!("{}{mark}: {name}", property.name));
+    }
     format!("{{ {} }}", members.join(", "))
 }
 
-fn of_kind(kind: Kind, schema: Schema<'_>, detail: Detail) -> String {
+fn of_kind(kind: Kind, schema: Schema<'_>, detail: Detail, budget: &Budget) -> String {
     match kind {
         Kind::Null => "null".to_owned(),
         Kind::Boolean => "boolean".to_owned(),
         Kind::Integer => integer(schema),
         Kind::Number => number(schema),
-        Kind::Array => array(schema, detail),
-        Kind::Object => object(schema, detail),
+        Kind::Array => array(schema, detail, budget),
+        Kind::Object => object(schema, detail, budget),
         Kind::String => schema.text("format").unwrap_or("string").to_owned(),
     }
 }
 
-fn array(schema: Schema<'_>, detail: Detail) -> String {
+fn array(schema: Schema<'_>, detail: Detail, budget: &Budget) -> String {
     let Some(items) = schema.items() else {
         return "any[]".to_owned();
     };
-    let name = type_name(items, detail);
+    let name = spelled(items, detail, budget);
     if name.contains(" | ") && !name.starts_with('{') {
         format!("({name})[]")
     } else {
@@ -175,17 +194,34 @@ fn number(schema: Schema<'_>) -> String {
     }
 }
 
+/// One of these values.
+fn one_of(choices: &[&Node], detail: Detail, budget: &Budget) -> String {
+    let mut is_cut = false;
+    let names = choices.iter().map(ToString::to_string).take_while(|name| {
+        is_cut = !budget.take(name.len());
+        !is_cut
+    });
+    let mut shown = union(names, detail);
+    if is_cut {
+        shown.push_str(" | …");
+    }
+    shown
+}
+
 /// One of these, each said once.
 fn union(names: impl Iterator<Item = String>, detail: Detail) -> String {
     let mut said: Vec<String> = Vec::new();
+    let mut known = HashSet::new();
     for name in names {
-        if !said.contains(&name) {
-            said.push(name);
+        if known.contains(&name) {
+            continue;
         }
-    }
-    if said.len() > detail.choices {
-        said.truncate(detail.choices);
-        said.push("…".to_owned());
+        if said.len() >= detail.choices {
+            said.push("…".to_owned());
+            break;
+        }
+        known.insert(name.clone());
+        said.push(name);
     }
     said.join(" | ")
 }
@@ -279,5 +315,25 @@ mod tests {
         let circle = Document::new(r##"{"items": {"$ref": "#"}}"##);
         let shown = type_name(circle.schema(), Detail::SHORT);
         assert!(shown.len() < 100, "{shown}");
+    }
+
+    #[test]
+    fn what_has_no_end_is_cut() {
+        // Each list is of objects that have 300 of them: by references there
+        // is no end, and eight levels would not fit into any memory.
+        let members: Vec<_> = (0..300)
+            .map(|at| format!(r##""p{at}": {{"$ref": "#/$defs/A"}}"##))
+            .collect();
+        let items = format!(r#"{{"properties": {{{}}}}}"#, members.join(", "));
+        let many = format!(r##"{{"$ref": "#/$defs/A", "$defs": {{"A": {{"items": {items}}}}}}}"##);
+        let choices: Vec<_> = (0..200_000).map(|at| at.to_string()).collect();
+        let choices = format!(r#"{{"enum": [{}]}}"#, choices.join(", "));
+        for schema in [many, choices] {
+            let document = Document::new(&schema);
+            let shown = type_name(document.schema(), Detail::WHOLE);
+            assert!(shown.contains('…'), "{}", shown.len());
+            let length = shown.len();
+            assert!((10_000..1_000_000).contains(&length), "{length}");
+        }
     }
 }

@@ -62,7 +62,9 @@ impl Call {
         };
         let given = arguments::read(&words.rest, cx.time_left())?;
         let (tool, ended) = target::with_client(cx, &words.target, async |client| {
-            let (tool, arguments) = self.arguments(client, &words.target, name, &given).await?;
+            let (tool, arguments) = self
+                .arguments(cx, client, &words.target, name, &given)
+                .await?;
             let ended = talk::call(cx, client, &tool, Value::Object(arguments)).await;
             let ended = ended.map_err(|failure| failure.about(&format!("{server}.{tool}")))?;
             Ok((tool, ended))
@@ -74,6 +76,7 @@ impl Call {
     /// The tool that is called, and the arguments as it wants them.
     async fn arguments(
         &self,
+        cx: &Context,
         client: &Client,
         target: &Target,
         word: &str,
@@ -95,8 +98,8 @@ impl Call {
             schema: schema.schema(),
             signature: Signature::of(tool).line(),
         };
-        let arguments = arguments::fit(called.given(given)?, &wanted)?;
-        Ok((name.to_owned(), arguments))
+        let fitted = arguments::fit(called.given(given)?, &wanted)?;
+        Ok((name.to_owned(), fitted.arguments(&cx.output, name)))
     }
 }
 

@@ -54,7 +54,7 @@ impl Prompt {
         };
         let given = arguments::read(&words.rest, cx.time_left())?;
         let (name, raw) = target::with_client(cx, &words.target, async |client| {
-            self.get(client, &words.target, word, &given).await
+            self.get(cx, client, &words.target, word, &given).await
         })
         .await?;
         if cx.json() {
@@ -75,6 +75,7 @@ impl Prompt {
 
     async fn get(
         &self,
+        cx: &Context,
         client: &Client,
         target: &Target,
         word: &str,
@@ -96,8 +97,8 @@ impl Prompt {
                 schema: schema.schema(),
                 signature: signature(prompt),
             };
-            let arguments = arguments::fit(called.given(given)?, &wanted)?;
-            (name.to_owned(), arguments)
+            let fitted = arguments::fit(called.given(given)?, &wanted)?;
+            (name.to_owned(), fitted.arguments(&cx.output, name))
         };
         let mut params = Map::new();
         params.insert("name".to_owned(), name.as_str().into());
