@@ -133,7 +133,7 @@ impl Live {
                 Err(Refusal::Failed(cause) | Refusal::Unanswered(cause)) => {
                     return Err(Failure::from(&cause));
                 }
-                Err(Refusal::Status(refusal)) => return Err(status(refusal.status)),
+                Err(Refusal::Status(refusal)) => return Err(Failure::from(&refusal.cause())),
             }
             self.flush().await?;
         }
@@ -161,7 +161,7 @@ impl Live {
                         Message::Answer { answer, .. } => Some(answer),
                         _ => None,
                     });
-                    let answer = answer.ok_or_else(|| status(refusal.status))?;
+                    let answer = answer.ok_or_else(|| Failure::from(&refusal.cause()))?;
                     let id = RequestId::from(id);
                     Ok(vec![Message::Answer { id, answer }])
                 }
@@ -192,12 +192,4 @@ fn take(answers: &mut Vec<(&Request, &Answer)>, asked: &Request) -> Answer {
 fn too_long(what: &str, patience: Duration) -> Failure {
     let message = format!("{what}: no answer within {patience:?}");
     Failure::new(FailureKind::Timeout, message).hint("give it more time with --timeout SECONDS")
-}
-
-fn status(status: u16) -> Failure {
-    let kind = match status {
-        401 | 403 => FailureKind::Authorization,
-        _ => FailureKind::Failed,
-    };
-    Failure::new(kind, format!("the server answered with HTTP {status}"))
 }

@@ -157,7 +157,7 @@ fn why(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Busy(_) => "the link is busy".to_owned(),
         Refusal::Failed(cause) | Refusal::Unanswered(cause) => cause.to_string(),
-        Refusal::Status(refusal) => format!("the server answered with HTTP {}", refusal.status),
+        Refusal::Status(refusal) => refusal.cause().to_string(),
     }
 }
 

@@ -173,10 +173,14 @@ fn report(cx: &Context, target: &Target, findings: &Findings) -> Result<(), Fail
         cx.output
             .line(format!("{same} the same, {different} different{skipped}"))?;
     }
+    let name = target.name();
+    if same + different == 0 {
+        let why = format!("nothing of the recording could be compared with {name}");
+        return Err(Failure::failed(why));
+    }
     if different == 0 {
         return Ok(());
     }
-    let name = target.name();
     Err(Failure::failed(format!(
         "{name} does not answer as it was recorded"
     )))

@@ -92,7 +92,8 @@ const MAX_WORDS: usize = 500;
 
 impl HttpRefusal {
     /// The cause that it is, with what the server says of it.
-    pub(super) fn cause(&self) -> Cause {
+    #[must_use]
+    pub fn cause(&self) -> Cause {
         let cause = Cause::new(CauseKind::Status {
             status: self.status,
             retry_after: self.retry_after,

@@ -66,11 +66,7 @@ fn endpoint(stream_url: &Url, event: &Event) -> Result<Url, Cause> {
 fn cause_of(refusal: Refusal) -> Cause {
     match refusal {
         Refusal::Failed(cause) | Refusal::Unanswered(cause) => cause,
-        Refusal::Status(refusal) => CauseKind::Status {
-            status: refusal.status,
-            retry_after: refusal.retry_after,
-        }
-        .into(),
+        Refusal::Status(refusal) => refusal.cause(),
         Refusal::Busy(_) => CauseKind::Io("the transport is busy".to_owned()).into(),
     }
 }
