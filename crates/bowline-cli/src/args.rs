@@ -69,6 +69,9 @@ pub(crate) struct Globals {
     /// Send a header to a server that is reached over HTTP; may be repeated
     #[arg(long, global = true, value_name = "NAME: VALUE")]
     pub(crate) header: Vec<String>,
+    /// Send credentials over plain http to another machine, where others may read them
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) allow_plain_http: bool,
     /// Speak only this revision of the protocol
     #[arg(long, global = true, value_name = "REVISION", value_parser = revision)]
     pub(crate) protocol: Option<Revision>,

@@ -10,6 +10,10 @@ use bowline::{
 };
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+/// What to do where credentials are not sent because others could read them.
+pub(crate) const PLAIN_HTTP: &str =
+    "--allow-plain-http sends them all the same, for this command only";
+
 /// Why a command did not do what it was told to.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -131,6 +135,13 @@ impl From<Error> for Failure {
                 "raise the limit with --max-frame, for example --max-frame 64MiB, \
                  or with `max_frame` in its entry",
             );
+        }
+        let exposed = |cause: &Cause| match cause.kind() {
+            CauseKind::Unauthorized(why) => why.contains("over plain http"),
+            _ => false,
+        };
+        if error.cause().is_some_and(exposed) {
+            return failure.hint(PLAIN_HTTP);
         }
         match failure.kind {
             FailureKind::Timeout => failure.hint("give it more time with --timeout SECONDS"),

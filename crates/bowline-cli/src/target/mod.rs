@@ -14,7 +14,7 @@ use std::{ffi::OsStr, path::Path};
 
 use bowline::{
     config::{Endpoint, RemoteServer, ServerEntry},
-    transport::{ChildProcess, Http, Transport},
+    transport::{ChildProcess, Http, HttpProblem, Transport},
 };
 
 pub(crate) use self::{
@@ -23,7 +23,13 @@ pub(crate) use self::{
     patience::Patience,
     words::{ServerArgs, ServerWords, Words},
 };
-use crate::{args::Globals, demo, failure::Failure, output::clean, sign_in};
+use crate::{
+    args::Globals,
+    demo,
+    failure::{Failure, PLAIN_HTTP},
+    output::clean,
+    sign_in,
+};
 
 /// The name of the server that is built in.
 pub(crate) const DEMO: &str = "demo";
@@ -141,7 +147,7 @@ impl Target {
             Self::Demo => demo::transport(),
             Self::Configured(found) => match found.entry.child_process() {
                 Some(process) => Ok(Box::new(process)),
-                None => self.authorized(of_entry(found, &globals.header)?, globals),
+                None => self.authorized(of_entry(found, globals)?, globals),
             },
             Self::Url(url) => {
                 let http = Http::new(url).map_err(|why| Failure::usage(format!("{url}: {why}")))?;
@@ -157,7 +163,10 @@ impl Target {
     }
 
     /// The same way, with the credentials that are known, unless it has some.
-    fn authorized(&self, http: Http, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
+    fn authorized(&self, mut http: Http, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
+        if globals.allow_plain_http {
+            http = http.allow_plain_http();
+        }
         match self.has_token(globals) {
             true => Ok(Box::new(http)),
             false => Ok(Box::new(sign_in::authorized(http, self.remote(), globals)?)),
@@ -173,9 +182,11 @@ pub(crate) fn typed_command(command: &str, args: &[String]) -> ChildProcess {
 
 /// The way to a configured address. A header that was typed goes before one of
 /// the same name in the entry.
-fn of_entry(found: &Found, headers: &[String]) -> Result<Http, Failure> {
+fn of_entry(found: &Found, globals: &Globals) -> Result<Http, Failure> {
+    let headers = &globals.header;
     let mut entry = found.entry.clone();
     if let Endpoint::Remote(server) = &mut entry.endpoint {
+        server.allow_plain_http |= globals.allow_plain_http;
         for header in headers {
             let (typed, _) = split_header(header)?;
             server
@@ -187,6 +198,7 @@ fn of_entry(found: &Found, headers: &[String]) -> Result<Http, Failure> {
     match entry.http() {
         Ok(Some(http)) => with_headers(http, headers),
         Ok(None) => Err(wrong(&"it has neither a command nor a URL")),
+        Err(problem @ HttpProblem::PlainHttp) => Err(wrong(&problem).hint(PLAIN_HTTP)),
         Err(problem) => Err(wrong(&problem)),
     }
 }
