@@ -21,17 +21,17 @@ pub(super) struct NamedTypes<'a> {
     /// Each with what it is.
     pub(super) found: Vec<(&'a str, String)>,
     detail: Detail,
-    budget: Budget,
+    budget: &'a Budget,
     /// Where the walk was already: types may lead back to themselves.
     seen: HashSet<*const super::node::Node>,
 }
 
 impl<'a> NamedTypes<'a> {
-    pub(super) fn new(detail: Detail) -> Self {
+    pub(super) fn new(detail: Detail, budget: &'a Budget) -> Self {
         Self {
             found: Vec::new(),
             detail,
-            budget: Budget::default(),
+            budget,
             seen: HashSet::new(),
         }
     }
@@ -45,7 +45,7 @@ impl<'a> NamedTypes<'a> {
                 self.name(schema);
                 let here = schema.resolved();
                 if self.seen.insert(here.place()) && self.budget.covers(here) {
-                    next.extend(within(here, &self.budget));
+                    next.extend(within(here, self.budget));
                 }
             }
             level = next;
@@ -60,7 +60,7 @@ impl<'a> NamedTypes<'a> {
             return;
         }
         // Only objects are called by their names.
-        let spelled = object(schema, self.detail, &self.budget);
+        let spelled = object(schema, self.detail, self.budget);
         let known = self.found.iter().any(|(n, s)| *n == name && *s == spelled);
         if !known && spelled.starts_with("{ ") {
             self.found.push((name, spelled));
@@ -102,7 +102,7 @@ fn unwrapped<'a>(schema: Schema<'a>, depth: usize, budget: &Budget) -> Vec<Schem
 
 #[cfg(test)]
 mod tests {
-    use super::{Detail, NamedTypes};
+    use super::{Budget, Detail, NamedTypes};
     use crate::signature::Document;
 
     #[test]
@@ -123,7 +123,8 @@ mod tests {
                 "Unused": {"properties": {"a": {}}}
             }}"##,
         );
-        let mut named = NamedTypes::new(Detail::FULL);
+        let budget = Budget::default();
+        let mut named = NamedTypes::new(Detail::FULL, &budget);
         named.look(document.schema());
         let found: Vec<_> = named
             .found

@@ -18,6 +18,10 @@ const ARGUMENT_LINES: usize = 3;
 /// How many lines a signature among others may take.
 const SIGNATURE_LINES: usize = 3;
 
+/// How many arguments that can be left out such a signature has at most: more
+/// do not fit on so few lines.
+const MOST_OPTIONAL: usize = 500;
+
 /// How long a signature in a message may be.
 const MESSAGE: usize = 160;
 
@@ -37,6 +41,8 @@ pub(crate) struct Signature<'a> {
     tool: &'a Tool,
     input: Document,
     output: Option<Document>,
+    /// What it shares with other tools that are shown, if it does.
+    budget: Option<&'a Budget>,
 }
 
 impl<'a> Signature<'a> {
@@ -46,7 +52,14 @@ impl<'a> Signature<'a> {
             tool,
             input: Document::new(tool.input_schema_or_empty().get()),
             output: output.map(|schema| Document::new(schema.get())),
+            budget: None,
         }
+    }
+
+    /// Looks at no more than this covers, for all that share it.
+    pub(crate) fn within(self, budget: &'a Budget) -> Self {
+        let budget = Some(budget);
+        Self { budget, ..self }
     }
 
     /// The signature alone, without colours and on one line, for messages.
@@ -122,7 +135,7 @@ impl<'a> Signature<'a> {
             .iter()
             .filter(|property| property.required)
             .count();
-        let (mut least, mut most) = (required, properties.len());
+        let (mut least, mut most) = (required, properties.len().min(required + MOST_OPTIONAL));
         while least < most {
             let middle = (least + most).div_ceil(2);
             match fits(&self.pieces(Detail::SHORT, Paint::new(false), middle)) {
@@ -138,17 +151,18 @@ impl<'a> Signature<'a> {
     fn pieces(&self, detail: Detail, paint: Paint, most: usize) -> Vec<String> {
         let properties = self.input.schema().properties();
         let (shown, left) = properties.split_at(most.min(properties.len()));
-        let budget = Budget::default();
+        let own = Budget::default();
+        let budget = self.budget.unwrap_or(&own);
         let mut arguments: Vec<_> = shown
             .iter()
-            .map(|property| argument(property, detail, paint, &budget))
+            .map(|property| argument(property, detail, paint, budget))
             .collect();
         if !left.is_empty() {
             arguments.push(format!("… {} more", left.len()));
         }
         let name = paint.strong(clean_name(&self.tool.name));
         let result = self.output.as_ref().map(|output| {
-            let shape = spelled(output.schema(), detail, &budget);
+            let shape = spelled(output.schema(), detail, budget);
             format!("-> {}", paint.text(Style::Type, clean(&shape)))
         });
         let mut pieces = Vec::new();
@@ -195,7 +209,8 @@ impl<'a> Signature<'a> {
 
     /// What the types are that the signature names, and those that they name.
     fn named_types(&self, detail: Detail, paint: Paint, width: usize) -> Vec<String> {
-        let mut named = NamedTypes::new(detail);
+        let own = Budget::default();
+        let mut named = NamedTypes::new(detail, self.budget.unwrap_or(&own));
         named.look(self.input.schema());
         if let Some(output) = &self.output {
             named.look(output.schema());
@@ -307,7 +322,7 @@ fn hints(annotations: &ToolAnnotations, paint: Paint) -> Vec<String> {
 mod tests {
     use bowline::proto::{jsonrpc::RawJson, model::Tool};
 
-    use super::{Length, Signature};
+    use super::{Budget, Length, Signature};
     use crate::output::Paint;
 
     fn tool(schema: &str) -> Tool {
@@ -330,6 +345,17 @@ mod tests {
             lines,
             ["/// Books a seat.", "book(to: string, seats?: integer = 1)"]
         );
+    }
+
+    #[test]
+    fn tools_that_are_shown_together_share_what_is_looked_at() {
+        let tool =
+            tool(r#"{"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}}"#);
+        let budget = Budget::new(20);
+        let line = || Signature::of(&tool).within(&budget).line();
+        assert_eq!(line(), "book(a?: string)");
+        let lines: Vec<_> = (0..10).map(|_| line()).collect();
+        assert_eq!(lines.last().map(String::as_str), Some("book(a?: …)"));
     }
 
     #[test]

@@ -12,11 +12,15 @@ use crate::{
     context::Context,
     failure::Failure,
     output::clean,
-    signature::{Length, Signature, width},
+    signature::{Budget, Length, Signature, width},
     talk::quoted,
     target::{self, ServerWords, Target, Words},
     verbs::raw::{Listed, encode},
 };
+
+/// How many parts of schemas are looked at for all signatures of a list. There
+/// may be a hundred thousand tools, and none of them may be honest.
+const MAX_PARTS: usize = 2_000_000;
 
 /// List the tools of a server, or of all servers
 #[derive(Args, Debug)]
@@ -77,12 +81,14 @@ impl List {
             true => Length::Whole,
             false => Length::Short,
         };
+        let budget = Budget::new(MAX_PARTS);
         let mut lines = Vec::new();
         for tool in &listed.items {
             if !lines.is_empty() {
                 lines.push(String::new());
             }
-            lines.extend(Signature::of(tool).lines(length, cx.output.paint(), width()));
+            let signature = Signature::of(tool).within(&budget);
+            lines.extend(signature.lines(length, cx.output.paint(), width()));
         }
         cx.output.line(lines.join("\n"))
     }
