@@ -10,7 +10,7 @@ use bowline::{
     proto::{
         Reason,
         client::Server,
-        model::{DiscoverParams, Side, method},
+        model::{Side, method},
         revision::Era,
     },
 };
@@ -151,16 +151,16 @@ pub(crate) fn lacks(error: &Error) -> bool {
 /// Times the cheapest request that the server's revision has. Gives its
 /// method, too.
 pub(crate) async fn round_trip(client: &Client) -> Result<(&'static str, Duration), Failure> {
+    let asked = Instant::now();
+    client.ping().await?;
+    let took = asked.elapsed();
     let server = client.server();
     let has_ping =
         server.is_none_or(|server| server.revision.rules().allows(method::PING, Side::Client));
-    let asked = Instant::now();
-    if has_ping {
-        client.ping().await?;
-        return Ok((method::PING, asked.elapsed()));
-    }
-    client.request(DiscoverParams::default()).await?;
-    Ok((method::DISCOVER, asked.elapsed()))
+    Ok(match has_ping {
+        true => (method::PING, took),
+        false => (method::DISCOVER, took),
+    })
 }
 
 #[cfg(test)]

@@ -71,10 +71,51 @@ fn a_list_without_end_is_given_up() {
     let rig = Rig::empty();
     let many = rig.run(&["list", &endless(5_000, 0)]);
     assert_eq!(many.code, Some(5), "{many:?}");
-    assert!(many.stderr.contains("100000 items were read"), "{many:?}");
+    assert!(many.stderr.contains("more than 100000 items"), "{many:?}");
     let large = rig.run(&["list", &endless(8, 1024 * 1024)]);
     assert_eq!(large.code, Some(5), "{large:?}");
-    assert!(large.stderr.contains("64 MiB were read"), "{large:?}");
+    assert!(
+        large.stderr.contains("more than 67108864 bytes"),
+        "{large:?}"
+    );
+}
+
+#[test]
+fn a_list_that_says_the_same_again_is_given_up() {
+    let rig = Rig::empty();
+    let count = AtomicUsize::new(0);
+    let url = serve_session(move |asked| {
+        let page = count.fetch_add(1, Ordering::Relaxed);
+        let tool = json!({"name": "again", "inputSchema": {"type": "object"}});
+        let next = format!("c{page}");
+        Answer::result(asked, &json!({"tools": [tool], "nextCursor": next}))
+    });
+    let ran = rig.run(&["list", &url]);
+    assert_eq!(ran.code, Some(5), "{ran:?}");
+    assert!(ran.stderr.contains("sends the same items again"), "{ran:?}");
+}
+
+#[test]
+fn a_token_goes_over_plain_http_only_where_that_is_said() {
+    let rig = Rig::empty();
+    // No network has this name.
+    let url = "http://nobody.invalid/mcp";
+    let words = ["ping", url, "--header", "Authorization: Bearer secret"];
+    let ran = rig.run(&words);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("--allow-plain-http sends"), "{ran:?}");
+    assert!(!ran.stderr.contains("send a token with"), "{ran:?}");
+    let allowed = ["--allow-plain-http", "--timeout", "20"];
+    let ran = rig.run(&[&words[..], &allowed].concat());
+    assert!(matches!(ran.code, Some(4 | 124)), "{ran:?}");
+    // A configured one has a setting of its own, which is typed as well.
+    let entry = json!({"url": url, "headers": {"Authorization": "Bearer secret"}});
+    rig.configure(&json!({"mcpServers": {"far": entry}}));
+    let ran = rig.run(&["ping", "far"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("--allow-plain-http sends"), "{ran:?}");
+    let ran = rig.run(&[&["ping", "far"][..], &allowed].concat());
+    assert!(matches!(ran.code, Some(4 | 124)), "{ran:?}");
 }
 
 #[test]
@@ -112,6 +153,12 @@ fn what_comes_with_a_refusal_is_shown() {
         assert!(ran.stderr.contains(&whole), "{status}: {ran:?}");
         let doctor = rig.run(&["doctor", &url]);
         assert!(doctor.text().contains(shown), "{status}: {doctor:?}");
+        let traced = rig.run(&["list", &url, "--trace"]);
+        assert!(traced.stderr.matches(shown).count() > 1, "{traced:?}");
+        let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recordings/talk.jsonl");
+        let replayed = rig.run(&["replay", recording, "--check", &url]);
+        assert_eq!(replayed.code, Some(4), "{status}: {replayed:?}");
+        assert!(replayed.stderr.contains(shown), "{status}: {replayed:?}");
     }
 }
 

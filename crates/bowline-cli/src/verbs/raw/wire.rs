@@ -3,8 +3,6 @@
 //! What `--json` prints is what the server gave: unknown members, order and
 //! all. So results are not decoded on the way there.
 
-use std::collections::HashSet;
-
 use bowline::{
     Client, Error,
     proto::{
@@ -21,15 +19,9 @@ use bowline::{
         },
     },
 };
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{failure::Failure, output::similar};
-
-/// How far a list is followed: this many pages, items and bytes. Far above
-/// what honest servers have, and what a machine can hold.
-const MAX_PAGES: usize = 10_000;
-const MAX_ITEMS: usize = 100_000;
-const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// The methods that the protocol has. Servers may have others.
 pub(crate) const METHODS: [&str; 18] = [
@@ -101,40 +93,30 @@ pub(crate) async fn list<T: DeserializeOwned>(
         first: Extra::new(),
         key,
     };
-    let mut seen = HashSet::new();
+    let mut pages = client.pages(method);
     let mut params = Extra::new();
-    let mut bytes = 0;
     loop {
-        let page = match ask(client, method, params).await {
+        let call = client.raw(method, &params).timeout(pages.page_timeout());
+        let page = match call.await {
             Err(error) if error.kind() == ErrorKind::Capability => return Ok(listed),
-            page => page?,
+            page => page?.0,
         };
-        bytes += page.get().len();
+        let bytes = page.get().len();
         let bad = |_| Failure::failed(format!("{method}: the answer is not a list of {key}"));
         let mut page: Extra = page.decode().map_err(bad)?;
         let items = page.get(key).map(RawJson::decode::<Vec<RawJson>>);
-        listed
-            .raw
-            .extend(items.transpose().map_err(bad)?.unwrap_or_default());
+        let items = items.transpose().map_err(bad)?.unwrap_or_default();
         let next = page.remove("nextCursor");
-        if seen.is_empty() {
+        let next = next.map(|next| next.decode::<Option<String>>());
+        let next = next.transpose().map_err(bad)?.flatten();
+        if pages.pages_read() == 0 {
             listed.first = page;
         }
-        match next.filter(|cursor| cursor.get() != "null") {
-            Some(_) if seen.len() + 1 >= MAX_PAGES => {
-                return Err(endless(method, &format!("{MAX_PAGES} pages")));
-            }
-            Some(_) if listed.raw.len() >= MAX_ITEMS => {
-                return Err(endless(method, &format!("{MAX_ITEMS} items")));
-            }
-            Some(_) if bytes >= MAX_BYTES => {
-                return Err(endless(method, &format!("{} MiB", MAX_BYTES >> 20)));
-            }
-            Some(cursor) if !seen.insert(cursor.get().to_owned()) => {
-                let why = format!("{method}: the server's pages lead back to each other");
-                return Err(Failure::failed(why));
-            }
-            Some(cursor) => params = [("cursor", cursor)].into_iter().collect(),
+        let names = items.iter().map(|item| name_of(item, key));
+        let next = pages.turn(bytes, names, next);
+        listed.raw.extend(items);
+        match next.map_err(|error| unended(method, error))? {
+            Some(cursor) => params = [("cursor", encode(&cursor)?)].into_iter().collect(),
             None => break,
         }
     }
@@ -144,14 +126,35 @@ pub(crate) async fn list<T: DeserializeOwned>(
     Ok(listed)
 }
 
+/// What tells an item from the others in its list.
+fn name_of(item: &RawJson, key: &str) -> String {
+    let name = item.decode::<Named>().ok().and_then(|named| match key {
+        "resources" => named.uri,
+        "resourceTemplates" => named.uri_template,
+        _ => named.name,
+    });
+    name.unwrap_or_else(|| item.get().to_owned())
+}
+
+/// What items are told apart by, and nothing else of them.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Named {
+    name: Option<String>,
+    uri: Option<String>,
+    uri_template: Option<String>,
+}
+
 /// A list that goes on and on is not followed for ever.
-fn endless(method: &str, read: &str) -> Failure {
-    Failure::failed(format!(
-        "{method}: the server always has one more page; {read} were read"
-    ))
-    .hint(format!(
-        "`bowline raw SERVER {method}` shows one page, and takes a cursor"
-    ))
+fn unended(method: &str, error: Error) -> Failure {
+    let is_too_long = error.reason() == Reason::ListTooLong;
+    let failure = Failure::from(error);
+    match is_too_long {
+        true => failure.hint(format!(
+            "`bowline raw SERVER {method}` shows one page, and takes a cursor"
+        )),
+        false => failure,
+    }
 }
 
 /// A value as JSON.
