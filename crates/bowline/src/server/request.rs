@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use super::{
     auth::grant::Granted,
     error::Result as HandlerResult,
+    schema::Allowance,
     serve::Pace,
     talk::{ServerContext, voice::Voice},
 };
@@ -30,6 +31,9 @@ pub(crate) struct Request {
     pub(crate) principal: Option<Arc<str>>,
     /// What the caller may do.
     pub(crate) granted: Granted,
+    /// How much work it may be to check it, where it came with others. One that
+    /// came alone has all of its own.
+    pub(crate) allowance: Option<Arc<Allowance>>,
 }
 
 /// What becomes of a request.

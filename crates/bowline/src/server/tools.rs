@@ -17,6 +17,7 @@ use super::{
     replay::{refusal::refused, round::Brought},
     request::{Handled, Request, Taken, Voices, answer},
     route::Part,
+    schema::Allowance,
     service::{Core, Service},
     state::AnyState,
     talk::{ServerContext, call::Call},
@@ -233,7 +234,15 @@ impl Core {
         drop(name);
         check_scopes(&tool.shared.scopes, &request.granted)?;
         check_needs(tool.shared.needs, &request.context)?;
-        let checked = tool.shared.input.check(raw, &came)?;
+        let alone;
+        let allowance = match &request.allowance {
+            Some(shared) => &**shared,
+            None => {
+                alone = Allowance::default();
+                &alone
+            }
+        };
+        let checked = tool.shared.input.check(raw, &came, allowance)?;
         let at = raw.map(|raw| {
             let start = raw.as_ptr().addr() - came.as_ptr().addr();
             start..start + raw.len()

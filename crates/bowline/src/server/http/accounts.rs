@@ -243,6 +243,12 @@ impl Place {
         self.charge.grow(bytes)
     }
 
+    /// It is a batch of so many: each takes what a request takes besides its
+    /// bytes.
+    pub(super) fn grow_for(&mut self, requests: usize) -> Result<(), Exhausted> {
+        self.grow(PER_REQUEST * requests.saturating_sub(1))
+    }
+
     /// The place, and the bytes by themselves.
     pub(super) fn split(mut self) -> (Self, Charge) {
         let empty = Charge {

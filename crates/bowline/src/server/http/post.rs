@@ -9,7 +9,7 @@ use super::{
     Inner, Principal,
     accounts::Place,
     answer::{self, Answer},
-    entry::{Received, told},
+    entry::{Received, exhausted, told},
     listen, stateless,
 };
 use crate::{
@@ -52,7 +52,7 @@ pub(super) fn serve<'a>(
     inner: &'a Arc<Inner>,
     parts: &'a Parts,
     body: &Bytes,
-    place: Place,
+    mut place: Place,
 ) -> Answer<'a> {
     let messages = match split(body) {
         Ok(messages) => messages,
@@ -68,7 +68,11 @@ pub(super) fn serve<'a>(
         Messages::Batch(_) if modern => {
             return told(StatusCode::BAD_REQUEST, "there are no batches here").into();
         }
-        Messages::Batch(_) => {
+        Messages::Batch(messages) => {
+            // Each of them is worked on by itself.
+            if let Err(why) = place.grow_for(messages.len()) {
+                return (*exhausted(why, "bytes in requests at once")).into();
+            }
             return inner.post_to_session(parts, body.clone(), Said::Batch, place);
         }
     };

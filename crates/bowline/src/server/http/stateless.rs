@@ -88,6 +88,7 @@ pub(super) fn serve<'a>(
         context: Box::new(context),
         principal: principal(modern.parts),
         granted: Granted::over_http(&modern.parts.extensions),
+        allowance: None,
     };
     let limit = inner.handle.config().max_frame;
     let handle = Arc::clone(&inner.handle);

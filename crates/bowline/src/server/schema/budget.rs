@@ -5,7 +5,10 @@
 //! the size of the value. Schemas that hold the same value against many others
 //! multiply that, some of them exponentially; the budget ends these, too.
 
-use std::cell::Cell;
+use std::{
+    cell::Cell,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use serde_json::Value;
 
@@ -17,6 +20,35 @@ pub(super) const MAX_STEPS: u64 = 16_000_000;
 
 /// So many bytes of a text count as one step where they are only compared.
 const BYTES_PER_STEP: usize = 32;
+
+/// How many steps may be taken for all that came in one frame: one look to see
+/// whether it fits, and another to say why not.
+const MAX_STEPS_PER_FRAME: u64 = 2 * MAX_STEPS;
+
+/// What is left for the requests that came in one frame. Where there are many,
+/// each may have what those before it left: a batch must not be more work than
+/// the largest request that comes alone.
+#[derive(Debug)]
+pub(crate) struct Allowance(AtomicU64);
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self(AtomicU64::new(MAX_STEPS_PER_FRAME))
+    }
+}
+
+impl Allowance {
+    /// Looks at a value with what is left, and no more than one look may take.
+    pub(super) fn look<T>(&self, look: impl FnOnce(&Budget) -> T) -> T {
+        let left = self.0.load(Ordering::Relaxed);
+        let budget = Budget::of(left.min(MAX_STEPS));
+        let seen = look(&budget);
+        let taken = left.min(MAX_STEPS) - budget.left();
+        // The requests of a frame are looked at one after the other.
+        self.0.store(left - taken, Ordering::Relaxed);
+        seen
+    }
+}
 
 /// What is left of the steps.
 #[derive(Debug)]
@@ -52,7 +84,6 @@ impl Budget {
     }
 
     /// How many steps are left.
-    #[cfg(test)]
     pub(super) fn left(&self) -> u64 {
         self.left.get()
     }

@@ -24,6 +24,7 @@ mod tests;
 
 use serde_json::Value;
 
+pub(crate) use self::budget::Allowance;
 use self::{
     budget::{Budget, MAX_STEPS},
     check::Check,
@@ -60,9 +61,16 @@ impl Validator {
         Ok(Self { nodes })
     }
 
-    /// Whether a value fits. One that is too much to check does not.
+    /// Whether a value fits. One that is too much to check, with what the frame
+    /// that it came in is still allowed, does not.
+    pub(crate) fn fits(&self, value: &Value, allowance: &Allowance) -> bool {
+        allowance.look(|budget| self.is_valid_within(value, budget))
+    }
+
+    /// The same for a value that comes alone.
+    #[cfg(test)]
     pub(crate) fn is_valid(&self, value: &Value) -> bool {
-        self.is_valid_within(value, &Budget::of(MAX_STEPS))
+        self.fits(value, &Allowance::default())
     }
 
     fn is_valid_within(&self, value: &Value, budget: &Budget) -> bool {
@@ -72,9 +80,18 @@ impl Validator {
 
     /// What does not fit: the first faults, if there are many. That it is too
     /// much to check is one, too.
+    pub(crate) fn faults_allowing(&self, value: &Value, allowance: &Allowance) -> Vec<Fault> {
+        allowance.look(|budget| self.faults_within(value, budget))
+    }
+
+    /// The same for a value that comes alone.
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn faults(&self, value: &Value) -> Vec<Fault> {
-        let budget = Budget::of(MAX_STEPS);
-        let mut check = Check::thorough(&self.nodes, &budget);
+        self.faults_allowing(value, &Allowance::default())
+    }
+
+    fn faults_within(&self, value: &Value, budget: &Budget) -> Vec<Fault> {
+        let mut check = Check::thorough(&self.nodes, budget);
         check.root(value);
         if budget.is_spent() {
             // What was found until then may come from where it ended.
@@ -88,7 +105,8 @@ fn too_much() -> Fault {
     Fault {
         place: String::new(),
         message: format!(
-            "this is too much to check against the schema (over {MAX_STEPS} steps); send less of it"
+            "this is too much to check against the schema (over {MAX_STEPS} steps, or more than \
+             the rest of its batch left); send less of it at once"
         ),
     }
 }

@@ -11,7 +11,7 @@ use tokio::time::Sleep;
 
 use super::{
     shared::{Inner, Shared},
-    work::dispatch,
+    work::{dispatch, resume},
 };
 use crate::{
     proto::{Instant, server::Input},
@@ -117,8 +117,11 @@ impl Future for Driver {
                 none => *none = Some(cx.waker().clone()),
             }
             shared.catch_up(&mut inner, now);
-            this.read(&mut inner, now, cx)
+            // Nothing is read before all that was is looked at.
+            let put_off = inner.arrivals.has_put_off();
+            put_off || this.read(&mut inner, now, cx)
         };
+        resume(&shared, &this.handle);
         dispatch(&shared, &this.handle, now);
         let mut inner = shared.lock();
         more |= this.watch_clock(&mut inner, cx);

@@ -1,12 +1,14 @@
 //! Serving clients over links: one machine, one link, one task for each.
 //!
-//! [`shared`] is what the task and the handlers share, behind one lock;
+//! [`shared`] is what the task and the handlers share, behind one lock, and
+//! [`arrivals`] the part of it that waits to be looked at;
 //! [`driver`] is the task; [`connections`] are all of them, which end together
 //! when [`stopping`] says so; [`mod@line`] is how a handler reaches its client;
 //! [`owed`] is what a client that does not read is told later; [`pace`] says
 //! which tools are done at once; [`extension`] is what a server serves that is
 //! not in the protocol.
 
+mod arrivals;
 mod connections;
 mod driver;
 pub(crate) mod extension;

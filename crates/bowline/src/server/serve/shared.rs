@@ -15,6 +15,7 @@ use bytes::Bytes;
 use tokio::{sync::oneshot, task::AbortHandle, time::Instant as Clock};
 
 use super::{
+    arrivals::Arrivals,
     observations::{Locked, Observations},
     outlet::Outlet,
     owed::Owed,
@@ -69,7 +70,7 @@ pub(super) struct Inner {
     /// What the sender of frames may do.
     granted: Granted,
     /// Requests that nobody works on yet.
-    pub(super) arrived: Vec<Arrived>,
+    pub(super) arrivals: Arrivals,
     /// Notifications that nobody has looked at yet.
     pub(super) heard: Vec<Heard>,
     /// The author's work on notifications, in their order.
@@ -99,12 +100,6 @@ pub(super) struct Noticing {
     pub(super) work: BoxFuture<'static, ()>,
     /// How many bytes it brought.
     pub(super) bytes: usize,
-}
-
-/// A request that arrived.
-pub(super) struct Arrived {
-    pub(super) incoming: Incoming,
-    pub(super) request: Request,
 }
 
 /// Work of the author's, for a request.
@@ -171,7 +166,7 @@ impl Shared {
                 backlog_bytes: 0,
                 owed: Owed::default(),
                 granted: Granted::default(),
-                arrived: Vec::new(),
+                arrivals: Arrivals::default(),
                 heard: Vec::new(),
                 notices: VecDeque::new(),
                 noticing: None,
@@ -393,20 +388,22 @@ impl Shared {
             Event::Request {
                 request,
                 id,
+                    inner.arrivals.end_frame();
                 method,
                 params,
                 context,
-            } => inner.arrived.push(Arrived {
-                incoming: request,
-                request: Request {
+            } => {
+                let arrived = Request {
                     id,
                     method,
                     params,
                     context,
                     principal: self.principal.clone(),
                     granted: inner.granted.clone(),
-                },
-            }),
+                    allowance: None,
+                };
+                inner.arrivals.push(request, arrived);
+            }
             Event::Cancelled { request, .. } => {
                 inner.give_up(request);
                 if let Some(outlet) = &mut inner.outlet {
@@ -450,7 +447,8 @@ impl Inner {
     pub(super) fn wake_driver(&self) {
         // Without a link, all that it does is to keep the time and to look after
         // what happens by itself.
-        let by_itself = !self.watch_changes.is_empty() || self.ended;
+        let waits = !self.watch_changes.is_empty() || self.arrivals.has_put_off();
+        let by_itself = waits || self.ended;
         if self.link.is_none() && self.deadline == self.awaited && !by_itself {
             return;
         }
@@ -517,16 +515,9 @@ impl Inner {
     /// Nobody waits for an answer any more.
     fn give_up(&mut self, request: Incoming) {
         self.queued.retain(|job| job.incoming != request);
-        self.arrived.retain(|arrived| arrived.incoming != request);
+        self.arrivals.remove(request);
         if let Some(running) = self.running.remove(&request) {
             running.abort();
-        }
-    }
-
-    /// Takes a list back in which requests arrived, to be used again.
-    pub(super) fn spare(&mut self, list: Vec<Arrived>) {
-        if self.arrived.capacity() == 0 {
-            self.arrived = list;
         }
     }
 
@@ -564,7 +555,7 @@ impl Inner {
 
     /// Everything ends here.
     pub(super) fn let_go(&mut self) {
-        self.arrived.clear();
+        self.arrivals.clear();
         self.heard.clear();
         self.notices.clear();
         if let Some(noticing) = self.noticing.take() {

@@ -10,7 +10,10 @@ use std::{
 
 use tokio::time::Sleep;
 
-use super::{shared::Shared, work::dispatch};
+use super::{
+    shared::Shared,
+    work::{dispatch, resume},
+};
 use crate::{
     proto::{
         Instant,
@@ -32,10 +35,10 @@ impl Shared {
         let taken = {
             let mut inner = self.lock();
             // Somebody else may be about to have theirs worked on.
-            let earlier: Vec<_> = inner.arrived.iter().map(|it| it.incoming).collect();
+            let earlier: Vec<_> = inner.arrivals.new_ones().collect();
             let taken = act(&mut inner.machine, now);
             self.settle(&mut inner, now);
-            let new = inner.arrived.iter().map(|it| it.incoming);
+            let new = inner.arrivals.new_ones();
             arrived(new.filter(|it| !earlier.contains(it)).collect());
             inner.wake_driver();
             taken
@@ -55,6 +58,10 @@ impl Shared {
                 return Poll::Ready(true);
             }
             inner.driver = Some(cx.waker().clone());
+            if !waited && inner.arrivals.has_put_off() {
+                // After the others have had their turn.
+                cx.waker().wake_by_ref();
+            }
             inner.awaited = inner.deadline;
             if let Some(deadline) = inner.deadline.filter(|_| timer.is_none()) {
                 timer = Some(Box::pin(tokio::time::sleep_until(self.clock(deadline))));
@@ -76,9 +83,11 @@ impl Shared {
         .await
     }
 
-    /// Does what came of something that happened by itself.
+    /// Does what came of something that happened by itself, and a part of what
+    /// was put off.
     pub(crate) fn attend(self: &Arc<Self>, handle: &Arc<dyn Handle>) {
         dispatch(self, handle, self.now());
+        resume(self, handle);
     }
 
     /// The client is gone: all that was started for it is given up.

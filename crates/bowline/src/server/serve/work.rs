@@ -5,14 +5,16 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, Waker},
+    time::Duration,
 };
 
 use bytes::Bytes;
 
 use super::{
+    arrivals::Arrived,
     line::Line,
     pace::Paced,
-    shared::{Arrived, Inner, Job, Noticing, Shared},
+    shared::{Inner, Job, Noticing, Shared},
 };
 use crate::{
     contained::Contained,
@@ -26,12 +28,18 @@ use crate::{
     },
 };
 
+/// How many requests are looked at in one turn. Whatever a batch brings beyond
+/// that waits until others have had theirs.
+const MAX_PER_TURN: usize = 16;
+/// How long a turn lasts, but for the request that makes it longer.
+const TURN: Duration = Duration::from_millis(5);
+
 /// Gives what arrived to those who know, without the lock. It was looked at from
 /// `now` on.
 pub(super) fn dispatch(shared: &Arc<Shared>, handle: &Arc<dyn Handle>, now: Instant) {
     let (mut arrived, heard, watch_changes, has_room) = {
         let mut inner = shared.lock();
-        let arrived = std::mem::take(&mut inner.arrived);
+        let arrived = inner.arrivals.take_new();
         let heard = std::mem::take(&mut inner.heard);
         let watch_changes = std::mem::take(&mut inner.watch_changes);
         let has_room = inner.has_room(shared.serving.at_once);
@@ -47,12 +55,16 @@ pub(super) fn dispatch(shared: &Arc<Shared>, handle: &Arc<dyn Handle>, now: Inst
         Some(Noticing { work, bytes })
     };
     let notices: Vec<_> = heard.filter_map(hear).collect();
-    let mut turn = Turn { now, has_room };
-    for it in arrived.drain(..) {
-        turn.take_in(shared, handle, it);
-    }
+    let mut waiting = arrived.drain(..);
+    Turn::new(now, has_room).take_in_all(shared, handle, &mut waiting);
     let mut inner = shared.lock();
-    inner.spare(arrived);
+    if waiting.len() > 0 {
+        inner.arrivals.put_off(waiting);
+        inner.wake_driver();
+    } else {
+        drop(waiting);
+    }
+    inner.arrivals.spare(arrived);
     // Even where nothing arrived: what was called off has made room.
     start_jobs(shared, &mut inner);
     for notice in notices {
@@ -61,8 +73,30 @@ pub(super) fn dispatch(shared: &Arc<Shared>, handle: &Arc<dyn Handle>, now: Inst
     start_notices(shared, &mut inner);
 }
 
+/// Goes on with requests that were put off, for one turn.
+pub(super) fn resume(shared: &Arc<Shared>, handle: &Arc<dyn Handle>) {
+    let (arrived, has_room) = {
+        let mut inner = shared.lock();
+        if !inner.arrivals.has_put_off() {
+            return;
+        }
+        let has_room = inner.has_room(shared.serving.at_once);
+        (inner.arrivals.take_put_off(MAX_PER_TURN), has_room)
+    };
+    let mut waiting = arrived.into_iter();
+    Turn::new(shared.now(), has_room).take_in_all(shared, handle, &mut waiting);
+    let mut inner = shared.lock();
+    inner.arrivals.put_back(waiting);
+    start_jobs(shared, &mut inner);
+    inner.wake_driver();
+}
+
 /// What is known while requests are taken in, one after the other.
 struct Turn {
+    /// When it began.
+    began: Instant,
+    /// How many were taken in.
+    taken: usize,
     /// The clock is read once between two things that are timed.
     now: Instant,
     /// Whether more work may be done at once, and none waits for its turn.
@@ -70,9 +104,36 @@ struct Turn {
 }
 
 impl Turn {
+    fn new(now: Instant, has_room: bool) -> Self {
+        Self {
+            began: now,
+            taken: 0,
+            now,
+            has_room,
+        }
+    }
+
+    /// Takes in as many requests as one turn is for.
+    fn take_in_all(
+        &mut self,
+        shared: &Arc<Shared>,
+        handle: &Arc<dyn Handle>,
+        waiting: &mut dyn Iterator<Item = Arrived>,
+    ) {
+        while self.taken < MAX_PER_TURN && (self.taken == 0 || self.now - self.began < TURN) {
+            let Some(next) = waiting.next() else {
+                return;
+            };
+            self.taken += 1;
+            self.take_in(shared, handle, next);
+        }
+    }
+
     /// Has one request answered, or worked on.
     fn take_in(&mut self, shared: &Arc<Shared>, handle: &Arc<dyn Handle>, arrived: Arrived) {
-        let Arrived { incoming, request } = arrived;
+        let Arrived {
+            incoming, request, ..
+        } = arrived;
         let mut voice = |_: &Request| {
             Voice::Line(Line {
                 shared: Arc::clone(shared),

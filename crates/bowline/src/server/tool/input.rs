@@ -15,8 +15,8 @@ use crate::{
     proto::jsonrpc::{ErrorObject, RawJson, code, decode_plain},
     server::{
         error::{Error, Result},
-        faults::faults,
-        schema::Validator,
+        faults::faults_allowing,
+        schema::{Allowance, Validator},
     },
 };
 
@@ -73,7 +73,7 @@ impl Input {
     }
 
     /// Checks the arguments of a call: a JSON text, which is a part of what
-    /// came.
+    /// came. How much work that may be depends on what came with it.
     ///
     /// # Errors
     ///
@@ -83,6 +83,7 @@ impl Input {
         &self,
         text: Option<&str>,
         came: &Bytes,
+        allowance: &Allowance,
     ) -> Result<Result<Arguments>, ErrorObject> {
         let text = text.unwrap_or("{}");
         if self.plain.as_ref().is_some_and(|plain| plain.fits(text)) {
@@ -94,10 +95,11 @@ impl Input {
             return Ok(Ok(Arguments(Checked::Text(text))));
         }
         let arguments = object(text.as_bytes())?;
-        if self.validator.is_valid(&arguments) {
+        if self.validator.fits(&arguments, allowance) {
             return Ok(Ok(Arguments(Checked::Value(arguments))));
         }
-        let faults = faults(&self.validator, &arguments).unwrap_or_default();
+        let faults = faults_allowing(&self.validator, &arguments, allowance);
+        let faults = faults.unwrap_or_default();
         Ok(Err(Error::failed(format!("Invalid arguments{faults}"))))
     }
 }
@@ -238,7 +240,8 @@ mod tests {
                 let text = text.replace("\\\\", "\\");
                 let came = Bytes::from(text);
                 let text = str::from_utf8(&came).expect("it is text");
-                let refused = input.check(Some(text), &came).expect_err(text);
+                let refused = input.check(Some(text), &came, &Allowance::default());
+                let refused = refused.expect_err(text);
                 assert_eq!(refused.code, code::INVALID_PARAMS);
                 let expected = format!("{name:?} is there twice");
                 assert!(refused.message.contains(&expected), "{}", refused.message);
@@ -260,14 +263,15 @@ mod tests {
         let input = Input::new(&schema).expect("it is a schema");
         let came = Bytes::from_static(br#"{"name":"x","arguments":{"city":"a"}}"#);
         let text = str::from_utf8(&came[24..came.len() - 1]).expect("it is text");
-        let checked = input.check(Some(text), &came).expect("an object");
+        let alone = Allowance::default();
+        let checked = input.check(Some(text), &came, &alone).expect("an object");
         let Checked::Text(kept) = checked.expect("it fits").0 else {
             panic!("the schema is plain");
         };
         assert_eq!(kept, r#"{"city":"a"}"#);
-        let unfit = input.check(Some(r#"{"city":7}"#), &came);
+        let unfit = input.check(Some(r#"{"city":7}"#), &came, &alone);
         assert!(unfit.expect("an object").is_err());
-        assert!(input.check(Some("[]"), &came).is_err());
+        assert!(input.check(Some("[]"), &came, &alone).is_err());
     }
 
     #[test]
