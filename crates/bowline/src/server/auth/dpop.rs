@@ -17,13 +17,18 @@ use crate::jose::{Compact, digest};
 pub(super) const ALGORITHMS: [&str; 5] = ["ES256", "ES384", "EdDSA", "PS256", "RS256"];
 
 const HEADER: HeaderName = HeaderName::from_static("dpop");
-/// How old a proof may be, and how far ahead of us its maker's clock.
+/// How old a proof may be.
 const WINDOW: Duration = Duration::from_secs(60);
+/// How far ahead of us its maker's clock may be. A proof is remembered for as
+/// much longer as it is from the future.
+const LEEWAY: Duration = Duration::from_secs(10);
 /// How many proofs are remembered. If more come within the window, they are
 /// refused: a proof that is forgotten could be used once more.
 const MOST_KEPT: usize = 100_000;
-/// How many of these may be one principal's, so that nobody shuts out others.
-const MOST_OF_ONE: usize = MOST_KEPT / 4;
+/// One principal may have one in so many of those places that are free. What it
+/// may have shrinks as they fill, so that however many take all they can, there
+/// is room for those who have less.
+const SHARE: usize = 8;
 /// The longest name of a proof.
 const LONGEST_NAME: usize = 256;
 
@@ -117,7 +122,7 @@ impl Used {
             return Err(Refused::BadProof("the proof was used before"));
         }
         let own = self.counts.get(principal).copied().unwrap_or_default();
-        if self.names.len() >= MOST_KEPT || own >= MOST_OF_ONE {
+        if own >= (MOST_KEPT - self.names.len()) / SHARE {
             return Err(Refused::Unavailable);
         }
         let principal = match self.counts.get_key_value(principal) {
@@ -195,7 +200,7 @@ fn time_left(made: f64) -> Option<Duration> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let age = now.unwrap_or_default().as_secs_f64() - made;
     let window = WINDOW.as_secs_f64();
-    if age.abs() > window {
+    if age > window || -age > LEEWAY.as_secs_f64() {
         return None;
     }
     Duration::try_from_secs_f64(window - age).ok()
@@ -212,25 +217,46 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn no_proof_is_forgotten_while_it_could_be_used_again() {
         let mut used = Used::default();
-        let everybody = MOST_KEPT / MOST_OF_ONE;
-        for name in 0..MOST_KEPT {
-            let principal = (name % everybody).to_string();
-            add(&mut used, name, &principal).expect("there is room");
+        let kept = fill(&mut used, "one", 0);
+        let refused = add(&mut used, MOST_KEPT, "one");
+        assert_eq!(refused, Err(Refused::Unavailable));
+        for name in 0..kept {
+            let again = Refused::BadProof("the proof was used before");
+            assert_eq!(add(&mut used, name, "one"), Err(again));
         }
-        assert_eq!(add(&mut used, MOST_KEPT, "x"), Err(Refused::Unavailable));
-        let again = Refused::BadProof("the proof was used before");
-        assert_eq!(add(&mut used, 0, "0"), Err(again));
         tokio::time::advance(WINDOW + Duration::from_secs(1)).await;
-        add(&mut used, MOST_KEPT, "x").expect("the others are too old");
+        add(&mut used, MOST_KEPT, "one").expect("the others are too old");
         assert_eq!((used.names.len(), used.counts.len()), (1, 1));
+    }
+
+    /// Takes as many places as one can have; says how many.
+    fn fill(used: &mut Used, principal: &str, from: usize) -> usize {
+        let names = from..from + MOST_KEPT;
+        let taken = names.take_while(|name| add(used, *name, principal).is_ok());
+        taken.count()
     }
 
     #[tokio::test(start_paused = true)]
     async fn nobody_takes_the_room_of_others() {
         let mut used = Used::default();
-        let taken = (0..MOST_KEPT).take_while(|name| add(&mut used, *name, "one").is_ok());
-        assert_eq!(taken.count(), MOST_OF_ONE);
-        add(&mut used, MOST_KEPT, "another").expect("there is room for others");
+        for principal in 0..20 {
+            fill(&mut used, &principal.to_string(), principal * MOST_KEPT);
+        }
+        assert!(used.names.len() <= MOST_KEPT);
+        for name in 0..1000 {
+            let name = 20 * MOST_KEPT + name;
+            add(&mut used, name, "another").expect("there is room for others");
+        }
+    }
+
+    #[test]
+    fn a_proof_from_the_future_keeps_its_place_hardly_longer_than_others() {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let now = now.expect("a clock").as_secs_f64();
+        assert_eq!(time_left(now + 55.0), None);
+        let longest = time_left(now + 9.0).expect("clocks differ");
+        assert!(longest <= WINDOW + LEEWAY, "{longest:?}");
+        assert_eq!(time_left(now - 61.0), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Request, header};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+use zeroize::Zeroizing;
 
 use super::{
     AccessToken, Fetch, Grant, Refusal, TokenVerifier, claims, fetch::Limited, throttle::Throttle,
@@ -65,13 +66,17 @@ impl Introspection {
         fetch: impl Fetch,
     ) -> Self {
         // Both parts are encoded like forms first: RFC 6749, 2.3.1.
-        let pair = format!("{}:{}", form_encoded(client_id), form_encoded(secret));
-        let pair = Secret::new(pair);
+        let (client_id, secret) = (form_encoded(client_id), form_encoded(secret));
+        let pair = Zeroizing::new([client_id.as_str(), secret.as_str()].join(":"));
+        // With room for all of it: what is moved is left behind.
+        let mut credentials = String::with_capacity(8 + 4 * pair.len().div_ceil(3));
+        credentials.push_str("Basic ");
+        STANDARD.encode_string(&*pair, &mut credentials);
         Self {
             issuer: issuer.into(),
             endpoint: endpoint.into(),
             fetch: Limited::new(fetch),
-            credentials: Secret::new(format!("Basic {}", STANDARD.encode(pair.expose()))),
+            credentials: Secret::new(credentials),
             audience: None,
             prefix: Box::default(),
             believed: BELIEVED,
@@ -135,11 +140,8 @@ impl Introspection {
     }
 
     async fn ask(&self, token: AccessToken<'_>) -> Result<Grant, Refusal> {
-        let form = format!(
-            "token={}&token_type_hint=access_token",
-            form_encoded(token.secret())
-        );
-        let credentials = HeaderValue::from_str(self.credentials.expose());
+        let credentials = wiped_bytes(self.credentials.expose().as_bytes());
+        let credentials = HeaderValue::from_maybe_shared(credentials);
         let mut credentials = credentials.map_err(|_| Refusal::Unavailable)?;
         credentials.set_sensitive(true);
         let request = Request::builder()
@@ -148,7 +150,7 @@ impl Introspection {
             .header(header::ACCEPT, "application/json")
             .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
             .header(header::AUTHORIZATION, credentials)
-            .body(Bytes::from(form));
+            .body(question(token));
         let request = request.map_err(|_| Refusal::Unavailable)?;
         let answer = self.fetch.fetch(request).await;
         let answer = answer.map_err(|_| Refusal::Unavailable)?;
@@ -231,15 +233,51 @@ impl fmt::Debug for Introspection {
     }
 }
 
-/// As forms are written.
-fn form_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
+/// The question about a token, as a form.
+fn question(token: AccessToken<'_>) -> Bytes {
+    let token = form_encoded(token.secret());
+    let form = ["token=", token.as_str(), "&token_type_hint=access_token"].concat();
+    Bytes::from_owner(Zeroizing::new(form.into_bytes()))
+}
+
+/// A copy that is wiped when the last who hold it let go.
+fn wiped_bytes(bytes: &[u8]) -> Bytes {
+    Bytes::from_owner(Zeroizing::new(bytes.to_vec()))
+}
+
+/// As forms are written. With room for all of it from the beginning: what is
+/// moved is left behind, and is not wiped.
+fn form_encoded(text: &str) -> Zeroizing<String> {
+    let mut encoded = Zeroizing::new(String::with_capacity(3 * text.len()));
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            encoded.push('%');
+            encoded.push(char::from(HEX[usize::from(byte >> 4)]));
+            encoded.push(char::from(HEX[usize::from(byte & 15)]));
         }
     }
     encoded
+}
+
+const HEX: &[u8; 16] = b"0123456789ABCDEF";
+
+#[cfg(test)]
+mod tests {
+    use zeroize::ZeroizeOnDrop;
+
+    use super::*;
+
+    fn is_wiped(_: &impl ZeroizeOnDrop) {}
+
+    #[test]
+    fn copies_of_secrets_are_wiped_and_never_moved() {
+        let secret = "~s:cret/+".repeat(1000);
+        let encoded = form_encoded(&secret);
+        is_wiped(&encoded);
+        assert!(encoded.starts_with("%7Es%3Acret%2F%2B%7E"));
+        // As it was made: it did not grow.
+        assert_eq!(encoded.capacity(), 3 * secret.len());
+    }
 }

@@ -12,6 +12,7 @@ use ring::{
     hmac,
     rand::{SecureRandom as _, SystemRandom},
 };
+use zeroize::Zeroizing;
 
 /// How long one is good for, at least. It is good for up to twice as long.
 const PERIOD: Duration = Duration::from_secs(5 * 60);
@@ -28,9 +29,9 @@ impl Nonces {
     /// With a key of this process's own; nothing where there is no randomness
     /// to be had.
     pub(super) fn random() -> Option<Self> {
-        let mut key = [0; 32];
-        SystemRandom::new().fill(&mut key).ok()?;
-        Some(Self::new(&key))
+        let mut key = Zeroizing::new([0; 32]);
+        SystemRandom::new().fill(&mut *key).ok()?;
+        Some(Self::new(&*key))
     }
 
     /// The one to use now.

@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
+use zeroize::Zeroizing;
 
 use super::{
     MetadataService, TokenVerifier, address::Address, dpop::Proofs, grant::Hierarchy, metadata,
@@ -159,7 +160,7 @@ pub struct ProtectionBuilder {
 
 enum NonceKey {
     Random,
-    Given(Box<[u8]>),
+    Given(Zeroizing<Vec<u8>>),
 }
 
 impl ProtectionBuilder {
@@ -221,7 +222,7 @@ impl ProtectionBuilder {
     /// As [`dpop_nonces`](Self::dpop_nonces), with a secret key that all nodes
     /// share, of 32 bytes or more.
     pub fn dpop_nonces_with(mut self, key: &[u8]) -> Self {
-        self.nonces = Some(NonceKey::Given(key.into()));
+        self.nonces = Some(NonceKey::Given(Zeroizing::new(key.to_vec())));
         self.dpop()
     }
 

@@ -3,9 +3,9 @@
 use http::{HeaderMap, HeaderValue, header, request::Parts};
 
 /// Which of our headers a page may read.
-const EXPOSED: &str = "mcp-session-id, mcp-protocol-version, www-authenticate";
+const EXPOSED: &str = "mcp-session-id, mcp-protocol-version, www-authenticate, dpop-nonce";
 /// Which headers a page may send where it does not say which it wants.
-const ALLOWED: &str = "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, \
+const ALLOWED: &str = "accept, authorization, content-type, dpop, last-event-id, mcp-method, mcp-name, \
                        mcp-protocol-version, mcp-session-id";
 
 /// Tells the browser that the page may. Its origin was checked before.

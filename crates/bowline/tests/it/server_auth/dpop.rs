@@ -83,7 +83,7 @@ async fn a_proof_lets_its_token_in_once() {
 #[tokio::test]
 async fn a_proof_is_for_this_request_and_this_token() {
     let bound = bound();
-    let cases: [(&str, Value, &str); 10] = [
+    let cases: [(&str, Value, &str); 11] = [
         ("htm", json!("GET"), "another request"),
         ("htu", json!("https://evil.example/mcp"), "another request"),
         (
@@ -104,6 +104,8 @@ async fn a_proof_is_for_this_request_and_this_token() {
         ("ath", json!("AAAA"), "another token"),
         ("iat", json!(now() - 120), "too old"),
         ("iat", json!(now() + 120), "too old"),
+        // It would have to be remembered for longer than others.
+        ("iat", json!(now() + 30), "too old"),
         ("jti", json!(""), "read"),
         ("jti", json!("j".repeat(1000)), "read"),
     ];
