@@ -1,39 +1,60 @@
 //! Letting requests in: with a token, from a known issuer, for this server.
 
+use std::net::IpAddr;
+
 use http::request::Parts;
 
 use super::{
     AccessToken, Grant, Protection, Refusal,
+    lifetime::Recheck,
     refused::Refused,
     scope,
-    token::{self, Presented, Scheme},
+    token::{self, Scheme},
 };
 use crate::jose::Compact;
 
 impl Protection {
     /// Says what a request's sender may do here. The token is taken out of the
     /// request, whatever comes of it.
-    pub(crate) async fn admit(&self, parts: &mut Parts) -> Result<Grant, (Refused, Scheme)> {
+    pub(crate) async fn admit(
+        &self,
+        parts: &mut Parts,
+        peer: Option<IpAddr>,
+    ) -> Result<Grant, (Refused, Scheme)> {
         let presented = match token::take(parts) {
             Ok(Some(presented)) if self.welcomes(presented.scheme) => presented,
             Ok(_) => return Err((Refused::NoToken, Scheme::Bearer)),
             Err(why) => return Err((Refused::Malformed(why), Scheme::Bearer)),
         };
         let scheme = presented.scheme;
-        let judged = self.judge(&presented, parts).await;
-        judged.map_err(|refused| (refused, scheme))
+        let token = AccessToken {
+            secret: presented.token.expose(),
+            peer,
+        };
+        let judged = self.judge(scheme, token, parts).await;
+        let grant = judged.map_err(|refused| (refused, scheme))?;
+        if grant.expires().is_none() {
+            let recheck = Recheck::new(self, &grant, presented.token, peer);
+            parts.extensions.insert(recheck);
+        }
+        Ok(grant)
     }
 
-    async fn judge(&self, presented: &Presented, parts: &mut Parts) -> Result<Grant, Refused> {
-        let grant = self.verify(AccessToken(presented.token.expose())).await?;
+    async fn judge(
+        &self,
+        scheme: Scheme,
+        token: AccessToken<'_>,
+        parts: &mut Parts,
+    ) -> Result<Grant, Refused> {
+        let grant = self.verify(token).await?;
         let grant = grant.under(self.hierarchy().cloned());
-        match (presented.scheme, grant.key(), self.proofs()) {
+        match (scheme, grant.key(), self.proofs()) {
             (Scheme::Bearer, None, _) => {}
             (Scheme::Bearer, Some(_), _) => {
                 return Err(Refused::Invalid("the token is bound to a key"));
             }
             (Scheme::Dpop, Some(key), Some(proofs)) => {
-                let bound = (AccessToken(presented.token.expose()), &grant, key);
+                let bound = (token, &grant, key);
                 proofs.check(parts, bound, self.address())?;
             }
             (Scheme::Dpop, _, _) => {
@@ -52,7 +73,7 @@ impl Protection {
     /// Those who verify it by themselves are all asked. An issuer is shown it
     /// only where it is the one that the token names, or where the token names
     /// none and is such as this issuer gives.
-    async fn verify(&self, token: AccessToken<'_>) -> Result<Grant, Refused> {
+    pub(super) async fn verify(&self, token: AccessToken<'_>) -> Result<Grant, Refused> {
         let named = Compact::read(token.secret()).ok();
         let named = named.and_then(|token| token.claimed_issuer());
         let mut refused = None;

@@ -15,7 +15,9 @@ use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use super::{
-    AccessToken, Fetch, Grant, Refusal, TokenVerifier, claims, fetch::Limited, throttle::Throttle,
+    AccessToken, Fetch, Grant, Refusal, TokenVerifier, claims,
+    fetch::Limited,
+    throttle::{About, Throttle},
 };
 use crate::{jose::digest, proto::auth::Secret, transport::BoxFuture};
 
@@ -34,7 +36,10 @@ const MOST_KEPT: usize = 10_000;
 ///
 /// The issuer is asked about 100 tokens a second and 32 at once, unless
 /// [others](Self::max_calls_per_second) are [given](Self::max_concurrent_calls).
-/// Requests beyond that get 503, but for those whose tokens were good before.
+/// Requests beyond that get 503, but for those whose tokens were good before: a
+/// quarter of the calls at once is kept for them. Of what is left for tokens
+/// that nobody knows yet, one address may have a quarter, so that whoever makes
+/// tokens up shuts nobody else out.
 ///
 /// Whoever is shown a token can use it, so that one whose issuer can be read is
 /// shown to no other. Where several issuers have tokens that cannot be read,
@@ -136,7 +141,12 @@ impl Introspection {
             }
             said
         };
-        self.throttle.ask(&key, self.was_good(&key), asking).await
+        let about = About {
+            key: &key,
+            was_good: self.was_good(&key),
+            peer: token.peer(),
+        };
+        self.throttle.ask(about, asking).await
     }
 
     async fn ask(&self, token: AccessToken<'_>) -> Result<Grant, Refusal> {

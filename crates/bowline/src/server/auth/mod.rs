@@ -31,6 +31,8 @@ mod jwt;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod keys;
 #[cfg(all(feature = "auth", feature = "http-server"))]
+pub(crate) mod lifetime;
+#[cfg(all(feature = "auth", feature = "http-server"))]
 mod metadata;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod nonce;

@@ -1,6 +1,6 @@
 //! The token that a request brings: where it may stand, and where not.
 
-use std::fmt;
+use std::{fmt, net::IpAddr};
 
 use http::{HeaderValue, header, request::Parts};
 
@@ -9,14 +9,25 @@ use crate::proto::auth::Secret;
 
 /// An access token, as a request brought it. It is never shown.
 #[derive(Clone, Copy)]
-pub struct AccessToken<'a>(pub(super) &'a str);
+pub struct AccessToken<'a> {
+    pub(super) secret: &'a str,
+    pub(super) peer: Option<IpAddr>,
+}
 
 impl<'a> AccessToken<'a> {
     /// The token itself. Do not log it, do not pass it on to anybody but its
     /// issuer.
     #[must_use]
     pub const fn secret(self) -> &'a str {
-        self.0
+        self.secret
+    }
+
+    /// The address that it was brought from, where that is known: for
+    /// verifiers that ask others, and let no one caller have them ask for all.
+    /// Of an address of version 6 it is the network.
+    #[must_use]
+    pub const fn peer(self) -> Option<IpAddr> {
+        self.peer
     }
 }
 

@@ -129,7 +129,7 @@ where
         }
         let response = match inner.options.origins.check(&Received(&parts)) {
             Ok(()) => {
-                let answer = match protected::admit(inner, &mut parts).await {
+                let answer = match protected::admit(inner, &mut parts, held.as_ref()).await {
                     Some(answered) => answered.into(),
                     None => by_method(inner, &parts, held.as_ref(), pin!(body)).await,
                 };

@@ -11,6 +11,7 @@ use std::{
 use bytes::Bytes;
 use tokio::time::{Instant, Sleep};
 
+use super::protected::Lifetime;
 use crate::proto::http::{
     resume::EventId,
     sse::{EventWriter, KEEP_ALIVE},
@@ -18,6 +19,9 @@ use crate::proto::http::{
 
 /// How much is sent in one piece, if so much is there at once.
 const PIECE: usize = 16 * 1024;
+/// How many pieces are sent of what is there when the token ends: what is
+/// ready is delivered, and a source that never pauses ends all the same.
+const MAX_PIECES_AFTER: usize = 64;
 /// How much room there is for a piece to begin with.
 const ROOM: usize = 512;
 
@@ -25,6 +29,11 @@ const ROOM: usize = 512;
 pub(super) trait Source: Send {
     /// Writes the next event, if there is one, and says whether more may come.
     fn poll_event(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>) -> Poll<ControlFlow<()>>;
+
+    /// Writes why nothing more comes, where the token has ended that opened
+    /// it. A stream that its client can come back to needs no words: whoever
+    /// comes is told to bring another token, and nothing is lost.
+    fn end(&mut self, _out: &mut Vec<u8>) {}
 }
 
 /// A stream of events.
@@ -35,7 +44,9 @@ pub(super) struct Events {
     /// The end, where something came together with it.
     last: Option<Last>,
     /// When it ends, whatever is still to come.
-    until: Option<Instant>,
+    until: Option<Lifetime>,
+    /// How many pieces of what is there may still be sent, once it has ended.
+    ended: Option<usize>,
     /// Set where there is something to wait for.
     quiet: Option<Pin<Box<Sleep>>>,
     /// Something was sent after that.
@@ -60,6 +71,7 @@ impl Events {
             begun: None,
             last: None,
             until: None,
+            ended: None,
             quiet: None,
             stale: false,
             keep_alive,
@@ -68,7 +80,7 @@ impl Events {
     }
 
     /// The same, which ends at this time at the latest.
-    pub(super) fn until(mut self, until: Option<Instant>) -> Self {
+    pub(super) fn until(mut self, until: Option<Lifetime>) -> Self {
         self.until = until;
         self
     }
@@ -98,26 +110,57 @@ impl Events {
             Some(Last::Comes(last)) => return Poll::Ready(Some(last)),
             None => {}
         }
-        self.over |= self.is_past();
-        let said = self.gather(cx);
-        if !said.is_empty() {
+        loop {
+            self.look_at_token(cx);
+            let said = match self.ended {
+                Some(0) => Bytes::new(),
+                _ => self.gather(cx),
+            };
+            if !said.is_empty() {
+                self.stale = true;
+                self.ended = self.ended.map(|left| left - 1);
+                return Poll::Ready(Some(said));
+            }
+            if self.over {
+                return Poll::Ready(None);
+            }
+            if self.ended.is_some() {
+                return Poll::Ready(self.end());
+            }
+            if self.rest().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
             self.stale = true;
-            return Poll::Ready(Some(said));
+            if self.is_past() {
+                continue;
+            }
+            // The timer must be polled to be heard of.
+            let _ = self.rest().poll(cx);
+            return Poll::Ready(Some(Bytes::from_static(KEEP_ALIVE)));
         }
-        if self.over {
-            return Poll::Ready(None);
+    }
+
+    /// Looks whether the token has ended, where it is time to.
+    fn look_at_token(&mut self, cx: &mut Context<'_>) {
+        let Some(until) = self.until.as_mut().filter(|_| self.ended.is_none()) else {
+            return;
+        };
+        if until.until().is_some_and(|at| at > Instant::now()) {
+            return;
         }
-        if self.rest().poll(cx).is_pending() {
-            return Poll::Pending;
+        if let Poll::Ready(over) = until.poll_over(cx) {
+            self.ended = over.then_some(MAX_PIECES_AFTER);
+            // There may be another time to look.
+            self.stale = true;
         }
-        if self.is_past() {
-            self.over = true;
-            return Poll::Ready(None);
-        }
-        self.stale = true;
-        // The timer must be polled to be heard of.
-        let _ = self.rest().poll(cx);
-        Poll::Ready(Some(Bytes::from_static(KEEP_ALIVE)))
+    }
+
+    /// The last words.
+    fn end(&mut self) -> Option<Bytes> {
+        self.over = true;
+        let mut out = Vec::new();
+        self.source.end(&mut out);
+        Some(out.into()).filter(|out: &Bytes| !out.is_empty())
     }
 
     /// Whether nothing more will come.
@@ -126,7 +169,8 @@ impl Events {
     }
 
     fn is_past(&self) -> bool {
-        self.until.is_some_and(|until| until <= Instant::now())
+        let until = self.until.as_ref().and_then(Lifetime::until);
+        until.is_some_and(|until| until <= Instant::now())
     }
 
     /// What can be had at once, in one piece.
@@ -152,7 +196,8 @@ impl Events {
     /// The timer of a stream that is quiet, which runs from when it became so.
     fn rest(&mut self) -> Pin<&mut Sleep> {
         let until = Instant::now() + self.keep_alive;
-        let until = self.until.map_or(until, |end| end.min(until));
+        let end = self.until.as_ref().and_then(Lifetime::until);
+        let until = end.map_or(until, |end| end.min(until));
         let quiet = &mut self.quiet;
         let stale = std::mem::take(&mut self.stale) && quiet.is_some();
         let quiet = quiet.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));

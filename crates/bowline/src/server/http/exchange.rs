@@ -10,7 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, request::Parts};
-use tokio::time::{Instant, error::Elapsed};
+use tokio::time::error::Elapsed;
 
 use super::{
     Body, Inner,
@@ -20,7 +20,7 @@ use super::{
     events::{Events, Source, event, event_called, prime},
     notes, patience,
     post::{Said, principal},
-    protected,
+    protected::{self, Lifetime},
     session::{Posted, Session, Whose},
     store::answer_of,
     streams::{Message, Reader, Shown, Streams},
@@ -172,7 +172,7 @@ impl Inner {
         self: &'a Arc<Self>,
         session: Arc<Session>,
         mut posted: Posted,
-        until: Option<Instant>,
+        until: Option<Lifetime>,
     ) -> Answer<'a> {
         // It is asked again if nothing is there, so that nobody need be woken.
         let unwatched = &mut Context::from_waker(Waker::noop());
@@ -192,7 +192,7 @@ impl Inner {
         session: Arc<Session>,
         posted: Posted,
         first: Result<Option<Message>, Elapsed>,
-        until: Option<Instant>,
+        until: Option<Lifetime>,
     ) -> Response<Body> {
         let Posted { mut reader, asked } = posted;
         let first = match first {
@@ -217,7 +217,7 @@ impl Inner {
         session: Arc<Session>,
         reader: Reader,
         shown: Shown,
-        until: Option<Instant>,
+        until: Option<Lifetime>,
     ) -> Response<Body> {
         let polling = session.streams().polling;
         let primed = shown.prime.filter(|_| polling);

@@ -20,7 +20,10 @@ use super::{
     protected,
 };
 use crate::{
-    proto::server::{Connection, Incoming, Input, errors},
+    proto::{
+        jsonrpc::RequestId,
+        server::{Connection, Incoming, Input, errors},
+    },
     server::{
         request::Handle,
         serve::{Outlet, Shared},
@@ -57,6 +60,7 @@ pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>, mut place: Place) -
             inner.connections.register(&shared);
             shared.tell_watched(handle);
             let listening = Listening {
+                id: modern.id.clone(),
                 first: Some(acknowledged),
                 news,
                 shared,
@@ -85,6 +89,7 @@ impl Outlet for ListenOutlet {
 
 /// A stream of changes. Dropping it ends it.
 struct Listening {
+    id: RequestId,
     first: Option<Bytes>,
     news: News,
     shared: Arc<Shared>,
@@ -105,6 +110,10 @@ impl Source for Listening {
         };
         plain_event(&frame, out);
         Poll::Ready(ControlFlow::Continue(()))
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        plain_event(&protected::ended(&self.id), out);
     }
 }
 

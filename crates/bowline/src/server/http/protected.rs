@@ -1,33 +1,31 @@
 //! Where protection meets requests: before anything is read, and before a tool
 //! is called.
 
-use std::{
-    borrow::Cow,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{borrow::Cow, net::IpAddr, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Response, header, request::Parts};
 use serde::Deserialize;
-use tokio::time::Instant;
 
-use super::{Body, Inner, Principal, answer};
+use super::{Body, Inner, Principal, accounts::Holder, answer, peer::network, pulse::Answering};
 use crate::{
     proto::{
-        jsonrpc::{Envelope, Messages, RequestId, decode, scan, split},
+        jsonrpc::{Envelope, Messages, RequestId, decode, error_response, scan, split},
         model::method,
     },
-    server::auth::{Grant, Protection, grant::Granted, refused::Refused, token::Scheme},
+    server::auth::{Protection, grant::Granted, refused::Refused, token::Scheme},
 };
 
-/// How long a stream may outlive its token: clocks differ.
-const LEEWAY: Duration = Duration::from_secs(60);
+pub(super) use crate::server::auth::lifetime::Lifetime;
 
 /// Lets a request in that brings a good token, and notes whose it is. Gives the
 /// answer to those that do not, and to those that ask where tokens are to be
 /// had.
-pub(super) async fn admit(inner: &Inner, parts: &mut Parts) -> Option<Response<Body>> {
+pub(super) async fn admit(
+    inner: &Inner,
+    parts: &mut Parts,
+    held: Option<&Answering>,
+) -> Option<Response<Body>> {
     let protection = inner.options.protection.as_ref()?;
     if parts.uri.path() == protection.metadata_path() {
         return Some(protection.metadata().answer(&parts.method));
@@ -36,7 +34,8 @@ pub(super) async fn admit(inner: &Inner, parts: &mut Parts) -> Option<Response<B
     if parts.method == Method::OPTIONS {
         return None;
     }
-    match Box::pin(protection.admit(parts)).await {
+    let peer = peer(inner, parts, held);
+    match Box::pin(protection.admit(parts, peer)).await {
         Ok(grant) => {
             let principal = Principal(Arc::from(grant.principal()));
             parts.extensions.insert(principal);
@@ -88,10 +87,27 @@ pub(super) fn admit_call(inner: &Inner, parts: &Parts, body: &Bytes) -> Option<R
 
 /// When the streams end that a request opens: soon after its token is no longer
 /// good. Whoever goes on with them must bring another one.
-pub(super) fn until(parts: &Parts) -> Option<Instant> {
-    let grant = parts.extensions.get::<Grant>()?;
-    let left = grant.expires()?.duration_since(SystemTime::now());
-    Instant::now().checked_add(left.unwrap_or_default() + LEEWAY)
+pub(super) fn until(parts: &Parts) -> Option<Lifetime> {
+    Lifetime::of(&parts.extensions)
+}
+
+/// The end of a stream whose token is no longer good, for the request that
+/// opened it.
+pub(super) fn ended(id: &RequestId) -> Bytes {
+    error_response(
+        Some(id),
+        &Refused::Invalid("the token is no longer good").object(),
+    )
+}
+
+/// Where a request comes from, before anybody knows whose it is.
+fn peer(inner: &Inner, parts: &Parts, held: Option<&Answering>) -> Option<IpAddr> {
+    let of_connection = || match held?.account().holder {
+        Holder::Address(address) => Some(address),
+        Holder::Unknown | Holder::Principal(_) => None,
+    };
+    let told = inner.options.peer.read(parts);
+    told.map(network).or_else(of_connection)
 }
 
 fn refusal(

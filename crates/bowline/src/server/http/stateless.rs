@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{Response, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 use super::{
     Body, Inner,
@@ -23,7 +23,7 @@ use super::{
     events::{Events, Source, plain_event},
     pipe::{Receiver, Sender, pipe},
     post::{Modern, principal},
-    protected,
+    protected::{self, Lifetime},
 };
 use crate::{
     contained::Contained,
@@ -167,7 +167,7 @@ struct Answering {
     /// The server ends, and waits no longer; looked at by those who must wait.
     over: Option<BoxFuture<'static, ()>>,
     /// When a stream ends at the latest.
-    until: Option<Instant>,
+    until: Option<Lifetime>,
     inner: Arc<Inner>,
     id: RequestId,
     limit: usize,
@@ -195,12 +195,12 @@ impl Answering {
     }
 
     /// Answers as a whole, or with all that is to be said.
-    fn go_on(self, answer: Option<Reply>) -> Response<Body> {
+    fn go_on(mut self, answer: Option<Reply>) -> Response<Body> {
         match answer {
             Some(reply) => whole(reply, &self.id, self.limit),
             None => {
                 let keep_alive = self.inner.options.keep_alive;
-                let until = self.until;
+                let until = self.until.take();
                 answer::stream(Events::new(self, keep_alive).until(until))
             }
         }
@@ -253,6 +253,10 @@ impl Source for Answering {
             }
             None => ControlFlow::Break(()),
         })
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        plain_event(&protected::ended(&self.id), out);
     }
 }
 

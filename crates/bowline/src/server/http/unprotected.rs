@@ -1,12 +1,32 @@
 //! In place of `protected`, where nobody can ask for tokens.
 
+use std::task::{Context, Poll};
+
 use bytes::Bytes;
 use http::{Response, request::Parts};
 use tokio::time::Instant;
 
-use super::{Body, Inner};
+use super::{Body, Inner, pulse::Answering};
+use crate::proto::jsonrpc::RequestId;
 
-pub(super) async fn admit(_: &Inner, _: &mut Parts) -> Option<Response<Body>> {
+/// Without tokens, nothing ends with them.
+pub(super) enum Lifetime {}
+
+impl Lifetime {
+    pub(super) fn until(&self) -> Option<Instant> {
+        match *self {}
+    }
+
+    pub(super) fn poll_over(&mut self, _: &mut Context<'_>) -> Poll<bool> {
+        match *self {}
+    }
+}
+
+pub(super) async fn admit(
+    _: &Inner,
+    _: &mut Parts,
+    _: Option<&Answering>,
+) -> Option<Response<Body>> {
     None
 }
 
@@ -14,6 +34,10 @@ pub(super) fn admit_call(_: &Inner, _: &Parts, _: &Bytes) -> Option<Response<Bod
     None
 }
 
-pub(super) fn until(_: &Parts) -> Option<Instant> {
+pub(super) fn until(_: &Parts) -> Option<Lifetime> {
     None
+}
+
+pub(super) fn ended(_: &RequestId) -> Bytes {
+    Bytes::new()
 }

@@ -271,3 +271,49 @@ async fn whoever_makes_tokens_up_does_not_have_the_issuer_asked_for_ever() {
     tokio::time::advance(Duration::from_secs(1)).await;
     node.bearing("later").whoami().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn one_caller_with_made_up_tokens_leaves_room_for_others() {
+    let published = Published::default();
+    published.put("/introspect", json!({"active": false}));
+    let node = node(&published);
+    let mallory = node.asked_from([192, 0, 2, 1]);
+    let mut asked = 0;
+    for number in 0..500 {
+        let made_up = mallory.bearing(&format!("made-up-{number}"));
+        asked += usize::from(made_up.call("whoami").await.status() == 401);
+    }
+    assert_eq!(asked, 25, "a quarter of what all may ask in a second");
+    published.put("/introspect", active(|_| ()));
+    let ada = node.asked_from([192, 0, 2, 2]);
+    for number in 0..20 {
+        ada.bearing(&format!("new-{number}")).whoami().await;
+    }
+    tokio::time::advance(Duration::from_secs(1)).await;
+    mallory.bearing("honest").whoami().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn made_up_tokens_do_not_hold_the_places_of_good_ones() {
+    let published = Published::default();
+    published.put("/introspect", active(|_| ()));
+    let few = introspection(&published).max_concurrent_calls(4);
+    let node = Node::new(protected().accept(few));
+    node.bearing("good").whoami().await;
+    tokio::time::advance(Duration::from_secs(16)).await;
+    // The issuer takes its time over these.
+    published.never_answer("made-up");
+    let made_up: Vec<_> = (0..50)
+        .map(|number| {
+            let node = node.bearing(&format!("made-up-{number}"));
+            tokio::spawn(async move { node.call("whoami").await.status() })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    let began = tokio::time::Instant::now();
+    node.bearing("good").whoami().await;
+    assert_eq!(began.elapsed(), Duration::ZERO, "it had to wait");
+    for status in made_up {
+        assert_eq!(status.await.expect("an answer"), 503);
+    }
+}

@@ -17,7 +17,7 @@ use bowline::{
     server::{
         Conversation, Prompt, Resource, ResourceTemplate, Server, Service, Tool,
         auth::{Fetch, FetchError, Grant, JwtVerifier, Keys, Protection, ProtectionBuilder},
-        http::{Body, HttpOptions, HttpService},
+        http::{Body, HttpOptions, HttpService, PeerAddr},
         prompt::Argument,
     },
     transport::BoxFuture,
@@ -104,6 +104,8 @@ struct Inner {
     pub(super) requests: Mutex<Vec<(String, String, String)>>,
     count: AtomicUsize,
     down: Mutex<bool>,
+    /// Whoever asks about what contains this waits for ever.
+    stuck: Mutex<Option<String>>,
 }
 
 impl Published {
@@ -115,6 +117,11 @@ impl Published {
 
     pub(super) fn down(&self, down: bool) {
         *self.0.down.lock().expect("no panic") = down;
+    }
+
+    /// Nobody who asks about this gets an answer.
+    pub(super) fn never_answer(&self, about: &str) {
+        *self.0.stuck.lock().expect("no panic") = Some(about.to_owned());
     }
 
     pub(super) fn count(&self) -> usize {
@@ -134,11 +141,16 @@ impl Fetch for Published {
         let authorization = request.headers().get("authorization");
         let authorization = authorization.map(|it| it.to_str().expect("text").to_owned());
         let body = String::from_utf8(request.body().to_vec()).expect("text");
+        let stuck = self.0.stuck.lock().expect("no panic").clone();
+        let is_stuck = stuck.is_some_and(|about| body.contains(&about));
         let noted = (url.clone(), authorization.unwrap_or_default(), body);
         self.0.requests.lock().expect("no panic").push(noted);
         Box::pin(async move {
             // As over a network: others get their turn meanwhile.
             tokio::task::yield_now().await;
+            if is_stuck {
+                std::future::pending::<()>().await;
+            }
             if *self.0.down.lock().expect("no panic") {
                 return Err(FetchError::new("down"));
             }
@@ -193,6 +205,8 @@ pub(super) fn service(ran: &Ran) -> Service {
                 cx.confirm("Really?").await?;
                 Ok(format!("{:?}", cx.grant().and_then(|it| it.subject())))
             });
+    let wait = Tool::new("wait").description("Waits for ever").no_input();
+    let wait = wait.headless(|_| std::future::pending::<bowline::server::Result<&str>>());
     let plan = Resource::new("vault:///plan", "plan")
         .scope("files:read")
         .text("the plan");
@@ -208,6 +222,7 @@ pub(super) fn service(ran: &Ran) -> Service {
         .get(async |_, _: Conversation| Ok("Sum it up"));
     let server = Server::new("vault", "1").tool(whoami).tool(write).tool(ask);
     let server = server
+        .tool(wait)
         .resource(plan)
         .resource(open)
         .template(page)
@@ -224,8 +239,10 @@ struct Team {
 #[derive(Clone)]
 pub(super) struct Node {
     pub(super) http: HttpService,
+    pub(super) service: Service,
     pub(super) ran: Ran,
     authorization: Option<String>,
+    peer: Option<PeerAddr>,
 }
 
 impl Node {
@@ -238,16 +255,27 @@ impl Node {
 
     pub(super) fn with(options: HttpOptions) -> Self {
         let ran = Ran::default();
+        let service = service(&ran);
         Self {
-            http: service(&ran).http(options),
+            http: service.http(options),
+            service,
             ran,
             authorization: None,
+            peer: None,
         }
     }
 
     /// The same server, asked with this token.
     pub(super) fn bearing(&self, token: &str) -> Self {
         self.authorized(&format!("Bearer {token}"))
+    }
+
+    /// The same server, asked from this address.
+    pub(super) fn asked_from(&self, address: [u8; 4]) -> Self {
+        Self {
+            peer: Some(PeerAddr(address.into())),
+            ..self.clone()
+        }
     }
 
     pub(super) fn authorized(&self, value: &str) -> Self {
@@ -262,7 +290,10 @@ impl Node {
             request = request.header("authorization", value);
         }
         let body = Bytes::from(body.to_owned());
-        let request = request.body(Whole(Some(body))).expect("a request");
+        let mut request = request.body(Whole(Some(body))).expect("a request");
+        if let Some(peer) = self.peer {
+            request.extensions_mut().insert(peer);
+        }
         let Ok(response) = self.http.clone().call(request).await;
         Answer {
             response,
