@@ -6,7 +6,7 @@
 use std::{
     collections::{BTreeSet, HashMap},
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use super::{
@@ -28,22 +28,27 @@ pub(crate) type OnWatch = Arc<dyn Fn(&BTreeSet<String>) + Send + Sync>;
 #[derive(Default)]
 pub(crate) struct Watch {
     pub(crate) listener: Option<OnWatch>,
-    last: Mutex<Watched>,
+    watched: Mutex<Watched>,
 }
 
 /// What is watched, and how often. Kept as it changes: to look through all
 /// connections for each change would let one client keep all others waiting.
 #[derive(Default)]
 struct Watched {
-    uris: BTreeSet<String>,
+    /// Held by the application, too, while it is told.
+    uris: Arc<BTreeSet<String>>,
+    /// Whether it has yet to be told of the last change.
+    news: bool,
+    /// Whether somebody is telling it.
+    telling: bool,
     /// Less than nothing where an end was heard of before its beginning.
     counts: HashMap<Box<str>, isize>,
 }
 
 impl Watched {
-    /// Counts a change. Says whether something is watched that was not, or no
+    /// Counts a change. It is news if something is watched that was not, or no
     /// longer.
-    fn count(&mut self, change: WatchChange) -> bool {
+    fn count(&mut self, change: WatchChange) {
         let WatchChange { uri, is_watched } = change;
         let count = self.counts.entry(uri.clone()).or_default();
         *count += if is_watched { 1 } else { -1 };
@@ -51,10 +56,16 @@ impl Watched {
         if count == 0 {
             self.counts.remove(&uri);
         }
-        if count > 0 {
-            !self.uris.contains(&*uri) && self.uris.insert(uri.into())
+        let is_watched = count > 0;
+        if is_watched == self.uris.contains(&*uri) {
+            return;
+        }
+        self.news = true;
+        let uris = Arc::make_mut(&mut self.uris);
+        if is_watched {
+            uris.insert(uri.into());
         } else {
-            self.uris.remove(&*uri)
+            uris.remove(&*uri);
         }
     }
 }
@@ -63,7 +74,7 @@ impl Watch {
     pub(crate) fn new(listener: Option<OnWatch>) -> Self {
         Self {
             listener,
-            last: Mutex::default(),
+            watched: Mutex::default(),
         }
     }
 
@@ -72,16 +83,30 @@ impl Watch {
         let Some(listener) = &self.listener else {
             return;
         };
-        // One at a time, so that it hears of changes in their order.
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut news = false;
+        let mut watched = self.watched();
         for change in changes {
-            news |= last.count(change);
+            watched.count(change);
         }
-        if news {
+        // One at a time, so that it hears of changes in their order. What
+        // changes while it is told, whoever tells it tells it next: it may be
+        // what it does itself that changes something.
+        if watched.telling {
+            return;
+        }
+        watched.telling = true;
+        while std::mem::take(&mut watched.news) {
+            let uris = Arc::clone(&watched.uris);
+            drop(watched);
             // It is the host's code, called amid ours: a panic must not get out.
-            let _ = catch_unwind(AssertUnwindSafe(|| listener(&last.uris)));
+            let _ = catch_unwind(AssertUnwindSafe(|| listener(&uris)));
+            drop(uris);
+            watched = self.watched();
         }
+        watched.telling = false;
+    }
+
+    fn watched(&self) -> MutexGuard<'_, Watched> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -159,6 +184,11 @@ impl Core {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        sync::{OnceLock, mpsc},
+        time::Duration,
+    };
+
     use super::*;
 
     fn change(uri: &str, is_watched: bool) -> WatchChange {
@@ -183,7 +213,33 @@ mod tests {
         watch.tell(vec![change("a:3", true)]);
         watch.tell(vec![change("a:2", false)]);
         assert_eq!(*heard.lock().expect("no panic"), [2, 1, 0]);
-        let last = watch.last.lock().expect("no panic");
-        assert!(last.counts.is_empty() && last.uris.is_empty());
+        let watched = watch.watched();
+        assert!(watched.counts.is_empty() && watched.uris.is_empty());
+    }
+
+    #[test]
+    fn the_application_may_bring_about_changes_when_it_hears_of_one() {
+        let watch = Arc::new(OnceLock::<Watch>::new());
+        let theirs = Arc::clone(&watch);
+        let (sender, heard) = mpsc::channel();
+        let listener = move |uris: &BTreeSet<String>| {
+            sender.send(uris.len()).expect("somebody listens");
+            if uris.len() == 1 {
+                let watch = theirs.get().expect("it is there");
+                watch.tell(vec![change("a:2", true)]);
+                // It is told of that when it is done with this.
+                sender.send(0).expect("somebody listens");
+            }
+        };
+        let set = watch.set(Watch::new(Some(Arc::new(listener))));
+        assert!(set.is_ok());
+        // On a thread of its own, so that it fails if a lock is taken twice.
+        std::thread::spawn(move || {
+            let watch = watch.get().expect("it is there");
+            watch.tell(vec![change("a:1", true)]);
+        });
+        let next = || heard.recv_timeout(Duration::from_secs(60));
+        let all = [next(), next(), next()].map(|it| it.expect("it is not stuck"));
+        assert_eq!(all, [1, 0, 2]);
     }
 }

@@ -62,6 +62,20 @@ fn the_work_is_linear_in_the_size_of_the_value() {
 }
 
 #[test]
+fn sorting_the_members_of_an_object_counts() {
+    let schema = json!({"uniqueItems": true});
+    let few = steps(&schema, &json!([object(1000)]));
+    let many = steps(&schema, &json!([object(64_000)]));
+    // 64 times as many, each compared with 16 others in place of 10.
+    assert!(few > 10 * 1000, "{few} steps");
+    assert!(many > 80 * few, "{few} and {many} steps");
+    // Long names take longer to compare.
+    let long = |at: usize| (format!("{}{at:05}", "m".repeat(320)), json!(at));
+    let long = Value::Object((0..1000).map(long).collect());
+    assert!(steps(&schema, &json!([long])) > 5 * few);
+}
+
+#[test]
 fn items_are_not_compared_with_each_other() {
     // As many as a body of half a megabyte has.
     let mut items: Vec<Value> = (0..80_000).map(Value::from).collect();
