@@ -15,6 +15,7 @@ pub mod jsonrpc;
 pub mod model;
 pub mod revision;
 pub mod server;
+mod telemetry;
 mod time;
 
 pub use error::{ErrorKind, Reason};

@@ -28,6 +28,8 @@ mod guides;
     any(feature = "http-client", feature = "http-server")
 ))]
 pub mod jose;
+#[cfg(any(feature = "client", feature = "server"))]
+mod observations;
 #[cfg(feature = "client")]
 pub mod pool;
 #[cfg(feature = "client")]

@@ -28,7 +28,7 @@ pub(crate) fn is_heard() -> bool {
 
 #[cfg(test)]
 pub(crate) mod capture {
-    //! Events as a table, to compare with the guide to them.
+    //! Events and spans as a table, to compare with the guide to them.
 
     use std::{
         fmt,
@@ -72,7 +72,11 @@ pub(crate) mod capture {
             true
         }
 
-        fn new_span(&self, _: &Attributes<'_>) -> Id {
+        fn new_span(&self, span: &Attributes<'_>) -> Id {
+            let metadata = span.metadata();
+            // Also those that get their value later.
+            let fields: Vec<_> = metadata.fields().iter().map(|it| it.name()).collect();
+            self.push(metadata, metadata.name(), &fields);
             Id::from_u64(1)
         }
 
@@ -81,13 +85,9 @@ pub(crate) mod capture {
         fn record_follows_from(&self, _: &Id, _: &Id) {}
 
         fn event(&self, event: &Event<'_>) {
-            assert_eq!(event.metadata().target(), "bowline");
             let mut row = Row::default();
             event.record(&mut row);
-            let level = event.metadata().level().as_str().to_lowercase();
-            let fields: Vec<_> = row.fields.iter().map(|name| format!("`{name}`")).collect();
-            let row = format!("| `{}` | {level} | {} |", row.event, fields.join(", "));
-            self.0.lock().expect("nobody panicked").push(row);
+            self.push(event.metadata(), &row.event, &row.fields);
         }
 
         fn enter(&self, _: &Id) {}
@@ -95,13 +95,28 @@ pub(crate) mod capture {
         fn exit(&self, _: &Id) {}
     }
 
-    /// Checks that the events are those of the guide's section, one for each
-    /// row, and that the section has no other.
+    impl Rows {
+        fn push(&self, metadata: &Metadata<'_>, name: &str, fields: &[&str]) {
+            assert_eq!(metadata.target(), "bowline");
+            let level = metadata.level().as_str().to_lowercase();
+            let fields: Vec<_> = fields.iter().map(|name| format!("`{name}`")).collect();
+            let row = format!("| `{name}` | {level} | {} |", fields.join(", "));
+            self.0.lock().expect("nobody panicked").push(row);
+        }
+    }
+
+    /// Checks that the events, or spans, are those of the guide's section, one
+    /// for each row, and that the section has no other; and that there is one of
+    /// each of these names, which are all there are.
     #[track_caller]
-    pub(crate) fn assert_documented(section: &str, emit: impl FnOnce()) {
+    pub(crate) fn assert_documented(section: &str, names: &[&str], emit: impl FnOnce()) {
         let rows = Rows::default();
         tracing::subscriber::with_default(rows.clone(), emit);
         let mut seen = rows.0.lock().expect("nobody panicked").clone();
+        for name in names {
+            let begins = |row: &String| row.starts_with(&format!("| `{name}` |"));
+            assert!(seen.iter().any(begins), "nothing is seen of {name:?}");
+        }
         let (_, rest) = GUIDE
             .split_once(section)
             .expect("the guide has the section");

@@ -6,7 +6,11 @@
 use std::{borrow::Cow, time::Duration};
 
 use super::{Cause, StateName};
-use crate::{error::Reason, http::header::HeaderSchemaFault};
+use crate::{
+    error::Reason,
+    http::header::HeaderSchemaFault,
+    telemetry::{Text as _, names},
+};
 
 /// One observation. [`Telemetry::name`] is its stable name.
 ///
@@ -211,28 +215,53 @@ pub enum Violation {
     BadNotification,
 }
 
+names! {
+    RequestStart => "request.start",
+    RequestStop => "request.stop",
+    RequestException => "request.exception",
+    Transition => "connection.transition",
+    NotificationReceived => "notification.received",
+    Violation => "protocol.violation",
+    UnknownResponse => "response.unknown",
+    LateResponse => "response.late",
+    StaleLink => "link.stale",
+    RetryScheduled => "retry.scheduled",
+    RetryExhausted => "retry.exhausted",
+    CancelSent => "cancel.sent",
+    TombstonesSwept => "tombstones.swept",
+    HandlerException => "notification.handler_exception",
+    ToolDropped => "tool.dropped",
+    ObservationsLost => "telemetry.lost",
+    NotificationDropped => "notification.dropped",
+}
+
 impl Telemetry {
-    /// The stable name of this observation.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
+    /// Cuts texts that somebody else chose, such as the name of a method, where
+    /// they are longer than is worth keeping. Says how many bytes they take
+    /// then. Drivers that keep observations call this first.
+    pub fn cut(&mut self) -> usize {
         match self {
-            Self::RequestStart { .. } => "request.start",
-            Self::RequestStop { .. } => "request.stop",
-            Self::RequestException { .. } => "request.exception",
-            Self::Transition { .. } => "connection.transition",
-            Self::NotificationReceived { .. } => "notification.received",
-            Self::Violation { .. } => "protocol.violation",
-            Self::UnknownResponse => "response.unknown",
-            Self::LateResponse => "response.late",
-            Self::StaleLink => "link.stale",
-            Self::RetryScheduled { .. } => "retry.scheduled",
-            Self::RetryExhausted { .. } => "retry.exhausted",
-            Self::CancelSent { .. } => "cancel.sent",
-            Self::TombstonesSwept { .. } => "tombstones.swept",
-            Self::HandlerException { .. } => "notification.handler_exception",
-            Self::ToolDropped { .. } => "tool.dropped",
-            Self::ObservationsLost { .. } => "telemetry.lost",
-            Self::NotificationDropped { .. } => "notification.dropped",
+            Self::RequestStart { method, .. }
+            | Self::RequestStop { method, .. }
+            | Self::RequestException { method, .. }
+            | Self::NotificationDropped { method } => method.cut(),
+            Self::NotificationReceived { method } => method.cut(),
+            Self::HandlerException { method, error } => method.cut() + error.cut(),
+            Self::ToolDropped { tool, .. } => tool.cut(),
+            // Its last words are bounded where they are read.
+            Self::Transition { reason, .. } => {
+                let tail = reason.cause().and_then(Cause::tail);
+                tail.map_or(0, str::len)
+            }
+            Self::Violation { .. }
+            | Self::UnknownResponse
+            | Self::LateResponse
+            | Self::StaleLink
+            | Self::RetryScheduled { .. }
+            | Self::RetryExhausted { .. }
+            | Self::CancelSent { .. }
+            | Self::TombstonesSwept { .. }
+            | Self::ObservationsLost { .. } => 0,
         }
     }
 }

@@ -5,7 +5,11 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use crate::{error::Reason, revision::Revision};
+use crate::{
+    error::Reason,
+    revision::Revision,
+    telemetry::{Text as _, names},
+};
 
 /// One observation. [`Telemetry::name`] is its stable name.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,6 +129,12 @@ pub enum Telemetry {
         /// How many requests may still finish.
         requests: usize,
     },
+    /// Observations were left out, because whoever looks on was too slow. Seen
+    /// by drivers, which show observations.
+    ObservationsLost {
+        /// How many.
+        count: usize,
+    },
 }
 
 /// How a client can break the protocol.
@@ -154,29 +164,53 @@ pub enum Violation {
     BadNotification,
 }
 
+names! {
+    SessionOpened => "session.open",
+    RequestStart => "request.start",
+    RequestStop => "request.stop",
+    RequestException => "request.exception",
+    RequestRefused => "request.refused",
+    CancelReceived => "cancel.received",
+    NotificationReceived => "notification.received",
+    NotificationDropped => "notification.dropped",
+    ListenStart => "listen.start",
+    ListenStop => "listen.stop",
+    CallStart => "call.start",
+    CallStop => "call.stop",
+    CallException => "call.exception",
+    CancelSent => "cancel.sent",
+    UnknownResponse => "response.unknown",
+    LateResponse => "response.late",
+    Violation => "protocol.violation",
+    Draining => "connection.draining",
+    ObservationsLost => "telemetry.lost",
+}
+
 impl Telemetry {
-    /// The stable name of this observation.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
+    /// Cuts texts that somebody else chose, such as the name of a method, where
+    /// they are longer than is worth keeping. Says how many bytes they take
+    /// then. Drivers that keep observations call this first.
+    pub fn cut(&mut self) -> usize {
         match self {
-            Self::SessionOpened { .. } => "session.open",
-            Self::RequestStart { .. } => "request.start",
-            Self::RequestStop { .. } => "request.stop",
-            Self::RequestException { .. } => "request.exception",
-            Self::RequestRefused { .. } => "request.refused",
-            Self::CancelReceived { .. } => "cancel.received",
-            Self::NotificationReceived { .. } => "notification.received",
-            Self::NotificationDropped { .. } => "notification.dropped",
-            Self::ListenStart => "listen.start",
-            Self::ListenStop { .. } => "listen.stop",
-            Self::CallStart { .. } => "call.start",
-            Self::CallStop { .. } => "call.stop",
-            Self::CallException { .. } => "call.exception",
-            Self::CancelSent { .. } => "cancel.sent",
-            Self::UnknownResponse => "response.unknown",
-            Self::LateResponse => "response.late",
-            Self::Violation { .. } => "protocol.violation",
-            Self::Draining { .. } => "connection.draining",
+            Self::RequestStart { method, .. }
+            | Self::RequestStop { method, .. }
+            | Self::RequestException { method, .. }
+            | Self::NotificationDropped { method }
+            | Self::CallStart { method, .. }
+            | Self::CallStop { method, .. }
+            | Self::CallException { method, .. } => method.cut(),
+            Self::NotificationReceived { method } => method.cut(),
+            Self::SessionOpened { .. }
+            | Self::RequestRefused { .. }
+            | Self::CancelReceived { .. }
+            | Self::ListenStart
+            | Self::ListenStop { .. }
+            | Self::CancelSent { .. }
+            | Self::UnknownResponse
+            | Self::LateResponse
+            | Self::Violation { .. }
+            | Self::Draining { .. }
+            | Self::ObservationsLost { .. } => 0,
         }
     }
 }

@@ -1,15 +1,12 @@
-//! What is seen under the lock, until it is shown to those who look on.
-//!
-//! They are the application's code: an observer, or a subscriber of `tracing`.
-//! Whoever unlocks the connection shows them what was seen meanwhile, one
-//! thread at a time, so that they see everything in order. What is seen while
-//! somebody shows something waits for its turn, also if it is the code of those
-//! who look on that brought it about.
+//! What a client saw, and showing it.
 
-use std::{mem, ops::Deref, sync::Arc, time::SystemTime};
+use std::{ops::Deref, sync::Arc, time::SystemTime};
 
 use super::shared::Shared;
-use crate::proto::client::Telemetry;
+use crate::{
+    observations::{MAX_AT_END, Observed},
+    proto::client::Telemetry,
+};
 
 /// Something that was seen inside a client.
 ///
@@ -33,75 +30,40 @@ impl Deref for Observation {
     }
 }
 
-/// How many observations wait at most. Beyond that they are counted only.
-const MAX_WAITING: usize = 8192;
-
-/// What was seen and not shown yet.
-#[derive(Default)]
-pub(super) struct Observations {
-    waiting: Vec<Observation>,
-    /// How many there was no room for.
-    lost: usize,
-    /// Whether somebody is showing what was seen before.
-    showing: bool,
-}
-
-impl Observations {
-    pub(super) fn push(&mut self, seen: Observation) {
-        if self.waiting.len() < MAX_WAITING {
-            self.waiting.push(seen);
-        } else {
-            self.lost += 1;
-        }
+impl Observed for Observation {
+    fn cut(&mut self) -> usize {
+        self.telemetry.cut()
     }
 
-    /// Takes what is to be shown, unless somebody else does so.
-    pub(super) fn begin(&mut self, seen: &mut Vec<Observation>) {
-        if !self.waiting.is_empty() && !self.showing {
-            self.showing = true;
-            self.take(seen);
-        }
-    }
-
-    fn take(&mut self, seen: &mut Vec<Observation>) {
-        mem::swap(&mut self.waiting, seen);
-        if self.lost > 0
-            && let Some(last) = seen.last()
-        {
-            let count = mem::take(&mut self.lost);
-            let telemetry = Telemetry::ObservationsLost { count };
-            seen.push(Observation {
-                telemetry,
-                ..last.clone()
-            });
+    fn lost(&self, count: usize) -> Self {
+        Self {
+            client: Arc::clone(&self.client),
+            at: self.at,
+            telemetry: Telemetry::ObservationsLost { count },
         }
     }
 }
 
 impl Shared {
-    /// Shows what was taken. What was seen meanwhile is left to the driver: a
+    /// Shows what was taken. What waits beyond that is left to the driver: a
     /// caller should get back to its own work, however much there is to see.
-    pub(super) fn show(&self, mut seen: Vec<Observation>) {
-        loop {
-            for observation in seen.drain(..) {
+    pub(super) fn show(&self, mut turn: Vec<Observation>) {
+        let mut shown = 0;
+        while !turn.is_empty() && shown < MAX_AT_END {
+            for observation in turn.drain(..) {
                 self.host.observe(&observation);
+                shown += 1;
             }
             let mut inner = self.lock_quietly();
-            let over = inner.ended;
-            let observations = &mut inner.observations;
-            if observations.waiting.is_empty() {
-                observations.showing = false;
-                // So that the next ones find room without asking for memory.
-                observations.waiting = seen;
+            if !inner.observations.end(&mut turn) {
                 return;
             }
-            if !over {
-                observations.showing = false;
+            if !inner.ended {
                 inner.wake_driver();
                 return;
             }
             // There is no driver any more.
-            observations.take(&mut seen);
+            inner.observations.begin(&mut turn);
         }
     }
 

@@ -23,10 +23,11 @@ use super::{
     health::Health,
     host::Host,
     locked::{Ended, Locked},
-    observations::Observations,
+    observations::Observation,
     span::CallSpan,
 };
 use crate::{
+    observations::Observations,
     proto::{
         Instant,
         client::{
@@ -75,7 +76,7 @@ pub(crate) struct Inner {
     last_words: Option<String>,
     waiting: CallMap<Waiter>,
     pub(super) ended_calls: Ended,
-    pub(super) observations: Observations,
+    pub(super) observations: Observations<Observation>,
 }
 
 /// Somebody who waits for the end of a call.

@@ -46,3 +46,20 @@ impl CallSpan {
 
     pub(crate) fn end(&self, _: &Outcome) {}
 }
+
+#[cfg(all(test, feature = "tracing"))]
+mod tests {
+    use super::*;
+    use crate::{
+        proto::client::{Failure, Outcome},
+        trace::capture::assert_documented,
+    };
+
+    #[test]
+    fn every_span_is_as_the_guide_has_it() {
+        assert_documented("## Spans of clients", &["request"], || {
+            let span = CallSpan::new("client-1", "tools/call");
+            span.end(&Outcome::Failed(Failure::Cancelled));
+        });
+    }
+}

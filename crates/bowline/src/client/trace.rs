@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn every_event_is_as_the_guide_has_it() {
-        assert_documented("## Events of clients", || {
+        assert_documented("## Events of clients", Telemetry::NAMES, || {
             for telemetry in all() {
                 emit(&Observation {
                     client: "client-1".into(),

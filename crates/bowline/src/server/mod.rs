@@ -50,7 +50,7 @@ pub use manifest::{Manifest, ManifestEndpoint, ManifestServer};
 pub use needs::Need;
 pub use prompt::Prompt;
 pub use resource::{Resource, ResourceSource};
-pub use serve::extension::Notice;
+pub use serve::{Observation, extension::Notice};
 pub use service::Service;
 pub use talk::{
     Branch, Conversation, Elicitation, Elicited, ForCalls, ForText, ForValue, ModelPrompt,

@@ -21,7 +21,7 @@ use super::{
     request::{Handle, Handled, Heard, Request, Taken, Voices, WatchChange, answer},
     resource::AnySource,
     route::Parts,
-    serve::{Connections, extension::Extensions},
+    serve::{Connections, Observation, extension::Extensions},
     state::AnyState,
     subscriptions::Watch,
     talk::{
@@ -36,7 +36,7 @@ use crate::proto::model::method;
 use crate::{
     proto::{
         model::{ListToolsParams, ResultObject},
-        server::{CacheHint, Config, Kind, Reply, RequestContext, Telemetry, errors},
+        server::{CacheHint, Config, Kind, Reply, RequestContext, errors},
     },
     transport::{BoxFuture, Link, Memory},
 };
@@ -91,7 +91,6 @@ pub(crate) struct Serving {
     pub(crate) grace: Duration,
     pub(crate) observer: Option<Observer>,
     /// What the server is called in telemetry.
-    #[cfg(feature = "tracing")]
     pub(crate) name: Arc<str>,
 }
 
@@ -107,7 +106,7 @@ impl Serving {
 }
 
 /// Sees what happens inside.
-pub(crate) type Observer = Arc<dyn Fn(&Telemetry) + Send + Sync>;
+pub(crate) type Observer = Arc<dyn Fn(&Observation) + Send + Sync>;
 
 impl Core {
     pub(crate) fn catalog(&self) -> Arc<Catalog> {

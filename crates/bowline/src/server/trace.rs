@@ -1,13 +1,17 @@
 //! What happens inside a server, for `tracing`.
 //!
 //! Every event has the target `bowline`, a field `event` with its stable name,
-//! and a field `server` with the name of the server. Each request has a span,
+//! and fields `server` with the name of the server and `connection` with the
+//! number of the connection. Each request has a span,
 //! in which the author's code runs. Payloads never appear: no parameters, no
 //! results, no environment.
 
 use tracing::{Instrument as _, Level, Span};
 
-use super::request::{Handled, Request, Taken};
+use super::{
+    Observation,
+    request::{Handled, Request, Taken},
+};
 use crate::{
     proto::{
         Reason,
@@ -19,8 +23,10 @@ use crate::{
 /// The span of one request: `request`, with the fields `server`, `method` and
 /// `revision`.
 pub(crate) fn request(server: &str, request: &Request) -> Span {
-    let method = &*request.method;
-    let revision = request.context.revision().as_str();
+    span(server, &request.method, request.context.revision().as_str())
+}
+
+fn span(server: &str, method: &str, revision: &str) -> Span {
     tracing::info_span!(target: "bowline", "request", server, method, revision)
 }
 
@@ -37,11 +43,18 @@ pub(crate) fn instrument(span: &Span, mut taken: Taken) -> Taken {
 
 /// Hands an observation to whoever subscribes to `tracing`.
 // tidy: long table, one arm for each observation
-pub(crate) fn emit(server: &str, seen: &Telemetry) {
+pub(crate) fn emit(seen: &Observation) {
     let (event, level) = (seen.name(), level(seen));
-    match seen {
+    let (server, connection) = (&*seen.server, seen.connection);
+    match &seen.telemetry {
         Telemetry::SessionOpened { revision } => {
-            say!(level, event, server, revision = revision.as_str());
+            say!(
+                level,
+                event,
+                server,
+                connection,
+                revision = revision.as_str()
+            );
         }
         Telemetry::RequestStart {
             request,
@@ -49,7 +62,15 @@ pub(crate) fn emit(server: &str, seen: &Telemetry) {
             revision,
         } => {
             let revision = revision.as_str();
-            say!(level, event, server, request, method = &**method, revision);
+            say!(
+                level,
+                event,
+                server,
+                connection,
+                request,
+                method = &**method,
+                revision
+            );
         }
         Telemetry::RequestStop {
             request,
@@ -58,7 +79,9 @@ pub(crate) fn emit(server: &str, seen: &Telemetry) {
             refused,
         } => {
             let (method, micros) = (&**method, micros(*duration));
-            say!(level, event, server, request, method, micros, refused);
+            say!(
+                level, event, server, connection, request, method, micros, refused
+            );
         }
         Telemetry::RequestException {
             request,
@@ -67,10 +90,10 @@ pub(crate) fn emit(server: &str, seen: &Telemetry) {
             reason,
         } => {
             let (method, micros) = (&**method, micros(*duration));
-            say!(level, event, server, request, method, micros, reason = ?reason);
+            say!(level, event, server, connection, request, method, micros, reason = ?reason);
         }
         Telemetry::CallStart { call, method } => {
-            say!(level, event, server, call, method = &**method);
+            say!(level, event, server, connection, call, method = &**method);
         }
         Telemetry::CallStop {
             call,
@@ -79,7 +102,9 @@ pub(crate) fn emit(server: &str, seen: &Telemetry) {
             refused,
         } => {
             let (method, micros) = (&**method, micros(*duration));
-            say!(level, event, server, call, method, micros, refused);
+            say!(
+                level, event, server, connection, call, method, micros, refused
+            );
         }
         Telemetry::CallException {
             call,
@@ -88,23 +113,26 @@ pub(crate) fn emit(server: &str, seen: &Telemetry) {
             reason,
         } => {
             let (method, micros) = (&**method, micros(*duration));
-            say!(level, event, server, call, method, micros, reason = ?reason);
+            say!(level, event, server, connection, call, method, micros, reason = ?reason);
         }
         Telemetry::NotificationReceived { method } => {
-            say!(level, event, server, method = &**method);
+            say!(level, event, server, connection, method = &**method);
         }
         Telemetry::NotificationDropped { method } => {
-            say!(level, event, server, method = &**method);
+            say!(level, event, server, connection, method = &**method);
         }
-        Telemetry::Violation { what, size } => say!(level, event, server, what = ?what, size),
-        Telemetry::RequestRefused { code } => say!(level, event, server, code),
-        Telemetry::CancelReceived { request } => say!(level, event, server, request),
-        Telemetry::CancelSent { call } => say!(level, event, server, call),
+        Telemetry::Violation { what, size } => {
+            say!(level, event, server, connection, what = ?what, size);
+        }
+        Telemetry::RequestRefused { code } => say!(level, event, server, connection, code),
+        Telemetry::CancelReceived { request } => say!(level, event, server, connection, request),
+        Telemetry::CancelSent { call } => say!(level, event, server, connection, call),
         Telemetry::ListenStop { duration } => {
-            say!(level, event, server, micros = micros(*duration));
+            say!(level, event, server, connection, micros = micros(*duration));
         }
-        Telemetry::Draining { requests } => say!(level, event, server, requests),
-        _ => say!(level, event, server),
+        Telemetry::ObservationsLost { count } => say!(level, event, server, connection, count),
+        Telemetry::Draining { requests } => say!(level, event, server, connection, requests),
+        _ => say!(level, event, server, connection),
     }
 }
 
@@ -117,7 +145,9 @@ fn level(seen: &Telemetry) -> Level {
             what: Violation::Oversize | Violation::Garbage,
             ..
         } => Level::ERROR,
-        Telemetry::Violation { .. } | Telemetry::NotificationDropped { .. } => Level::WARN,
+        Telemetry::Violation { .. }
+        | Telemetry::NotificationDropped { .. }
+        | Telemetry::ObservationsLost { .. } => Level::WARN,
         Telemetry::RequestException { reason, .. } | Telemetry::CallException { reason, .. } => {
             match reason {
                 Reason::Timeout | Reason::ConnectionClosed => Level::WARN,
@@ -133,7 +163,7 @@ fn level(seen: &Telemetry) -> Level {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::time::{Duration, SystemTime};
 
     use super::*;
     use crate::{proto::revision::Revision, trace::capture::assert_documented};
@@ -196,15 +226,28 @@ mod tests {
             violation(Violation::Batch),
             violation(Violation::Garbage),
             Telemetry::Draining { requests: 1 },
+            Telemetry::ObservationsLost { count: 1 },
         ]
     }
 
     #[test]
     fn every_event_is_as_the_guide_has_it() {
-        assert_documented("## Events of servers", || {
-            for seen in all() {
-                emit("acme", &seen);
+        assert_documented("## Events of servers", Telemetry::NAMES, || {
+            for telemetry in all() {
+                emit(&Observation {
+                    server: "acme".into(),
+                    connection: 1,
+                    at: SystemTime::UNIX_EPOCH,
+                    telemetry,
+                });
             }
+        });
+    }
+
+    #[test]
+    fn every_span_is_as_the_guide_has_it() {
+        assert_documented("## Spans of servers", &["request"], || {
+            span("acme", "tools/call", "2026-07-28");
         });
     }
 }

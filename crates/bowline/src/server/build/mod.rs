@@ -93,7 +93,6 @@ impl Server<()> {
                 at_once: 64,
                 grace: Duration::from_secs(5),
                 observer: None,
-                #[cfg(feature = "tracing")]
                 name: name.into(),
             },
             keyring: None,

@@ -10,9 +10,10 @@ use crate::{
     proto::{
         model::{CacheScope, Icon, Implementation},
         revision::Revision,
-        server::{CacheHint, Config, Telemetry},
+        server::{CacheHint, Config},
     },
     server::{
+        Observation,
         seal::Keyring,
         store::{JournalStore, StateStore},
     },
@@ -137,8 +138,9 @@ impl<S> Server<S> {
     }
 
     /// Sees what happens inside, in order, shortly after it happened. It is
-    /// called amid the work and must not take long. It may use the server.
-    pub fn observe(mut self, observer: impl Fn(&Telemetry) + Send + Sync + 'static) -> Self {
+    /// called amid the work and must not take long: one that does makes the
+    /// server leave things out, and is told how many. It may use the server.
+    pub fn observe(mut self, observer: impl Fn(&Observation) + Send + Sync + 'static) -> Self {
         self.config.telemetry = true;
         self.serving.observer = Some(Arc::new(observer));
         self

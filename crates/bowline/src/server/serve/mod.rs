@@ -25,6 +25,7 @@ mod work;
 
 pub(crate) use connections::Connections;
 pub(crate) use line::Line;
+pub use observations::Observation;
 #[cfg(feature = "http-server")]
 pub(crate) use outlet::Outlet;
 pub(crate) use pace::Pace;

@@ -1,45 +1,53 @@
-//! What is seen under the lock, until it is shown to those who look on.
-//!
-//! They are the author's code, or a subscriber of `tracing`. Whoever unlocks
-//! the connection shows them what was seen meanwhile, one thread at a time, so
-//! that they see everything in order. What is seen while somebody shows
-//! something waits for its turn, also if it is the code of those who look on
-//! that brought it about.
+//! What a server saw, and showing it.
 
 use std::{
-    mem,
     ops::{Deref, DerefMut},
-    sync::MutexGuard,
+    sync::{Arc, MutexGuard},
+    time::SystemTime,
 };
 
 use super::shared::{Inner, Shared};
-use crate::proto::server::Telemetry;
+use crate::{
+    observations::{MAX_AT_END, Observed},
+    proto::server::Telemetry,
+};
 
-/// How many observations wait at most. What there is no room for is left out.
-const MAX_WAITING: usize = 8192;
-
-/// What was seen and not shown yet.
-#[derive(Default)]
-pub(super) struct Observations {
-    waiting: Vec<Telemetry>,
-    /// Whether somebody is showing what was seen before.
-    showing: bool,
+/// Something that was seen inside a server.
+///
+/// It gives what was seen, as if it were that.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Observation {
+    /// The name of the server.
+    pub server: Arc<str>,
+    /// The number of the connection, in this process: of the link, of the
+    /// session over HTTP, or of the stream of changes.
+    pub connection: u64,
+    /// When it was seen, by the clock on the wall.
+    pub at: SystemTime,
+    /// What was seen.
+    pub telemetry: Telemetry,
 }
 
-impl Observations {
-    pub(super) fn push(&mut self, seen: Telemetry) {
-        if self.waiting.len() < MAX_WAITING {
-            self.waiting.push(seen);
-        }
+impl Deref for Observation {
+    type Target = Telemetry;
+
+    fn deref(&self) -> &Telemetry {
+        &self.telemetry
+    }
+}
+
+impl Observed for Observation {
+    fn cut(&mut self) -> usize {
+        self.telemetry.cut()
     }
 
-    /// Takes what is to be shown, unless somebody else does so.
-    fn begin(&mut self) -> Vec<Telemetry> {
-        if self.showing || self.waiting.is_empty() {
-            return Vec::new();
+    fn lost(&self, count: usize) -> Self {
+        Self {
+            server: Arc::clone(&self.server),
+            telemetry: Telemetry::ObservationsLost { count },
+            ..*self
         }
-        self.showing = true;
-        mem::take(&mut self.waiting)
     }
 }
 
@@ -53,15 +61,15 @@ pub(super) struct Locked<'a> {
 
 struct Show<'a> {
     shared: &'a Shared,
-    seen: Vec<Telemetry>,
+    turn: Vec<Observation>,
 }
 
 impl<'a> Locked<'a> {
     pub(super) fn new(shared: &'a Shared, inner: MutexGuard<'a, Inner>) -> Self {
-        let seen = Vec::new();
+        let turn = Vec::new();
         Self {
             inner,
-            show: Show { shared, seen },
+            show: Show { shared, turn },
         }
     }
 }
@@ -82,19 +90,29 @@ impl DerefMut for Locked<'_> {
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        self.show.seen = self.inner.observations.begin();
+        self.inner.observations.begin(&mut self.show.turn);
     }
 }
 
 impl Drop for Show<'_> {
     fn drop(&mut self) {
-        while !self.seen.is_empty() {
-            for seen in self.seen.drain(..) {
+        let mut shown = 0;
+        while !self.turn.is_empty() && shown < MAX_AT_END {
+            for seen in self.turn.drain(..) {
                 self.shared.observe(&seen);
+                shown += 1;
             }
             let mut inner = self.shared.lock_quietly();
-            inner.observations.showing = false;
-            self.seen = inner.observations.begin();
+            if !inner.observations.end(&mut self.turn) {
+                return;
+            }
+            // The rest is left to whoever drives the connection: a handler
+            // should get back to its own work, however much there is to see.
+            if let Some(driver) = inner.driver.as_ref().filter(|_| !inner.ended) {
+                driver.wake_by_ref();
+                return;
+            }
+            inner.observations.begin(&mut self.turn);
         }
     }
 }

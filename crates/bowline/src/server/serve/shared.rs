@@ -7,8 +7,12 @@
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     task::Waker,
+    time::SystemTime,
 };
 
 use bytes::Bytes;
@@ -16,13 +20,14 @@ use tokio::{sync::oneshot, task::AbortHandle, time::Instant as Clock};
 
 use super::{
     arrivals::Arrivals,
-    observations::{Locked, Observations},
+    observations::{Locked, Observation},
     outlet::Outlet,
     owed::Owed,
     pace::Paced,
 };
 use crate::{
     contained::Contained,
+    observations::Observations,
     proto::{
         Instant,
         model::InputRequest,
@@ -55,7 +60,12 @@ pub(crate) struct Shared {
     origin: Clock,
     pub(super) serving: Serving,
     principal: Option<Arc<str>>,
+    /// Its number, in this process.
+    connection: u64,
 }
+
+/// How many connections there were.
+static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
 
 pub(super) struct Inner {
     pub(super) machine: Connection,
@@ -82,7 +92,7 @@ pub(super) struct Inner {
     /// Work that waits for its turn.
     queued: VecDeque<Job>,
     pub(super) running: BTreeMap<Incoming, AbortHandle>,
-    pub(super) observations: Observations,
+    pub(super) observations: Observations<Observation>,
     waiting: HashMap<CallId, oneshot::Sender<Outcome>>,
     pub(super) deadline: Option<Instant>,
     pub(super) driver: Option<Waker>,
@@ -185,6 +195,7 @@ impl Shared {
             origin: Clock::now(),
             serving,
             principal,
+            connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed) + 1,
         })
     }
 
@@ -371,11 +382,12 @@ impl Shared {
                 Output::Event(event) => self.event(inner, event),
                 Output::Telemetry(seen) => {
                     if self.serving.has_observers() {
-                        inner.observations.push(seen);
+                        inner.observations.push(self.observation(seen));
                     }
                 }
                 Output::Hangup => inner.ended = true,
                 Output::Idle(deadline) => {
+                    inner.arrivals.end_frame();
                     inner.deadline = deadline;
                     return;
                 }
@@ -388,7 +400,6 @@ impl Shared {
             Event::Request {
                 request,
                 id,
-                    inner.arrivals.end_frame();
                 method,
                 params,
                 context,
@@ -430,13 +441,21 @@ impl Shared {
         outlet.as_mut().is_some_and(|outlet| outlet.pause(request))
     }
 
+    /// Something that was just seen.
+    fn observation(&self, telemetry: Telemetry) -> Observation {
+        Observation {
+            server: Arc::clone(&self.serving.name),
+            connection: self.connection,
+            at: SystemTime::now(),
+            telemetry,
+        }
+    }
+
     /// Shows something to those who look on. It is their code, called amid
     /// ours: a panic must not get out. Nothing may be locked.
-    pub(super) fn observe(&self, seen: &Telemetry) {
+    pub(super) fn observe(&self, seen: &Observation) {
         #[cfg(feature = "tracing")]
-        let _ = catch_unwind(AssertUnwindSafe(|| {
-            crate::server::trace::emit(&self.serving.name, seen);
-        }));
+        let _ = catch_unwind(AssertUnwindSafe(|| crate::server::trace::emit(seen)));
         if let Some(observer) = &self.serving.observer {
             let _ = catch_unwind(AssertUnwindSafe(|| observer(seen)));
         }

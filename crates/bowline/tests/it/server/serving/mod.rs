@@ -1,6 +1,7 @@
 //! How clients are served: at once, to the end, and never beyond it.
 
 mod beyond;
+mod observed;
 mod panics;
 mod quick;
 mod raw;

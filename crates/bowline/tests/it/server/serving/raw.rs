@@ -108,6 +108,11 @@ impl Raw {
         assert!(self.peer.send_frame(frame.to_string().into()).await);
     }
 
+    /// Sends something as it is.
+    pub(in crate::server) async fn send_frame(&mut self, frame: &Value) {
+        assert!(self.peer.send_frame(frame.to_string().into()).await);
+    }
+
     /// The next frame.
     pub(in crate::server) async fn frame(&mut self) -> Value {
         self.try_frame().await.expect("the server has more to say")
