@@ -14,7 +14,7 @@ use std::{
 
 use super::{
     options::{ClientLimits, HttpOptions},
-    peer::network,
+    peer::{large_network, network},
     session::lock,
 };
 
@@ -24,8 +24,38 @@ pub(super) enum Holder {
     /// Nobody knows who it is. All of them share an account, which has no
     /// limits of its own.
     Unknown,
+    /// An address of version 4, or a network of 64 bits.
     Address(IpAddr),
+    /// A network of 48 bits, which many have who have one of 64.
+    Network(IpAddr),
     Principal(Arc<str>),
+}
+
+/// A network of 48 bits may have so many times what one client may.
+const NETWORK_SHARE: usize = 2;
+
+impl Holder {
+    /// The larger network that it is a part of, if it is.
+    pub(super) fn network(&self) -> Option<Self> {
+        match self {
+            Self::Address(address) => large_network(*address).map(Self::Network),
+            Self::Unknown | Self::Network(_) | Self::Principal(_) => None,
+        }
+    }
+
+    /// All that what it has counts for.
+    pub(super) fn groups(&self) -> impl Iterator<Item = Self> + use<> {
+        std::iter::once(self.clone()).chain(self.network())
+    }
+
+    /// How much it may have, where one client may have this.
+    pub(super) fn share(&self, one: ClientLimits) -> ClientLimits {
+        match self {
+            Self::Unknown => ClientLimits::NONE,
+            Self::Network(_) => one.times(NETWORK_SHARE),
+            Self::Address(_) | Self::Principal(_) => one,
+        }
+    }
 }
 
 /// The accounts of those who are there.
@@ -40,6 +70,8 @@ pub(super) struct Account {
     pub(super) holder: Holder,
     limits: ClientLimits,
     used: Used,
+    /// The account of the larger network that it is a part of.
+    network: Option<Arc<Account>>,
     totals: Arc<Totals>,
 }
 
@@ -81,7 +113,7 @@ impl Accounts {
         });
         Self {
             known: Mutex::default(),
-            unknown: Account::new(Holder::Unknown, ClientLimits::NONE, &totals),
+            unknown: Account::new(Holder::Unknown, ClientLimits::NONE, None, &totals),
             limits: options.per_client,
         }
     }
@@ -108,6 +140,10 @@ impl Accounts {
 
     fn of(&self, holder: Holder) -> Arc<Account> {
         let mut known = lock(&self.known);
+        self.find(&mut known, holder)
+    }
+
+    fn find(&self, known: &mut HashMap<Holder, Weak<Account>>, holder: Holder) -> Arc<Account> {
         if let Some(account) = known.get(&holder).and_then(Weak::upgrade) {
             return account;
         }
@@ -115,18 +151,26 @@ impl Accounts {
         if known.len() == known.capacity() {
             known.retain(|_, account| account.strong_count() > 0);
         }
-        let account = Account::new(holder.clone(), self.limits, &self.unknown.totals);
+        let network = holder.network().map(|network| self.find(known, network));
+        let limits = holder.share(self.limits);
+        let account = Account::new(holder.clone(), limits, network, &self.unknown.totals);
         known.insert(holder, Arc::downgrade(&account));
         account
     }
 }
 
 impl Account {
-    fn new(holder: Holder, limits: ClientLimits, totals: &Arc<Totals>) -> Arc<Self> {
+    fn new(
+        holder: Holder,
+        limits: ClientLimits,
+        network: Option<Arc<Self>>,
+        totals: &Arc<Totals>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             holder,
             limits,
             used: Used::default(),
+            network,
             totals: Arc::clone(totals),
         })
     }
@@ -137,17 +181,11 @@ impl Account {
         self: &Arc<Self>,
         in_session: impl Fn() -> bool,
     ) -> Result<Place, Exhausted> {
-        let (own, all) = (&self.used.requests, &self.totals.used.requests);
-        let take = |meter: &Meter, max: usize| {
+        let take = |meter: &Meter, limits: &ClientLimits| {
+            let max = limits.max_requests;
             meter.take(1, max - max / RESERVED) || (in_session() && meter.take(1, max))
         };
-        if !take(own, self.limits.max_requests) {
-            return Err(Exhausted::Client);
-        }
-        if !take(all, self.totals.max.max_requests) {
-            own.give_back(1);
-            return Err(Exhausted::All);
-        }
+        self.take_by(|used| &used.requests, take, 1)?;
         let charge = Charge {
             account: Arc::clone(self),
             bytes: 0,
@@ -179,20 +217,19 @@ impl Account {
 
     /// Whether there is room for so much more to be recorded.
     pub(super) fn may_record(&self, bytes: usize) -> bool {
-        let has_room = |used: &Used, max: usize| {
-            let now = used.replay_bytes.used();
-            now.checked_add(bytes).is_some_and(|now| now <= max)
-        };
-        has_room(&self.used, self.limits.max_replay_bytes)
-            && has_room(&self.totals.used, self.totals.max.max_replay_bytes)
+        self.levels().all(|(used, limits, _)| {
+            let now = used.replay_bytes.used().checked_add(bytes);
+            now.is_some_and(|now| now <= limits.max_replay_bytes)
+        })
     }
 
     /// So much is recorded in place of so much.
     pub(super) fn recorded(&self, before: usize, now: usize) {
         // All sessions share it, so it is not touched in vain.
         if now != before {
-            self.used.replay_bytes.exchange(before, now);
-            self.totals.used.replay_bytes.exchange(before, now);
+            for (used, ..) in self.levels() {
+                used.replay_bytes.exchange(before, now);
+            }
         }
     }
 
@@ -202,19 +239,42 @@ impl Account {
         max: fn(&ClientLimits) -> usize,
         much: usize,
     ) -> Result<(), Exhausted> {
-        if !which(&self.used).take(much, max(&self.limits)) {
-            return Err(Exhausted::Client);
-        }
-        if !which(&self.totals.used).take(much, max(&self.totals.max)) {
-            which(&self.used).give_back(much);
-            return Err(Exhausted::All);
+        let take = |meter: &Meter, limits: &ClientLimits| meter.take(much, max(limits));
+        self.take_by(which, take, much)
+    }
+
+    /// Takes something at each level, or nothing at all.
+    fn take_by(
+        &self,
+        which: fn(&Used) -> &Meter,
+        take: impl Fn(&Meter, &ClientLimits) -> bool,
+        much: usize,
+    ) -> Result<(), Exhausted> {
+        for (above, (used, limits, why)) in self.levels().enumerate() {
+            if !take(which(used), limits) {
+                for (used, ..) in self.levels().take(above) {
+                    which(used).give_back(much);
+                }
+                return Err(why);
+            }
         }
         Ok(())
     }
 
     fn give_back(&self, which: fn(&Used) -> &Meter, much: usize) {
-        which(&self.used).give_back(much);
-        which(&self.totals.used).give_back(much);
+        for (used, ..) in self.levels() {
+            which(used).give_back(much);
+        }
+    }
+
+    /// Where what it has counts: its own account, that of its network, and what
+    /// all have together; and what may be there.
+    fn levels(&self) -> impl Iterator<Item = (&Used, &ClientLimits, Exhausted)> {
+        let network = self.network.as_deref();
+        let clients = std::iter::once(self).chain(network);
+        let clients = clients.map(|it| (&it.used, &it.limits, Exhausted::Client));
+        let totals = &self.totals;
+        clients.chain(std::iter::once((&totals.used, &totals.max, Exhausted::All)))
     }
 }
 
@@ -341,77 +401,4 @@ impl Meter {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn accounts(requests: usize, each: usize) -> Accounts {
-        Accounts::new(&HttpOptions {
-            requests,
-            per_client: ClientLimits {
-                max_requests: each,
-                max_request_bytes: 3 * PER_REQUEST,
-                ..ClientLimits::default()
-            },
-            ..HttpOptions::default()
-        })
-    }
-
-    fn address(accounts: &Accounts, last: u8) -> Arc<Account> {
-        accounts.of_address([192, 0, 2, last].into())
-    }
-
-    #[test]
-    fn nobody_takes_the_places_of_others() {
-        let accounts = accounts(4, 2);
-        let one = address(&accounts, 1);
-        let held: Vec<_> = (0..2).map(|_| one.place(|| false)).collect();
-        assert!(held.iter().all(Result::is_ok));
-        assert_eq!(one.place(|| false).err(), Some(Exhausted::Client));
-        let two = address(&accounts, 2);
-        let other = (two.place(|| false), two.place(|| false));
-        assert!(other.0.is_ok() && other.1.is_ok());
-        let three = address(&accounts, 3);
-        assert_eq!(three.place(|| false).err(), Some(Exhausted::All));
-        drop(held);
-        assert!(three.place(|| false).is_ok());
-        assert!(Arc::ptr_eq(&one, &address(&accounts, 1)));
-    }
-
-    #[test]
-    fn the_last_places_are_for_sessions_that_are_open() {
-        let accounts = accounts(16, 16);
-        let one = accounts.of_unknown();
-        let held: Vec<_> = (0..14).map(|_| one.place(|| false)).collect();
-        assert!(held.iter().all(Result::is_ok));
-        assert_eq!(one.place(|| false).err(), Some(Exhausted::All));
-        let more = (one.place(|| true), one.place(|| true));
-        assert!(more.0.is_ok() && more.1.is_ok());
-        assert_eq!(one.place(|| true).err(), Some(Exhausted::All));
-    }
-
-    #[test]
-    fn bytes_count_until_nobody_holds_them() {
-        let accounts = accounts(4, 4);
-        let one = address(&accounts, 1);
-        let mut place = one.place(|| false).expect("a place");
-        assert_eq!(place.grow(PER_REQUEST), Ok(()));
-        assert_eq!(place.grow(PER_REQUEST + 1), Err(Exhausted::Client));
-        let charge = place.leave();
-        assert_eq!(one.used.requests.used(), 0);
-        assert!(one.place(|| false).is_ok());
-        let full = one.place(|| false).and_then(|mut it| it.grow(1));
-        assert_eq!(full, Err(Exhausted::Client));
-        drop(charge);
-        assert_eq!(one.totals.used.request_bytes.used(), 0);
-    }
-
-    #[test]
-    fn accounts_that_nobody_uses_are_forgotten() {
-        let accounts = accounts(4, 4);
-        for number in 0..u16::MAX {
-            let [high, low] = number.to_be_bytes();
-            accounts.of_address([10, 0, high, low].into());
-        }
-        assert!(lock(&accounts.known).len() < 100);
-    }
-}
+mod tests;

@@ -123,8 +123,9 @@ pub struct HttpOptions {
 /// A client is a [`Principal`](super::Principal), if the request has one: a layer
 /// said so, or a token. Otherwise it is the address that it comes from, as
 /// [`HttpOptions::peer`] tells; a whole network of 64 bits for version 6 of the
-/// protocol. Where that is not known either, only what all may have together is
-/// limited.
+/// protocol. All of these in one network of 48 bits may have twice as much
+/// together. Where no address is known either, only what all may have together
+/// is limited.
 ///
 /// Behind a reverse proxy, clients without a principal all come from the address
 /// of the proxy, and share this. Then say where the proxy writes their addresses,
@@ -163,6 +164,19 @@ impl ClientLimits {
         max_listens: usize::MAX,
         max_connections: usize::MAX,
     };
+
+    /// So many times as much of everything.
+    pub(super) fn times(self, many: usize) -> Self {
+        Self {
+            max_sessions: self.max_sessions.saturating_mul(many),
+            max_session_bytes: self.max_session_bytes.saturating_mul(many),
+            max_requests: self.max_requests.saturating_mul(many),
+            max_request_bytes: self.max_request_bytes.saturating_mul(many),
+            max_replay_bytes: self.max_replay_bytes.saturating_mul(many),
+            max_listens: self.max_listens.saturating_mul(many),
+            max_connections: self.max_connections.saturating_mul(many),
+        }
+    }
 }
 
 impl Default for ClientLimits {

@@ -74,13 +74,24 @@ impl fmt::Debug for PeerSource {
 /// network of them.
 pub(super) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let mut parts = address.segments();
-            parts[4..].fill(0);
-            Ipv6Addr::from(parts).into()
-        }
+        IpAddr::V6(address) => first_parts(address, 4).into(),
         address @ IpAddr::V4(_) => address,
     }
+}
+
+/// The network of 48 bits that such an address of version 6 is a part of:
+/// whoever has one of these has 65,536 of the others.
+pub(super) fn large_network(address: IpAddr) -> Option<IpAddr> {
+    match address {
+        IpAddr::V6(address) => Some(first_parts(address, 3).into()),
+        IpAddr::V4(_) => None,
+    }
+}
+
+fn first_parts(address: Ipv6Addr, many: usize) -> Ipv6Addr {
+    let mut parts = address.segments();
+    parts.iter_mut().skip(many).for_each(|part| *part = 0);
+    parts.into()
 }
 
 #[cfg(test)]
@@ -94,5 +105,9 @@ mod tests {
         assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
         assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));
         assert_ne!(of("192.0.2.2"), of("192.0.2.1"));
+        let large = |text: &str| large_network(of(text));
+        assert_eq!(large("2001:db8:1:2::1"), large("2001:db8:1:3::1"));
+        assert_ne!(large("2001:db8:1:2::1"), large("2001:db8:2:2::1"));
+        assert_eq!(large("::ffff:192.0.2.1"), None);
     }
 }

@@ -71,12 +71,14 @@ impl Sessions {
             return Ok(first);
         }
         let (id, holder) = (&session.id, &session.account.holder);
-        let (added, gone) = table.add(id, holder, Arc::clone(&session), bytes);
+        let added = table.add(id, holder, Arc::clone(&session), bytes);
         drop(table);
-        give_up(gone, self.life.store.as_ref());
-        if added.is_err() {
-            session.close();
-            return Err(Full);
+        match added {
+            Ok(gone) => give_up(gone, self.life.store.as_ref()),
+            Err(Full) => {
+                session.close();
+                return Err(Full);
+            }
         }
         let table = Arc::downgrade(&self.open);
         tokio::spawn(watch(table, Arc::clone(&session), self.life.clone()));
