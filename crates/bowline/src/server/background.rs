@@ -11,9 +11,27 @@ use crate::sync::{Mutex, lock};
 
 /// How much of it there may be at once, for one caller and for all. Clients that
 /// begin and leave, again and again, must not pile up work without end, nor keep
-/// others from theirs. Callers without a name count as one.
+/// others from theirs. Callers of whom nothing is known count as one.
 const MAX_OF_ONE: usize = 128;
 const MAX_OF_ALL: usize = 1024;
+
+/// Who left work behind, as far as that is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Caller {
+    #[default]
+    Unknown,
+    /// Nobody said who it is, but where it comes from is known.
+    #[cfg(feature = "http-server")]
+    Address(std::net::IpAddr),
+    Principal(Arc<str>),
+}
+
+/// Somebody whose name may be known.
+impl From<Option<&Arc<str>>> for Caller {
+    fn from(principal: Option<&Arc<str>>) -> Self {
+        principal.map_or(Self::Unknown, |it| Self::Principal(Arc::clone(it)))
+    }
+}
 
 /// The work of a server that outlives the calls it belongs to.
 #[derive(Debug)]
@@ -28,7 +46,7 @@ pub(crate) struct Background {
 #[derive(Debug, Default)]
 struct Running {
     all: usize,
-    by_caller: HashMap<Option<Arc<str>>, usize>,
+    by_caller: HashMap<Caller, usize>,
 }
 
 impl Background {
@@ -45,7 +63,7 @@ impl Background {
     /// nothing is done.
     pub(crate) fn spawn(
         self: &Arc<Self>,
-        caller: Option<Arc<str>>,
+        caller: Caller,
         work: impl Future<Output = ()> + Send + 'static,
     ) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
@@ -82,7 +100,7 @@ impl Background {
     }
 }
 
-struct Counted(Arc<Background>, Option<Arc<str>>);
+struct Counted(Arc<Background>, Caller);
 
 impl Drop for Counted {
     fn drop(&mut self) {

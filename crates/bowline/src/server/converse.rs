@@ -120,8 +120,8 @@ pub(super) fn converse<R: ResultObject + Send + 'static>(
     settle: Settle<R>,
 ) -> Staying {
     let background = Arc::clone(&core.background);
-    let caller = request.principal.clone();
-    Staying::new(&background, caller, move |presence| {
+    let sender = request.sender.clone();
+    Staying::new(&background, sender, move |presence| {
         Box::pin(core.converse(request, voice, task, handler, settle, presence))
     })
 }

@@ -1,12 +1,13 @@
 //! A request on its way through the server, and its answer.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{any::Any, borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use super::{
     auth::grant::Granted,
+    background::Caller,
     error::Result as HandlerResult,
     schema::Allowance,
     serve::Pace,
@@ -34,6 +35,25 @@ pub(crate) struct Request {
     /// How much work it may be to check it, where it came with others. One that
     /// came alone has all of its own.
     pub(crate) allowance: Option<Arc<Allowance>>,
+    pub(crate) sender: SentBy,
+}
+
+/// Whom the work on a message counts for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SentBy {
+    pub(crate) caller: Caller,
+    /// What the transport counts for them, until the work has ended.
+    pub(crate) charge: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl SentBy {
+    /// Somebody whose name may be known, for whom nothing is counted.
+    pub(crate) fn named(principal: Option<&Arc<str>>) -> Self {
+        Self {
+            caller: principal.into(),
+            charge: None,
+        }
+    }
 }
 
 /// What becomes of a request.
@@ -125,6 +145,8 @@ pub(crate) struct Heard {
     pub(crate) params: Option<Bytes>,
     /// Whom the transport knows the client to be.
     pub(crate) principal: Option<Arc<str>>,
+    /// Held until the author has heard of it.
+    pub(crate) _sender: SentBy,
 }
 
 /// A resource that a connection watches from here on, or no longer.

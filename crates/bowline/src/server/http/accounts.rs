@@ -17,6 +17,7 @@ use super::{
     peer::{large_network, network},
     session::lock,
 };
+use crate::server::background::Caller;
 
 /// Who is counted as one client.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,6 +55,17 @@ impl Holder {
             Self::Unknown => ClientLimits::NONE,
             Self::Network(_) => one.times(NETWORK_SHARE),
             Self::Address(_) | Self::Principal(_) => one,
+        }
+    }
+}
+
+/// Who is counted for what goes on although its caller left.
+impl From<&Holder> for Caller {
+    fn from(holder: &Holder) -> Self {
+        match holder {
+            Holder::Unknown => Self::Unknown,
+            Holder::Address(address) | Holder::Network(address) => Self::Address(*address),
+            Holder::Principal(principal) => Self::Principal(Arc::clone(principal)),
         }
     }
 }
@@ -338,7 +350,8 @@ pub(super) struct Charge {
 }
 
 impl Charge {
-    fn grow(&mut self, bytes: usize) -> Result<(), Exhausted> {
+    /// So much more is held.
+    pub(super) fn grow(&mut self, bytes: usize) -> Result<(), Exhausted> {
         let max = |limits: &ClientLimits| limits.max_request_bytes;
         self.account.take(|used| &used.request_bytes, max, bytes)?;
         self.bytes += bytes;

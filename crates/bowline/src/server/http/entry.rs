@@ -39,6 +39,11 @@ use crate::proto::{
 pub(super) const LEAST_HEAD: usize = 8 * 1024;
 /// How long a body may take to arrive at whatever rate.
 const BODY_GRACE: Duration = Duration::from_secs(5);
+/// Pieces of a body that are smaller are copied: they would keep all of the
+/// buffer that they were read into.
+const LEAST_TAKEN: usize = 64 * 1024;
+/// What a client has too many of.
+pub(super) const MANY_BYTES: &str = "bytes in requests at once";
 /// The coding of bodies that are as they are.
 const IDENTITY: &str = "identity";
 
@@ -173,11 +178,30 @@ async fn by_method<'a, B: http_body::Body>(
             },
             Err(refusal) => (*refusal).into(),
         },
-        Method::GET if inner.has_sessions() => Answer::later(inner.listen_to_session(parts)),
-        Method::DELETE if inner.has_sessions() => Answer::later(inner.end_session(parts)),
+        Method::GET if inner.has_sessions() => match take_place(inner, parts, held) {
+            Ok(place) => Answer::later(inner.listen_to_session(parts, place)),
+            Err(refusal) => (*refusal).into(),
+        },
+        Method::DELETE if inner.has_sessions() => match take_place(inner, parts, held) {
+            Ok(place) => Answer::later(inner.end_session(parts, place)),
+            Err(refusal) => (*refusal).into(),
+        },
         Method::OPTIONS if inner.options.cors => answer::empty(StatusCode::NO_CONTENT).into(),
         _ => answer::no_such_method(inner.has_sessions()).into(),
     }
+}
+
+/// Finds a place for a request, and room for its head; or says why not.
+fn take_place(
+    inner: &Inner,
+    parts: &Parts,
+    held: Option<&Answering>,
+) -> Result<Place, Box<Response<Body>>> {
+    let place = account(inner, parts, held).place(|| inner.has_session(parts));
+    let mut place = place.map_err(|it| exhausted(it, "requests at once"))?;
+    let grown = place.grow(head_size(parts));
+    grown.map_err(|it| exhausted(it, MANY_BYTES))?;
+    Ok(place)
 }
 
 /// Reads what is posted, and finds a place for the work on it; or says why not.
@@ -188,8 +212,7 @@ async fn read<B: http_body::Body>(
     body: Pin<&mut B>,
 ) -> Result<(Bytes, Place), Box<Response<Body>>> {
     refuse_unreadable(parts)?;
-    let place = account(inner, parts, held).place(|| inner.has_session(parts));
-    let mut place = place.map_err(|it| exhausted(it, "requests at once"))?;
+    let mut place = take_place(inner, parts, held)?;
     let options = &inner.options;
     let limit = options.max_body.min(inner.handle.config().max_frame);
     let received = AtomicUsize::new(0);
@@ -209,8 +232,12 @@ async fn read<B: http_body::Body>(
         patience::soon(time, reading).await
     };
     let (status, why) = match read {
-        Ok(Ok(body)) => return Ok((body, place)),
-        Ok(Err(Unread::NoRoom(it))) => return Err(exhausted(it, "bytes in requests at once")),
+        Ok(Ok(body)) => {
+            let grown = place.grow(size_when_parsed(&body));
+            grown.map_err(|it| exhausted(it, MANY_BYTES))?;
+            return Ok((body, place));
+        }
+        Ok(Err(Unread::NoRoom(it))) => return Err(exhausted(it, MANY_BYTES)),
         Ok(Err(Unread::TooLarge)) => {
             let why = format!("the body may have {limit} bytes");
             (StatusCode::PAYLOAD_TOO_LARGE, why)
@@ -222,6 +249,15 @@ async fn read<B: http_body::Body>(
         }
     };
     Err(Box::new(told(status, &why)))
+}
+
+/// About how much the values in a body take besides its bytes once they are
+/// read: there is a mark before or after each of them, and one more where it has
+/// a name. Marks within texts count, too: looking for those would take longer
+/// than it is worth.
+fn size_when_parsed(body: &[u8]) -> usize {
+    let is_mark = |byte: &&u8| matches!(byte, b',' | b':' | b'[' | b'{');
+    body.iter().filter(is_mark).count() * size_of::<serde_json::Value>()
 }
 
 /// A body that nobody would read, by what its head says.
@@ -294,7 +330,7 @@ async fn read_up_to<B: http_body::Body>(
     if body.size_hint().lower() > limit as u64 {
         return Err(Unread::TooLarge);
     }
-    // Most come in one piece, which is taken as it is.
+    // Most come in one piece. A large one is taken as it is.
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();
     while !body.is_end_stream() {
@@ -310,7 +346,7 @@ async fn read_up_to<B: http_body::Body>(
             return Err(Unread::TooLarge);
         }
         came(size).map_err(Unread::NoRoom)?;
-        if first.is_empty() && whole.is_empty() {
+        if size >= LEAST_TAKEN && first.is_empty() && whole.is_empty() {
             first = data.copy_to_bytes(size);
             continue;
         }

@@ -14,9 +14,9 @@ use tokio::time::error::Elapsed;
 
 use super::{
     Body, Inner,
-    accounts::{Account, Place},
+    accounts::{Account, Charge, Counted, Place},
     answer::{self, Answer},
-    entry::{Received, account, told},
+    entry::{MANY_BYTES, Received, exhausted, told},
     events::{Events, Source, event, event_called, prime},
     notes, patience,
     post::{Said, principal},
@@ -63,8 +63,7 @@ impl Inner {
         match self.find(parts, said == Said::Opening) {
             Ok(Found::Here(session)) => self.post(parts, session, body, said, place),
             Ok(Found::Elsewhere(id)) => Answer::later(async move {
-                let account = Arc::clone(place.account());
-                match self.take_up(&id, principal(parts), account).await {
+                match self.take_up(&id, parts, place.account()).await {
                     Ok(session) => self.post(parts, session, body, said, place).await,
                     Err(refusal) => refused(refusal),
                 }
@@ -92,7 +91,7 @@ impl Inner {
         let granted = Granted::over_http(&parts.extensions);
         // Whoever waits for a call may have to wait for the client's own
         // answer, which must find a place: this one is free once it is noted
-        // what was posted. What was posted counts until it is answered.
+        // what was posted. What was posted counts until nobody works on it.
         let (place, charge) = if self.options.session_store.is_none() {
             (None, place.leave())
         } else {
@@ -112,7 +111,11 @@ impl Inner {
         Answer::later(async move {
             self.note(&session, &body).await;
             drop(place);
-            self.read_answer(session, posted, until).await
+            let response = self.read_answer(Arc::clone(&session), posted, until).await;
+            if let Some(store) = &self.options.session_store {
+                session.note_watched(store, &self.sessions.life).await;
+            }
+            response
         })
     }
 
@@ -203,13 +206,13 @@ impl Inner {
             // It was called off: there is no answer, and never will be.
             Ok(None) => {
                 let (reader, shown) = Streams::closed();
-                return self.stream(session, reader, shown, until);
+                return self.stream(session, reader, shown, until, None);
             }
             Ok(first) => first,
             Err(_) => None,
         };
         let shown = session.streams().show(&mut reader, first);
-        self.stream(session, reader, shown, until)
+        self.stream(session, reader, shown, until, None)
     }
 
     fn stream(
@@ -218,6 +221,7 @@ impl Inner {
         reader: Reader,
         shown: Shown,
         until: Option<Lifetime>,
+        listening: Option<Listening>,
     ) -> Response<Body> {
         let polling = session.streams().polling;
         let primed = shown.prime.filter(|_| polling);
@@ -226,6 +230,7 @@ impl Inner {
             first: shown.messages,
             reader,
             session,
+            _listening: listening,
         };
         answer::stream(Events::new(source, self.options.keep_alive).until(until))
     }
@@ -234,41 +239,68 @@ impl Inner {
 /// GET and DELETE.
 impl Inner {
     /// The stream of the server's own, or one that broke off.
-    pub(super) async fn listen_to_session(self: &Arc<Self>, parts: &Parts) -> Response<Body> {
+    pub(super) async fn listen_to_session(
+        self: &Arc<Self>,
+        parts: &Parts,
+        place: Place,
+    ) -> Response<Body> {
         if !Accept::read(&Received(parts)).event_stream {
             let why = "Accept must allow text/event-stream";
             return told(StatusCode::NOT_ACCEPTABLE, why);
         }
-        let session = match self.find_named(parts).await {
+        let session = match self.find_named(parts, &place).await {
             Ok(session) => session,
             Err(refusal) => return refused(refusal),
         };
         if let Some(response) = self.wrong_version(parts) {
             return response;
         }
+        let counted = match place.account().listen() {
+            Ok(counted) => counted,
+            Err(why) => return *exhausted(why, "streams at once"),
+        };
         session.touch();
+        let (reader, shown) = match self.open_stream(parts, &session).await {
+            Ok(opened) => opened,
+            Err(refusal) => return *refusal,
+        };
+        if session.has_changed() {
+            self.sessions.reweigh(&session);
+        }
+        let mut listening = Listening {
+            _counted: counted,
+            charge: place.leave(),
+        };
+        // What it begins with is kept for it, also where nobody else does.
+        if let Err(why) = listening.charge.grow(shown.bytes()) {
+            return *exhausted(why, MANY_BYTES);
+        }
         let until = protected::until(parts);
+        self.stream(session, reader, shown, until, Some(listening))
+    }
+
+    async fn open_stream(
+        &self,
+        parts: &Parts,
+        session: &Session,
+    ) -> Result<(Reader, Shown), Box<Response<Body>>> {
+        let refuse = |why: &str| Box::new(told(StatusCode::BAD_REQUEST, why));
         let received = Received(parts);
         let Some(last) = received.values(name::LAST_EVENT_ID).next() else {
-            let (reader, shown) = session.streams().open_own();
-            return self.stream(session, reader, shown, until);
+            return Ok(session.streams().open_own());
         };
-        let Some(cursor) = EventId::parse(last) else {
-            return told(StatusCode::BAD_REQUEST, "Last-Event-ID is none of ours");
-        };
+        let cursor = EventId::parse(last);
+        let cursor = cursor.ok_or_else(|| refuse("Last-Event-ID is none of ours"))?;
         let resumed = session.streams().resume(cursor);
         let miss = match resumed {
-            Ok((reader, shown)) => return self.stream(session, reader, shown, until),
+            Ok(resumed) => return Ok(resumed),
             Err(miss) => miss,
         };
         let noted = match miss {
-            ReplayMiss::Foreign | ReplayMiss::Gone => self.noted(&session, cursor).await,
+            ReplayMiss::Foreign | ReplayMiss::Gone => self.noted(session, cursor).await,
             _ => None,
         };
-        match noted {
-            Some((reader, shown)) => self.stream(session, reader, shown, until),
-            None => told(StatusCode::BAD_REQUEST, &miss.to_string()),
-        }
+        noted.ok_or_else(|| refuse(&miss.to_string()))
     }
 
     /// A stream that another node sent, or of which we keep only the end, as
@@ -303,8 +335,12 @@ impl Inner {
         Some((reader, shown))
     }
 
-    pub(super) async fn end_session(self: &Arc<Self>, parts: &Parts) -> Response<Body> {
-        let session = match self.find_named(parts).await {
+    pub(super) async fn end_session(
+        self: &Arc<Self>,
+        parts: &Parts,
+        place: Place,
+    ) -> Response<Body> {
+        let session = match self.find_named(parts, &place).await {
             Ok(session) => session,
             Err(refusal) => return refused(refusal),
         };
@@ -313,7 +349,12 @@ impl Inner {
         }
         // By a task of its own: a client that does not wait for the answer has
         // ended its session all the same.
-        let _ = tokio::spawn(Arc::clone(self).end(session)).await;
+        let ending = Arc::clone(self).end(session);
+        let ending = async move {
+            ending.await;
+            drop(place);
+        };
+        let _ = tokio::spawn(ending).await;
         answer::empty(StatusCode::NO_CONTENT)
     }
 
@@ -332,13 +373,14 @@ impl Inner {
 
 /// Finding sessions, and noting them for others to find.
 impl Inner {
-    async fn find_named(&self, parts: &Parts) -> Result<Arc<Session>, SessionRefusal> {
+    async fn find_named(
+        &self,
+        parts: &Parts,
+        place: &Place,
+    ) -> Result<Arc<Session>, SessionRefusal> {
         match self.find(parts, false)? {
             Found::Here(session) => Ok(session),
-            Found::Elsewhere(id) => {
-                let account = account(self, parts, None);
-                self.take_up(&id, principal(parts), account).await
-            }
+            Found::Elsewhere(id) => self.take_up(&id, parts, place.account()).await,
             Found::None => Err(SessionRefusal::Missing),
         }
     }
@@ -366,33 +408,44 @@ impl Inner {
     async fn take_up(
         &self,
         id: &SessionId,
-        caller: Option<Arc<str>>,
-        account: Arc<Account>,
+        parts: &Parts,
+        account: &Arc<Account>,
     ) -> Result<Arc<Session>, SessionRefusal> {
+        let caller = principal(parts);
         let whose = Whose {
             principal: caller.clone(),
-            account,
+            account: Arc::clone(account),
         };
-        let session = self.remake(id, whose).await;
+        let granted = Granted::over_http(&parts.extensions);
+        let load = self.remake(id, whose, granted);
+        let session = self.taking_up.once(id, caller.clone(), load).await;
         // Somebody may have been first.
         let session = session.filter(|session| session.principal == caller);
         session.ok_or(SessionRefusal::Gone)
     }
 
-    async fn remake(&self, id: &SessionId, whose: Whose) -> Option<Arc<Session>> {
+    async fn remake(&self, id: &SessionId, whose: Whose, granted: Granted) -> Option<Arc<Session>> {
         let store = self.options.session_store.as_ref()?;
         if self.stopping().has_begun() {
             return None;
+        }
+        // Who began to load it may have left when it was here.
+        if let Some(session) = self.sessions.get(id) {
+            return Some(session);
         }
         let stored = answer_of(store.get(id)).await??;
         let caller = whose.principal.as_deref();
         let stored = Some(stored).filter(|it| it.principal.as_deref() == caller)?;
         let session = Session::again(self, id.clone(), whose);
-        if !session.remake(stored).await {
+        if !session.remake(stored, &granted).await {
             session.close();
             return None;
         }
-        self.sessions.add(session).ok()
+        let session = self.sessions.add(session).ok()?;
+        // From here on it is ours: the node that had it does not forget it for
+        // us.
+        session.note_use(&**store, &self.sessions.life).await;
+        Some(session)
     }
 
     /// A version header must name a version that we speak.
@@ -425,12 +478,19 @@ fn refused(refusal: SessionRefusal) -> Response<Body> {
     answer::refusal(status, None, &refusal.to_error())
 }
 
+/// What a stream counts for that a GET opened, until it is closed.
+struct Listening {
+    _counted: Counted,
+    charge: Charge,
+}
+
 /// A stream of a session's, as events. Dropping it leaves the session as it is.
 struct SessionStream {
     primed: Option<(EventId, Duration)>,
     first: VecDeque<Message>,
     reader: Reader,
     session: Arc<Session>,
+    _listening: Option<Listening>,
 }
 
 /// The session was used for as long as it was connected.

@@ -30,21 +30,12 @@ use crate::{
     },
 };
 
-/// About how much the name of something that is watched takes besides its
-/// bytes.
-const PER_NAME: usize = 64;
-
 /// Opens a stream of changes, until the client closes it or the server ends.
-pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>, mut place: Place) -> Response<Body> {
+pub(super) fn serve(inner: &Arc<Inner>, modern: &Modern<'_>, place: Place) -> Response<Body> {
     let counted = match place.account().listen() {
         Ok(counted) => counted,
         Err(why) => return *exhausted(why, "streams at once"),
     };
-    // What it asks for is kept, name by name.
-    let names = modern.frame.iter().filter(|byte| **byte == b',').count();
-    if let Err(why) = place.grow(PER_NAME * names) {
-        return *exhausted(why, "bytes in requests at once");
-    }
     let handle = &inner.handle;
     let news = News::default();
     let machine = Connection::new(Arc::clone(handle.config()));
@@ -95,7 +86,7 @@ struct Listening {
     shared: Arc<Shared>,
     handle: Arc<dyn Handle>,
     _counted: Counted,
-    /// What it asked for is kept.
+    /// What it asked for is kept, name by name.
     _charge: Charge,
 }
 

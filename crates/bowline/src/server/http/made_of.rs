@@ -1,11 +1,10 @@
 //! What a session is made of, in its client's words, for those who take it up.
 
-use std::collections::BTreeSet;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use serde::Deserialize;
 use serde_json::json;
-use tokio::{sync::MutexGuard, time::Instant};
+use tokio::time::Instant;
 
 use super::{
     post::Said,
@@ -21,33 +20,37 @@ use crate::{
     server::auth::grant::Granted,
 };
 
-/// How many bytes of what is watched are noted. More is known here only.
-const MOST_WATCHED: usize = 1024 * 1024;
-/// What a resource that is watched takes besides its URI.
-const PER_WATCHED: usize = 128;
+/// So many resources are noted one by one as they are watched.
+const FEW_WATCHED: u64 = 64;
+/// Of more than these, one in so many.
+const NOTED_SHARE: u64 = 16;
+/// How long the others wait for that.
+const NOTED_WITHIN: Duration = Duration::from_secs(1);
 
 /// What made a session what it is, as far as it was accepted: the first
-/// opening, and levels that there are. Whether something may be watched is for
-/// the server to say, here and wherever the session is taken up.
+/// opening, and levels that there are. What is watched is the machine's to say.
 #[derive(Default)]
 pub(super) struct MadeOf {
     opening: Option<Bytes>,
     initialized: bool,
     log_level: Option<LogLevel>,
-    /// The URIs of what is watched.
-    watched: BTreeSet<Box<str>>,
-    /// How much room they take.
-    bytes: usize,
-    /// How often that changed, and how many of the changes are noted.
+    /// How often that changed.
     changes: u64,
-    noted_changes: u64,
-    /// When it was noted last.
-    noted: Option<Instant>,
+    noted: Noted,
+    /// Somebody is about to note what is watched.
+    is_scheduled: bool,
 }
 
-#[derive(Deserialize)]
-struct Watched {
-    uri: Box<str>,
+/// What is noted.
+#[derive(Clone, Copy, Default)]
+struct Noted {
+    /// When that was, if it was.
+    at: Option<Instant>,
+    /// How many of the changes.
+    changes: u64,
+    /// How often it had changed what is watched, and how much was.
+    watch_count: u64,
+    watched: u64,
 }
 
 impl MadeOf {
@@ -63,7 +66,9 @@ impl MadeOf {
             changed |= match scan(message) {
                 Ok(Envelope::Request { method, .. }) if method == method::INITIALIZE => {
                     let first = self.opening.is_none();
-                    self.opening.get_or_insert_with(|| body.slice_ref(message));
+                    // Not the whole of what it came in.
+                    let opening = || Bytes::copy_from_slice(message);
+                    self.opening.get_or_insert_with(opening);
                     first
                 }
                 Ok(Envelope::Request { method, params, .. }) => self.asked(&method, params),
@@ -80,37 +85,24 @@ impl MadeOf {
 
     /// Takes in what was asked for.
     fn asked(&mut self, name: &str, params: Option<&[u8]>) -> bool {
-        let watched = || decode_params::<Watched>(params).ok();
-        match name {
-            method::LOGGING_SET_LEVEL => {
-                let level = decode_params::<SetLevelParams>(params).map(|it| it.level);
-                let level = level.ok().filter(|level| LogLevel::ALL.contains(level));
-                let changed = level.is_some() && level != self.log_level;
-                self.log_level = level.or(self.log_level.take());
-                changed
-            }
-            method::RESOURCES_SUBSCRIBE => watched().is_some_and(|it| self.watch(it.uri)),
-            method::RESOURCES_UNSUBSCRIBE => watched().is_some_and(|it| self.unwatch(&it.uri)),
-            _ => false,
+        if name != method::LOGGING_SET_LEVEL {
+            return false;
         }
+        let level = decode_params::<SetLevelParams>(params).map(|it| it.level);
+        let level = level.ok().filter(|level| LogLevel::ALL.contains(level));
+        let changed = level.is_some() && level != self.log_level;
+        self.log_level = level.or(self.log_level.take());
+        changed
     }
 
-    fn watch(&mut self, uri: Box<str>) -> bool {
-        let size = uri.len() + PER_WATCHED;
-        let new = self.bytes + size <= MOST_WATCHED && self.watched.insert(uri);
-        self.bytes += if new { size } else { 0 };
-        new
-    }
-
-    fn unwatch(&mut self, uri: &str) -> bool {
-        let known = self.watched.remove(uri);
-        self.bytes -= if known { uri.len() + PER_WATCHED } else { 0 };
-        known
+    /// How many bytes it keeps.
+    pub(super) fn bytes(&self) -> usize {
+        self.opening.as_ref().map_or(0, Bytes::len)
     }
 
     /// Messages that make the same session, in their order. Their ids are none
     /// that the client uses.
-    fn messages(&self) -> Vec<String> {
+    fn messages(&self, watched: &[Box<str>]) -> Vec<String> {
         let opening = self.opening.iter();
         let opening = opening.map(|opening| String::from_utf8_lossy(opening).into_owned());
         let initialized = json!({"jsonrpc": "2.0", "method": method::INITIALIZED});
@@ -119,7 +111,7 @@ impl MadeOf {
             let params = json!({"level": level.as_str()});
             (method::LOGGING_SET_LEVEL, params)
         });
-        let watched = self.watched.iter().map(|uri| {
+        let watched = watched.iter().map(|uri| {
             let params = json!({"uri": uri});
             (method::RESOURCES_SUBSCRIBE, params)
         });
@@ -131,20 +123,19 @@ impl MadeOf {
         opening.chain(initialized).chain(asked).collect()
     }
 
-    fn store(&self, principal: Option<&str>) -> StoredSession {
-        StoredSession {
-            principal: principal.map(ToOwned::to_owned),
-            messages: self.messages(),
-        }
-    }
-}
-
-impl MadeOf {
     /// Whether it is time to note this.
     fn is_due(&self, life: &Life) -> bool {
-        let changed = self.changes > self.noted_changes;
+        let changed = self.changes > self.noted.changes;
         let half = life.idle(self.initialized) / 2;
-        changed || self.noted.is_none_or(|at| at.elapsed() > half)
+        changed || self.noted.at.is_none_or(|at| at.elapsed() > half)
+    }
+
+    /// Whether it is time to note what is watched, which changed so often so
+    /// far. Where much is watched, it is not written anew for each change.
+    fn is_watching_due(&self, watch_count: u64) -> bool {
+        let unnoted = watch_count - self.noted.watch_count;
+        let few = self.noted.watched <= FEW_WATCHED;
+        unnoted > 0 && (few || unnoted * NOTED_SHARE >= self.noted.watched)
     }
 }
 
@@ -152,21 +143,48 @@ impl Session {
     /// Notes elsewhere what was posted, if it changes what the session is made
     /// of, and now and then that the session is used.
     pub(super) async fn note(&self, store: &dyn SessionStore, body: &Bytes, life: &Life) {
-        let due = {
+        {
             let mut made_of = lock(&self.made_of);
             made_of.changes += u64::from(made_of.take_in(body));
-            made_of.is_due(life)
+        }
+        let is_due = || lock(&self.made_of).is_due(life);
+        self.put_if(is_due, store, life).await;
+    }
+
+    /// Notes elsewhere what is watched, if that changed: now, or soon where much
+    /// is.
+    pub(super) async fn note_watched(self: &Arc<Self>, store: &Arc<dyn SessionStore>, life: &Life) {
+        let is_due = || {
+            let watch_count = self.shared().watch_count();
+            lock(&self.made_of).is_watching_due(watch_count)
         };
-        if !due {
+        self.put_if(is_due, &**store, life).await;
+        self.note_watched_later(life);
+    }
+
+    /// Has it noted soon what is watched, if that changed.
+    pub(super) fn note_watched_later(self: &Arc<Self>, life: &Life) {
+        let Some(store) = life.store.clone() else {
             return;
+        };
+        let watch_count = self.shared().watch_count();
+        {
+            let mut made_of = lock(&self.made_of);
+            if made_of.noted.watch_count == watch_count || made_of.is_scheduled {
+                return;
+            }
+            made_of.is_scheduled = true;
         }
-        // One after the other: what is older must not come last.
-        let noting = self.noting.lock().await;
-        // Whoever was first may have noted this, too.
-        let due = lock(&self.made_of).is_due(life);
-        if due {
-            self.put(store, life, &noting).await;
-        }
+        let (session, life) = (Arc::clone(self), life.clone());
+        tokio::spawn(async move {
+            tokio::time::sleep(NOTED_WITHIN).await;
+            lock(&session.made_of).is_scheduled = false;
+            let is_due = || {
+                let watch_count = session.shared().watch_count();
+                lock(&session.made_of).noted.watch_count < watch_count
+            };
+            session.put_if(is_due, &*store, &life).await;
+        });
     }
 
     /// Forgets elsewhere what was noted, and notes nothing more: the client
@@ -178,33 +196,62 @@ impl Session {
         answer_of(store.remove(&self.id)).await;
     }
 
-    /// Notes elsewhere that the session is used.
-    pub(super) async fn note_use(&self, store: &dyn SessionStore, life: &Life) {
-        let noting = self.noting.lock().await;
-        self.put(store, life, &noting).await;
+    /// The same, for a session that gave way here; if another node has noted it
+    /// since, it may be alive there.
+    pub(super) async fn forget_unless_moved(&self, store: &dyn SessionStore, node: &str) {
+        let mut ended = self.noting.lock().await;
+        *ended = true;
+        let stored = answer_of(store.get(&self.id)).await.flatten();
+        if stored.is_some_and(|stored| stored.node == node) {
+            answer_of(store.remove(&self.id)).await;
+        }
     }
 
-    async fn put(&self, store: &dyn SessionStore, life: &Life, ended: &MutexGuard<'_, bool>) {
-        if **ended {
+    /// Notes elsewhere that the session is used.
+    pub(super) async fn note_use(&self, store: &dyn SessionStore, life: &Life) {
+        self.put_if(|| true, store, life).await;
+    }
+
+    async fn put_if(&self, is_due: impl Fn() -> bool, store: &dyn SessionStore, life: &Life) {
+        if !is_due() {
             return;
         }
-        let (stored, changes, idle) = {
+        // One after the other: what is older must not come last.
+        let ended = self.noting.lock().await;
+        // Whoever was first may have noted this, too.
+        if *ended || !is_due() {
+            return;
+        }
+        // One that is over here watches nothing; what is noted is still true.
+        let Some((watched, watch_count)) = self.shared().watched() else {
+            return;
+        };
+        let (stored, noted, idle) = {
             let made_of = lock(&self.made_of);
-            let stored = made_of.store(self.principal.as_deref());
-            (stored, made_of.changes, life.idle(made_of.initialized))
+            let stored = StoredSession {
+                principal: self.principal.as_deref().map(ToOwned::to_owned),
+                messages: made_of.messages(&watched),
+                node: life.node.as_ref().to_owned(),
+            };
+            let noted = Noted {
+                at: None,
+                changes: made_of.changes,
+                watch_count,
+                watched: watched.len() as u64,
+            };
+            (stored, noted, life.idle(made_of.initialized))
         };
         // Not all use is noted at once. A session that could not be noted is
         // known here all the same.
         answer_of(store.put(&self.id, stored, idle * 2)).await;
         // After that: a client that left meanwhile leaves it to the next one.
-        let mut made_of = lock(&self.made_of);
-        made_of.noted_changes = changes;
-        made_of.noted = Some(Instant::now());
+        let at = Some(Instant::now());
+        lock(&self.made_of).noted = Noted { at, ..noted };
     }
 
-    /// Says again what made a session, to one that is new. Says whether that
-    /// opened it.
-    pub(super) async fn remake(&self, stored: StoredSession) -> bool {
+    /// Says again what made a session, to one that is new, on behalf of a caller
+    /// who may do this. Says whether that opened it.
+    pub(super) async fn remake(&self, stored: StoredSession, granted: &Granted) -> bool {
         for (number, message) in stored.messages.into_iter().enumerate() {
             let message = Bytes::from(message);
             lock(&self.made_of).take_in(&message);
@@ -214,7 +261,7 @@ impl Session {
             };
             // The answers were given when it was said first. They are waited
             // for: more may be asked here than a client may ask at once.
-            let mut posted = self.post(message, None, said, Granted::default());
+            let mut posted = self.post(message, None, said, granted.clone());
             while let Some(posted) = &mut posted {
                 if posted.reader.messages.recv().await.is_none() {
                     break;

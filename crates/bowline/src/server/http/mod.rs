@@ -12,7 +12,8 @@
 //!   a client has yet to hear.
 //! - `exchange` serves the older ones: with `sessions`, each a `session`, whose
 //!   `streams` send what belongs to which request and whose `recorder` keeps it
-//!   for those who come back. `made_of` and `notes` keep it in a `store`.
+//!   for those who come back. `made_of` and `notes` keep it in a `store`, from
+//!   where others have it by `taking_up`.
 //! - `protected` asks for tokens first, where the options say so.
 //! - `answer`, `body` and `events` are what goes out, through a `pipe`; `cors`
 //!   is for browsers.
@@ -51,6 +52,7 @@ mod socket;
 mod stateless;
 mod store;
 mod streams;
+mod taking_up;
 #[cfg(not(feature = "auth"))]
 mod unprotected;
 mod write_limit;
@@ -67,13 +69,16 @@ pub use peer::{PeerAddr, PeerSource};
 pub use store::{EventStore, SessionStore, StoredEvent, StoredSession};
 
 use super::{
+    replay::journal::hex,
     request::Handle,
+    seal::random_bytes,
     serve::{Connections, Stopping},
 };
 use crate::proto::{revision::Era, server::stateless::LastClient};
 use accounts::Accounts;
 use sessions::{Life, Sessions};
 pub(crate) use stateless::StreamVoice;
+use taking_up::TakingUp;
 #[cfg(not(feature = "auth"))]
 use unprotected as protected;
 
@@ -100,6 +105,8 @@ struct Inner {
     sessions: Sessions,
     /// What clients have in use.
     accounts: Accounts,
+    /// Sessions that are about to be taken up.
+    taking_up: TakingUp,
     /// The client that spoke for itself last.
     last_client: Mutex<LastClient>,
 }
@@ -111,12 +118,14 @@ impl HttpService {
             idle: options.idle,
             uninitialized: options.idle.min(options.initialized_timeout),
             store: options.session_store.clone(),
+            node: hex(&random_bytes::<16>()).into(),
         };
         Self {
             inner: Arc::new(Inner {
                 connections: handle.connections().part(),
                 sessions: Sessions::new(&options, life),
                 accounts: Accounts::new(&options),
+                taking_up: TakingUp::default(),
                 last_client: Mutex::default(),
                 handle,
                 options,

@@ -53,12 +53,15 @@ pub struct HttpOptions {
     /// slower than that for some time. None at all if zero.
     pub min_rate: usize,
     /// How many requests are read, or worked on without a session, at once:
-    /// 4,096. Others are refused; the last eighth of the places is for requests
-    /// of sessions that are open. Calls within a session are limited by
-    /// [`Server::at_once`](crate::server::Server::at_once).
+    /// 4,096, whatever their method. Others are refused; the last eighth of the
+    /// places is for requests of sessions that are open. Calls within a session
+    /// are limited by [`Server::at_once`](crate::server::Server::at_once). Work
+    /// that goes on when its client has left has its place still.
     pub requests: usize,
-    /// How many bytes all requests may have together that are read or worked
-    /// on, in sessions or not: 256 MiB. Others are refused.
+    /// About how many bytes all requests may have together that are read or
+    /// worked on, in sessions or not: 256 MiB. Others are refused. A request has
+    /// those of its head and of its body, and for each value in the body as many
+    /// as that takes when it is read, which is more than small ones have there.
     pub max_request_bytes: usize,
     /// How much one client may have of all this.
     pub per_client: ClientLimits,
@@ -71,8 +74,8 @@ pub struct HttpOptions {
     /// have 64 KiB.
     pub sessions: usize,
     /// About how many bytes sessions may keep together, of what their clients
-    /// said of themselves and of what they watch: 256 MiB. Beyond that, too,
-    /// sessions are closed.
+    /// said of themselves, of what they watch, and of notices that nobody
+    /// listens to yet: 256 MiB. Beyond that, too, sessions are closed.
     pub max_session_bytes: usize,
     /// After how long without a request or an open connection a session is
     /// closed whose client did not say that it is initialised: one minute.
@@ -80,7 +83,8 @@ pub struct HttpOptions {
     /// After how long without a request or an open connection a session is
     /// closed, whatever it still works on: half an hour.
     pub idle: Duration,
-    /// How many streams of changes may be open: 10,000.
+    /// How many streams of changes may be open: 10,000. Those that are opened
+    /// with a GET, in sessions of the older revisions, are among them.
     pub listens: usize,
     /// How long an answer may take before a stream is opened for it, so that
     /// nobody on the way loses patience: ten seconds.

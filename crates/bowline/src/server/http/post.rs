@@ -24,7 +24,7 @@ use crate::{
             stateless::{LastClient, Rejection, admit_http_again, speaks_for_itself},
         },
     },
-    server::request::Heard,
+    server::request::{Heard, SentBy},
 };
 
 /// A request of the stateless era.
@@ -165,6 +165,7 @@ fn notification<'a>(
             method: name.to_owned().into(),
             params,
             principal: principal(parts),
+            _sender: SentBy::default(),
         })
     });
     match heard.flatten() {

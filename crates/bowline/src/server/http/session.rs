@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use bytes::Bytes;
-use tokio::time::Instant;
+use tokio::{sync::Notify, time::Instant};
 
 use super::{
     Inner,
@@ -26,7 +26,7 @@ use crate::{
     },
     server::{
         auth::grant::Granted,
-        request::Handle,
+        request::{Handle, SentBy},
         seal::random_bytes,
         serve::{Outlet, Shared},
     },
@@ -48,11 +48,8 @@ pub(super) struct Session {
     used: Mutex<Instant>,
     /// How many bytes it kept when that was looked at last.
     held_bytes: AtomicUsize,
-    /// Whether all that it is made of is kept a second time, to be noted.
-    noted: bool,
-    /// Held by who says what it may do, until the machine has read the message
-    /// that this is about. Not while anybody works on it.
-    posting: Mutex<()>,
+    /// Told when it keeps more, or less, without having been asked anything.
+    pub(super) weighs_otherwise: Arc<Notify>,
 }
 
 /// What a session takes besides what its client said.
@@ -73,23 +70,31 @@ pub(super) struct Posted {
 }
 
 /// Where the machine's frames go.
-struct SessionOutlet(Arc<Mutex<Streams>>);
+struct SessionOutlet {
+    streams: Arc<Mutex<Streams>>,
+    weighs_otherwise: Arc<Notify>,
+}
 
 impl Outlet for SessionOutlet {
     fn send(&mut self, about: Option<Incoming>, answer: bool, frame: Bytes) {
-        lock(&self.0).send(about, answer, frame);
+        let mut streams = lock(&self.streams);
+        let before = streams.held_bytes();
+        streams.send(about, answer, frame);
+        if streams.held_bytes() != before {
+            self.weighs_otherwise.notify_one();
+        }
     }
 
     fn is_behind(&self, request: Incoming) -> bool {
-        lock(&self.0).is_behind(request)
+        lock(&self.streams).is_behind(request)
     }
 
     fn called_off(&mut self, request: Incoming) {
-        lock(&self.0).called_off(request);
+        lock(&self.streams).called_off(request);
     }
 
     fn pause(&mut self, request: Incoming) -> bool {
-        lock(&self.0).pause(request)
+        lock(&self.streams).pause(request)
     }
 }
 
@@ -119,7 +124,11 @@ impl Session {
         let notes = store.map(|store| Notes::new(Arc::clone(store), id.clone(), options.idle));
         let recorder = Recorder::new(incarnation, options.replay, Arc::clone(&account), notes);
         let streams = Arc::new(Mutex::new(Streams::new(recorder)));
-        let outlet = Box::new(SessionOutlet(Arc::clone(&streams)));
+        let weighs_otherwise = Arc::new(Notify::new());
+        let outlet = Box::new(SessionOutlet {
+            streams: Arc::clone(&streams),
+            weighs_otherwise: Arc::clone(&weighs_otherwise),
+        });
         let serving = handle.serving().clone();
         let shared = Shared::with_outlet(machine, outlet, serving, principal.clone());
         inner.connections.register(&shared);
@@ -134,8 +143,7 @@ impl Session {
             streams,
             used: Mutex::new(Instant::now()),
             held_bytes: AtomicUsize::new(0),
-            noted: options.session_store.is_some(),
-            posting: Mutex::default(),
+            weighs_otherwise,
         })
     }
 
@@ -152,12 +160,18 @@ impl Session {
         }
     }
 
-    /// About how many bytes it keeps as long as it is open.
+    /// About how many bytes it keeps as long as it is open: of what its client
+    /// said, also as it is noted elsewhere, and of what nobody listens to yet.
     pub(super) fn held_bytes(&self) -> usize {
+        let bytes = self.kept();
+        self.held_bytes.store(bytes, Ordering::Relaxed);
+        bytes
+    }
+
+    fn kept(&self) -> usize {
         let said = self.shared.look(Connection::held_bytes);
-        self.held_bytes.store(said, Ordering::Relaxed);
-        let said = if self.noted { 2 * said } else { said };
-        BYTES + said
+        let noted = lock(&self.made_of).bytes();
+        BYTES + said + noted + self.streams().held_bytes()
     }
 
     pub(super) fn shared(&self) -> &Arc<Shared> {
@@ -190,8 +204,7 @@ impl Session {
 
     /// Whether it keeps more, or less, than when that was looked at last.
     pub(super) fn has_changed(&self) -> bool {
-        let said = self.shared.look(Connection::held_bytes);
-        said != self.held_bytes.load(Ordering::Relaxed)
+        self.kept() != self.held_bytes.load(Ordering::Relaxed)
     }
 
     pub(super) fn revision(&self) -> Option<Revision> {
@@ -206,7 +219,7 @@ impl Session {
     }
 
     /// Takes in what was posted; nothing, if the session is over. Its bytes are
-    /// charged until all of it is answered.
+    /// charged until nobody works on any of it.
     pub(super) fn post(
         &self,
         body: Bytes,
@@ -214,11 +227,15 @@ impl Session {
         said: Said,
         granted: Granted,
     ) -> Option<Posted> {
-        let posting = lock(&self.posting);
-        self.shared.grant(granted);
+        let charge = charge.map(|charge| Arc::new(charge) as _);
+        let sender = SentBy {
+            caller: (&self.account.holder).into(),
+            charge,
+        };
         let mut asked = false;
         let reader = self.shared.take_in(
             &self.handle,
+            (granted, sender),
             |machine, now| {
                 let reader = machine.receiving().then(|| self.streams().take_in());
                 machine.handle(now, Input::Frame(body));
@@ -226,8 +243,7 @@ impl Session {
             },
             |requests| {
                 asked = !requests.is_empty();
-                self.streams().taken_in(requests, charge);
-                drop(posting);
+                self.streams().taken_in(requests);
             },
         );
         self.give_up_if_over();

@@ -28,6 +28,8 @@ pub(super) struct Life {
     /// The same, for one whose client never said that it is initialised.
     pub(super) uninitialized: Duration,
     pub(super) store: Option<Arc<dyn SessionStore>>,
+    /// The name of this node there.
+    pub(super) node: Arc<str>,
 }
 
 type Table = Mutex<Seats<Arc<Session>>>;
@@ -74,7 +76,7 @@ impl Sessions {
         let added = table.add(id, holder, Arc::clone(&session), bytes);
         drop(table);
         match added {
-            Ok(gone) => give_up(gone, self.life.store.as_ref()),
+            Ok(gone) => give_up(gone, &self.life),
             Err(Full) => {
                 session.close();
                 return Err(Full);
@@ -105,13 +107,14 @@ impl Drop for Sessions {
     }
 }
 
-/// Closes those that had to give way. They are not to be taken up elsewhere
-/// either: whoever opens many would fill the store.
-fn give_up(sessions: Vec<Arc<Session>>, store: Option<&Arc<dyn SessionStore>>) {
+/// Closes those that had to give way. Those that no other node has are not to
+/// be taken up elsewhere either: whoever opens many would fill the store.
+fn give_up(sessions: Vec<Arc<Session>>, life: &Life) {
     for session in sessions {
         session.close();
-        if let Some(store) = store.cloned() {
-            tokio::spawn(async move { session.forget(&*store).await });
+        if let Some(store) = life.store.clone() {
+            let node = Arc::clone(&life.node);
+            tokio::spawn(async move { session.forget_unless_moved(&*store, &node).await });
         }
     }
 }
@@ -119,7 +122,7 @@ fn give_up(sessions: Vec<Arc<Session>>, store: Option<&Arc<dyn SessionStore>>) {
 fn reweigh(table: &Table, session: &Session, life: &Life) {
     let bytes = session.held_bytes();
     let gone = lock(table).reweigh(&session.id, bytes);
-    give_up(gone, life.store.as_ref());
+    give_up(gone, life);
 }
 
 impl Life {
@@ -164,6 +167,12 @@ async fn watch(table: Weak<Table>, session: Arc<Session>, life: Life) {
                     break;
                 }
                 session.attend();
+                if let Some(table) = table.upgrade() {
+                    reweigh(&table, &session, &life);
+                }
+                session.note_watched_later(&life);
+            }
+            () = session.weighs_otherwise.notified() => {
                 if let Some(table) = table.upgrade() {
                     reweigh(&table, &session, &life);
                 }

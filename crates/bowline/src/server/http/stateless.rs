@@ -38,7 +38,7 @@ use crate::{
     },
     server::{
         auth::grant::Granted,
-        request::{Handled, Request, panicked},
+        request::{Handled, Request, SentBy, panicked},
         talk::voice::Voice,
     },
     transport::BoxFuture,
@@ -63,13 +63,15 @@ pub(super) fn discover(
 /// Dropping the answer, or the stream, calls the request off.
 pub(super) fn serve<'a>(
     inner: &'a Arc<Inner>,
-    modern: Modern<'_>,
+    mut modern: Modern<'_>,
     context: RequestContext,
     place: Place,
 ) -> Answer<'a> {
     if let Err(rejection) = check_params(inner, &modern) {
         return answer::rejection(Some(&modern.id), &rejection).into();
     }
+    // Somebody may work on it when the client has left.
+    let place = Arc::new(place);
     let mut told = None;
     let mut voice = |request: &Request| {
         let (teller, receiver) = pipe();
@@ -81,15 +83,7 @@ pub(super) fn serve<'a>(
             teller,
         }))
     };
-    let request = Request {
-        id: modern.id.clone(),
-        method: modern.method.to_owned().into(),
-        params: modern.params,
-        context: Box::new(context),
-        principal: principal(modern.parts),
-        granted: Granted::over_http(&modern.parts.extensions),
-        allowance: None,
-    };
+    let request = request(&mut modern, context, &place);
     let limit = inner.handle.config().max_frame;
     let handle = Arc::clone(&inner.handle);
     let work = match handle.handle(request, &mut voice) {
@@ -118,6 +112,23 @@ pub(super) fn serve<'a>(
         let begun = timeout(inner.options.patience, begun).await;
         answering.go_on(begun.ok().flatten())
     })
+}
+
+/// What the server is asked, in a place that counts until the work has ended.
+fn request(modern: &mut Modern<'_>, context: RequestContext, place: &Arc<Place>) -> Request {
+    Request {
+        id: modern.id.clone(),
+        method: modern.method.to_owned().into(),
+        params: modern.params.take(),
+        context: Box::new(context),
+        principal: principal(modern.parts),
+        granted: Granted::over_http(&modern.parts.extensions),
+        sender: SentBy {
+            caller: (&place.account().holder).into(),
+            charge: Some(Arc::clone(place) as _),
+        },
+        allowance: None,
+    }
 }
 
 /// Arguments that the tool wants mirrored must be, and must agree.
@@ -171,7 +182,7 @@ struct Answering {
     inner: Arc<Inner>,
     id: RequestId,
     limit: usize,
-    _place: Place,
+    _place: Arc<Place>,
 }
 
 /// Something for the client.

@@ -34,6 +34,15 @@ pub(super) async fn answer_of<T>(asked: BoxFuture<'_, Result<T, StoreError>>) ->
 /// A store that fails costs no request: the session is then known to its own
 /// node only. One that does not answer within ten seconds has failed.
 ///
+/// What takes scopes to watch is watched on where the token allows it that the
+/// client comes to the other node with.
+///
+/// # How often it is put
+///
+/// What changes a session is put before the client has its answer. A session
+/// that watches more than 64 resources is not put for each of them: one that is
+/// new is put within a second, or together with others.
+///
 /// # Expiry
 ///
 /// What was put is kept for its `ttl`, and put again while the session is used.
@@ -77,6 +86,10 @@ pub struct StoredSession {
     /// What the client said that made the session what it is: JSON-RPC
     /// messages, the opening first.
     pub messages: Vec<String>,
+    /// The node that noted it last. One that has no room for a session any
+    /// more forgets it here only if no other node has noted it since.
+    #[serde(default)]
+    pub node: String,
 }
 
 /// Keeps what was sent on the streams of sessions, so that a client can come

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, VecDeque};
 use bytes::Bytes;
 
 use super::{
-    accounts::Charge,
     pipe::{Receiver, Sender, Weigh, pipe},
     recorder::Recorder,
 };
@@ -34,6 +33,7 @@ pub(super) struct Streams {
     own: Option<Key>,
     /// What waits for it.
     held: VecDeque<Bytes>,
+    held_bytes: usize,
     /// The stream of the POST that is taken in at this moment.
     taking_in: Option<Key>,
     /// Whether the client comes back to streams that are closed early.
@@ -50,8 +50,6 @@ struct Stream {
     listener: Option<Sender<Message>>,
     /// How many answers are still to come; none end the server's own stream.
     answers: usize,
-    /// What the requests that are to be answered hold.
-    charge: Option<Charge>,
     shown: Option<Recording>,
 }
 
@@ -73,6 +71,13 @@ pub(super) enum Message {
     Noted { id: String, frame: Bytes },
     /// The connection is to be closed; the client comes back for the rest.
     Pause,
+}
+
+impl Shown {
+    /// How many bytes it begins with.
+    pub(super) fn bytes(&self) -> usize {
+        self.messages.iter().map(Weigh::weight).sum()
+    }
 }
 
 impl Weigh for Message {
@@ -106,6 +111,7 @@ impl Streams {
             routes: BTreeMap::new(),
             own: None,
             held: VecDeque::new(),
+            held_bytes: 0,
             taking_in: None,
             polling: false,
             next: 0,
@@ -121,7 +127,7 @@ impl Streams {
     }
 
     /// The POST was taken in: these requests are to be answered in its stream.
-    pub(super) fn taken_in(&mut self, requests: Vec<Incoming>, charge: Option<Charge>) {
+    pub(super) fn taken_in(&mut self, requests: Vec<Incoming>) {
         let Some(stream) = self.taking_in.take() else {
             return;
         };
@@ -129,7 +135,6 @@ impl Streams {
             self.end(stream);
         } else if let Some(open) = self.open.get_mut(&stream) {
             open.answers = requests.len();
-            open.charge = charge;
         }
         let routes = requests.into_iter().map(|request| (request, stream));
         self.routes.extend(routes);
@@ -216,11 +221,22 @@ impl Streams {
         if self.held.contains(&frame) || frame.len() > MOST_HELD_BYTES / 4 {
             return;
         }
+        self.held_bytes += frame.len();
         self.held.push_back(frame);
-        let bytes = |held: &VecDeque<Bytes>| held.iter().map(Bytes::len).sum::<usize>();
-        while self.held.len() > MOST_HELD || bytes(&self.held) > MOST_HELD_BYTES {
-            self.held.pop_front();
+        while self.held.len() > MOST_HELD || self.held_bytes > MOST_HELD_BYTES {
+            let dropped = self.held.pop_front();
+            self.held_bytes -= dropped.map_or(0, |it| it.len());
         }
+    }
+
+    /// How many bytes wait for a stream of the server's own.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.held_bytes
+    }
+
+    fn take_held(&mut self) -> VecDeque<Bytes> {
+        self.held_bytes = 0;
+        std::mem::take(&mut self.held)
     }
 
     /// Nothing more is said about a request.
@@ -285,7 +301,7 @@ impl Streams {
         let prime = recorded.and_then(|stream| self.recorder.prime(stream));
         let reader = self.add(usize::MAX, Some(Recording(recorded)));
         self.own = Some(reader.key);
-        for frame in std::mem::take(&mut self.held) {
+        for frame in self.take_held() {
             self.say(reader.key, false, false, frame);
         }
         let messages = VecDeque::new();
@@ -309,7 +325,7 @@ impl Streams {
             reader.key = *key;
             stream.listener = Some(listener);
             if self.own == Some(reader.key) {
-                self.held.clear();
+                self.take_held();
             }
         }
         let prime = None;
@@ -327,7 +343,7 @@ impl Streams {
         self.over = true;
         self.open.clear();
         self.routes.clear();
-        self.held.clear();
+        self.take_held();
         self.own = None;
     }
 
@@ -348,7 +364,6 @@ impl Streams {
         let stream = Stream {
             listener: Some(listener),
             answers,
-            charge: None,
             shown,
         };
         if !self.over {
@@ -361,7 +376,6 @@ impl Streams {
     fn end(&mut self, key: Key) -> Option<StreamId> {
         let ended = self.open.remove(&key)?;
         give_back(&mut self.open);
-        drop(ended.charge);
         let recorded = ended.shown?.0?;
         self.recorder.end(recorded);
         Some(recorded)

@@ -5,6 +5,7 @@
 //! a wait nor while an author's code runs.
 
 use std::{
+    any::Any,
     collections::{BTreeMap, HashMap, VecDeque},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
@@ -38,7 +39,7 @@ use crate::{
     },
     server::{
         auth::grant::Granted,
-        request::{Handle, Heard, Request, WatchChange},
+        request::{Handle, Heard, Request, SentBy, WatchChange},
         service::Serving,
     },
     transport::{BoxFuture, Link, Outgoing, Refusal},
@@ -78,7 +79,9 @@ pub(super) struct Inner {
     /// Changes that the client is told of once it reads again.
     owed: Owed,
     /// What the sender of frames may do.
-    granted: Granted,
+    pub(super) granted: Granted,
+    /// Whom the work on them counts for.
+    pub(super) sender: SentBy,
     /// Requests that nobody works on yet.
     pub(super) arrivals: Arrivals,
     /// Notifications that nobody has looked at yet.
@@ -89,6 +92,8 @@ pub(super) struct Inner {
     pub(super) noticing: Option<AbortHandle>,
     /// What is watched that was not, or no longer, and nobody was told yet.
     pub(super) watch_changes: Vec<WatchChange>,
+    /// How often that changed so far.
+    pub(super) watch_count: u64,
     /// Work that waits for its turn.
     queued: VecDeque<Job>,
     pub(super) running: BTreeMap<Incoming, AbortHandle>,
@@ -118,6 +123,8 @@ pub(super) struct Job {
     pub(super) work: Contained<Reply>,
     /// How long it holds its thread, where that is watched.
     pub(super) paced: Option<Paced>,
+    /// What counts for its sender until the work is dropped.
+    pub(super) charge: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// A question that was asked. Dropping it gives it up.
@@ -145,7 +152,7 @@ impl Shared {
         principal: Option<Arc<str>>,
     ) -> Arc<Self> {
         let shared = Self::over(Some(link), None, machine, serving, principal);
-        shared.grant(Granted::Everything);
+        shared.lock().granted = Granted::Everything;
         shared
     }
 
@@ -176,11 +183,13 @@ impl Shared {
                 backlog_bytes: 0,
                 owed: Owed::default(),
                 granted: Granted::default(),
+                sender: SentBy::named(principal.as_ref()),
                 arrivals: Arrivals::default(),
                 heard: Vec::new(),
                 notices: VecDeque::new(),
                 noticing: None,
                 watch_changes: Vec::new(),
+                watch_count: 0,
                 queued: VecDeque::new(),
                 running: BTreeMap::new(),
                 observations: Observations::default(),
@@ -227,11 +236,6 @@ impl Shared {
         self.settle(&mut inner, now);
         inner.wake_driver();
         result
-    }
-
-    /// Says what the sender of the next frames may do: nothing, until then.
-    pub(crate) fn grant(&self, granted: Granted) {
-        self.lock().granted = granted;
     }
 
     /// Tells the client something about its request that it can do without.
@@ -411,6 +415,7 @@ impl Shared {
                     context,
                     principal: self.principal.clone(),
                     granted: inner.granted.clone(),
+                    sender: inner.sender.clone(),
                     allowance: None,
                 };
                 inner.arrivals.push(request, arrived);
@@ -426,8 +431,10 @@ impl Shared {
                 method,
                 params,
                 principal: self.principal.clone(),
+                _sender: inner.sender.clone(),
             }),
             Event::WatchChanged { uri, is_watched } => {
+                inner.watch_count += 1;
                 inner.watch_changes.push(WatchChange { uri, is_watched });
             }
             Event::Opened { .. } | Event::Initialized => {}

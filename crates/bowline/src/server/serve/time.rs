@@ -19,15 +19,20 @@ use crate::{
         Instant,
         server::{Connection, Incoming, Input},
     },
-    server::request::Handle,
+    server::{
+        auth::grant::Granted,
+        request::{Handle, SentBy},
+    },
 };
 
 impl Shared {
     /// Takes something in: does it to the machine, says which requests came of
-    /// it, and has them worked on.
+    /// it, and has them worked on. They may do what is granted, and count for
+    /// their sender until nobody works on them any more.
     pub(crate) fn take_in<T>(
         self: &Arc<Self>,
         handle: &Arc<dyn Handle>,
+        (granted, sender): (Granted, SentBy),
         act: impl FnOnce(&mut Connection, Instant) -> T,
         arrived: impl FnOnce(Vec<Incoming>),
     ) -> T {
@@ -36,8 +41,12 @@ impl Shared {
             let mut inner = self.lock();
             // Somebody else may be about to have theirs worked on.
             let earlier: Vec<_> = inner.arrivals.new_ones().collect();
+            inner.granted = granted;
+            inner.sender = sender;
             let taken = act(&mut inner.machine, now);
             self.settle(&mut inner, now);
+            inner.granted = Granted::default();
+            inner.sender = SentBy::default();
             let new = inner.arrivals.new_ones();
             arrived(new.filter(|it| !earlier.contains(it)).collect());
             inner.wake_driver();
@@ -81,6 +90,19 @@ impl Shared {
             Poll::Pending
         })
         .await
+    }
+
+    /// What is watched, and how often that changed so far; nothing where the
+    /// connection is over.
+    pub(crate) fn watched(&self) -> Option<(Vec<Box<str>>, u64)> {
+        let inner = self.lock_quietly();
+        let uris = || inner.machine.watched().into_iter().map(Box::from).collect();
+        (!inner.machine.has_ended()).then(|| (uris(), inner.watch_count))
+    }
+
+    /// How often it changed so far what is watched.
+    pub(crate) fn watch_count(&self) -> u64 {
+        self.lock_quietly().watch_count
     }
 
     /// Does what came of something that happened by itself, and a part of what

@@ -141,6 +141,7 @@ impl Turn {
             })
         };
         let start = self.now;
+        let charge = request.sender.charge.clone();
         let Taken { handled, pace } = Arc::clone(handle).take(request, &mut voice);
         self.now = shared.now();
         let look = self.now - start;
@@ -150,6 +151,7 @@ impl Turn {
                 incoming,
                 work: Contained(work),
                 paced: pace.map(|pace| Paced { pace, look }),
+                charge,
             },
         };
         let here = |paced: &mut Paced| paced.is_quick() && self.has_room;
@@ -203,6 +205,7 @@ fn start_jobs(shared: &Arc<Shared>, inner: &mut Inner) {
             incoming,
             work,
             paced,
+            charge,
         } = job;
         let shared_then = Arc::clone(shared);
         // The table is locked while the task is started, so that it cannot be
@@ -210,6 +213,7 @@ fn start_jobs(shared: &Arc<Shared>, inner: &mut Inner) {
         let task = tokio::spawn(async move {
             let reply = complete(&shared_then, work, paced).await;
             finish(&shared_then, incoming, reply);
+            drop(charge);
         });
         inner.running.insert(incoming, task.abort_handle());
     }

@@ -11,7 +11,11 @@ use std::{
 
 use tokio::sync::Notify;
 
-use crate::{proto::server::Reply, server::background::Background, transport::BoxFuture};
+use crate::{
+    proto::server::Reply,
+    server::{background::Background, request::SentBy},
+    transport::BoxFuture,
+};
 
 /// What is known of the caller of one call.
 #[derive(Debug, Default)]
@@ -24,8 +28,8 @@ pub(crate) struct Presence {
     over: AtomicBool,
     ended: Notify,
     background: Option<Arc<Background>>,
-    /// Who it is, if that is known.
-    caller: Option<Arc<str>>,
+    /// Whom it counts for, as long as anything of the call is there.
+    sender: SentBy,
 }
 
 impl Presence {
@@ -43,7 +47,7 @@ impl Presence {
     /// Does something without the caller.
     pub(crate) fn go_on_with(&self, work: impl Future<Output = ()> + Send + 'static) {
         if let Some(background) = &self.background {
-            background.spawn(self.caller.clone(), work);
+            background.spawn(self.sender.caller.clone(), work);
         }
     }
 
@@ -88,12 +92,12 @@ pub(crate) struct Staying {
 impl Staying {
     pub(crate) fn new(
         background: &Arc<Background>,
-        caller: Option<Arc<str>>,
+        sender: SentBy,
         work: impl FnOnce(Arc<Presence>) -> BoxFuture<'static, Reply>,
     ) -> Self {
         let presence = Arc::new(Presence {
             background: Some(Arc::clone(background)),
-            caller,
+            sender,
             ..Presence::default()
         });
         Self {

@@ -1,12 +1,14 @@
 //! In the router of a framework, behind a layer that knows who asks.
 
+use std::net::SocketAddr;
+
 use axum::{
     Router,
-    extract::Request,
+    extract::{ConnectInfo, Request},
     middleware::{Next, from_fn},
     response::Response,
 };
-use bowline::server::http::{HttpOptions, Principal};
+use bowline::server::http::{ClientLimits, HttpOptions, PeerSource, Principal};
 use http::StatusCode;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -69,6 +71,36 @@ async fn a_router_serves_it_beside_other_things() {
     assert_eq!(refused["error"]["code"], -32602);
     let asked: Value = connection.ask(&[ada], "tools/call", &params).await.json();
     assert_eq!(asked["result"]["resultType"], "input_required");
+    serving.abort();
+}
+
+#[tokio::test]
+async fn a_router_that_knows_addresses_has_limits_for_each() {
+    let it = workshop();
+    let http = it.service.http(HttpOptions {
+        peer: PeerSource::from_request(|parts| {
+            let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>()?;
+            Some(peer.0.ip())
+        }),
+        per_client: ClientLimits {
+            max_sessions: 1,
+            ..ClientLimits::default()
+        },
+        ..HttpOptions::default()
+    });
+    let app = Router::new().route_service("/mcp", http.clone());
+    let app = app.into_make_service_with_connect_info::<SocketAddr>();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(async move { axum::serve(listener, app).await });
+    for _ in 0..3 {
+        let mut connection = Connection::to(address).await;
+        let opened = connection
+            .post("/mcp", &[], &initialize("2025-11-25"))
+            .await;
+        assert_eq!(opened.status, 200);
+    }
+    assert_eq!(http.sessions(), 1);
     serving.abort();
 }
 

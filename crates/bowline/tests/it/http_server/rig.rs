@@ -4,6 +4,7 @@ use std::{
     collections::VecDeque,
     convert::Infallible,
     future::poll_fn,
+    net::IpAddr,
     pin::Pin,
     task::{Context, Poll},
     time::Duration,
@@ -60,7 +61,7 @@ impl Node {
     }
 
     /// The same node, asked from this address.
-    pub(super) fn asked_from(&self, address: [u8; 4]) -> Self {
+    pub(super) fn asked_from(&self, address: impl Into<IpAddr>) -> Self {
         Self {
             peer: Some(PeerAddr(address.into())),
             ..self.clone()

@@ -1,8 +1,11 @@
 //! Nobody has so much that others go without.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
-use bowline::server::http::{ClientLimits, HttpOptions, PeerSource};
+use bowline::server::{
+    Resource,
+    http::{ClientLimits, HttpOptions, PeerSource},
+};
 use bytes::Bytes;
 use http::Method;
 use serde_json::json;
@@ -10,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     rig::{Answer, Chunks, Node, Session, initialize, post, stateless, text_of},
-    tools::{Workshop, workshop},
+    tools::{Workshop, workshop, workshop_with},
 };
 
 const VERSION: &str = "2025-11-25";
@@ -148,7 +151,9 @@ async fn what_a_client_says_of_itself_is_no_burden() {
 
 #[tokio::test(start_paused = true)]
 async fn what_sessions_keep_is_bounded() {
-    let it = workshop();
+    let long = |name: char| format!("a:{name}{}", "x".repeat(30_000));
+    let resource = |name| Resource::new(long(name), "long").text("1");
+    let it = workshop_with(|server| server.resources(['1', '2'].map(resource)));
     let options = HttpOptions {
         max_session_bytes: 100_000,
         ..HttpOptions::default()
@@ -162,19 +167,64 @@ async fn what_sessions_keep_is_bounded() {
     let before = node.http.sessions();
     assert!(before < 15, "{before}");
     let last = Session::open(&mallory, VERSION).await;
-    // What is watched counts as it comes; there is no such resource.
-    let uri = format!("a:{}", "x".repeat(30_000));
-    let watch = json!({"uri": uri});
-    last.ask(1, "resources/subscribe", watch).await;
-    assert_eq!(node.http.sessions(), before, "it was not granted");
+    let watch = async |uri: &str| {
+        let answer = last
+            .ask(1, "resources/subscribe", json!({"uri": uri}))
+            .await;
+        tokio::task::yield_now().await;
+        answer.json().await
+    };
+    // What is watched counts as it comes, and what is refused does not.
+    assert!(watch(&long('0')).await["error"].is_object());
+    assert_eq!(node.http.sessions(), before);
+    assert_eq!(watch(&long('1')).await["result"], json!({}));
+    let fewer = node.http.sessions();
+    assert!(fewer <= before - 3, "{fewer} of {before}");
+    assert_eq!(watch(&long('2')).await["result"], json!({}));
+    assert!(node.http.sessions() <= fewer - 3);
     assert_eq!(ours.ask(1, "ping", json!({})).await.status(), 200);
+    assert_eq!(last.ask(1, "ping", json!({})).await.status(), 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_network_is_more_than_one_client_but_not_many() {
+    let it = workshop();
+    let few = ClientLimits {
+        max_sessions: 2,
+        max_requests: 8,
+        ..ClientLimits::default()
+    };
+    let node = limited(&it, few, HttpOptions::default());
+    let from = |text: &str| node.asked_from(text.parse::<IpAddr>().expect("an address"));
+    for number in 0..10 {
+        let small = from(&format!("2001:db8:1:{number}::1"));
+        assert_eq!(opening(&small).await.status(), 200);
+        sleep(SECOND).await;
+    }
+    assert_eq!(node.http.sessions(), 4, "twice as many as one may have");
+    opening(&from("2001:db8:2::1")).await;
+    assert_eq!(node.http.sessions(), 5);
+    let slow: Vec<_> = (0..16)
+        .map(|number| {
+            let small = from(&format!("2001:db8:1:{number}::1"));
+            let (request, body) = endless();
+            tokio::spawn(async move { small.send(request, body).await.status() })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    let (request, body) = endless();
+    let more = from("2001:db8:1:ffff::1").send(request, body).await;
+    assert_eq!(more.status(), 429);
+    let other = from("2001:db8:2::1").ask("tools/list", json!({})).await;
+    assert_eq!(other.status(), 200);
+    slow.iter().for_each(tokio::task::JoinHandle::abort);
 }
 
 #[tokio::test(start_paused = true)]
 async fn calls_that_were_abandoned_hold_no_more_than_a_client_may() {
     let it = workshop();
     let few = ClientLimits {
-        max_request_bytes: 100_000,
+        max_request_bytes: 110_000,
         ..ClientLimits::default()
     };
     let options = HttpOptions {
@@ -323,6 +373,26 @@ async fn one_client_has_no_more_streams_of_changes_than_it_may() {
     assert_eq!(listen("ada").await.status(), 200);
     drop(first);
     assert_eq!(listen("mallory").await.status(), 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn streams_of_sessions_count_as_streams_of_changes() {
+    let it = workshop();
+    let few = ClientLimits {
+        max_listens: 1,
+        ..ClientLimits::default()
+    };
+    let node = limited(&it, few, HttpOptions::default());
+    let mallory = node.asked_by("mallory");
+    let one = Session::open(&mallory, VERSION).await;
+    let two = Session::open(&mallory, VERSION).await;
+    let first = one.get().await;
+    assert_eq!(first.status(), 200);
+    assert_eq!(two.get().await.status(), 429);
+    let ours = Session::open(&node.asked_by("ada"), VERSION).await;
+    assert_eq!(ours.get().await.status(), 200);
+    drop(first);
+    assert_eq!(two.get().await.status(), 200);
 }
 
 #[tokio::test(start_paused = true)]

@@ -69,6 +69,9 @@ impl Gate {
 #[derive(Default)]
 struct Slow {
     database: Arc<Database>,
+    get: Gate,
+    /// How often it was asked for a session.
+    gets: AtomicUsize,
     put: Gate,
     remove: Gate,
     after: Gate,
@@ -91,7 +94,11 @@ impl SessionStore for Slow {
         &'a self,
         id: &'a SessionId,
     ) -> BoxFuture<'a, Result<Option<StoredSession>, StoreError>> {
-        self.database.get(id)
+        self.gets.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async move {
+            self.get.pass().await;
+            self.database.get(id).await
+        })
     }
 
     fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<(), StoreError>> {
@@ -312,4 +319,85 @@ async fn a_session_that_is_ended_is_not_noted_any_more() {
     assert_eq!(ending.await.unwrap(), 204);
     assert_eq!(slow.database.len().0, 0);
     assert_eq!(session.ask(2, "ping", json!({})).await.status(), 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_loaded_once_for_all_who_ask_for_it() {
+    let slow = Arc::new(Slow::default());
+    let (one, two) = (workshop(), workshop());
+    let first = Node::with(&one.service, slow.options());
+    let session = Session::open(&first, "2025-11-25").await;
+    let second = Node::with(&two.service, slow.options());
+    let ask = |id| {
+        let moved = session.at(&second);
+        tokio::spawn(async move { moved.ask(id, "ping", json!({})).await.status() })
+    };
+    slow.get.hold(usize::MAX);
+    let leaves = ask(0);
+    settle().await;
+    let stay: Vec<_> = (1..10).map(ask).collect();
+    settle().await;
+    assert_eq!(slow.gets.load(Ordering::SeqCst), 1);
+    // Who asked first leaves: another one takes over.
+    leaves.abort();
+    assert!(leaves.await.is_err());
+    settle().await;
+    assert_eq!(slow.gets.load(Ordering::SeqCst), 2);
+    slow.get.release(1);
+    for one in stay {
+        assert_eq!(one.await.unwrap(), 200);
+    }
+    assert_eq!(slow.gets.load(Ordering::SeqCst), 2);
+    // Nor is one that is not there looked for by each of them.
+    let unknown = Session {
+        id: "unknown".to_owned(),
+        ..session.at(&second)
+    };
+    let ask = |id| {
+        let unknown = unknown.clone();
+        tokio::spawn(async move { unknown.ask(id, "ping", json!({})).await.status() })
+    };
+    let all: Vec<_> = (0..10).map(ask).collect();
+    settle().await;
+    slow.get.release(1);
+    for one in all {
+        assert_eq!(one.await.unwrap(), 404);
+    }
+    assert_eq!(slow.gets.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_waits_for_a_store_has_a_place_whatever_it_asks() {
+    let slow = Arc::new(Slow::default());
+    let it = workshop();
+    let options = HttpOptions {
+        requests: 2,
+        ..slow.options()
+    };
+    let node = Node::with(&it.service, options);
+    let session = Session::open(&node, "2025-11-25").await;
+    slow.get.hold(usize::MAX);
+    slow.remove.hold(1);
+    let unknown = Session {
+        id: "unknown".to_owned(),
+        ..session.clone()
+    };
+    let listening = tokio::spawn({
+        let unknown = unknown.clone();
+        async move { unknown.get().await.status() }
+    });
+    // Its client does not wait for the end.
+    let ending = delete(&session);
+    settle().await;
+    ending.abort();
+    settle().await;
+    assert_eq!(unknown.get().await.status(), 503);
+    assert_eq!(unknown.delete().await.status(), 503);
+    slow.get.release(1);
+    assert_eq!(listening.await.unwrap(), 404);
+    slow.remove.release(1);
+    settle().await;
+    slow.get.release(2);
+    assert_eq!(unknown.get().await.status(), 404);
+    assert_eq!(unknown.delete().await.status(), 404);
 }

@@ -9,6 +9,7 @@ mod introspection;
 mod key_files;
 mod keys;
 mod metadata;
+mod moving;
 mod presenting;
 mod rig;
 mod scopes;

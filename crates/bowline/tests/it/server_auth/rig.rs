@@ -226,7 +226,8 @@ pub(super) fn service(ran: &Ran) -> Service {
         .resource(plan)
         .resource(open)
         .template(page)
-        .prompt(sum);
+        .prompt(sum)
+        .watchable();
     server.build().expect("a server")
 }
 
@@ -238,6 +239,7 @@ struct Team {
 /// A protected server, and the token that it is asked with.
 #[derive(Clone)]
 pub(super) struct Node {
+    pub(super) service: Service,
     pub(super) http: HttpService,
     pub(super) service: Service,
     pub(super) ran: Ran,
