@@ -295,8 +295,13 @@ impl<T: Seated> Seats<T> {
                 connected,
                 used,
             } = self.get(&id).ok_or(Full)?.standing();
-            let used = if connected { Instant::now() } else { used };
-            let now = Turn(initialized || connected, used, turn.2);
+            let now = if connected {
+                // Behind all others, also those of this moment.
+                self.next += 1;
+                Turn(true, Instant::now(), self.next)
+            } else {
+                Turn(initialized, used, turn.2)
+            };
             self.set_turn(&id, now);
             if !connected && now == turn {
                 idle = Some((now, id));
