@@ -401,7 +401,6 @@ pub(super) fn fall(core: &mut Core, now: Instant, fallen: Fallen) -> State {
         core.timers.disarm(timer);
     }
     core.fail_bound_calls(now, &cause);
-    core.fall = Some(cause.clone());
     let delay = match redial {
         Redial::AtOnce => Duration::ZERO,
         Redial::AfterBackoff => {
@@ -417,6 +416,7 @@ pub(super) fn fall(core: &mut Core, now: Instant, fallen: Fallen) -> State {
     if let Some(limit) = restarts {
         cause = Cause::too_many_restarts(limit, cause);
     }
+    core.fall = Some(cause.clone());
     let most = core.config.max_attempts;
     if restarts.is_some() || most.is_some_and(|most| core.failures >= most) {
         core.gave_up = Some(cause.clone());
@@ -424,7 +424,7 @@ pub(super) fn fall(core: &mut Core, now: Instant, fallen: Fallen) -> State {
             cause: cause.clone(),
             retry_in: None,
         });
-        core.fail_all_calls(now, &Failure::ConnectionLost(cause));
+        core.fail_all_calls(now, &Failure::GaveUp(cause));
         return ended(core);
     }
     core.event(HostEvent::Fell {

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use bowline_proto::client::{Cause, CauseKind, Failure, Input, RestartLimit, StateName};
+use bowline_proto::client::{
+    CallOptions, Cause, CauseKind, Failure, Input, RestartLimit, StateName, Telemetry,
+    TransitionReason,
+};
 use bytes::Bytes;
 use serde_json::json;
 
@@ -71,6 +74,12 @@ fn b1_sessions_that_fall_again_and_again_end_the_connection() {
         rig.redial();
         rig.open_by_handshake("2025-11-25");
     }
+    // One that may be sent again waits for a connection that will not be.
+    let repeatable = CallOptions {
+        replay: true,
+        ..CallOptions::default()
+    };
+    let waiting = rig.call_with("tools/list", json!({}), repeatable);
     rig.down();
     let (kind, retry_in) = rig.fell();
     assert_eq!(retry_in, None);
@@ -83,10 +92,17 @@ fn b1_sessions_that_fall_again_and_again_end_the_connection() {
     let (cause, text) = (Cause::new(kind.clone()), kind.to_string());
     assert!(text.contains("after 2 restarts within 60s"), "{text}");
     assert!(rig.connection.has_ended());
-    let call = rig.call("tools/list");
-    let failure = rig.failure(call);
-    assert_eq!(*failure, Failure::GaveUp(cause));
-    assert!(!failure.is_retryable());
+    let later = rig.call("tools/list");
+    for call in [waiting, later] {
+        let failure = rig.failure(call);
+        assert_eq!(*failure, Failure::GaveUp(cause.clone()));
+        assert!(!failure.is_retryable());
+    }
+    let last = rig.telemetry.iter().rev().find_map(|seen| match seen {
+        Telemetry::Transition { reason, .. } => Some(reason),
+        _ => None,
+    });
+    assert_eq!(last, Some(&TransitionReason::GaveUp(cause)));
 }
 
 #[test]
@@ -122,8 +138,10 @@ fn b1_after_the_last_allowed_attempt_the_connection_ends() {
     rig.dial_failed();
     assert!(rig.connection.has_ended());
     assert_eq!(rig.fell().1, None);
-    assert!(matches!(rig.failure(parked), Failure::ConnectionLost(cause)
+    let failure = rig.failure(parked);
+    assert!(matches!(failure, Failure::GaveUp(cause)
         if matches!(cause.kind(), CauseKind::Unreachable(_))));
+    assert!(!failure.is_retryable(), "there will be no connection");
 }
 
 /// In backoff no link exists: what comes up is an old link, and refused. The
