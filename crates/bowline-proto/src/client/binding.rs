@@ -1,17 +1,42 @@
 //! Which session a call belongs to.
 
-use std::fmt;
+use std::{
+    fmt,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use super::{Failure, Wire, calls::Call, core::Core, ready::Ready};
 use crate::{jsonrpc::Draft, model::ToolMode, revision::Era};
 
-/// Which of a connection's sessions: they are counted from 1.
+/// Which of a connection's sessions: they are counted from 1. That of one
+/// connection is none of another's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SessionNumber(pub(super) u64);
+pub struct SessionNumber {
+    connection: ConnectionNumber,
+    number: u64,
+}
+
+/// Which of this process's connections. Nothing that a connection does depends
+/// on it, and it does not travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct ConnectionNumber(u64);
+
+impl ConnectionNumber {
+    pub(super) fn fresh() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self(LAST.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl SessionNumber {
+    pub(super) fn is_of(self, connection: ConnectionNumber) -> bool {
+        self.connection == connection
+    }
+}
 
 impl fmt::Display for SessionNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.number.fmt(f)
     }
 }
 
@@ -39,11 +64,21 @@ impl Binding {
     }
 }
 
+impl Core {
+    /// The number of the session that is open, or was last.
+    fn current_session(&self) -> SessionNumber {
+        SessionNumber {
+            connection: self.number,
+            number: self.sessions,
+        }
+    }
+}
+
 /// What ties calls to this session.
 impl Ready {
     pub(super) fn session(&self, core: &Core) -> Option<SessionNumber> {
         let has_sessions = self.has_sessions(core.config.wire);
-        has_sessions.then_some(SessionNumber(core.sessions))
+        has_sessions.then(|| core.current_session())
     }
 
     /// The mode of a call, where the caller or the tool's description has it.
@@ -59,7 +94,7 @@ impl Ready {
     /// What ties a call to a session, from its first sending on; or why it
     /// cannot be sent in this one.
     pub(super) fn bind(&self, core: &Core, call: &Call, draft: &Draft) -> Result<Binding, Failure> {
-        let current = SessionNumber(core.sessions);
+        let current = core.current_session();
         let wanted = call.binding.session().or(call.options.session);
         if wanted.is_some_and(|wanted| wanted != current) {
             return Err(Failure::SessionLost);

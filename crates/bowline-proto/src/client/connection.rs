@@ -222,7 +222,12 @@ impl Connection {
 
     fn want(&mut self, now: Instant, want: Want, options: CallOptions) -> CallId {
         let id = CallId(self.core.ids.fresh());
-        self.step(now, Happening::Call(id, want, options));
+        let session = options.session;
+        if session.is_some_and(|session| !session.is_of(self.core.number)) {
+            self.core.refuse(id, &want, Failure::ForeignSession);
+        } else {
+            self.step(now, Happening::Call(id, want, options));
+        }
         id
     }
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::{
     CallId, CallOptions, CallPolicy, Cause, Config, Event, Failure, Link, Outcome, Output,
     Progress, RestartLimit, StateName, Telemetry, TransitionReason, Violation, Wiring,
-    binding::Binding,
+    binding::{Binding, ConnectionNumber},
     calls::{Call, Calls, Phase, Purpose},
     intents::Intents,
     request::Want,
@@ -48,6 +48,8 @@ pub(super) struct Core {
     pub(super) fall: Option<Cause>,
     /// Attempts in a row that timed out although the server was there.
     pub(super) slow_openings: u32,
+    /// Tells our sessions from those of other connections.
+    pub(super) number: ConnectionNumber,
     /// How many sessions there have been.
     pub(super) sessions: u64,
     /// Whether a session is open that has not fallen.
@@ -99,6 +101,7 @@ impl Core {
             waits: 0,
             fall: None,
             slow_openings: 0,
+            number: ConnectionNumber::fresh(),
             sessions: 0,
             in_session: false,
             falls: VecDeque::new(),
@@ -393,17 +396,23 @@ impl Core {
         });
     }
 
-    /// Ends every call that was bound to the link that fell. Calls that wait
-    /// for a connection go on waiting; so do those that may be sent again,
-    /// those whose next request is not sent yet, and stateless calls that the
-    /// link was too busy for.
+    /// Ends every call that was bound to the link that fell, or to the session
+    /// on it. Calls that wait for a connection go on waiting; so do those that
+    /// may be sent again, those whose next request is not sent yet, and
+    /// stateless calls that the link was too busy for.
     pub(super) fn fail_bound_calls(&mut self, now: Instant, cause: &Cause) {
         for id in self.calls.ids() {
             let Some(call) = self.calls.get_mut(id) else {
                 continue;
             };
             let waits_again = match &call.phase {
-                Phase::Waiting(_) | Phase::Asking(_) | Phase::Pausing { .. } => continue,
+                Phase::Waiting(_) | Phase::Asking(_) | Phase::Pausing { .. } => {
+                    // Nobody need be asked for what no other session takes.
+                    if call.binding.is_session() {
+                        self.conclude(now, id, Outcome::Failed(Failure::SessionLost));
+                    }
+                    continue;
+                }
                 Phase::InFlight { wire, .. } => {
                     let wire = *wire;
                     self.bury(now, wire);

@@ -99,6 +99,9 @@ pub enum Failure {
     /// The session that the call belongs to is over; nothing was done in
     /// another.
     SessionLost,
+    /// The call was to be bound to a session of another connection; nothing was
+    /// sent.
+    ForeignSession,
     /// The server asked for input more often than allowed.
     TooManyRounds {
         /// How many rounds were allowed.
@@ -129,6 +132,7 @@ impl Failure {
             | Self::RequestTooLarge { .. } => ErrorKind::Transport,
             Self::Shutdown => ErrorKind::Shutdown,
             Self::NotReady { .. } | Self::SessionLost => ErrorKind::State,
+            Self::ForeignSession => ErrorKind::Usage,
             Self::AnswerTooLarge { .. }
             | Self::InvalidAnswer { .. }
             | Self::TooManyRounds { .. }
@@ -164,6 +168,7 @@ impl Failure {
             Self::NoSuchMethod { .. } => Reason::MethodNotFound,
             Self::ModeMismatch | Self::NoSession => Reason::CapabilityMismatch,
             Self::SessionLost => Reason::SessionLost,
+            Self::ForeignSession => Reason::InvalidParams,
         }
     }
 
@@ -228,6 +233,10 @@ impl fmt::Display for Failure {
                 f.write_str("the server keeps no sessions, and the call was to be bound to one")
             }
             Self::SessionLost => f.write_str("the session that the call belongs to is over"),
+            Self::ForeignSession => f.write_str(
+                "the session that the call was to be bound to is another client's; \
+                 use the one that `session` gives on the client that makes the call",
+            ),
             Self::TooManyRounds { rounds } => {
                 write!(f, "the server asked for input more than {rounds} times")
             }

@@ -7,7 +7,7 @@ use bowline_proto::{
     },
     model::{
         ElicitationCapability, InputRequests, InputResponses, Meta, Root, RootsCapability,
-        SamplingCapability,
+        SamplingCapability, ToolMode,
     },
 };
 use serde_json::{Value, json};
@@ -546,4 +546,38 @@ fn in_the_handshake_era_a_result_has_no_kind() {
         rig.answer(json!({"resultType": kind}));
         assert_eq!(rig.result(call), json!({"resultType": kind}));
     }
+}
+
+/// A stateful call is never moved to another session, so that there is nothing
+/// to ask the user for once its own is over.
+#[test]
+fn a_stateful_call_that_waits_for_an_answer_ends_with_its_session() {
+    for questions in [one_form(), json!({"requestState": "s1"})] {
+        let mut rig = Rig::stateless_with(able);
+        let options = CallOptions {
+            mode: Some(ToolMode::Stateful),
+            ..CallOptions::default()
+        };
+        let stateful = rig.call_with("tools/call", params(), options);
+        require(&mut rig, questions.clone());
+        let other = rig.call_with("tools/call", params(), CallOptions::default());
+        require(&mut rig, questions);
+        rig.down();
+        assert_eq!(*rig.failure(stateful), Failure::SessionLost);
+        assert!(!rig.has_ended(other), "any session serves it");
+        assert!(!was_withdrawn(&rig, other));
+    }
+}
+
+#[test]
+fn whoever_was_asked_for_a_stateful_call_is_told_when_its_session_falls() {
+    let mut rig = Rig::stateless_with(able);
+    let options = CallOptions {
+        mode: Some(ToolMode::Stateful),
+        ..CallOptions::default()
+    };
+    let call = rig.call_with("tools/call", params(), options);
+    require(&mut rig, one_form());
+    rig.down();
+    assert!(was_withdrawn(&rig, call));
 }

@@ -187,3 +187,22 @@ fn a_process_of_our_own_keeps_what_it_keeps_for_as_long_as_it_lives() {
     rig.down();
     assert_eq!(*rig.failure(bound), Failure::ConnectionLost(exited()));
 }
+
+#[test]
+fn a_session_of_another_connection_is_none_of_ours() {
+    let (mut rig, other) = (Rig::ready(), Rig::ready());
+    let (ours, others) = (session(&rig), session(&other));
+    assert_ne!(ours, others);
+    assert_eq!(ours.to_string(), others.to_string(), "both are the first");
+    rig.sent.clear();
+    let call = call(&mut rig, bound_to(others));
+    let failure = rig.failure(call);
+    assert_eq!(*failure, Failure::ForeignSession);
+    assert_eq!(failure.kind(), ErrorKind::Usage);
+    assert!(!failure.is_retryable());
+    assert!(rig.sent.is_empty());
+    // Nor is it one that has fallen.
+    rig.down();
+    let call = self::call(&mut rig, bound_to(others));
+    assert_eq!(*rig.failure(call), Failure::ForeignSession);
+}

@@ -419,6 +419,12 @@ impl Oracle {
                 "{:?} outlived its deadline",
                 ledger.wish
             );
+            let live = self.link.as_ref().map(|live| live.link);
+            assert!(
+                !ledger.stateful || ledger.link.is_none() || ledger.link == live,
+                "a stateful call outlived its session: {:?}",
+                ledger.wish
+            );
         }
         let census = machine.census();
         assert_eq!(census.outputs, 0);
