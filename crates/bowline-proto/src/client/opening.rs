@@ -42,6 +42,8 @@ pub(super) struct Opening {
     /// Its answer, which came late but came. It counts only if the handshake
     /// is refused.
     late_answer: Option<Box<DiscoverResult>>,
+    /// The server has said something that cannot be read.
+    is_garbled: bool,
 }
 
 #[derive(Debug)]
@@ -72,6 +74,7 @@ impl Opening {
             probes: 0,
             late_probe: None,
             late_answer: None,
+            is_garbled: false,
         }))
     }
 
@@ -123,13 +126,14 @@ impl Opening {
 
     /// A frame over the limit. If it was meant as the answer, there is no other.
     pub(super) fn oversize(
-        self: Box<Self>,
+        mut self: Box<Self>,
         core: &mut Core,
         now: Instant,
         size: usize,
         prefix: &[u8],
     ) -> State {
         core.violation(Violation::Oversize, size);
+        self.is_garbled = true;
         let id = salvage(prefix).answered();
         if id.is_none() || id != self.asked() {
             return State::Opening(self);
@@ -179,12 +183,13 @@ impl Opening {
         )
     }
 
-    /// There was no session in time. A process that was there all the while may
-    /// only be slow to start, and the next one would be no quicker: it is given
-    /// longer. Over HTTP the server goes on starting while nobody asks.
+    /// There was no session in time. A process that was there all the while and
+    /// said nothing wrong may only be slow to start, and the next one would be
+    /// no quicker: it is given longer. Over HTTP the server goes on starting
+    /// while nobody asks.
     pub(super) fn timed_out(&self, core: &mut Core, now: Instant) -> State {
         let after = opening_timeout(core);
-        let is_slow = self.is_up() && core.config.wire == Wire::Stream;
+        let is_slow = self.is_up() && !self.is_garbled && core.config.wire == Wire::Stream;
         let slow = core.slow_openings.saturating_add(1);
         let state = self.fail(core, now, CauseKind::OpeningTimeout(after));
         core.slow_openings = if is_slow { slow } else { 0 };
@@ -483,7 +488,7 @@ impl Opening {
 
     /// Something that cannot be read, perhaps meant as the answer to `id`.
     fn unreadable(
-        self: Box<Self>,
+        mut self: Box<Self>,
         core: &mut Core,
         now: Instant,
         id: Option<u64>,
@@ -491,6 +496,7 @@ impl Opening {
         size: usize,
     ) -> State {
         core.violation(Violation::Garbage, size);
+        self.is_garbled = true;
         match self.phase {
             _ if id.is_none() || id != self.asked() => State::Opening(self),
             // It answers, if badly: no evidence of the era.

@@ -67,6 +67,8 @@ pub(crate) struct Model {
     attempt: u32,
     /// How many of the last ones timed out although the link was up.
     slow: u32,
+    /// The server has said something wrong while the session was opened.
+    wrong: bool,
     /// A probe was given up, and its answer may still come.
     late_probe: bool,
     /// It came: the server is of the stateless era after all.
@@ -88,6 +90,7 @@ impl Model {
             belief: None,
             attempt: 0,
             slow: 0,
+            wrong: false,
             late_probe: false,
             late_answer: false,
             fell: None,
@@ -313,6 +316,13 @@ impl Model {
     }
 }
 
+impl Model {
+    /// Something that is nobody's answer.
+    pub(crate) fn junk(&mut self) {
+        self.wrong |= matches!(self.place, Place::Probing | Place::Initializing);
+    }
+}
+
 /// The clock.
 impl Model {
     pub(crate) fn tick(&mut self, now: Instant) {
@@ -324,7 +334,7 @@ impl Model {
                 // I8. One that is there may only be slow, and is given longer.
                 Place::Dialing => self.fail_opening(),
                 Place::Probing | Place::Initializing => {
-                    let slow = self.slow + 1;
+                    let slow = if self.wrong { 0 } else { self.slow + 1 };
                     self.fail_opening();
                     self.slow = slow;
                 }
@@ -356,6 +366,7 @@ impl Model {
     fn dial(&mut self) {
         self.place = Place::Dialing;
         self.state_timer = Some(self.now + OPENING * (1 << self.slow.min(3)));
+        self.wrong = false;
         self.late_probe = false;
         self.late_answer = false;
     }

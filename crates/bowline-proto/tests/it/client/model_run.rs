@@ -201,8 +201,14 @@ impl Both {
                 }
             }
             // I2, R1: it is nobody's answer.
-            Ev::Oversize => self.rig.bytes(vec![b' '; MAX_FRAME + 1]),
-            Ev::Junk => self.rig.bytes("junk"),
+            Ev::Oversize => {
+                self.model.junk();
+                self.rig.bytes(vec![b' '; MAX_FRAME + 1]);
+            }
+            Ev::Junk => {
+                self.model.junk();
+                self.rig.bytes("junk");
+            }
             Ev::Ping => self
                 .rig
                 .frame(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})),

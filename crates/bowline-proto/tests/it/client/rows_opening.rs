@@ -93,7 +93,7 @@ fn i2_an_answer_over_the_limit_closes_the_link_and_backs_off() {
         rig.handle(Input::Oversize { link, size, prefix });
         assert_eq!(rig.state(), StateName::Opening, "it is not the answer");
     }
-    let prefix = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#).into();
+    let prefix = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"#).into();
     rig.handle(Input::Oversize { link, size, prefix });
     assert_fell_and_hung_up(&rig);
     let oversize = CauseKind::Oversize {
@@ -283,6 +283,22 @@ fn i8_one_that_did_something_else_is_given_no_longer() {
         }
         redial(&mut rig);
         time_out(&mut rig, 10_000);
+    }
+}
+
+#[test]
+fn i8_one_that_said_something_wrong_is_given_no_longer() {
+    for wrong in ["starting…".to_owned(), "x".repeat(17 * 1024 * 1024)] {
+        let mut rig = Rig::with(by_handshake).started();
+        time_out(&mut rig, 10_000);
+        rig.up();
+        rig.bytes(wrong);
+        rig.pass_ms(20_000);
+        assert_eq!(*rig.fell().0, CauseKind::OpeningTimeout(millis(20_000)));
+        redial(&mut rig);
+        time_out(&mut rig, 10_000);
+        // That one said nothing.
+        time_out(&mut rig, 20_000);
     }
 }
 
