@@ -180,6 +180,9 @@ impl LineFramer {
         if line.size > most.max(Self::LEAST_SKIPPED) {
             let lost = Oversize {
                 is_lost: true,
+                // What came last is not its end, and an id in there may be
+                // anybody's.
+                prefix: line.prefix.clone(),
                 ..line.oversize(self.limit)
             };
             self.lost = Some(lost.clone());

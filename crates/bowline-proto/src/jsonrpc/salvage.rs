@@ -18,12 +18,16 @@ pub struct Salvage {
     /// Whether the frame was meant as an answer: a `result` or `error` was seen,
     /// or an `id` without `method` or `params`. Nobody answers an answer.
     pub is_response: bool,
+    /// Whether a `result` or `error` was seen, so that it surely was.
+    pub has_answer: bool,
 }
 
 impl Salvage {
-    /// The request of ours that the frame was to answer, if it was an answer.
+    /// The request of ours that the frame was to answer, if it surely was an
+    /// answer: what follows its beginning may make it a request of the peer's,
+    /// whose ids are its own.
     pub(crate) fn answered(&self) -> Option<u64> {
-        answered(self.id.as_ref(), self.is_response)
+        answered(self.id.as_ref(), self.has_answer)
     }
 }
 
@@ -74,6 +78,7 @@ pub fn salvage(prefix: &[u8]) -> Salvage {
     Salvage {
         id: seen.id,
         is_response: seen.answer || (seen.ids > 0 && !seen.question),
+        has_answer: seen.answer,
     }
 }
 

@@ -80,6 +80,20 @@ fn an_oversize_request_of_the_servers_does_not_end_our_call_of_the_same_id() {
     assert!(!rig.has_ended(call));
 }
 
+/// The beginning does not say what it is: a request of the server's may have
+/// the id of one of ours.
+#[test]
+fn an_oversize_frame_that_may_be_no_answer_ends_nobody() {
+    for mut rig in [handshake(), Rig::ready()] {
+        let call = rig.call("tools/list");
+        let id = rig.last_request();
+        let prefix = format!(r#"{{"jsonrpc":"2.0","id":{id},"padding":"xxx"#);
+        oversize(&mut rig, prefix);
+        assert!(!rig.has_ended(call));
+        assert!(rig.saw_violation(Violation::Oversize));
+    }
+}
+
 #[test]
 fn an_oversize_frame_whose_id_cannot_be_read_ends_nobody_over_http() {
     let mut rig = handshake();

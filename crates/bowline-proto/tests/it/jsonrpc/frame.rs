@@ -117,6 +117,7 @@ fn one_that_says_so_at_its_end_is_recognised() {
     let (text, told) = ("x".repeat(6000), |id, is_response| Salvage {
         id,
         is_response,
+        has_answer: is_response,
     });
     let cases = [
         (
@@ -278,4 +279,17 @@ proptest! {
             }
         }
     }
+}
+
+/// Where a line has no end, what came last is not its end: an id in there may
+/// be anybody's.
+#[test]
+fn a_lost_line_is_nobodys_unless_its_beginning_says_so() {
+    let item = r#"{"name":"x","id":5}"#;
+    let items = vec![item; 70_000].join(",");
+    let mut framer = LineFramer::new(10);
+    framer.push(format!(r#"{{"result":[{items}"#).as_bytes());
+    let lost = drain(&mut framer).expect_err("it has no end");
+    assert!(lost.is_lost);
+    assert_eq!(salvage(&lost.prefix).id, None);
 }

@@ -7,6 +7,7 @@ fn saved(id: impl Into<RequestId>, is_response: bool) -> Salvage {
     Salvage {
         id: Some(id.into()),
         is_response,
+        has_answer: is_response,
     }
 }
 
@@ -14,6 +15,15 @@ fn nothing(is_response: bool) -> Salvage {
     Salvage {
         id: None,
         is_response,
+        has_answer: is_response,
+    }
+}
+
+/// What looks like an answer, as far as it goes.
+fn perhaps(id: impl Into<RequestId>) -> Salvage {
+    Salvage {
+        has_answer: false,
+        ..saved(id, true)
     }
 }
 
@@ -24,7 +34,7 @@ fn finds_the_id_before_the_cut() {
             r#"{"jsonrpc":"2.0","id":12,"result":{"con"#,
             saved(12_u64, true),
         ),
-        (r#"{"jsonrpc":"2.0","id":12,"error":"#, saved(12_u64, true)),
+        (r#"{"jsonrpc":"2.0","id":12,"error":"#, perhaps(12_u64)),
         (
             r#" {"id":"x\u0079","method":"tools/call","params":{"#,
             saved("xy", false),
@@ -33,7 +43,7 @@ fn finds_the_id_before_the_cut() {
             r#"{"method":"tools/call","id":-3 ,"params":{"#,
             saved(-3_i64, false),
         ),
-        (r#"{"id":12,"jsonr"#, saved(12_u64, true)),
+        (r#"{"id":12,"jsonr"#, perhaps(12_u64)),
         (
             r#"{"result":[{"id":1},"\"id\":2"],"id":12,"#,
             saved(12_u64, true),
@@ -73,8 +83,8 @@ fn an_id_that_may_have_been_cut_is_none() {
     ] {
         assert_eq!(salvage(prefix.as_bytes()).id, None, "{prefix}");
     }
-    assert_eq!(salvage(br#"{"id":12 "#), saved(12_u64, true));
-    assert_eq!(salvage(br#"{"id":"12""#), saved("12", true));
+    assert_eq!(salvage(br#"{"id":12 "#), perhaps(12_u64));
+    assert_eq!(salvage(br#"{"id":"12""#), perhaps("12"));
 }
 
 #[test]
@@ -118,7 +128,7 @@ proptest! {
             let found = salvage(&frame.as_bytes()[..end]).id;
             prop_assert!(found.is_none() || found == Some(id.clone()), "{} of {}", end, frame);
         }
-        prop_assert_eq!(salvage(frame.as_bytes()), Salvage { id: Some(id), is_response: true });
+        prop_assert_eq!(salvage(frame.as_bytes()), saved(id, true));
     }
 
     #[test]
