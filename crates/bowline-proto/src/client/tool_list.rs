@@ -21,7 +21,7 @@ use crate::{
     Instant,
     http::header::{HeaderSchemaFault, ParamHeaders},
     jsonrpc::{ErrorObject, code},
-    model::{ListToolsParams, ListToolsResult, ResultObject as _, method},
+    model::{ListToolsParams, ListToolsResult, ResultObject as _, check_count, method},
 };
 
 /// How many pages are asked for on behalf of one call. A server whose list
@@ -142,6 +142,8 @@ fn without_faulty(
     if !occurs(b"x-mcp-header") && !occurs(b"\\u") {
         return None;
     }
+    // Whoever asked for such a page is told that it is one.
+    check_count(result, "tools").ok()?;
     let page: Members<'_> = serde_json::from_slice(result).ok()?;
     let tools: Vec<&RawValue> = serde_json::from_str(page.get("tools")?.get()).ok()?;
     let mut kept = Vec::with_capacity(tools.len());

@@ -1,8 +1,13 @@
 //! Lists whose bad items do not spoil the good ones.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
-use serde::de::DeserializeOwned;
+use serde::{
+    Deserializer,
+    de::{
+        DeserializeOwned, DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+    },
+};
 
 use super::{
     DecodeError, Extra, decode,
@@ -26,6 +31,10 @@ pub struct RejectedItem {
 /// them, which takes a hundred times the room of the least of them.
 const MAX_REJECTED: usize = 1024;
 
+/// How many items one page of a list may have. An item takes up to a hundred
+/// times the room in memory that the least of them takes on the wire.
+const MAX_ITEMS: usize = 100_000;
+
 /// A result that is a list of items.
 pub(crate) trait ListObject: Object {
     /// What is listed.
@@ -37,12 +46,20 @@ pub(crate) trait ListObject: Object {
     fn set_items(&mut self, items: Vec<Self::Item>, rejected: Vec<RejectedItem>);
 }
 
+/// Decodes a list; item by item, where some of them are bad. One with too many
+/// items is refused before any of them takes room.
+pub(crate) fn decode_list<L: ListObject + DeserializeOwned>(json: &[u8]) -> Result<L, DecodeError> {
+    check_count(json, L::ITEMS)?;
+    decode(json).or_else(|error| decode_lenient(json).map_err(|_| error))
+}
+
 /// Decodes a list item by item.
 ///
 /// This reads the text three times, so it comes second, after a plain decode
 /// has failed: a map that has been read cannot be read again, so no single
 /// `Deserialize` could do both.
 pub(crate) fn decode_lenient<L: ListObject>(json: &[u8]) -> Result<L, DecodeError> {
+    check_count(json, L::ITEMS)?;
     let mut members: Extra = decode(json)?;
     let raw_items: Vec<RawJson> = match members.remove(L::ITEMS) {
         Some(list) => decode(list.get().as_bytes()).map_err(|error| in_list(L::ITEMS, error))?,
@@ -51,7 +68,7 @@ pub(crate) fn decode_lenient<L: ListObject>(json: &[u8]) -> Result<L, DecodeErro
             return Err(DecodeError::new("", message));
         }
     };
-    let mut items = Vec::with_capacity(raw_items.len());
+    let mut items = Vec::new();
     let mut rejected = Vec::new();
     for (index, raw) in raw_items.into_iter().enumerate() {
         match decode(raw.get().as_bytes()) {
@@ -75,6 +92,66 @@ fn build<L: ListObject>(members: Extra) -> Result<L, serde_json::Error> {
     feed::<L, serde_json::Error>(&mut builder, members)?;
     feed::<L, serde_json::Error>(&mut builder, [(Cow::Borrowed(L::ITEMS), empty)])?;
     L::finish(builder)
+}
+
+/// Refuses a page with too many items in the list under `key`. What is not JSON
+/// is left to whoever decodes it.
+pub(crate) fn check_count(json: &[u8], key: &'static str) -> Result<(), DecodeError> {
+    // Each takes two bytes at least, so that almost no list need be counted.
+    if json.len() / 2 <= MAX_ITEMS {
+        return Ok(());
+    }
+    let mut reader = serde_json::Deserializer::from_slice(json);
+    let mut count = Count { key, items: 0 };
+    let _ = reader.deserialize_map(&mut count);
+    if count.items <= MAX_ITEMS {
+        return Ok(());
+    }
+    let message =
+        format!("more than {MAX_ITEMS} items in one page; the server should send smaller pages");
+    Err(DecodeError::new(key, message))
+}
+
+/// Counts the items of a list, until there are too many.
+struct Count<'a> {
+    key: &'a str,
+    items: usize,
+}
+
+impl<'de> Visitor<'de> for &mut Count<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a page of a list")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(key) = members.next_key::<Cow<'de, str>>()? {
+            match key == self.key {
+                true => members.next_value_seed(&mut *self)?,
+                false => drop(members.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {
+            self.items += 1;
+            if self.items > MAX_ITEMS {
+                return Err(A::Error::custom("too many items"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Count<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, list: D) -> Result<(), D::Error> {
+        list.deserialize_seq(self)
+    }
 }
 
 fn in_list(key: &str, error: DecodeError) -> DecodeError {

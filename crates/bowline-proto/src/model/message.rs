@@ -162,9 +162,7 @@ macro_rules! result {
     ($result:ty, list) => {
         impl $crate::model::ResultObject for $result {
             fn decode(json: &[u8]) -> Result<Self, $crate::model::DecodeError> {
-                $crate::model::decode(json).or_else(|error| {
-                    Self::decode_lenient(json).map_err(|_| error)
-                })
+                $crate::model::list::decode_list(json)
             }
             $crate::model::message::result!(@typed);
             $crate::model::message::result!(@body);

@@ -91,6 +91,7 @@ pub use error_data::{
 pub use input::{InputKind, InputRequest, InputRequests, InputRequiredResult, InputResponses};
 pub use lifecycle::{InitializeParams, InitializeResult, InitializedParams, PingParams};
 pub use list::RejectedItem;
+pub(crate) use list::check_count;
 pub use logging::{LogLevel, LoggingMessageParams, SetLevelParams};
 pub use members::{Extra, Members};
 pub use message::{CacheScope, Notification, Request, ResultObject, ResultType};

@@ -1,6 +1,6 @@
 //! Lists set bad items aside.
 
-use bowline_proto::model::{ListToolsResult, ResultObject, Tool, ToolMode, decode};
+use bowline_proto::model::{DecodeError, ListToolsResult, ResultObject, Tool, ToolMode, decode};
 
 const MIXED: &[u8] = br#"{
     "tools": [
@@ -66,4 +66,38 @@ fn a_tool_says_whether_it_keeps_state() {
             "{wire}"
         );
     }
+}
+
+/// A page of this many items, each written as `item`.
+fn page(item: &str, count: usize) -> Vec<u8> {
+    let items = vec![item; count].join(",");
+    format!(r#"{{"tools":[{items}]}}"#).into_bytes()
+}
+
+/// What decoding a page takes at most, beside the page itself.
+fn memory(page: &[u8]) -> (Result<ListToolsResult, DecodeError>, u64) {
+    let mut result = None;
+    let info = allocation_counter::measure(|| {
+        result = Some(<ListToolsResult as ResultObject>::decode(page));
+    });
+    (result.expect("it ran"), info.bytes_max)
+}
+
+/// The items of a page take up to a hundred times their length: a page as large
+/// as a frame may be must not take a gigabyte before anybody looks at limits.
+#[test]
+fn a_page_has_no_more_items_than_there_is_room_for() {
+    for item in ["{}", "1", r#"{"name":"a"}"#, r#"{"name":5}"#] {
+        let page = page(item, 15_000_000 / (item.len() + 1));
+        let (result, bytes) = memory(&page);
+        let error = result.expect_err(item).to_string();
+        assert!(error.contains("more than 100000 items"), "{item}: {error}");
+        assert!(bytes < 1024 * 1024, "{item}: {bytes} bytes");
+    }
+}
+
+#[test]
+fn a_page_may_have_as_many_items_as_there_is_room_for() {
+    let (result, _) = memory(&page(r#"{"name":"a"}"#, 100_000));
+    assert_eq!(result.expect("not too many").tools.len(), 100_000);
 }
