@@ -50,7 +50,8 @@ pub struct Config {
     pub linger: Duration,
     /// How many rounds of input one call may ask for.
     pub max_rounds: u32,
-    /// How many requests of the server's may be open at once.
+    /// How many requests of the server's may be open at once. Together they may
+    /// hold as much as one frame may have.
     pub max_server_requests: usize,
     /// When calls carry our session number.
     pub session_meta: SessionMeta,

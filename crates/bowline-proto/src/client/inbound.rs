@@ -18,7 +18,7 @@ use crate::{
     Instant,
     jsonrpc::{
         Envelope, ErrorObject, Messages, RequestId, ScanError, code, decode, error_response,
-        response, response_raw, salvage, scan, split,
+        part_of, response, response_raw, salvage, scan, split,
     },
     model::{
         Adapt, CancelledParams, InitializedParams, ListRootsResult, ProgressParams,
@@ -115,16 +115,16 @@ impl Ready {
                 result,
                 result_type,
             }) => {
-                let result = frame.slice_ref(result);
+                let result = part_of(frame, result);
                 self.answer(core, now, &id, &result, result_type.as_deref());
             }
             Ok(Envelope::Error { id, error }) => self.error(core, now, id.as_ref(), error),
             Ok(Envelope::Notification { method, params }) => {
-                let params = params.map(|params| frame.slice_ref(params));
+                let params = params.map(|params| part_of(frame, params));
                 self.notification(core, now, &method, params);
             }
             Ok(Envelope::Request { id, method, params }) => {
-                let params = params.map(|params| frame.slice_ref(params));
+                let params = params.map(|params| part_of(frame, params));
                 return self.request(core, now, &id, &method, params);
             }
             Err(error) => return self.garbage(core, now, &error, message.len()),
@@ -498,7 +498,7 @@ impl Ready {
             return Ok(());
         };
         let size = params.as_ref().map_or(0, Bytes::len);
-        match session.serving.open(core, id.clone()) {
+        match session.serving.open(core, id.clone(), size) {
             Ok(request) => {
                 let method = name.into();
                 core.event(Event::Request {

@@ -11,9 +11,16 @@ use crate::{Instant, jsonrpc::RequestId};
 /// collide with ours and mean nothing outside this table.
 #[derive(Debug, Default)]
 pub(super) struct Serving {
-    open: BTreeMap<u64, RequestId>,
+    open: BTreeMap<u64, Open>,
     /// Answers that the link was too busy to take. The server waits for them.
     unsent: Vec<Bytes>,
+}
+
+#[derive(Debug)]
+struct Open {
+    id: RequestId,
+    /// How much its parameters hold.
+    bytes: usize,
 }
 
 /// Why a request of the server's cannot be opened.
@@ -21,7 +28,7 @@ pub(super) struct Serving {
 pub(super) enum NotOpened {
     /// Its id is in use.
     Duplicate,
-    /// There are too many at once.
+    /// There are too many at once, or they hold too much.
     TooMany,
 }
 
@@ -30,21 +37,26 @@ impl Serving {
         &mut self,
         core: &mut Core,
         id: RequestId,
+        bytes: usize,
     ) -> Result<PeerRequest, NotOpened> {
         if self.find(&id).is_some() {
             return Err(NotOpened::Duplicate);
         }
-        if self.open.len() >= core.config.max_server_requests {
+        let held: usize = self.open.values().map(|open| open.bytes).sum();
+        // One alone has had room in its frame.
+        if self.open.len() >= core.config.max_server_requests
+            || held + bytes > core.config.max_frame
+        {
             return Err(NotOpened::TooMany);
         }
         let request = PeerRequest(core.next_peer_request());
-        self.open.insert(request.0, id);
+        self.open.insert(request.0, Open { id, bytes });
         Ok(request)
     }
 
     /// The id to answer under, if the request is still open.
     pub(super) fn close(&mut self, request: PeerRequest) -> Option<RequestId> {
-        self.open.remove(&request.0)
+        self.open.remove(&request.0).map(|open| open.id)
     }
 
     /// Keeps an answer that the link did not take, and asks to be woken.
@@ -91,6 +103,6 @@ impl Serving {
 
     fn find(&self, id: &RequestId) -> Option<PeerRequest> {
         let mut open = self.open.iter();
-        open.find_map(|(request, known)| (known == id).then_some(PeerRequest(*request)))
+        open.find_map(|(request, known)| (known.id == *id).then_some(PeerRequest(*request)))
     }
 }

@@ -16,8 +16,8 @@ use super::{
 use crate::{
     Instant,
     jsonrpc::{
-        Envelope, ErrorObject, Messages, RequestId, ScanError, decode, response_raw, salvage,
-        scan_with, split,
+        Envelope, ErrorObject, Messages, RequestId, ScanError, decode, part_of, response_raw,
+        salvage, scan_with, split,
     },
     model::{
         CancelledParams, SetLevelParams, Side, SubscribeParams, UnsubscribeParams, decode_params,
@@ -118,7 +118,7 @@ impl Connection {
                 self.notification(now, &method, params);
             }
             Envelope::Response { id, result, .. } => {
-                let outcome = Outcome::Result(frame.slice_ref(result));
+                let outcome = Outcome::Result(part_of(frame, result));
                 self.answered(now, Some(&id), outcome, message.len());
             }
             Envelope::Error { id, error } => {
@@ -360,17 +360,6 @@ impl Connection {
         } else {
             self.listen_called_off(now, &id);
         }
-    }
-}
-
-/// A part of a frame, for somebody who may hold it for long. Where the frame is
-/// much larger, the part is copied: it would hold the whole.
-fn part_of(frame: &Bytes, part: &[u8]) -> Bytes {
-    const SLACK: usize = 4096;
-    if frame.len() > 2 * part.len() + SLACK {
-        Bytes::copy_from_slice(part)
-    } else {
-        frame.slice_ref(part)
     }
 }
 

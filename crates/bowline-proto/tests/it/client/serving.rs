@@ -8,6 +8,7 @@ use bowline_proto::{
     jsonrpc::{Draft, ErrorObject},
     model::{ElicitationCapability, Extra, RootsCapability, SamplingCapability},
 };
+use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::{look::raw, rig::Rig};
@@ -394,4 +395,47 @@ fn a_server_that_never_stops_asking_cannot_keep_a_call_open() {
         rig.pass_ms(500_000);
     }
     assert!(rig.has_ended(call));
+}
+
+/// People take long to answer: what waits for them must not keep all that came
+/// along with it.
+#[test]
+fn what_waits_for_the_host_does_not_hold_a_large_frame() {
+    let padding = "x".repeat(100_000);
+    for message in [
+        json!({"id": 1, "method": "elicitation/create", "params": form()}),
+        json!({"method": "notifications/message", "params": {"level": "info", "data": 1}}),
+    ] {
+        let mut rig = Rig::ready_with(able);
+        rig.events.clear();
+        let mut padded = message.clone();
+        padded["jsonrpc"] = json!("2.0");
+        padded["padding"] = json!(padding);
+        let frame = Bytes::from(padded.to_string());
+        rig.bytes(frame.clone());
+        assert!(!rig.events.is_empty(), "it was handed up");
+        assert!(frame.is_unique(), "the frame is kept for {message}");
+    }
+}
+
+/// They are counted by what they hold, and not only by their number.
+#[test]
+fn requests_of_the_servers_may_not_hold_more_than_a_frame_together() {
+    let mut rig = Rig::ready_with(|config| {
+        able(config);
+        config.max_frame = 100_000;
+    });
+    let mut large = form();
+    large["message"] = json!("x".repeat(60_000));
+    rig.asked(json!(1), "elicitation/create", large.clone());
+    rig.asked(json!(2), "elicitation/create", large.clone());
+    assert_eq!(handed_up(&rig).len(), 1);
+    assert_eq!(rig.answered()["id"], 2);
+    assert!(rig.saw_violation(Violation::TooManyRequests));
+    rig.asked(json!(3), "elicitation/create", form());
+    assert_eq!(handed_up(&rig).len(), 2, "there is room for a small one");
+    let first = handed_up(&rig)[0].0;
+    respond(&mut rig, first, &json!({"action": "decline"}));
+    rig.asked(json!(4), "elicitation/create", large);
+    assert_eq!(handed_up(&rig).len(), 3, "there is room again");
 }
