@@ -4,33 +4,58 @@
 use std::{
     collections::BTreeMap,
     fs,
+    ops::Range,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 /// How often things happened, by name.
 #[derive(Clone, Default)]
-pub(crate) struct Tally(Arc<Mutex<BTreeMap<String, u64>>>);
+pub(crate) struct Tally(Arc<Mutex<Counts>>);
+
+#[derive(Default)]
+struct Counts {
+    seen: BTreeMap<String, u64>,
+    /// What must never happen.
+    faults: BTreeMap<String, u64>,
+}
 
 impl Tally {
     pub(crate) fn count(&self, what: &str) {
-        let mut counts = self.counts();
-        match counts.get_mut(what) {
-            Some(count) => *count += 1,
-            None => {
-                counts.insert(what.to_owned(), 1);
-            }
-        }
+        add(&mut self.counts().seen, what);
+    }
+
+    /// Counts something that must never happen: the run is failed.
+    pub(crate) fn fault(&self, what: &str) {
+        add(&mut self.counts().faults, what);
+    }
+
+    /// What happened that must never happen.
+    pub(crate) fn faults(&self) -> Vec<String> {
+        let counts = self.counts();
+        let faults = counts.faults.iter();
+        faults
+            .map(|(what, count)| format!("{what} ({count} times)"))
+            .collect()
     }
 
     pub(crate) fn print(&self) {
-        for (what, count) in &*self.counts() {
+        for (what, count) in &self.counts().seen {
             println!("{count:10} {what}");
         }
     }
 
-    fn counts(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
+    fn counts(&self) -> MutexGuard<'_, Counts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn add(counts: &mut BTreeMap<String, u64>, what: &str) {
+    match counts.get_mut(what) {
+        Some(count) => *count += 1,
+        None => {
+            counts.insert(what.to_owned(), 1);
+        }
     }
 }
 
@@ -77,12 +102,35 @@ impl Sorted {
     }
 }
 
-/// Memory of a process, in KiB.
-pub(crate) fn resident(process: u32) -> u64 {
-    let statm = fs::read_to_string(format!("/proc/{process}/statm")).unwrap_or_default();
-    let pages = statm.split(' ').nth(1);
-    let pages = pages.and_then(|pages| pages.parse::<u64>().ok());
-    pages.unwrap_or_default() * 4
+/// Memory of a process, in KiB; `None` once it is gone.
+pub(crate) fn resident(process: u32) -> Option<u64> {
+    let statm = fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
+    let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
+    // One that has ended and was not waited for has none left.
+    (pages > 0).then_some(pages * 4)
+}
+
+/// How much processor time a process has used so far, without its children.
+pub(crate) fn processor_time(process: u32) -> Option<Duration> {
+    ticks(process, 11..13)
+}
+
+/// How much those of its children have used that it has waited for.
+pub(crate) fn processor_time_of_children(process: u32) -> Option<Duration> {
+    ticks(process, 13..15)
+}
+
+fn ticks(process: u32, fields: Range<usize>) -> Option<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name of the program comes before, and may have anything in it.
+    let (_, numbers) = stat.rsplit_once(") ")?;
+    let numbers: Vec<u64> = numbers
+        .split(' ')
+        .map(|number| number.parse().unwrap_or_default())
+        .collect();
+    let ticks: u64 = numbers.get(fields)?.iter().sum();
+    // A hundred a second, on every Linux that people run.
+    Some(Duration::from_millis(ticks * 10))
 }
 
 /// Numbers that look random; the same from the same seed.

@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     io,
     net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
     time::Duration,
 };
 
@@ -13,10 +14,17 @@ use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpSocket, TcpStream},
+    task::JoinSet,
     time::{sleep, timeout},
 };
 
-use super::figures::{Chance, Tally};
+use super::{
+    figures::{Chance, Tally},
+    pace::{HOSTILE_SHARE, Pace},
+};
+
+/// How many hostile clients there are at a time.
+const ATTACKERS: usize = 8;
 
 /// What the honest tool takes.
 #[derive(Deserialize, JsonSchema)]
@@ -32,9 +40,25 @@ pub(crate) struct Set {
     pub(crate) items: BTreeSet<u64>,
 }
 
+/// Attacks until its standard input closes, and says what was done.
+pub(crate) async fn run_all(port: u16, seed: u64) {
+    let mut chance = Chance::new(seed);
+    let (tally, pace) = (Tally::default(), Arc::new(Pace::new(HOSTILE_SHARE)));
+    let mut attackers = JoinSet::new();
+    for _ in 0..ATTACKERS {
+        let chance = Chance::new(chance.next());
+        attackers.spawn(run(port, chance, tally.clone(), Arc::clone(&pace)));
+    }
+    let told_to_end = || io::copy(&mut io::stdin(), &mut io::sink());
+    let _ = tokio::task::spawn_blocking(told_to_end).await;
+    attackers.shutdown().await;
+    tally.print();
+}
+
 /// One trick after another, from addresses of its own.
-pub(crate) async fn run(port: u16, mut chance: Chance, tally: Tally) {
+async fn run(port: u16, mut chance: Chance, tally: Tally, pace: Arc<Pace>) {
     loop {
+        pace.rest_async().await;
         let from = Ipv4Addr::new(127, 0, 0, 2 + u8::try_from(chance.below(4)).unwrap_or(0));
         let attacker = Attacker { from, port };
         let (name, trick) = *chance.of(&TRICKS);
@@ -59,6 +83,9 @@ enum Trick {
     ManyItems,
     Abandoned,
     UnreadStreams,
+    UnreadProgress,
+    PaddedEnvelopes,
+    LoopingAnswers,
     BadHeads,
     Deep,
     DuplicateKeys,
@@ -66,7 +93,7 @@ enum Trick {
     Forged,
 }
 
-const TRICKS: [(&str, Trick); 13] = [
+const TRICKS: [(&str, Trick); 16] = [
     ("sessions that are never used", Trick::Openings),
     ("large openings", Trick::LargeOpenings),
     ("slow bodies", Trick::SlowBodies),
@@ -75,6 +102,9 @@ const TRICKS: [(&str, Trick); 13] = [
     ("many items that must differ", Trick::ManyItems),
     ("abandoned calls", Trick::Abandoned),
     ("streams that nobody reads", Trick::UnreadStreams),
+    ("progress that nobody reads", Trick::UnreadProgress),
+    ("padded envelopes", Trick::PaddedEnvelopes),
+    ("conversations that go in circles", Trick::LoopingAnswers),
     ("bad heads", Trick::BadHeads),
     ("deep arguments", Trick::Deep),
     ("duplicate keys", Trick::DuplicateKeys),
@@ -104,6 +134,9 @@ impl Attacker {
             }
             Trick::Abandoned => self.abandoned(chance.below(20)).await,
             Trick::UnreadStreams => self.unread(20).await,
+            Trick::UnreadProgress => self.unread_progress(20).await,
+            Trick::PaddedEnvelopes => self.padded(20).await,
+            Trick::LoopingAnswers => self.looping(30).await,
             Trick::BadHeads => self.bad_heads().await,
             Trick::Deep => {
                 let deep = "[".repeat(2_000) + &"]".repeat(2_000);
@@ -201,6 +234,60 @@ impl Attacker {
             sockets.push(socket);
         }
         sleep(Duration::from_secs(2)).await;
+        Ok(())
+    }
+
+    /// Calls whose progress comes as a stream, which is not read.
+    async fn unread_progress(&self, count: usize) -> io::Result<()> {
+        let mut body: Value = serde_json::from_str(&call("chatty", "{}"))?;
+        body["params"]["_meta"]["progressToken"] = json!(1);
+        let body = body.to_string();
+        let mut sockets = Vec::new();
+        for _ in 0..count {
+            let mut socket = self.connect().await?;
+            let head = head(body.len(), &mirrored("chatty"));
+            socket.write_all(head.as_bytes()).await?;
+            socket.write_all(body.as_bytes()).await?;
+            sockets.push(socket);
+        }
+        sleep(Duration::from_secs(2)).await;
+        Ok(())
+    }
+
+    /// Small messages in large envelopes, in a session.
+    async fn padded(&self, count: usize) -> io::Result<()> {
+        let opened = self.post(&initialize(10), "").await?;
+        let session = session_of(&opened).unwrap_or_default();
+        let headers = format!("mcp-session-id: {session}\r\nmcp-protocol-version: 2025-11-25\r\n");
+        let padding = "x".repeat(200_000);
+        for number in 0..count {
+            let body =
+                json!({"jsonrpc": "2.0", "id": number, "padding": padding, "method": "ping"});
+            self.post(&body.to_string(), &headers).await?;
+        }
+        Ok(())
+    }
+
+    /// The first answer of a conversation, given over and over.
+    async fn looping(&self, count: usize) -> io::Result<()> {
+        let mut body: Value = serde_json::from_str(&call("ask", "{}"))?;
+        let capabilities = "io.modelcontextprotocol/clientCapabilities";
+        body["params"]["_meta"][capabilities] = json!({"elicitation": {"form": {}}});
+        let asked = self.post(&body.to_string(), &mirrored("ask")).await?;
+        let result = asked.find("{\"").map_or("", |at| &asked[at..]);
+        let result = result.lines().next().unwrap_or_default();
+        let result: Value = serde_json::from_str(result).unwrap_or_default();
+        let result = &result["result"];
+        let questions = result["inputRequests"].as_object();
+        let answers = questions.into_iter().flat_map(|all| all.keys());
+        let accept = json!({"action": "accept", "content": {"confirmed": true}});
+        let answers: serde_json::Map<_, _> =
+            answers.map(|key| (key.clone(), accept.clone())).collect();
+        body["params"]["inputResponses"] = Value::Object(answers);
+        body["params"]["requestState"] = result["requestState"].clone();
+        for _ in 0..count {
+            self.post(&body.to_string(), &mirrored("ask")).await?;
+        }
         Ok(())
     }
 

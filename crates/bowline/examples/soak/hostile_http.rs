@@ -1,15 +1,46 @@
 //! A server over HTTP that does wrong things, chosen anew for each request.
 
 use std::{
-    io::{self, BufRead as _, BufReader, Read as _, Write as _},
+    io::{self, BufRead as _, BufReader, Read as _, Write},
     net::{Ipv4Addr, TcpListener, TcpStream},
+    sync::Arc,
     thread,
     time::Duration,
 };
 
 use serde_json::{Value, json};
 
-use super::{figures::Chance, hostile_server::said};
+use super::{
+    figures::Chance,
+    hostile_server::{LARGE, said},
+    pace::{HOSTILE_SHARE, Pace},
+    under_servers::WAYS,
+};
+
+/// How many writes there are before it is asked whether they come too fast.
+const WRITES_PER_REST: usize = 200;
+
+/// A connection, and the pace of all.
+struct Out {
+    socket: TcpStream,
+    pace: Arc<Pace>,
+    writes: usize,
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writes += 1 + bytes.len() / 1000;
+        if self.writes > WRITES_PER_REST {
+            self.writes = 0;
+            self.pace.rest();
+        }
+        self.socket.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.socket.flush()
+    }
+}
 
 /// Serves until its standard input closes; says its port first.
 pub(crate) fn run(seed: u64) -> io::Result<()> {
@@ -17,10 +48,12 @@ pub(crate) fn run(seed: u64) -> io::Result<()> {
     println!("{}", listener.local_addr()?.port());
     thread::spawn(move || {
         let mut chance = Chance::new(seed);
+        let pace = Arc::new(Pace::new(HOSTILE_SHARE / WAYS));
         for socket in listener.incoming().flatten() {
             let chance = Chance::new(chance.next());
+            let pace = Arc::clone(&pace);
             // Whoever hangs up is not missed.
-            thread::spawn(move || serve(socket, chance));
+            thread::spawn(move || serve(socket, chance, pace));
         }
     });
     io::copy(&mut io::stdin(), &mut io::sink())?;
@@ -29,12 +62,20 @@ pub(crate) fn run(seed: u64) -> io::Result<()> {
 
 /// One connection: requests that are answered well enough to go on, until one
 /// is not.
-fn serve(socket: TcpStream, mut chance: Chance) -> io::Result<()> {
+fn serve(socket: TcpStream, mut chance: Chance, pace: Arc<Pace>) -> io::Result<()> {
     socket.set_read_timeout(Some(Duration::from_secs(20)))?;
     socket.set_write_timeout(Some(Duration::from_secs(20)))?;
     let mut reader = BufReader::new(socket.try_clone()?);
-    let mut out = socket;
+    let mut out = Out {
+        socket,
+        pace,
+        writes: 0,
+    };
     while let Some((verb, message)) = request(&mut reader)? {
+        out.pace.rest();
+        if verb == "GET" && chance.below(2) == 0 {
+            return news(&mut out);
+        }
         if verb != "POST" {
             out.write_all(b"HTTP/1.1 405 No\r\ncontent-length: 0\r\n\r\n")?;
             continue;
@@ -44,6 +85,7 @@ fn serve(socket: TcpStream, mut chance: Chance) -> io::Result<()> {
             Some("notifications/initialized") => {
                 out.write_all(b"HTTP/1.1 202 Ok\r\ncontent-length: 0\r\n\r\n")?;
             }
+            Some("tools/list") if chance.below(2) > 0 => list(&mut out, &message, &mut chance)?,
             _ => wrong(&mut out, &message, &mut chance)?,
         }
     }
@@ -77,13 +119,20 @@ fn request(reader: &mut BufReader<TcpStream>) -> io::Result<Option<(String, Valu
     )))
 }
 
-fn initialize(out: &mut TcpStream, message: &Value) -> io::Result<()> {
+fn initialize(out: &mut Out, message: &Value) -> io::Result<()> {
     let result = json!({
         "protocolVersion": "2025-11-25",
         "capabilities": {"tools": {}},
         "serverInfo": {"name": "hostile", "version": "1"},
     });
-    let body = json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string();
+    answer(
+        out,
+        &json!({"jsonrpc": "2.0", "id": message["id"], "result": result}),
+    )
+}
+
+fn answer(out: &mut Out, answer: &Value) -> io::Result<()> {
+    let body = answer.to_string();
     let head = format!(
         "HTTP/1.1 200 Ok\r\ncontent-type: application/json\r\nmcp-session-id: s\r\ncontent-length: {}\r\n\r\n",
         body.len()
@@ -92,10 +141,50 @@ fn initialize(out: &mut TcpStream, message: &Value) -> io::Result<()> {
     out.write_all(body.as_bytes())
 }
 
+/// A page of a list that has no end, small or large.
+fn list(out: &mut Out, message: &Value, chance: &mut Chance) -> io::Result<()> {
+    let page = chance.next();
+    let items = *chance.of(&[1, 10, LARGE / 60]);
+    let tool = |n| json!({"name": format!("{page}-{n}"), "inputSchema": {"type": "object"}});
+    let tools: Vec<_> = (0..items).map(tool).collect();
+    let result = json!({"tools": tools, "nextCursor": page.to_string()});
+    answer(
+        out,
+        &json!({"jsonrpc": "2.0", "id": message["id"], "result": result}),
+    )
+}
+
+/// News without end on the stream for it.
+fn news(out: &mut Out) -> io::Result<()> {
+    stream_head(out)?;
+    let params = json!({"level": "info", "data": "x".repeat(200)});
+    let note = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params});
+    for step in 0..20_000 {
+        write!(out, "id: {step}\ndata: {note}\n\n")?;
+    }
+    Err(io::Error::other("hung up"))
+}
+
+/// A small message in a large envelope.
+fn padded(out: &mut Out, message: &Value) -> io::Result<()> {
+    let padding = "x".repeat(LARGE);
+    let result = said("done");
+    answer(
+        out,
+        &json!({"jsonrpc": "2.0", "id": message["id"], "padding": padding, "result": result}),
+    )
+}
+
+/// Nothing, for longer than anybody waits.
+fn silence() -> io::Result<()> {
+    thread::park_timeout(Duration::from_secs(10));
+    Err(io::Error::other("hung up"))
+}
+
 /// One wrong answer.
-fn wrong(out: &mut TcpStream, message: &Value, chance: &mut Chance) -> io::Result<()> {
+fn wrong(out: &mut Out, message: &Value, chance: &mut Chance) -> io::Result<()> {
     let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": said("done")});
-    match chance.below(10) {
+    match chance.below(12) {
         0 => endless_stream(out, message),
         1 => slow_body(out, &answer.to_string()),
         2 => large_event(out),
@@ -110,16 +199,18 @@ fn wrong(out: &mut TcpStream, message: &Value, chance: &mut Chance) -> io::Resul
         8 => out.write_all(
             b"HTTP/1.1 200 Ok\r\ncontent-type: text/html\r\ncontent-length: 4\r\n\r\nhtml",
         ),
+        9 => padded(out, message),
+        10 => silence(),
         _ => Err(io::Error::other("hung up")),
     }
 }
 
-fn stream_head(out: &mut TcpStream) -> io::Result<()> {
+fn stream_head(out: &mut Out) -> io::Result<()> {
     out.write_all(b"HTTP/1.1 200 Ok\r\ncontent-type: text/event-stream\r\n\r\n")
 }
 
 /// Events for ever, and never the answer.
-fn endless_stream(out: &mut TcpStream, message: &Value) -> io::Result<()> {
+fn endless_stream(out: &mut Out, message: &Value) -> io::Result<()> {
     stream_head(out)?;
     let token = &message["params"]["_meta"]["progressToken"];
     for step in 0..20_000 {
@@ -132,7 +223,7 @@ fn endless_stream(out: &mut TcpStream, message: &Value) -> io::Result<()> {
 }
 
 /// A byte at a time.
-fn slow_body(out: &mut TcpStream, body: &str) -> io::Result<()> {
+fn slow_body(out: &mut Out, body: &str) -> io::Result<()> {
     let head = format!(
         "HTTP/1.1 200 Ok\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
         body.len()
@@ -146,7 +237,7 @@ fn slow_body(out: &mut TcpStream, body: &str) -> io::Result<()> {
 }
 
 /// One event that has no end.
-fn large_event(out: &mut TcpStream) -> io::Result<()> {
+fn large_event(out: &mut Out) -> io::Result<()> {
     stream_head(out)?;
     out.write_all(b"data: ")?;
     let chunk = vec![b'x'; 64 * 1024];
@@ -157,7 +248,7 @@ fn large_event(out: &mut TcpStream) -> io::Result<()> {
 }
 
 /// A refusal whose reason is long.
-fn large_refusal(out: &mut TcpStream) -> io::Result<()> {
+fn large_refusal(out: &mut Out) -> io::Result<()> {
     out.write_all(b"HTTP/1.1 400 No\r\ncontent-length: 30000000\r\n\r\n")?;
     let chunk = vec![b'x'; 64 * 1024];
     for _ in 0..457 {
@@ -167,7 +258,7 @@ fn large_refusal(out: &mut TcpStream) -> io::Result<()> {
 }
 
 /// A head that has no end.
-fn large_head(out: &mut TcpStream) -> io::Result<()> {
+fn large_head(out: &mut Out) -> io::Result<()> {
     out.write_all(b"HTTP/1.1 200 Ok\r\n")?;
     for number in 0..20_000 {
         write!(out, "x-{number}: {number}\r\n")?;

@@ -9,13 +9,23 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::figures::Chance;
+use super::{
+    figures::Chance,
+    pace::{HOSTILE_SHARE, Pace},
+    under_servers::{PIPES, WAYS},
+};
 
 /// What it does wrong.
 #[derive(Clone, Copy, Debug)]
 enum Trick {
+    SilentOpening,
     EndlessCursors,
     SameToolsAgain,
+    HugePages,
+    TinyItems,
+    PaddedEnvelopes,
+    LoopingQuestions,
+    LoopingRounds,
     ProgressFlood,
     OversizeAnswer,
     Stall,
@@ -29,9 +39,15 @@ enum Trick {
     Deep,
 }
 
-const TRICKS: [Trick; 13] = [
+const TRICKS: [Trick; 19] = [
+    Trick::SilentOpening,
     Trick::EndlessCursors,
     Trick::SameToolsAgain,
+    Trick::HugePages,
+    Trick::TinyItems,
+    Trick::PaddedEnvelopes,
+    Trick::LoopingQuestions,
+    Trick::LoopingRounds,
     Trick::ProgressFlood,
     Trick::OversizeAnswer,
     Trick::Stall,
@@ -47,6 +63,10 @@ const TRICKS: [Trick; 13] = [
 
 /// How much a flood has: enough to hurt whoever keeps it, and soon over.
 const FLOOD: usize = 20_000;
+/// How many lines are written before it is asked whether that is too fast.
+const LINES_PER_REST: usize = 200;
+/// As much as one frame may have, almost.
+pub(crate) const LARGE: usize = 900_000;
 
 /// Serves until the other end has enough.
 pub(crate) fn run(seed: u64) -> io::Result<()> {
@@ -55,6 +75,10 @@ pub(crate) fn run(seed: u64) -> io::Result<()> {
         out: io::stdout().lock(),
         trick,
         pages: 0,
+        questions: 0,
+        lines: 0,
+        // Those over HTTP have a process together.
+        pace: Pace::new(HOSTILE_SHARE / WAYS / PIPES as f64),
     };
     for line in io::stdin().lock().lines() {
         let message: Value = serde_json::from_str(&line?).unwrap_or_default();
@@ -70,12 +94,34 @@ struct Server {
     out: io::StdoutLock<'static>,
     trick: Trick,
     pages: usize,
+    questions: u64,
+    lines: usize,
+    pace: Pace,
 }
 
 impl Server {
     fn hear(&mut self, message: &Value) -> io::Result<()> {
         let id = &message["id"];
-        match message["method"].as_str() {
+        match (message["method"].as_str(), self.trick) {
+            (Some(_), Trick::SilentOpening) => Ok(()),
+            (Some("server/discover"), Trick::LoopingRounds) => self.answer(
+                id,
+                &json!({
+                    "supportedVersions": ["2026-07-28"],
+                    "capabilities": {"tools": {}},
+                    "ttlMs": 0,
+                    "cacheScope": "private",
+                }),
+            ),
+            // Every answer brings the next question.
+            (None, Trick::LoopingQuestions) => self.question(),
+            (method, _) => self.request(method, message),
+        }
+    }
+
+    fn request(&mut self, method: Option<&str>, message: &Value) -> io::Result<()> {
+        let id = &message["id"];
+        match method {
             Some("initialize") => self.answer(
                 id,
                 &json!({
@@ -102,9 +148,23 @@ impl Server {
             Trick::SameToolsAgain => {
                 json!({"tools": [tool("t".to_owned())], "nextCursor": format!("c{page}")})
             }
+            Trick::HugePages => {
+                let tools: Vec<_> = (0..LARGE / 60)
+                    .map(|n| tool(format!("t{page}-{n}")))
+                    .collect();
+                json!({"tools": tools, "nextCursor": format!("c{page}")})
+            }
+            Trick::TinyItems => return self.tiny_items(id),
             _ => json!({"tools": [tool("t".to_owned())]}),
         };
         self.answer(id, &result)
+    }
+
+    /// A page of as many items as fit, none of which is a tool.
+    fn tiny_items(&mut self, id: &Value) -> io::Result<()> {
+        let items = "{},".repeat(LARGE / 3);
+        let frame = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":[{items}{{}}]}}}}"#);
+        self.line(frame.as_bytes())
     }
 
     fn call(&mut self, message: &Value) -> io::Result<()> {
@@ -119,15 +179,53 @@ impl Server {
             Trick::StderrFlood => io::stderr().write_all("complaint\n".repeat(FLOOD).as_bytes())?,
             Trick::QuestionFlood => self.questions()?,
             Trick::StrangerAnswers => self.strangers(id)?,
+            Trick::PaddedEnvelopes => self.padded()?,
+            // It is never answered itself.
+            Trick::LoopingQuestions => return self.question(),
+            Trick::LoopingRounds => return self.round(id),
             Trick::Deep => {
                 let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
                 let id = id.to_string();
                 let frame = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{open}{close}}}"#);
                 return self.line(frame.as_bytes());
             }
-            Trick::EndlessCursors | Trick::SameToolsAgain | Trick::DeafToTheEnd => {}
+            Trick::SilentOpening
+            | Trick::EndlessCursors
+            | Trick::SameToolsAgain
+            | Trick::HugePages
+            | Trick::TinyItems
+            | Trick::DeafToTheEnd => {}
         }
         self.answer(id, &said("done"))
+    }
+
+    /// Small messages in large envelopes.
+    fn padded(&mut self) -> io::Result<()> {
+        let padding = "x".repeat(LARGE);
+        for number in 0..30 {
+            let params = json!({"level": "info", "data": number});
+            let news = json!({"jsonrpc": "2.0", "padding": padding, "method": "notifications/message", "params": params});
+            self.line(news.to_string().as_bytes())?;
+            let question = json!({"jsonrpc": "2.0", "padding": padding, "id": number, "method": "elicitation/create", "params": form()});
+            self.line(question.to_string().as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn question(&mut self) -> io::Result<()> {
+        self.questions += 1;
+        let id = self.questions;
+        let question =
+            json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": form()});
+        self.line(question.to_string().as_bytes())
+    }
+
+    /// One more round of questions, whatever was answered.
+    fn round(&mut self, id: &Value) -> io::Result<()> {
+        let question = json!({"method": "elicitation/create", "params": form()});
+        let state = "x".repeat(10_000);
+        let result = json!({"resultType": "input_required", "inputRequests": {"q": question}, "requestState": state});
+        self.answer(id, &result)
     }
 
     fn progress(&mut self, token: &Value) -> io::Result<()> {
@@ -194,10 +292,21 @@ impl Server {
     }
 
     fn line(&mut self, frame: &[u8]) -> io::Result<()> {
+        self.lines += 1 + frame.len() / 1000;
+        if self.lines > LINES_PER_REST {
+            self.lines = 0;
+            self.pace.rest();
+        }
         self.out.write_all(frame)?;
         self.out.write_all(b"\n")?;
         self.out.flush()
     }
+}
+
+/// A form to fill in.
+fn form() -> Value {
+    let schema = json!({"type": "object", "properties": {"more": {"type": "boolean"}}});
+    json!({"message": "And?", "requestedSchema": schema})
 }
 
 /// The result of a tool that says something.

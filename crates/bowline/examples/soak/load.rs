@@ -13,7 +13,10 @@ use bowline::{
 };
 use serde_json::json;
 
-use super::figures::{Tally, resident};
+use super::{
+    figures::Tally,
+    report::{judge_load, watch_memory},
+};
 
 const WORKERS: usize = 64;
 /// Tells every call from every other.
@@ -31,22 +34,14 @@ pub(crate) async fn run(
     let workers: Vec<_> = (0..WORKERS)
         .map(|_| tokio::spawn(work(client.clone(), tally.clone(), end)))
         .collect();
-    let begin = Instant::now();
-    while Instant::now() < end {
-        tokio::time::sleep(Duration::from_secs(30).min(end - Instant::now())).await;
-        println!(
-            "{:4} s: {} KiB resident",
-            begin.elapsed().as_secs(),
-            resident(std::process::id())
-        );
-    }
+    let memory = watch_memory(std::process::id(), end).await;
     for worker in workers {
         worker.await?;
     }
     println!("{:?}", client.health());
     client.stop().await;
     tally.print();
-    Ok(())
+    judge_load(&memory, &tally)
 }
 
 fn connect(server: ChildProcess, tally: &Tally) -> Result<Client, Box<dyn std::error::Error>> {
@@ -74,7 +69,7 @@ async fn work(client: Client, tally: Tally, end: Instant) {
         let call = client.tools().call("any", json!({"nonce": nonce}));
         match call.wait_for_connection().await {
             Ok(result) if result.all_text() == nonce.to_string() => tally.count("answered"),
-            Ok(result) => tally.count(&format!("WRONG ANSWER: {result:?}")),
+            Ok(result) => tally.fault(&format!("a wrong answer: {result:?}")),
             Err(error) => tally.count(&format!("{:?}", error.reason())),
         }
     }

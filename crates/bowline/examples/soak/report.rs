@@ -2,24 +2,28 @@
 
 use std::{
     future::Future,
+    process,
     time::{Duration, Instant},
 };
 
 use bowline::Client;
 use serde_json::json;
-use tokio::time::{interval, sleep_until};
+use tokio::time::{interval, sleep, sleep_until};
 
 use super::{
     Failure,
-    figures::{Sorted, Tally, Times, resident},
+    figures::{Sorted, Tally, Times, processor_time, processor_time_of_children, resident},
+    verdict::{Measured, memory_fault, quarter_peaks},
 };
 
 /// How long the honest peer is measured alone.
 const ALONE: Duration = Duration::from_secs(20);
 /// Between two honest calls.
 const PACE: Duration = Duration::from_millis(20);
-/// Between two readings of memory.
-const READING: Duration = Duration::from_secs(30);
+/// Between two readings of memory. Peaks are short.
+const READING: Duration = Duration::from_millis(200);
+/// Readings from one that is printed to the next.
+const PRINTED: usize = 150;
 
 /// Calls an honest server, and says how long each call took.
 pub(crate) async fn call_honestly(client: Client, times: Times, tally: Tally) {
@@ -30,43 +34,82 @@ pub(crate) async fn call_honestly(client: Client, times: Times, tally: Tally) {
         let call = client.tools().call("echo", json!({"message": "hello"}));
         match call.await {
             Ok(result) if result.all_text() == "hello" => times.add(begun.elapsed()),
-            Ok(_) => tally.count("HONEST CALL, WRONG ANSWER"),
-            Err(error) => tally.count(&format!("HONEST CALL FAILED: {error}")),
+            Ok(_) => tally.fault("an honest call had a wrong answer"),
+            Err(error) => tally.fault(&format!("an honest call failed: {error}")),
         }
     }
 }
 
 /// Measures the honest peer alone, then while `attack` goes on, and the memory
-/// of the process that is attacked.
+/// of the process that is attacked. Fails where that is not as it must be.
 pub(crate) async fn measure(
     seconds: u64,
     process: u32,
     times: &Times,
+    tally: &Tally,
     attack: impl Future<Output = ()>,
 ) -> Result<(), Failure> {
-    tokio::time::sleep(ALONE).await;
+    sleep(ALONE).await;
     let usual = times.take();
-    let begin = Instant::now();
-    let end = begin + Duration::from_secs(seconds);
-    let mut readings = Vec::new();
-    let read = async {
-        while Instant::now() < end {
-            let next = (Instant::now() + READING).min(end);
-            sleep_until(next.into()).await;
-            readings.push(resident(process));
-            let (at, kib) = (begin.elapsed().as_secs(), resident(process));
-            println!("{at:5} s: {kib} KiB");
-        }
-    };
+    let begin = Busy::look(process);
+    let end = begin.at + Duration::from_secs(seconds);
     tokio::select! {
-        () = read => {}
-        () = attack => return Err("the attack ended by itself".into()),
+        memory = watch_memory(process, end) => {
+            let amid = times.take();
+            begin.print();
+            print_times(&usual, &amid);
+            let broken = tally.faults();
+            let measured = Measured {
+                memory,
+                usual: usual.percentile(50),
+                amid: amid.percentile(50),
+                honest_calls: amid.len(),
+                broken,
+            };
+            print_memory(&measured.memory);
+            passed(measured.faults())
+        }
+        () = attack => Err("the attack ended by itself".into()),
     }
-    judge(&usual, &times.take(), &readings);
-    Ok(())
 }
 
-fn judge(usual: &Sorted, amid: &Sorted, readings: &[u64]) {
+/// Reads how much memory a process has, until `end` or until the process has
+/// died.
+pub(crate) async fn watch_memory(process: u32, end: Instant) -> Vec<Option<u64>> {
+    let begin = Instant::now();
+    let mut readings = Vec::new();
+    while Instant::now() < end && readings.last() != Some(&None) {
+        sleep_until((Instant::now() + READING).min(end).into()).await;
+        let reading = resident(process);
+        if readings.len() % PRINTED == 0 {
+            let kib = reading.unwrap_or_default();
+            println!("{:5} s: {kib} KiB", begin.elapsed().as_secs());
+        }
+        readings.push(reading);
+    }
+    readings
+}
+
+/// The verdict where there are no honest calls to be timed.
+pub(crate) fn judge_load(memory: &[Option<u64>], tally: &Tally) -> Result<(), Failure> {
+    print_memory(memory);
+    let mut faults = tally.faults();
+    faults.extend(memory_fault(memory));
+    passed(faults)
+}
+
+fn passed(faults: Vec<String>) -> Result<(), Failure> {
+    if faults.is_empty() {
+        println!("passed");
+        return Ok(());
+    }
+    for fault in &faults {
+        println!("FAILED: {fault}");
+    }
+    Err(format!("{} things are not as they must be", faults.len()).into())
+}
+
+fn print_times(usual: &Sorted, amid: &Sorted) {
     let show = |what: &str, times: &Sorted| {
         println!(
             "honest calls {what}: {}; median {:?}, 95th percentile {:?}, 99th {:?}",
@@ -83,8 +126,41 @@ fn judge(usual: &Sorted, amid: &Sorted, readings: &[u64]) {
         amid.ratio(usual, 50),
         amid.ratio(usual, 95),
     );
-    // The first readings are of tables and pools that are still being filled.
-    let settled = readings.get(readings.len() / 4..).unwrap_or_default();
-    let (least, most) = (settled.iter().min(), settled.iter().max());
-    println!("memory, after the first quarter: from {least:?} to {most:?} KiB");
+}
+
+fn print_memory(readings: &[Option<u64>]) {
+    let readings: Vec<u64> = readings.iter().copied().flatten().collect();
+    if let Some((first, last)) = quarter_peaks(&readings) {
+        println!("memory: peak of the first quarter {first} KiB, of the last {last} KiB");
+    }
+}
+
+/// How busy the machine is with us, from a moment on.
+struct Busy {
+    at: Instant,
+    process: u32,
+    attacked: Duration,
+    children: Duration,
+}
+
+impl Busy {
+    fn look(process: u32) -> Self {
+        Self {
+            at: Instant::now(),
+            process,
+            attacked: processor_time(process).unwrap_or_default(),
+            children: processor_time_of_children(process::id()).unwrap_or_default(),
+        }
+    }
+
+    fn print(&self) {
+        let now = Self::look(self.process);
+        let share = |used: Duration| used.as_secs_f64() / self.at.elapsed().as_secs_f64();
+        println!(
+            "processors: what is attacked uses {:.2} of a core; \
+             children that have ended used {:.2}",
+            share(now.attacked.saturating_sub(self.attacked)),
+            share(now.children.saturating_sub(self.children)),
+        );
+    }
 }

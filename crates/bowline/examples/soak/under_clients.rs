@@ -1,25 +1,25 @@
 //! Our HTTP server, among clients that are not honest.
 
-use std::net::Ipv4Addr;
+use std::{env, net::Ipv4Addr, process::Stdio};
 
 use bowline::{
     Client,
-    server::{Tool, http::HttpOptions},
+    server::{Conversation, Tool, http::HttpOptions},
     transport::Http,
 };
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, process::Command};
 
 use super::{
     Failure,
     figures::{Chance, Tally, Times},
     honest,
-    hostile_client::{self, Set},
+    hostile_client::Set,
     report::{call_honestly, measure},
     seed, start,
 };
 
-/// How many hostile clients there are at a time.
-const ATTACKERS: usize = 8;
+/// How many notes a tool sends that says much.
+const NOTES: u32 = 2_000;
 
 /// Serves HTTP as anybody would, and says the port.
 pub(crate) async fn serve() -> Result<(), Failure> {
@@ -31,14 +31,35 @@ pub(crate) async fn serve() -> Result<(), Failure> {
         .description("Never answers")
         .no_input()
         .headless(async |_| std::future::pending::<bowline::server::Result<&str>>().await);
-    let service = honest().tool(set).tool(slow).build()?;
+    let chatty = Tool::new("chatty")
+        .description("Reports much progress")
+        .no_input()
+        .execute(async |_, cx: Conversation| {
+            let server = cx.server();
+            for step in 0..NOTES {
+                server.progress_with(step.into(), None, &"more".repeat(50));
+            }
+            Ok("done")
+        });
+    let ask = Tool::new("ask")
+        .description("Asks, and asks again")
+        .no_input()
+        .execute(async |_, cx: Conversation| {
+            for round in 0..100 {
+                cx.confirm(format!("Is {round} enough?")).await?;
+            }
+            Ok("done")
+        });
+    let server = honest().tool(set).tool(slow).tool(chatty).tool(ask);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     println!("{}", listener.local_addr()?.port());
+    let service = server.build()?;
     service.http(HttpOptions::default()).serve(listener).await?;
     Ok(())
 }
 
-/// Is attacked for so many seconds.
+/// Is attacked for so many seconds. Those who attack have a process of their
+/// own, so that the honest client does not wait for them.
 pub(crate) async fn run(seconds: u64) -> Result<(), Failure> {
     let mut chance = Chance::new(seed());
     let (times, tally) = (Times::default(), Tally::default());
@@ -46,19 +67,30 @@ pub(crate) async fn run(seconds: u64) -> Result<(), Failure> {
     let transport = Http::new(&format!("http://127.0.0.1:{port}/mcp"))?;
     let client = Client::builder().connect(transport).await?;
     let calling = tokio::spawn(call_honestly(client.clone(), times.clone(), tally.clone()));
+    let mut attackers = Command::new(env::current_exe()?);
+    attackers
+        .args(["hostile-clients", &port.to_string()])
+        .arg(chance.next().to_string())
+        .stdin(Stdio::piped())
+        .kill_on_drop(true);
+    let mut attacking = None;
     let attack = async {
-        let mut attackers = tokio::task::JoinSet::new();
-        for _ in 0..ATTACKERS {
-            let chance = Chance::new(chance.next());
-            attackers.spawn(hostile_client::run(port, chance, tally.clone()));
-        }
-        while attackers.join_next().await.is_some() {}
+        let Ok(mut child) = attackers.spawn() else {
+            return;
+        };
+        let stdin = child.stdin.take();
+        let (child, _) = attacking.insert((child, stdin));
+        let _ = child.wait().await;
     };
-    let measured = measure(seconds, server.id(), &times, attack).await;
+    let measured = measure(seconds, server.id(), &times, &tally, attack).await;
+    if let Some((mut child, stdin)) = attacking {
+        // It says what it did, and ends.
+        drop(stdin);
+        child.wait().await?;
+    }
     calling.abort();
     client.stop().await;
     server.kill()?;
     server.wait()?;
-    tally.print();
     measured
 }

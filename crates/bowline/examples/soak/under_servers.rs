@@ -4,8 +4,9 @@ use std::{env, time::Duration};
 
 use bowline::{
     Client,
+    cache::Cache,
     client::{ClientBuilder, progress_channel},
-    proto::client::Timeouts,
+    proto::{client::Timeouts, model::ElicitResult},
     transport::{ChildProcess, Http, Transport},
 };
 use serde_json::json;
@@ -19,8 +20,10 @@ use super::{
 };
 
 /// How many hostile servers there are at a time, over pipes and over HTTP.
-const PIPES: usize = 3;
+pub(crate) const PIPES: usize = 3;
 const WEB: usize = 3;
+/// How many ways there are to hostile servers.
+pub(crate) const WAYS: f64 = 2.0;
 /// Nothing that the client does may take longer than this, all limits and
 /// waits included.
 const AT_MOST: Duration = Duration::from_secs(40);
@@ -45,7 +48,7 @@ pub(crate) async fn run(seconds: u64) -> Result<(), Failure> {
         }
         while victims.join_next().await.is_some() {}
     };
-    let measured = measure(seconds, std::process::id(), &times, attack).await;
+    let measured = measure(seconds, std::process::id(), &times, &tally, attack).await;
     calling.abort();
     honest.stop().await;
     web.kill()?;
@@ -77,33 +80,40 @@ async fn over_http(port: u16, tally: Tally) {
 async fn visit(way: &str, server: impl Transport, tally: &Tally) {
     match timeout(AT_MOST, talk(way, server, tally)).await {
         Ok(()) => {}
-        Err(_) => tally.count(&format!("{way}: DID NOT END")),
+        Err(_) => tally.fault(&format!("{way}: a visit did not end")),
     }
 }
 
 async fn talk(way: &str, server: impl Transport, tally: &Tally) {
-    let client = match impatient().connect(server).await {
+    let client = match impatient(tally).connect(server).await {
         Ok(client) => client,
         Err(error) => {
             tally.count(&format!("{way}: connect: {:?}", error.reason()));
             return;
         }
     };
-    let list = client.tools().list().await;
+    // Listens, and never takes anything.
+    let unheard = client.notifications();
+    let cache = Cache::default();
+    let cached = cache.over(client.clone());
+    let list = cached.tools().await;
     let list = list.map(drop).map_err(|error| error.reason());
     tally.count(&format!("{way}: list: {list:?}"));
+    // Progress that nobody takes, until the server is left.
+    let mut unread = Vec::new();
     for _ in 0..3 {
         let (notes, heard) = progress_channel();
+        unread.push(heard);
         let call = client.tools().call("t", json!({})).on_progress(notes);
         let answer = call.await.map(drop).map_err(|error| error.reason());
         tally.count(&format!("{way}: call: {answer:?}"));
-        drop(heard);
     }
     let _ = client.stop_and_wait(Duration::from_secs(2)).await;
+    drop((unheard, unread));
 }
 
 /// Small limits, so that the run sees many ends of each kind.
-fn impatient() -> ClientBuilder {
+fn impatient(tally: &Tally) -> ClientBuilder {
     let second = Duration::from_secs(1);
     let timeouts = Timeouts {
         opening: 2 * second,
@@ -112,5 +122,10 @@ fn impatient() -> ClientBuilder {
         other: second,
         ..Timeouts::standard()
     };
-    Client::builder().timeouts(timeouts).max_frame(1024 * 1024)
+    let seen = tally.clone();
+    Client::builder()
+        .timeouts(timeouts)
+        .max_frame(1024 * 1024)
+        .on_elicit(async |_| ElicitResult::decline())
+        .observer(move |observation| seen.count(&format!("(seen) {}", observation.name())))
 }

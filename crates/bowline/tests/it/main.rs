@@ -29,6 +29,7 @@ mod registry;
 mod server;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod server_auth;
+mod soak;
 #[cfg(all(feature = "server", feature = "testing", unix))]
 mod stdio;
 mod stream;

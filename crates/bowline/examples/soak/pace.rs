@@ -1,0 +1,67 @@
+//! How much of a core those may use who attack.
+//!
+//! The run is about what they make us do. An attack that takes the cores away
+//! from everybody tells of the machine instead, on one that has few.
+
+use std::{
+    process,
+    sync::{Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::figures::processor_time;
+
+/// What all who attack may use together: half a core.
+pub(crate) const HOSTILE_SHARE: f64 = 0.5;
+
+/// What may be used at once after a rest.
+const MAX_CREDIT: Duration = Duration::from_millis(20);
+
+/// Keeps this process to a share of a core.
+pub(crate) struct Pace {
+    share: f64,
+    state: Mutex<State>,
+}
+
+struct State {
+    looked: Instant,
+    used: Duration,
+    /// Seconds of processor time above the share; below it if negative.
+    debt: f64,
+}
+
+impl Pace {
+    pub(crate) fn new(share: f64) -> Self {
+        let state = State {
+            looked: Instant::now(),
+            used: Duration::ZERO,
+            debt: 0.0,
+        };
+        Self {
+            share,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Waits, if this process has used more than its share.
+    pub(crate) fn rest(&self) {
+        thread::sleep(self.due());
+    }
+
+    /// As [`rest`](Self::rest), for tasks.
+    pub(crate) async fn rest_async(&self) {
+        tokio::time::sleep(self.due()).await;
+    }
+
+    fn due(&self) -> Duration {
+        let used = processor_time(process::id()).unwrap_or_default();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let earned = state.looked.elapsed().as_secs_f64() * self.share;
+        let spent = used.saturating_sub(state.used).as_secs_f64();
+        state.debt = (state.debt + spent - earned).max(-MAX_CREDIT.as_secs_f64());
+        state.looked = Instant::now();
+        state.used = used;
+        Duration::from_secs_f64(state.debt.max(0.0) / self.share)
+    }
+}
