@@ -184,7 +184,7 @@ impl News {
                 let text = format!("{uri}: the server does not tell of changes any more");
                 Self::new("lost", Style::Bad, text).with("uri", uri)
             }
-            Notification::Lagged(count) => {
+            Notification::Lost(count) => {
                 let text = format!("{count} notifications came too fast");
                 Self::new("missed", Style::Warning, text).with("count", count)
             }
@@ -327,7 +327,7 @@ mod tests {
             &json!({"event": "told", "method": "x/y", "params": null}),
         );
         check(
-            &Notification::Lagged(3),
+            &Notification::Lost(3),
             "missed   3 notifications came too fast",
             &json!({"event": "missed", "count": 3}),
         );

@@ -98,8 +98,8 @@ impl Cause {
 
     pub(super) fn too_many_restarts(limit: RestartLimit, last: Self) -> Self {
         Self::new(CauseKind::TooManyRestarts {
-            restarts: limit.restarts,
-            within: limit.within,
+            restarts: limit.max_restarts,
+            within: limit.period,
             last,
         })
     }

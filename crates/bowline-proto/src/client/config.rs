@@ -201,9 +201,9 @@ impl Timeouts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RestartLimit {
     /// How many restarts are allowed.
-    pub restarts: u32,
+    pub max_restarts: u32,
     /// Within which time.
-    pub within: Duration,
+    pub period: Duration,
 }
 
 /// What to do when the link's outbound queue is full.

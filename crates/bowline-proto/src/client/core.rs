@@ -501,12 +501,12 @@ impl Core {
         while self
             .falls
             .front()
-            .is_some_and(|fell| now - *fell >= limit.within)
+            .is_some_and(|fell| now - *fell >= limit.period)
         {
             self.falls.pop_front();
         }
         self.falls.push_back(now);
-        let restarts = usize::try_from(limit.restarts).unwrap_or(usize::MAX);
+        let restarts = usize::try_from(limit.max_restarts).unwrap_or(usize::MAX);
         (self.falls.len() > restarts).then_some(limit)
     }
 

@@ -60,7 +60,7 @@ fn tell(notification: Notification, stale: &mut Vec<Stale>) {
         }
         Notification::SubscriptionLost { uri } => stale.push(Stale::Around(uri)),
         // Among what was lost may have been anything.
-        Notification::Lagged(_) => stale.push(Stale::Everything),
+        Notification::Lost(_) => stale.push(Stale::Everything),
         _ => {}
     }
 }

@@ -199,8 +199,8 @@ impl ClientBuilder {
     #[must_use]
     pub fn max_restarts(mut self, restarts: u32, period: Duration) -> Self {
         self.config.max_restarts = Some(RestartLimit {
-            restarts,
-            within: period,
+            max_restarts: restarts,
+            period,
         });
         self
     }

@@ -30,7 +30,7 @@ pub struct Health {
     pub ended: bool,
     /// Whether it is over because it fell too often, rather than because it
     /// was stopped.
-    pub gave_up: bool,
+    pub is_given_up: bool,
 }
 
 impl Default for Health {
@@ -43,7 +43,7 @@ impl Default for Health {
             last_fall_at: None,
             failures: 0,
             ended: false,
-            gave_up: false,
+            is_given_up: false,
         }
     }
 }
@@ -63,7 +63,7 @@ impl Health {
             self.failures = self.failures.saturating_add(1);
         }
         self.ended = retry_in.is_none();
-        self.gave_up = self.ended;
+        self.is_given_up = self.ended;
     }
 
     /// Why it fell last, and when.
@@ -75,7 +75,7 @@ impl Health {
     pub(crate) fn not_open(&self, waited: Duration) -> Error {
         let over = self.ended || self.state == StateName::Closing;
         match &self.last_fall {
-            Some(cause) if self.gave_up => Error::given_up(cause.clone()),
+            Some(cause) if self.is_given_up => Error::given_up(cause.clone()),
             _ if over => Error::failed("connect", Failure::Shutdown),
             Some(cause) => Error::not_connected(cause.clone()),
             None => Error::not_connected(CauseKind::OpeningTimeout(waited).into()),

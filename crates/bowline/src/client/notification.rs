@@ -48,7 +48,7 @@ pub enum Notification {
         uri: Box<str>,
     },
     /// This many notifications came faster than they were taken, and are gone.
-    Lagged(u64),
+    Lost(u64),
 }
 
 impl Notification {
@@ -63,7 +63,7 @@ impl Notification {
             Self::ResourceUpdated(_) => method::RESOURCES_UPDATED,
             Self::Log(_) => method::MESSAGE,
             Self::Other { method, .. } => method,
-            Self::Resubscribed { .. } | Self::SubscriptionLost { .. } | Self::Lagged(_) => "",
+            Self::Resubscribed { .. } | Self::SubscriptionLost { .. } | Self::Lost(_) => "",
         }
     }
 
@@ -97,7 +97,7 @@ fn read<T: serde::de::DeserializeOwned>(params: Option<&Bytes>) -> Result<Box<T>
 /// The notifications of one connection, across reconnections.
 ///
 /// Whoever takes them too slowly is told how many were lost, with
-/// [`Notification::Lagged`], and goes on with those that are still there.
+/// [`Notification::Lost`], and goes on with those that are still there.
 #[derive(Debug)]
 pub struct Notifications {
     receiver: broadcast::Receiver<Arc<Kept>>,
@@ -120,7 +120,7 @@ impl Notifications {
         }
         match self.receiver.recv().await {
             Ok(kept) => Some(self.open(&kept)),
-            Err(RecvError::Lagged(lost)) => Some(Notification::Lagged(lost)),
+            Err(RecvError::Lagged(lost)) => Some(Notification::Lost(lost)),
             Err(RecvError::Closed) => None,
         }
     }
@@ -132,7 +132,7 @@ impl Notifications {
         }
         match self.receiver.try_recv() {
             Ok(kept) => Some(self.open(&kept)),
-            Err(TryRecvError::Lagged(lost)) => Some(Notification::Lagged(lost)),
+            Err(TryRecvError::Lagged(lost)) => Some(Notification::Lost(lost)),
             Err(TryRecvError::Empty | TryRecvError::Closed) => None,
         }
     }
@@ -153,7 +153,7 @@ impl Notifications {
                 Err(TryRecvError::Empty | TryRecvError::Closed) => break,
             }
         }
-        Notification::Lagged(lost)
+        Notification::Lost(lost)
     }
 
     /// Hears no more.

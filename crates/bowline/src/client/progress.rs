@@ -27,7 +27,7 @@ const PER_MEMBER: usize = 64;
 ///
 /// It holds a few reports at most. A server that reports faster than you
 /// listen does not fill your memory: the oldest reports make room for the
-/// newest, and [`ProgressReceiver::missed`] tells how many have.
+/// newest, and [`ProgressReceiver::lost`] tells how many have.
 ///
 /// ```
 /// # use bowline::{Client, Error};
@@ -65,7 +65,7 @@ pub struct ProgressReceiver(Arc<Mutex<State>>);
 struct State {
     waiting: VecDeque<ProgressParams>,
     bytes: usize,
-    missed: u64,
+    lost: u64,
     senders: usize,
     /// Nobody listens any more.
     deaf: bool,
@@ -123,8 +123,8 @@ impl ProgressReceiver {
     /// How many reports were left out so far, because newer ones came before
     /// they were taken.
     #[must_use]
-    pub fn missed(&self) -> u64 {
-        lock(&self.0).missed
+    pub fn lost(&self) -> u64 {
+        lock(&self.0).lost
     }
 
     /// The same reports as a [`Stream`].
@@ -152,7 +152,7 @@ impl State {
             || (self.bytes > MAX_WAITING_BYTES && self.waiting.len() > 1)
         {
             self.take();
-            self.missed += 1;
+            self.lost += 1;
         }
     }
 
@@ -201,7 +201,7 @@ impl fmt::Debug for ProgressReceiver {
         let state = lock(&self.0);
         f.debug_struct("ProgressReceiver")
             .field("waiting", &state.waiting.len())
-            .field("missed", &state.missed)
+            .field("lost", &state.lost)
             .finish_non_exhaustive()
     }
 }
@@ -227,24 +227,24 @@ mod tests {
         let taken = std::iter::from_fn(|| state.take());
         let steps = taken.map(|report| report.progress.as_f64()).collect();
         assert_eq!(state.bytes, 0);
-        (steps, state.missed)
+        (steps, state.lost)
     }
 
     #[test]
     fn the_newest_stay() {
-        let (steps, missed) = through((0..100).map(|step| report(step, "")));
+        let (steps, lost) = through((0..100).map(|step| report(step, "")));
         assert_eq!(steps, (36..100).map(f64::from).collect::<Vec<_>>());
-        assert_eq!(missed, 36);
+        assert_eq!(lost, 36);
     }
 
     #[test]
     fn long_reports_count_by_their_length() {
         let long = "x".repeat(MAX_WAITING_BYTES / 2);
-        let (steps, missed) = through((0..10).map(|step| report(step, &long)));
-        assert_eq!((steps, missed), (vec![8.0, 9.0], 8));
+        let (steps, lost) = through((0..10).map(|step| report(step, &long)));
+        assert_eq!((steps, lost), (vec![8.0, 9.0], 8));
         let huge = "x".repeat(MAX_WAITING_BYTES * 2);
-        let (steps, missed) = through((0..3).map(|step| report(step, &huge)));
-        assert_eq!((steps, missed), (vec![2.0], 2), "the newest stays anyway");
+        let (steps, lost) = through((0..3).map(|step| report(step, &huge)));
+        assert_eq!((steps, lost), (vec![2.0], 2), "the newest stays anyway");
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Subscription {
                 Notification::Resubscribed { uris } if uris.contains(&self.hold.uri) => {
                     return Some(Change::Missed);
                 }
-                Notification::Lagged(_) => return Some(Change::Missed),
+                Notification::Lost(_) => return Some(Change::Missed),
                 Notification::SubscriptionLost { uri } if uri == self.hold.uri => {
                     self.notifications.end();
                     return Some(Change::Lost);

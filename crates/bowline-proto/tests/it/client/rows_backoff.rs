@@ -60,8 +60,8 @@ fn b1_the_waits_double_up_to_the_longest() {
 fn limited() -> Rig {
     Rig::ready_with(|config| {
         config.max_restarts = Some(RestartLimit {
-            restarts: 2,
-            within: Duration::from_secs(60),
+            max_restarts: 2,
+            period: Duration::from_secs(60),
         });
     })
 }

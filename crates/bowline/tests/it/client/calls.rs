@@ -173,7 +173,7 @@ async fn a_flood_of_progress_leaves_the_newest_and_a_count() {
     }
     assert_eq!(kept.last(), Some(&f64::from(FLOOD)), "the newest is there");
     assert!(kept.len() <= 64, "{} are kept", kept.len());
-    let all = progress.missed() + u64::try_from(kept.len()).expect("it fits");
+    let all = progress.lost() + u64::try_from(kept.len()).expect("it fits");
     assert_eq!(all, u64::from(FLOOD), "none is lost without a word");
 }
 
@@ -189,7 +189,7 @@ async fn a_listener_that_keeps_up_misses_nothing() {
             heard += 1;
             let _ = taken.send(()).await;
         }
-        (heard, progress.missed())
+        (heard, progress.lost())
     };
     let answering = async {
         let request = session.expect("tools/call").await;

@@ -301,7 +301,7 @@ async fn a_server_that_dies_again_and_again_is_given_up() {
     let over = timeout(Duration::from_secs(3600), over);
     let (over, ()) = tokio::join!(over, dying);
     let over = over.expect("it is given up").expect("it lives");
-    assert!(over.gave_up);
+    assert!(over.is_given_up);
     assert_eq!(over.sessions, 4);
     let patience = Duration::from_secs(60);
     let errors = [

@@ -95,7 +95,7 @@ async fn a_listener_that_lags_is_told_and_goes_on() {
         session.answer(&ping, json!({})).await;
     };
     tokio::join!(ping, answering);
-    assert_eq!(slow.next().await, Some(Notification::Lagged(1500 - 1024)));
+    assert_eq!(slow.next().await, Some(Notification::Lost(1500 - 1024)));
     for n in 1500 - 1024..1500 {
         assert_eq!(number(slow.next().await), format!(r#"["n",{n}]"#));
     }
@@ -118,7 +118,7 @@ async fn large_notifications_make_room_by_their_size() {
     // All that was sent before has been taken in by then.
     let (pong, ()) = tokio::join!(client.ping(), flooding);
     pong.expect("an answer");
-    let Some(Notification::Lagged(lost)) = slow.next().await else {
+    let Some(Notification::Lost(lost)) = slow.next().await else {
         panic!("some were lost");
     };
     let mut kept = 0;
