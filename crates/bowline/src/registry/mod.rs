@@ -126,10 +126,11 @@ impl Registry {
     /// Where there is no server of this name.
     pub fn remove(&self, name: &str) -> Result<Option<Client>, NameError> {
         let mut servers = self.lock();
-        match servers.remove(name) {
-            Some(mut server) => Ok(server.take().and_then(|slot| slot.client().cloned())),
-            None => Err(NameError::unknown(name, servers.keys())),
-        }
+        let Some(mut server) = servers.remove(name) else {
+            return Err(NameError::unknown(name, servers.keys()));
+        };
+        drop(servers);
+        Ok(server.take().and_then(|slot| slot.close()))
     }
 
     /// The names of all servers, in order.
@@ -153,7 +154,12 @@ impl Registry {
     ///
     /// Where there is no server of this name.
     pub fn client(&self, name: &str) -> Result<Client, NameError> {
-        Ok(self.slot(name)?.start(name))
+        loop {
+            // Where it was stopped meanwhile, it is started anew.
+            if let Some(client) = self.slot(name)?.start(name) {
+                return Ok(client);
+            }
+        }
     }
 
     /// The connection to a server with the registry's cache, which all
@@ -165,8 +171,12 @@ impl Registry {
     ///
     /// Where there is no server of this name.
     pub fn cached(&self, name: &str) -> Result<CachedClient, NameError> {
-        let cached = self.slot(name)?.cached(name, self.shared.cache.as_ref());
-        Ok(cached.wait_for_connection(self.shared.patience))
+        loop {
+            let cached = self.slot(name)?.cached(name, self.shared.cache.as_ref());
+            if let Some(cached) = cached {
+                return Ok(cached.wait_for_connection(self.shared.patience));
+            }
+        }
     }
 
     /// Starts a server, if it is not there, and waits until its session is
@@ -235,16 +245,19 @@ impl Registry {
     /// Takes a server's connection out, if there is one.
     fn take(&self, name: &str) -> Result<Option<Client>, NameError> {
         let mut servers = self.lock();
-        match servers.get_mut(name) {
-            Some(server) => Ok(server.take().and_then(|slot| slot.client().cloned())),
-            None => Err(NameError::unknown(name, servers.keys())),
-        }
+        let slot = match servers.get_mut(name) {
+            Some(server) => server.take(),
+            None => return Err(NameError::unknown(name, servers.keys())),
+        };
+        drop(servers);
+        Ok(slot.and_then(|slot| slot.close()))
     }
 
     fn take_all(&self) -> Vec<Client> {
         let mut servers = self.lock();
-        let slots = servers.values_mut().filter_map(Server::take);
-        slots.filter_map(|slot| slot.client().cloned()).collect()
+        let slots: Vec<_> = servers.values_mut().filter_map(Server::take).collect();
+        drop(servers);
+        slots.iter().filter_map(|slot| slot.close()).collect()
     }
 
     /// Where a server's connection is, or will be.
@@ -265,5 +278,32 @@ impl Registry {
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.names()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::transport::Memory;
+
+    /// Somebody is about to start a server when it is stopped.
+    #[tokio::test]
+    async fn what_was_stopped_is_not_started_behind_the_back_of_the_registry() {
+        let registry = Registry::new();
+        let started = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&started);
+        let start = move |_: &str| {
+            count.fetch_add(1, Ordering::Relaxed);
+            Client::builder().connect_later(Memory::new().0)
+        };
+        registry.add("a", start).expect("the name is free");
+        let slot = registry.slot("a").expect("it is there");
+        registry.stop("a").await.expect("it is there");
+        assert!(slot.start("a").is_none(), "nobody would stop it");
+        assert_eq!(started.load(Ordering::Relaxed), 0);
+        registry.client("a").expect("it is there");
+        assert_eq!(started.load(Ordering::Relaxed), 1);
     }
 }

@@ -1,7 +1,7 @@
 //! One server of many: how it is started, and what runs of it.
 
 use std::{
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::SystemTime,
 };
 
@@ -30,6 +30,9 @@ pub(super) struct Slot {
     start: Arc<Start>,
     client: OnceLock<Client>,
     cached: OnceLock<CachedClient>,
+    /// Whether it was taken out of the registry. Locked while a client is
+    /// started: it is in the registry then, or is not started.
+    is_closed: Mutex<bool>,
 }
 
 impl Server {
@@ -52,12 +55,14 @@ impl Server {
                 start: Arc::clone(start),
                 client: OnceLock::new(),
                 cached: OnceLock::new(),
+                is_closed: Mutex::default(),
             })
         });
         Arc::clone(slot)
     }
 
-    /// Takes the present connection out.
+    /// Takes the present connection out, which is then to be
+    /// [closed](Slot::close).
     pub(super) fn take(&mut self) -> Option<Arc<Slot>> {
         let slot = self.slot.take()?;
         let fall = slot
@@ -82,15 +87,35 @@ impl Slot {
         self.client.get()
     }
 
-    /// The connection, which is started if it is not there.
-    pub(super) fn start(&self, name: &str) -> Client {
-        self.client.get_or_init(|| (self.start)(name)).clone()
+    /// The connection, which is started if it is not there. `None` where the
+    /// registry has let go of this place: nobody would stop what is started.
+    pub(super) fn start(&self, name: &str) -> Option<Client> {
+        let is_closed = self.closed();
+        let client = || self.client.get_or_init(|| (self.start)(name)).clone();
+        (!*is_closed).then(client)
     }
 
-    /// The connection with a cache, started if it is not there.
-    pub(super) fn cached(&self, name: &str, cache: Option<&Cache>) -> CachedClient {
-        let over = || cache.cloned().unwrap_or_default().over(self.start(name));
-        self.cached.get_or_init(over).clone()
+    /// The connection with a cache, started if it is not there. `None` as for
+    /// [`start`](Self::start).
+    pub(super) fn cached(&self, name: &str, cache: Option<&Cache>) -> Option<CachedClient> {
+        let client = self.start(name)?;
+        let over = || cache.cloned().unwrap_or_default().over(client);
+        Some(self.cached.get_or_init(over).clone())
+    }
+
+    /// Lets nobody start it any more. Gives the connection, if it was started;
+    /// where that is just happening, waits for it. The registry must not be
+    /// locked: what starts a client may look into it.
+    pub(super) fn close(&self) -> Option<Client> {
+        *self.closed() = true;
+        self.client().cloned()
+    }
+
+    fn closed(&self) -> MutexGuard<'_, bool> {
+        // What starts a client may panic, and has not started one then.
+        self.is_closed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn has_ended(&self) -> bool {

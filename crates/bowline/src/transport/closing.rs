@@ -24,6 +24,7 @@ pub struct CloseTracker {
 #[derive(Debug)]
 pub struct CloseTask {
     progress: Arc<watch::Sender<Progress>>,
+    number: u64,
     is_finished: bool,
 }
 
@@ -42,7 +43,10 @@ pub enum Stopped {
 struct Progress {
     under_way: usize,
     cut_off: usize,
-    is_forced: bool,
+    /// How many tasks there have been.
+    begun: u64,
+    /// The first so many of them have to end at once.
+    forced: u64,
 }
 
 impl CloseTracker {
@@ -50,16 +54,21 @@ impl CloseTracker {
     /// [finished](CloseTask::finished) or dropped.
     #[must_use]
     pub fn begin(&self) -> CloseTask {
-        self.progress
-            .send_modify(|progress| progress.under_way += 1);
+        let mut number = 0;
+        self.progress.send_modify(|progress| {
+            progress.under_way += 1;
+            progress.begun += 1;
+            number = progress.begun;
+        });
         CloseTask {
             progress: Arc::clone(&self.progress),
+            number,
             is_finished: false,
         }
     }
 
     /// Waits until nothing is under way any more, for `limit` at most. What is
-    /// not done by then is told to end at once.
+    /// not done by then is told to end at once; what begins later is not.
     pub async fn wait(&self, limit: Duration) -> Stopped {
         let before = self.cut_off();
         self.wait_since(before, limit, std::future::ready(())).await
@@ -79,7 +88,7 @@ impl CloseTracker {
         };
         if timeout(limit, orderly).await.is_err() {
             self.progress
-                .send_modify(|progress| progress.is_forced = true);
+                .send_modify(|progress| progress.forced = progress.begun);
             // What does not even end so has nobody who could do more.
             let _ = timeout(FORCED_END, self.idle()).await;
         }
@@ -108,7 +117,8 @@ impl CloseTask {
     pub async fn forced(&self) {
         let mut progress = self.progress.subscribe();
         // The sender lives as long as this task.
-        let _ = progress.wait_for(|progress| progress.is_forced).await;
+        let is_forced = |progress: &Progress| progress.forced >= self.number;
+        let _ = progress.wait_for(is_forced).await;
     }
 
     /// Says that it is done, in good order.
@@ -164,6 +174,22 @@ mod tests {
         assert_eq!(tracker.wait(LIMIT).await, Stopped::Forcefully);
         forced.await.expect("it was told to end");
         assert_eq!(tracker.wait(LIMIT).await, Stopped::Gracefully, "it is over");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_begins_after_others_were_forced_has_its_time() {
+        let tracker = CloseTracker::default();
+        let cut_off = tracker.begin();
+        tokio::spawn(async move { cut_off.forced().await });
+        assert_eq!(tracker.wait(LIMIT).await, Stopped::Forcefully);
+        let later = tracker.begin();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = later.forced() => {}
+                () = tokio::time::sleep(Duration::from_secs(1)) => later.finished(),
+            }
+        });
+        assert_eq!(tracker.wait(LIMIT).await, Stopped::Gracefully);
     }
 
     #[tokio::test(start_paused = true)]

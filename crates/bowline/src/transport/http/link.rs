@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use reqwest::StatusCode;
 use tokio::{
     runtime::Handle,
     task::{JoinHandle, JoinSet},
@@ -247,8 +248,7 @@ impl Link for HttpLink {
         };
         self.runtime.spawn(async move {
             tokio::select! {
-                // Nobody is left to hear why it did not work.
-                told = timeout(FAREWELL, farewell.say()) => if told.is_ok() {
+                told = timeout(FAREWELL, farewell.say()) => if told == Ok(true) {
                     task.finished();
                 },
                 () = task.forced() => {}
@@ -268,8 +268,9 @@ struct Farewell {
 }
 
 impl Farewell {
-    /// Lets all of it arrive, and ends the session.
-    async fn say(mut self) {
+    /// Lets all of it arrive, and ends the session. Says whether there is none
+    /// any more: nobody is left to hear why that did not work.
+    async fn say(mut self) -> bool {
         if let Some(opening) = &mut self.opening {
             let _ = (&mut opening.0).await;
         }
@@ -277,10 +278,25 @@ impl Farewell {
         for letter in self.unsent {
             letter.await;
         }
-        if self.talk.session().is_some() {
-            let _ = self.talk.delete().await;
+        if self.talk.session().is_none() {
+            return true;
+        }
+        match self.talk.delete().await {
+            Ok(answer) => is_over(answer.status()),
+            Err(_) => false,
         }
     }
+}
+
+/// Whether a session is over, by the answer to its end: it was deleted, or was
+/// gone already, or the server does not let clients end sessions, and ends them
+/// itself.
+fn is_over(status: StatusCode) -> bool {
+    let is_gone = matches!(
+        status,
+        StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED
+    );
+    status.is_success() || is_gone
 }
 
 /// A task that is not left behind: an exchange whose answer never comes would

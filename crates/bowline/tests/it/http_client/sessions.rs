@@ -13,7 +13,7 @@ use bowline::{Client, proto::client::CauseKind, transport::Stopped};
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 
-use super::rig::{Reply, builder, handshake, handshake_reply, lock, within};
+use super::rig::{Hit, Reply, builder, handshake, handshake_reply, lock, within};
 
 #[tokio::test]
 async fn a_session_that_is_gone_is_replaced_and_the_call_sent_again() {
@@ -190,4 +190,24 @@ async fn a_session_that_is_just_being_opened_is_ended_too() {
     let deleted = rig.named("DELETE");
     assert_eq!(deleted.len(), 1);
     assert_eq!(deleted[0].header("mcp-session-id"), Some("knot-1"));
+}
+
+/// A session that the server did not let go of is not ended in good order.
+#[tokio::test]
+async fn how_it_was_stopped_depends_on_whether_the_session_is_over() {
+    for (status, expected) in [
+        (200, Stopped::Gracefully),
+        (204, Stopped::Gracefully),
+        // It was gone already, or the server ends sessions itself.
+        (404, Stopped::Gracefully),
+        (405, Stopped::Gracefully),
+        (400, Stopped::Forcefully),
+        (500, Stopped::Forcefully),
+        (503, Stopped::Forcefully),
+    ] {
+        let delete = move |hit: &Hit| (hit.verb == "DELETE").then(|| Reply::status(status));
+        let rig = handshake(delete).await;
+        let client = builder().connect(rig.http()).await.expect("it opens");
+        assert_eq!(client.stop_and_wait(LIMIT).await, expected, "{status}");
+    }
 }
