@@ -4,16 +4,16 @@ use std::{
     mem,
     ops::{Deref, DerefMut},
     sync::MutexGuard,
+    task::Waker,
 };
 
-use tokio::sync::oneshot;
-
-use super::shared::{Inner, Shared};
+use super::shared::{Inner, Shared, Waiter};
 use crate::{client::Observation, proto::client::Outcome};
 
-/// What is shared, locked. Those whose calls end meanwhile are told when it is
-/// unlocked: they would only come and wait for the lock. So are those who look
-/// on, whose code is not ours and may use the connection itself.
+/// What is shared, locked. Those whose calls end meanwhile, or make progress,
+/// are told when it is unlocked: they would only come and wait for the lock. So
+/// are those who look on, whose code is not ours and may use the connection
+/// itself.
 pub(crate) struct Locked<'a> {
     // The order matters: first it is unlocked, then they are told.
     inner: MutexGuard<'a, Inner>,
@@ -25,14 +25,16 @@ struct After<'a> {
     shared: &'a Shared,
     seen: Vec<Observation>,
     // Dropped, and so told, after those who look on have been.
-    ended: Ended,
+    told: Told,
 }
 
-/// Calls that have ended, and those who wait for them. Dropping it tells them.
+/// Calls that have ended, and those who wait for them; and who waits for
+/// progress that has come. Dropping it tells them.
 #[derive(Default)]
-pub(super) struct Ended {
-    first: Option<(oneshot::Sender<Outcome>, Outcome)>,
-    others: Vec<(oneshot::Sender<Outcome>, Outcome)>,
+pub(super) struct Told {
+    first: Option<(Waiter, Outcome)>,
+    others: Vec<(Waiter, Outcome)>,
+    progress: Vec<Waker>,
 }
 
 impl<'a> Locked<'a> {
@@ -40,7 +42,7 @@ impl<'a> Locked<'a> {
         let after = After {
             shared,
             seen: Vec::new(),
-            ended: Ended::default(),
+            told: Told::default(),
         };
         Self { inner, after }
     }
@@ -62,8 +64,8 @@ impl DerefMut for Locked<'_> {
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        if self.inner.ended_calls.first.is_some() {
-            self.after.ended = mem::take(&mut self.inner.ended_calls);
+        if !self.inner.told.is_empty() {
+            self.after.told = mem::take(&mut self.inner.told);
         }
         self.inner.observations.begin(&mut self.after.seen);
     }
@@ -77,8 +79,17 @@ impl Drop for After<'_> {
     }
 }
 
-impl Ended {
-    pub(super) fn push(&mut self, waiter: oneshot::Sender<Outcome>, outcome: Outcome) {
+impl Told {
+    fn is_empty(&self) -> bool {
+        self.first.is_none() && self.progress.is_empty()
+    }
+
+    /// Has somebody woken for whom there is progress.
+    pub(super) fn wake(&mut self, listener: Option<Waker>) {
+        self.progress.extend(listener);
+    }
+
+    pub(super) fn push(&mut self, waiter: Waiter, outcome: Outcome) {
         // Most often there is one, and it takes no list to hold it.
         match &mut self.first {
             none @ None => *none = Some((waiter, outcome)),
@@ -87,13 +98,15 @@ impl Ended {
     }
 }
 
-impl Drop for Ended {
+impl Drop for Told {
     fn drop(&mut self) {
-        // A caller that is gone has cancelled the call already.
+        for listener in self.progress.drain(..) {
+            listener.wake();
+        }
         if let Some((waiter, outcome)) = self.first.take() {
-            let _ = waiter.send(outcome);
+            waiter.end(outcome);
             for (waiter, outcome) in self.others.drain(..) {
-                let _ = waiter.send(outcome);
+                waiter.end(outcome);
             }
         }
     }

@@ -22,7 +22,7 @@ use super::{
     ListLimits, ProgressSender,
     health::Health,
     host::Host,
-    locked::{Ended, Locked},
+    locked::{Locked, Told},
     observations::Observation,
     span::CallSpan,
 };
@@ -75,7 +75,7 @@ pub(crate) struct Inner {
     /// What the server of the link that was just hung up said last.
     last_words: Option<String>,
     waiting: CallMap<Waiter>,
-    pub(super) ended_calls: Ended,
+    pub(super) told: Told,
     pub(super) observations: Observations<Observation>,
 }
 
@@ -83,6 +83,15 @@ pub(crate) struct Inner {
 pub(crate) struct Waiter {
     pub(crate) outcome: oneshot::Sender<Outcome>,
     pub(crate) progress: Option<ProgressSender>,
+}
+
+impl Waiter {
+    /// Tells it that the call has ended; first, that there is no more progress.
+    pub(super) fn end(self, outcome: Outcome) {
+        drop(self.progress);
+        // A caller that is gone has cancelled the call already.
+        let _ = self.outcome.send(outcome);
+    }
 }
 
 /// A dial that the machine asked for.
@@ -107,7 +116,7 @@ impl Shared {
             ended: false,
             last_words: None,
             waiting: CallMap::default(),
-            ended_calls: Ended::default(),
+            told: Told::default(),
             observations: Observations::default(),
         };
         Arc::new(Self {
@@ -278,7 +287,7 @@ impl Shared {
             Event::Progress { call, progress } => {
                 let waiter = inner.waiting.get(&call);
                 if let Some(listener) = waiter.and_then(|waiter| waiter.progress.as_ref()) {
-                    listener.send(*progress);
+                    inner.told.wake(listener.send(*progress));
                 }
             }
             Event::State(state) => self.health.send_modify(|health| health.state = state),
@@ -391,7 +400,7 @@ impl Inner {
             outcome = Outcome::Failed(Failure::ConnectionLost(self.explained(cause)));
         }
         if let Some(waiter) = self.waiting.remove(&call) {
-            self.ended_calls.push(waiter.outcome, outcome);
+            self.told.push(waiter, outcome);
         }
     }
 }

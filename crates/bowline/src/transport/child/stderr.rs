@@ -33,7 +33,8 @@ pub enum StderrPolicy {
     /// costs the line.
     Lines(Arc<dyn Fn(&str) + Send + Sync>),
     /// Each line becomes an event of the level `INFO` for `tracing`, with the
-    /// target `bowline::stderr` and the fields `server` and `line`.
+    /// target `bowline::stderr` and the fields `server` and `line`. A panic of a
+    /// subscriber costs the line.
     #[cfg(feature = "tracing")]
     Log,
     /// The child writes to the standard error of this process.
@@ -72,17 +73,20 @@ impl StderrPolicy {
         }
     }
 
-    /// Does what is to be done with a line of this server's.
+    /// Does what is to be done with a line of this server's. Whoever hears it is
+    /// the application's code, and the child must never wait for somebody to
+    /// read: a panic costs the line.
+    fn hear(&self, server: &str, line: &str) {
+        let _ = catch_unwind(AssertUnwindSafe(|| self.pass_on(server, line)));
+    }
+
     #[cfg_attr(
         not(feature = "tracing"),
         expect(unused_variables, reason = "only logs name the server")
     )]
-    fn hear(&self, server: &str, line: &str) {
+    fn pass_on(&self, server: &str, line: &str) {
         match self {
-            Self::Lines(listener) => {
-                // The child must never wait for somebody to read.
-                let _ = catch_unwind(AssertUnwindSafe(|| listener(line)));
-            }
+            Self::Lines(listener) => listener(line),
             #[cfg(feature = "tracing")]
             Self::Log => tracing::info!(target: "bowline::stderr", server, line),
             Self::Keep | Self::Inherit | Self::Discard => {}

@@ -6,10 +6,11 @@ use std::{
         atomic::{AtomicUsize, Ordering},
         mpsc,
     },
+    task::{Context, Poll, Wake, Waker},
     time::Duration,
 };
 
-use bowline::{Client, proto::client::Telemetry, testing::Profile};
+use bowline::{Client, client::progress_channel, proto::client::Telemetry, testing::Profile};
 use serde_json::json;
 
 use super::{connected_with, said};
@@ -206,4 +207,43 @@ mod traced {
             client.stop().await;
         });
     }
+}
+
+/// Uses the client when it is woken. Executors are the application's.
+struct UsesIt(Client, AtomicUsize);
+
+impl Wake for UsesIt {
+    fn wake(self: Arc<Self>) {
+        let Self(client, woken) = &*self;
+        use_it(client);
+        woken.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn whoever_waits_for_progress_may_use_the_client_when_woken() {
+    unless_stuck(async {
+        let (client, mut session, _server) =
+            connected_with(Client::builder(), Profile::handshake()).await;
+        let (notes, mut progress) = progress_channel();
+        let uses_it = Arc::new(UsesIt(client.clone(), AtomicUsize::new(0)));
+        let waker = Waker::from(Arc::clone(&uses_it));
+        let mut poll = move || progress.poll_recv(&mut Context::from_waker(&waker));
+        assert!(poll().is_pending());
+        let call = client.tools().call("slow", json!({})).on_progress(notes);
+        let serving = async {
+            let request = session.expect("tools/call").await;
+            session.progress(&request, 1.0, 2.0).await;
+            while uses_it.1.load(Ordering::Relaxed) == 0 {
+                tokio::task::yield_now().await;
+            }
+            let first = poll();
+            assert!(matches!(first, Poll::Ready(Some(_))), "{first:?}");
+            assert!(poll().is_pending());
+            session.answer(&request, said("done")).await;
+        };
+        let (answer, ()) = tokio::join!(call, serving);
+        answer.expect("it is answered");
+        assert_eq!(uses_it.1.load(Ordering::Relaxed), 2, "the end wakes, too");
+    });
 }

@@ -84,3 +84,38 @@ async fn each_line_is_logged_with_the_name_of_the_server() {
         [line("starting"), line("DATABASE_URL is not set")]
     );
 }
+
+/// Panics at every line.
+struct Panics;
+
+impl Subscriber for Panics {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "bowline::stderr"
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, _: &Event<'_>) {
+        panic!("the log is full");
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+#[tokio::test]
+async fn a_subscriber_that_panics_does_not_close_the_standard_error_of_a_server() {
+    let _logging = tracing::subscriber::set_default(Panics);
+    let server = faulty("exit").arg("3").stderr(StderrPolicy::Log);
+    let error = within("connecting", Client::builder().connect(server)).await;
+    let error = error.expect_err("it exits");
+    let tail = error.cause().and_then(|cause| cause.tail());
+    assert_eq!(tail, Some("starting\nDATABASE_URL is not set"), "all of it");
+}
