@@ -173,6 +173,7 @@ pub(crate) async fn follow<P: Paged>(
         let ended = call.outcome().await?;
         let json = call::result(client.shared(), P::METHOD, ended);
         let json = json.map_err(|error| pages.failed(error))?;
+        pages.check_bytes(json.len())?;
         let result = P::Result::decode(&json);
         let result = result.map_err(|error| Error::undecodable(P::METHOD, error))?;
         each(&result);

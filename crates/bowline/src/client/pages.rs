@@ -52,7 +52,8 @@ impl ListLimits {
         self
     }
 
-    /// How many items one list may have.
+    /// How many items one list may have. One page may have 100,000, whatever
+    /// this says.
     #[must_use]
     pub fn max_items(mut self, items: usize) -> Self {
         self.items = items;
@@ -201,6 +202,15 @@ impl Pages {
             return Err(self.stop(Fault::Timeout(self.timeout)));
         }
         Ok(Some(next))
+    }
+
+    /// Whether there is room for a page of so many bytes, before it is decoded,
+    /// which takes many times as much.
+    pub(crate) fn check_bytes(&self, bytes: usize) -> Result<(), Error> {
+        match self.read.bytes.saturating_add(bytes) > self.limits.bytes {
+            true => Err(self.stop(Fault::Bytes(self.limits.bytes))),
+            false => Ok(()),
+        }
     }
 
     /// The error of a page, as that of the list: that the list as a whole took

@@ -331,3 +331,19 @@ async fn a_cached_list_without_end_ends_too() {
     };
     assert_eq!(error.reason(), Reason::ListTooLong);
 }
+
+/// What a page holds takes many times its length once it is decoded.
+#[tokio::test(start_paused = true)]
+async fn a_page_beyond_the_limit_is_not_decoded() {
+    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let limits = ListLimits::default().max_bytes(1000);
+    let answering = async {
+        let request = session.expect("tools/list").await;
+        // It is no list, which only decoding it would tell.
+        let page = json!({"tools": "x".repeat(2000)});
+        session.answer(&request, page).await;
+    };
+    let (listed, ()) = tokio::join!(client.tools().list().limits(limits), answering);
+    let error = listed.expect_err("it is too long");
+    assert_eq!(error.reason(), Reason::ListTooLong, "{error}");
+}
