@@ -204,19 +204,38 @@ pub(super) const PLAIN: &str = "credentials would go over plain http to another 
      others can read them; use https, or allow it where nobody else is on the way \
      (`allow_plain_http`, in a configuration `allowPlainHttp`)";
 
-/// The headers in which credentials usually go.
-const CREDENTIALS: [&str; 6] = [
+/// Wherever one of these stands in the name of a header, it has credentials.
+const TELLING: [&str; 8] = [
     "authorization",
-    "proxy-authorization",
     "cookie",
-    "x-api-key",
-    "api-key",
-    "x-auth-token",
+    "credential",
+    "token",
+    "secret",
+    "passw",
+    "apikey",
+    "dpop",
 ];
 
-/// Whether some of these headers say who asks.
+/// So it has where one of these is a word of its name.
+const TELLING_WORDS: [&str; 6] = ["auth", "key", "jwt", "bearer", "pat", "login"];
+
+/// These only look like it.
+const HARMLESS: [&str; 2] = ["idempotency-key", "x-idempotency-key"];
+
+/// Whether some of these headers say who asks. Every vendor has names of its
+/// own for them, so it goes by what is in a name; and a value that its owner
+/// marked as sensitive is taken for one.
 pub(super) fn holds_credentials(headers: &HeaderMap) -> bool {
-    CREDENTIALS.iter().any(|name| headers.contains_key(*name))
+    let mut headers = headers.iter();
+    headers.any(|(name, value)| value.is_sensitive() || names_credentials(name.as_str()))
+}
+
+/// Names of headers are in lower case already.
+fn names_credentials(name: &str) -> bool {
+    let mut words = name.split(['-', '_', '.']);
+    let is_telling = TELLING.iter().any(|part| name.contains(part))
+        || words.any(|word| TELLING_WORDS.contains(&word));
+    is_telling && !HARMLESS.contains(&name)
 }
 
 /// Whether what goes to a URL can be read on the way: it is not encrypted, and
@@ -238,7 +257,47 @@ fn is_readable_by_others(url: &Url) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use reqwest::header::HeaderName;
+
     use super::*;
+
+    #[test]
+    fn headers_that_carry_credentials_are_known_by_their_names() {
+        for (name, carries) in [
+            ("authorization", true),
+            ("proxy-authorization", true),
+            ("cookie", true),
+            ("x-api-key", true),
+            ("api-key", true),
+            ("apikey", true),
+            ("x-auth-token", true),
+            ("x-auth", true),
+            ("private-token", true),
+            ("x-vault-token", true),
+            ("x-amz-security-token", true),
+            ("x-goog-api-key", true),
+            ("ocp-apim-subscription-key", true),
+            ("x-functions-key", true),
+            ("cf-access-client-secret", true),
+            ("x_access_token", true),
+            ("dpop", true),
+            ("accept-language", false),
+            ("x-author", false),
+            ("x-keyboard", false),
+            ("idempotency-key", false),
+            ("traceparent", false),
+            ("user-agent", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            let name = HeaderName::from_static(name);
+            headers.insert(name.clone(), HeaderValue::from_static("x"));
+            assert_eq!(holds_credentials(&headers), carries, "{name}");
+        }
+        let mut value = HeaderValue::from_static("x");
+        value.set_sensitive(true);
+        let headers = HeaderMap::from_iter([(HeaderName::from_static("x-team"), value)]);
+        assert!(holds_credentials(&headers), "its owner says so");
+    }
 
     #[test]
     fn what_leaves_this_machine_unencrypted_can_be_read_by_others() {
