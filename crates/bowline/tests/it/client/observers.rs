@@ -38,10 +38,8 @@ fn use_it(client: &Client) {
     let _ = client.notify("notifications/acme/seen", &json!({}));
     // Made, and given up at once.
     let mut call = Box::pin(client.ping().into_future());
-    let waker = std::task::Waker::noop();
-    let polled = call
-        .as_mut()
-        .poll(&mut std::task::Context::from_waker(waker));
+    let waker = Waker::noop();
+    let polled = call.as_mut().poll(&mut Context::from_waker(waker));
     assert!(polled.is_pending());
 }
 
