@@ -46,7 +46,11 @@ impl Pace {
 
     /// Waits, if this process has used more than its share.
     pub(crate) fn rest(&self) {
-        thread::sleep(self.due());
+        let until = Instant::now() + self.due();
+        // It may wake too early.
+        while let Some(rest) = until.checked_duration_since(Instant::now()) {
+            thread::park_timeout(rest);
+        }
     }
 
     /// As [`rest`](Self::rest), for tasks.

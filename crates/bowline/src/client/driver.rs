@@ -26,10 +26,6 @@ use crate::{
 /// to do until we have looked at all.
 const FRAMES_PER_TURN: usize = 32;
 
-/// How many bytes these may have, unless it is one alone. Looking at large
-/// frames takes long, and others on this thread wait meanwhile.
-const BYTES_PER_TURN: usize = 256 * 1024;
-
 type Dialling = BoxFuture<'static, Result<Box<dyn Link>, Cause>>;
 
 /// Drives one connection until it has ended.
@@ -120,8 +116,7 @@ impl Driver {
     /// Takes in what has arrived; what follows from all of it is carried out
     /// together. Says whether there may be more.
     fn read(inner: &mut Inner, now: Instant, cx: &mut Context<'_>) -> bool {
-        let (mut frames, mut bytes) = (0, 0);
-        while frames < FRAMES_PER_TURN && bytes < BYTES_PER_TURN {
+        for _ in 0..FRAMES_PER_TURN {
             let Some((link, live)) = &mut inner.link else {
                 return false;
             };
@@ -132,12 +127,8 @@ impl Driver {
             let Poll::Ready(event) = live.poll_event(cx) else {
                 return false;
             };
-            frames += 1;
             let input = match event {
-                LinkEvent::Frame(frame) => {
-                    bytes += frame.len();
-                    Input::Frame { link, frame }
-                }
+                LinkEvent::Frame(frame) => Input::Frame { link, frame },
                 LinkEvent::Oversize { size, prefix } => Input::Oversize { link, size, prefix },
                 LinkEvent::Refused { id, refusal } => Input::Refused { link, id, refusal },
                 LinkEvent::Down(cause) => {

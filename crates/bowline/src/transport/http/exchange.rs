@@ -263,7 +263,7 @@ impl Exchange {
     /// better than its first bytes would.
     async fn too_large(&self, size: usize) {
         let id = self.id.unwrap_or_default();
-        let prefix = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#).into();
+        let prefix = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"#).into();
         self.over.put(LinkEvent::Oversize { size, prefix }).await;
     }
 

@@ -216,31 +216,3 @@ async fn whoever_only_listens_asks_for_nothing() {
     let log = heard.next().await;
     assert!(matches!(log, Some(Notification::Log(_))), "{log:?}");
 }
-
-/// Looking at a large frame takes long: a server that sends many must not keep
-/// the thread for itself.
-#[tokio::test(start_paused = true)]
-async fn others_get_a_turn_between_large_frames() {
-    let seen = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&seen);
-    let builder = Client::builder().observer(move |seen| {
-        if matches!(seen.telemetry, Telemetry::NotificationReceived { .. }) {
-            count.fetch_add(1, Ordering::Relaxed);
-        }
-    });
-    let (_client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
-    let large = "x".repeat(300 * 1024);
-    for _ in 0..10 {
-        session
-            .notify("notifications/x", json!({"data": large}))
-            .await;
-    }
-    let (mut before, mut most) = (0, 0);
-    while before < 10 {
-        tokio::task::yield_now().await;
-        let now = seen.load(Ordering::Relaxed);
-        most = most.max(now - before);
-        before = now;
-    }
-    assert_eq!(most, 1, "so many were looked at in one turn");
-}
