@@ -67,7 +67,7 @@ pub(crate) async fn measure(
                 broken,
             };
             print_memory(&measured.memory);
-            passed(measured.faults())
+            passed(&measured.faults())
         }
         () = attack => Err("the attack ended by itself".into()),
     }
@@ -95,15 +95,15 @@ pub(crate) fn judge_load(memory: &[Option<u64>], tally: &Tally) -> Result<(), Fa
     print_memory(memory);
     let mut faults = tally.faults();
     faults.extend(memory_fault(memory));
-    passed(faults)
+    passed(&faults)
 }
 
-fn passed(faults: Vec<String>) -> Result<(), Failure> {
+fn passed(faults: &[String]) -> Result<(), Failure> {
     if faults.is_empty() {
         println!("passed");
         return Ok(());
     }
-    for fault in &faults {
+    for fault in faults {
         println!("FAILED: {fault}");
     }
     Err(format!("{} things are not as they must be", faults.len()).into())
