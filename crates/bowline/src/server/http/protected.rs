@@ -104,7 +104,7 @@ pub(super) fn ended(id: &RequestId) -> Bytes {
 fn peer(inner: &Inner, parts: &Parts, held: Option<&Answering>) -> Option<IpAddr> {
     let of_connection = || match held?.account().holder {
         Holder::Address(address) => Some(address),
-        Holder::Unknown | Holder::Principal(_) => None,
+        Holder::Unknown | Holder::Network(_) | Holder::Principal(_) => None,
     };
     let told = inner.options.peer.read(parts);
     told.map(network).or_else(of_connection)

@@ -241,7 +241,6 @@ struct Team {
 pub(super) struct Node {
     pub(super) service: Service,
     pub(super) http: HttpService,
-    pub(super) service: Service,
     pub(super) ran: Ran,
     authorization: Option<String>,
     peer: Option<PeerAddr>,
