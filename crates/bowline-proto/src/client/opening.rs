@@ -533,9 +533,7 @@ impl Opening {
 /// was wrong, or was right of a server that is gone: the next attempt asks anew.
 fn give_up(core: &mut Core, now: Instant, mut fallen: Fallen) -> State {
     // Where the guess is refused, too, what was said first says more.
-    if let (Some(first), CauseKind::Status { .. } | CauseKind::Violation(_)) =
-        (core.refused.take(), fallen.cause.kind())
-    {
+    if let (Some(first), CauseKind::Status { .. }) = (core.refused.take(), fallen.cause.kind()) {
         fallen.cause = first;
     }
     if fallen.redial == Redial::AfterBackoff {
