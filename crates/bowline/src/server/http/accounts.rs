@@ -187,10 +187,12 @@ impl Account {
         })
     }
 
-    /// A place for a request. The last places are for those of sessions that
-    /// are open: whoever is at work must be able to go on.
+    /// A place for a request with a head of so many bytes. The last places are
+    /// for those of sessions that are open: whoever is at work must be able to
+    /// go on.
     pub(super) fn place(
         self: &Arc<Self>,
+        head: usize,
         in_session: impl Fn() -> bool,
     ) -> Result<Place, Exhausted> {
         let take = |meter: &Meter, limits: &ClientLimits| {
@@ -203,7 +205,7 @@ impl Account {
             bytes: 0,
         };
         let mut place = Place { charge };
-        place.charge.grow(PER_REQUEST)?;
+        place.charge.grow(PER_REQUEST + head)?;
         Ok(place)
     }
 

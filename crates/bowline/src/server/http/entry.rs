@@ -197,11 +197,8 @@ fn take_place(
     parts: &Parts,
     held: Option<&Answering>,
 ) -> Result<Place, Box<Response<Body>>> {
-    let place = account(inner, parts, held).place(|| inner.has_session(parts));
-    let mut place = place.map_err(|it| exhausted(it, "requests at once"))?;
-    let grown = place.grow(head_size(parts));
-    grown.map_err(|it| exhausted(it, MANY_BYTES))?;
-    Ok(place)
+    let place = account(inner, parts, held).place(head_size(parts), || inner.has_session(parts));
+    place.map_err(|it| exhausted(it, "requests at once"))
 }
 
 /// Reads what is posted, and finds a place for the work on it; or says why not.
@@ -256,8 +253,13 @@ async fn read<B: http_body::Body>(
 /// a name. Marks within texts count, too: looking for those would take longer
 /// than it is worth.
 fn size_when_parsed(body: &[u8]) -> usize {
-    let is_mark = |byte: &&u8| matches!(byte, b',' | b':' | b'[' | b'{');
-    body.iter().filter(is_mark).count() * size_of::<serde_json::Value>()
+    let is_mark =
+        |&byte: &u8| u8::from((byte == b',') | (byte == b':') | (byte == b'[') | (byte == b'{'));
+    // Pieces so short that a byte can count their marks: they are counted many
+    // at a time.
+    let count = |piece: &[u8]| usize::from(piece.iter().map(is_mark).sum::<u8>());
+    let marks: usize = body.chunks(255).map(count).sum();
+    marks * size_of::<serde_json::Value>()
 }
 
 /// A body that nobody would read, by what its head says.
@@ -330,7 +332,7 @@ async fn read_up_to<B: http_body::Body>(
     if body.size_hint().lower() > limit as u64 {
         return Err(Unread::TooLarge);
     }
-    // Most come in one piece. A large one is taken as it is.
+    // Most come in one piece.
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();
     while !body.is_end_stream() {
@@ -346,8 +348,11 @@ async fn read_up_to<B: http_body::Body>(
             return Err(Unread::TooLarge);
         }
         came(size).map_err(Unread::NoRoom)?;
-        if size >= LEAST_TAKEN && first.is_empty() && whole.is_empty() {
+        if first.is_empty() && whole.is_empty() {
             first = data.copy_to_bytes(size);
+            if size < LEAST_TAKEN {
+                first = Bytes::copy_from_slice(&first);
+            }
             continue;
         }
         whole.extend_from_slice(&std::mem::take(&mut first));

@@ -24,16 +24,16 @@ fn address(accounts: &Accounts, last: u8) -> Arc<Account> {
 fn nobody_takes_the_places_of_others() {
     let accounts = accounts(4, 2);
     let one = address(&accounts, 1);
-    let held: Vec<_> = (0..2).map(|_| one.place(|| false)).collect();
+    let held: Vec<_> = (0..2).map(|_| one.place(0, || false)).collect();
     assert!(held.iter().all(Result::is_ok));
-    assert_eq!(one.place(|| false).err(), Some(Exhausted::Client));
+    assert_eq!(one.place(0, || false).err(), Some(Exhausted::Client));
     let two = address(&accounts, 2);
-    let other = (two.place(|| false), two.place(|| false));
+    let other = (two.place(0, || false), two.place(0, || false));
     assert!(other.0.is_ok() && other.1.is_ok());
     let three = address(&accounts, 3);
-    assert_eq!(three.place(|| false).err(), Some(Exhausted::All));
+    assert_eq!(three.place(0, || false).err(), Some(Exhausted::All));
     drop(held);
-    assert!(three.place(|| false).is_ok());
+    assert!(three.place(0, || false).is_ok());
     assert!(Arc::ptr_eq(&one, &address(&accounts, 1)));
 }
 
@@ -41,25 +41,25 @@ fn nobody_takes_the_places_of_others() {
 fn the_last_places_are_for_sessions_that_are_open() {
     let accounts = accounts(16, 16);
     let one = accounts.of_unknown();
-    let held: Vec<_> = (0..14).map(|_| one.place(|| false)).collect();
+    let held: Vec<_> = (0..14).map(|_| one.place(0, || false)).collect();
     assert!(held.iter().all(Result::is_ok));
-    assert_eq!(one.place(|| false).err(), Some(Exhausted::All));
-    let more = (one.place(|| true), one.place(|| true));
+    assert_eq!(one.place(0, || false).err(), Some(Exhausted::All));
+    let more = (one.place(0, || true), one.place(0, || true));
     assert!(more.0.is_ok() && more.1.is_ok());
-    assert_eq!(one.place(|| true).err(), Some(Exhausted::All));
+    assert_eq!(one.place(0, || true).err(), Some(Exhausted::All));
 }
 
 #[test]
 fn bytes_count_until_nobody_holds_them() {
     let accounts = accounts(4, 4);
     let one = address(&accounts, 1);
-    let mut place = one.place(|| false).expect("a place");
+    let mut place = one.place(0, || false).expect("a place");
     assert_eq!(place.grow(PER_REQUEST), Ok(()));
     assert_eq!(place.grow(PER_REQUEST + 1), Err(Exhausted::Client));
     let charge = place.leave();
     assert_eq!(one.used.requests.used(), 0);
-    assert!(one.place(|| false).is_ok());
-    let full = one.place(|| false).and_then(|mut it| it.grow(1));
+    assert!(one.place(0, || false).is_ok());
+    let full = one.place(0, || false).and_then(|mut it| it.grow(1));
     assert_eq!(full, Err(Exhausted::Client));
     drop(charge);
     assert_eq!(one.totals.used.request_bytes.used(), 0);
@@ -82,15 +82,15 @@ fn a_large_network_has_twice_what_an_address_has() {
     let mut held = Vec::new();
     for number in 0..6 {
         let account = of(&format!("2001:db8:1:{number}::1"));
-        held.push(account.place(|| true).expect("a place"));
+        held.push(account.place(0, || true).expect("a place"));
     }
     let more = of("2001:db8:1:ffff::1");
-    assert_eq!(more.place(|| true).err(), Some(Exhausted::Client));
+    assert_eq!(more.place(0, || true).err(), Some(Exhausted::Client));
     assert_eq!(more.used.requests.used(), 0, "nothing is taken halfway");
-    assert!(of("2001:db8:2::1").place(|| true).is_ok());
-    assert!(address(&accounts, 1).place(|| true).is_ok());
+    assert!(of("2001:db8:2::1").place(0, || true).is_ok());
+    assert!(address(&accounts, 1).place(0, || true).is_ok());
     held.pop();
-    assert!(more.place(|| true).is_ok());
+    assert!(more.place(0, || true).is_ok());
     held.clear();
     let network = more.network.as_ref().expect("a network");
     assert_eq!(network.used.requests.used(), 0);
@@ -180,7 +180,7 @@ proptest! {
             let len = held.len().max(1);
             match it {
                 Does::Place { who, in_session } => {
-                    let place = clients[who].place(|| in_session);
+                    let place = clients[who].place(0, || in_session);
                     held.extend(place.ok().map(Holds::Place));
                 }
                 Does::Grow { which, bytes } => {
@@ -216,7 +216,7 @@ proptest! {
             let newcomer = accounts.of_principal("newcomer".into());
             let without_session = held.iter().filter(|it| matches!(it, Holds::Place(_))).count();
             if without_session < 16 && sums[1] <= 19 * PER_REQUEST {
-                prop_assert!(newcomer.place(|| true).is_ok());
+                prop_assert!(newcomer.place(0, || true).is_ok());
             }
         }
         held.clear();
