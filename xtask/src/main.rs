@@ -79,7 +79,7 @@ const VERBS: &[Verb] = &[
     Verb {
         name: "packages",
         arguments: "",
-        help: "builds every crate that is published from its packed form",
+        help: "checks every crate that is published in its packed form",
         details: &[],
         run: packages::run,
     },

@@ -1,8 +1,14 @@
-//! `cargo xtask packages`: builds every crate that is published from its packed form.
+//! `cargo xtask packages`: checks every crate that is published in its packed form.
 //!
-//! A crate that reads a file outside of its folder builds here and nowhere
-//! else. Cargo packs each crate as it would for the registry, unpacks it, and
-//! builds what it finds.
+//! A crate that reads a file outside of its folder compiles here and nowhere
+//! else. So each crate is packed as for the registry, unpacked below
+//! `target/packages`, and checked there.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use crate::{
     Failure,
@@ -24,27 +30,76 @@ const WANTED: &[&str] = &[
     "rust-version.workspace",
 ];
 
-/// Checks the manifests, then packs and builds.
+/// Checks the manifests, then packs and checks what was packed.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     no_arguments(arguments)?;
-    for name in published()? {
-        check_manifest(&name)?;
+    let names = published()?;
+    for name in &names {
+        check_manifest(name)?;
     }
+    pack()?;
+    let folder = unpack(&names)?;
+    let mut check = cargo::cargo();
+    // What these crates depend on is compiled already, for the other steps.
+    check
+        .args(["check", "--quiet", "--workspace", "--target-dir"])
+        .arg(root().join("target"))
+        .current_dir(folder);
+    succeed(check, "the packed crate lacks something")
+}
+
+fn pack() -> Result<(), Failure> {
     let mut package = cargo::cargo();
     // Changes that are not committed are what one wants to check.
     package.args(["package", "--quiet", "--workspace", "--allow-dirty"]);
+    package.arg("--no-verify");
     for name in UNPUBLISHED {
         package.args(["--exclude", name]);
     }
-    succeed(package, "the packed crate lacks something")
+    succeed(package, "see above")
+}
+
+/// Unpacks the crates into a workspace in which they find each other.
+fn unpack(names: &[String]) -> Result<PathBuf, Failure> {
+    let folder = root().join("target").join("packages");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|error| at(&folder, &error))?;
+    }
+    fs::create_dir_all(&folder).map_err(|error| at(&folder, &error))?;
+    let mut members = Vec::new();
+    let mut patches = String::new();
+    for name in names {
+        let member = format!("{name}-{}", env!("CARGO_PKG_VERSION"));
+        let packed = root()
+            .join("target/package")
+            .join(format!("{member}.crate"));
+        let mut tar = Command::new("tar");
+        tar.arg("-xzf").arg(packed).arg("-C").arg(&folder);
+        succeed(tar, "tar is needed")?;
+        patches.push_str(&format!("{name} = {{ path = \"{member}\" }}\n"));
+        members.push(member);
+    }
+    let manifest = format!(
+        "[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n[patch.crates-io]\n{patches}"
+    );
+    let path = folder.join("Cargo.toml");
+    fs::write(&path, manifest).map_err(|error| at(&path, &error))?;
+    // The versions that everything else is tested with.
+    let lock = root().join("Cargo.lock");
+    fs::copy(&lock, folder.join("Cargo.lock")).map_err(|error| at(&lock, &error))?;
+    Ok(folder)
+}
+
+fn at(path: &Path, error: &std::io::Error) -> Failure {
+    format!("{}: {error}", path.display())
 }
 
 /// The folders of the crates that are published.
 fn published() -> Result<Vec<String>, Failure> {
     let folder = root().join("crates");
-    let fault = |error| format!("cannot read {}: {error}", folder.display());
+    let fault = |error| at(&folder, &error);
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(&folder).map_err(fault)? {
+    for entry in fs::read_dir(&folder).map_err(fault)? {
         let name = entry.map_err(fault)?.file_name();
         names.push(name.to_string_lossy().into_owned());
     }
@@ -55,8 +110,7 @@ fn published() -> Result<Vec<String>, Failure> {
 fn check_manifest(name: &str) -> Result<(), Failure> {
     let folder = root().join("crates").join(name);
     let path = folder.join("Cargo.toml");
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let text = fs::read_to_string(&path).map_err(|error| at(&path, &error))?;
     if let Some(missing) = first_missing(&text) {
         return Err(format!("crates/{name}/Cargo.toml has no `{missing}`"));
     }
