@@ -6,6 +6,8 @@ use std::{
     process::{Command, Stdio},
 };
 
+use crate::Failure;
+
 /// The top folder of the repository.
 pub fn root() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -29,6 +31,22 @@ pub fn cargo() -> Command {
 
 fn is_about_us(name: &str) -> bool {
     name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+}
+
+/// What `cargo tree` prints, one package a line.
+pub fn tree(arguments: &[&str]) -> Result<String, Failure> {
+    let output = cargo()
+        .args(["tree", "--prefix", "none"])
+        .args(arguments)
+        .output()
+        .map_err(|error| format!("cargo did not start: {error}"))?;
+    if !output.status.success() {
+        return Err(format!(
+            "`cargo tree` failed: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        ));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Whether `cargo <subcommand>` exists on this machine.

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Failure, cargo, tidy::Tree};
+use crate::{Failure, cargo, installation::succeed, tidy::Tree};
 
 const MANIFEST: &str = "crates/bowline/Cargo.toml";
 const SOURCES: &str = "crates/bowline/src/";
@@ -145,20 +145,17 @@ fn closure(set: &[String], features: &BTreeMap<String, Vec<String>>) -> Features
 
 fn check(package: &str, set: &[String]) -> Result<(), Failure> {
     eprintln!("features: {package} {}", describe(set));
-    let status = cargo::cargo()
+    let mut rustc = cargo::cargo();
+    rustc
         .args(["rustc", "--quiet", "--lib", "--package", package])
         .args(["--profile", "check", "--no-default-features", "--features"])
         .arg(set.join(","))
-        .args(["--", "-D", "warnings"])
-        .status()
-        .map_err(|error| format!("cargo did not start: {error}"))?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(format!(
-            "`{package}` does not compile with the features {}",
-            describe(set)
-        )),
-    }
+        .args(["--", "-D", "warnings"]);
+    let set = describe(set);
+    succeed(
+        rustc,
+        &format!("`{package}` must compile with the features {set}"),
+    )
 }
 
 fn describe(set: &[String]) -> String {

@@ -5,7 +5,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::Failure;
+use crate::{Failure, installation::succeed};
 
 /// A program that some step runs.
 struct Requirement {
@@ -135,16 +135,12 @@ fn install(missing: &[&Requirement]) -> Result<(), Failure> {
 }
 
 fn apt_get(arguments: &[&str]) -> Result<(), Failure> {
-    let status = Command::new("apt-get")
+    let mut command = Command::new("apt-get");
+    command
         .args(arguments)
         .env("DEBIAN_FRONTEND", "noninteractive")
-        .stdin(Stdio::null())
-        .status()
-        .map_err(|error| format!("`apt-get` did not start: {error}"))?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(format!("`apt-get {}` failed: {status}", arguments[0])),
-    }
+        .stdin(Stdio::null());
+    succeed(command, "without it: cargo xtask test --core")
 }
 
 fn packages(missing: &[&Requirement]) -> Vec<&'static str> {

@@ -5,7 +5,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Failure, bench, cargo, conformance, features, packages, peers, requirements, tidy};
+use crate::{
+    Failure, bench, cargo, conformance, features, installation::succeed, packages, peers,
+    requirements, tidy,
+};
 
 struct Step {
     name: &'static str,
@@ -201,16 +204,9 @@ impl Step {
                 environment,
                 arguments,
             } => {
-                let status = cargo::cargo()
-                    .envs(environment.iter().copied())
-                    .args(arguments)
-                    .status()
-                    .map_err(|error| format!("cargo did not start: {error}"))?;
-                if status.success() {
-                    Ok(())
-                } else {
-                    Err(status.to_string())
-                }
+                let mut command = cargo::cargo();
+                command.envs(environment.iter().copied()).args(arguments);
+                succeed(command, "see above")
             }
         }
     }

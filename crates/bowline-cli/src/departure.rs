@@ -11,9 +11,9 @@ use tokio::task::JoinSet;
 
 use crate::signals;
 
-/// How long servers may take to end, unless the command has less time. One that cleans up and ends when its input
-/// does takes milliseconds; one that waits for a signal gets it after two
-/// seconds, and a moment for its own cleaning up.
+/// How long servers may take to end, unless the command has less time. One that
+/// cleans up and ends when its input does takes milliseconds; one that waits for
+/// a signal gets it after two seconds, and a moment for its own cleaning up.
 const LIMIT: Duration = Duration::from_secs(3);
 
 /// How long they may take where the time of the command is over: enough to say

@@ -27,25 +27,7 @@ const FORBIDDEN: &[&str] = &[
 
 /// The normal dependencies of bowline-proto, as cargo prints them.
 pub fn tree() -> Result<String, Failure> {
-    let output = cargo::cargo()
-        .args([
-            "tree",
-            "-p",
-            "bowline-proto",
-            "-e",
-            "normal",
-            "--prefix",
-            "none",
-        ])
-        .output()
-        .map_err(|error| format!("cargo did not start: {error}"))?;
-    if !output.status.success() {
-        return Err(format!(
-            "`cargo tree` failed: {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        ));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    cargo::tree(&["-p", "bowline-proto", "-e", "normal"])
 }
 
 pub fn check(tree: &str) -> Vec<Violation> {

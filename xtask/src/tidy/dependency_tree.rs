@@ -16,19 +16,17 @@ pub struct Package {
 /// Everything that is linked or run at build time, on every platform and with
 /// every feature. Test dependencies are not shipped, so they do not count.
 pub fn read() -> Result<Vec<Package>, Failure> {
-    let output = cargo::cargo()
-        .args(["tree", "--workspace", "--all-features", "--target", "all"])
-        .args(["--edges", "normal,build", "--prefix", "none"])
-        .args(["--format", "{p}|{l}"])
-        .output()
-        .map_err(|error| format!("cargo did not start: {error}"))?;
-    match output.status.success() {
-        true => Ok(parse(&String::from_utf8_lossy(&output.stdout))),
-        false => Err(format!(
-            "`cargo tree` failed: {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        )),
-    }
+    let tree = cargo::tree(&[
+        "--workspace",
+        "--all-features",
+        "--target",
+        "all",
+        "--edges",
+        "normal,build",
+        "--format",
+        "{p}|{l}",
+    ])?;
+    Ok(parse(&tree))
 }
 
 /// Lines such as `bytes v1.10.0|MIT` and `xtask v0.1.0 (/some/folder)|MIT (*)`.

@@ -44,10 +44,39 @@ impl Found {
     }
 }
 
+/// Where a value stands.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    path: &'a str,
+    /// How many levels are still looked at.
+    depth: usize,
+    /// Members that other parts of the schema describe.
+    beside: &'a [&'a str],
+}
+
+impl<'a> At<'a> {
+    fn top(path: &'a str, beside: &'a [&'a str]) -> Self {
+        Self {
+            path,
+            depth: DEEPEST,
+            beside,
+        }
+    }
+
+    /// The place of something within what stands here.
+    fn within(self, path: &'a str) -> Self {
+        Self {
+            path,
+            beside: &[],
+            ..self
+        }
+    }
+}
+
 /// All that is wrong with arguments.
 pub(super) fn check(arguments: &Map<String, Value>, schema: Schema<'_>) -> Found {
     let mut found = Found::new(MAX_PARTS);
-    members(arguments, schema, "", DEEPEST, &[], &mut found);
+    members(arguments, schema, At::top("", &[]), &mut found);
     found
 }
 
@@ -56,7 +85,7 @@ pub(super) fn view(object: &Map<String, Value>, view: &View<'_>, path: &str) -> 
     let mut found = Found::new(MAX_PARTS_OF_TRY);
     let known = names(&view.parts);
     for part in &view.parts {
-        members(object, *part, path, DEEPEST, &known, &mut found);
+        members(object, *part, At::top(path, &known), &mut found);
     }
     found.problems
 }
@@ -80,26 +109,20 @@ fn names<'a>(parts: &[Schema<'a>]) -> Vec<&'a str> {
 /// Whether a value fits.
 pub(super) fn fits(value: &Value, schema: Schema<'_>) -> bool {
     let mut found = Found::new(MAX_PARTS_OF_TRY);
-    look(value, schema, "", DEEPEST, &[], &mut found);
+    look(value, schema, At::top("", &[]), &mut found);
     found.problems.is_empty()
 }
 
-/// Looks at a value. Beside it, other parts of the schema may describe members
-/// of these names.
-fn look(
-    value: &Value,
-    schema: Schema<'_>,
-    path: &str,
-    depth: usize,
-    beside: &[&str],
-    found: &mut Found,
-) {
+/// Looks at a value.
+fn look(value: &Value, schema: Schema<'_>, at: At<'_>, found: &mut Found) {
     let here = schema.resolved();
-    let depth = depth.checked_sub(1);
+    let depth = at.depth.checked_sub(1);
     let Some(depth) = depth.filter(|_| found.budget.covers(here)) else {
         found.is_complete = false;
         return;
     };
+    let at = At { depth, ..at };
+    let path = at.path;
     let expected = || type_name(schema, Detail::SHORT);
     if let Some(choices) = here.choices() {
         if !choices.iter().any(|choice| same(choice, value)) {
@@ -107,7 +130,7 @@ fn look(
         }
         return;
     }
-    if let Some(wrong) = alternatives(value, here, path, depth, beside, found) {
+    if let Some(wrong) = alternatives(value, here, at, found) {
         match wrong.is_empty() {
             true => found
                 .problems
@@ -123,19 +146,13 @@ fn look(
             .push(Problem::misfit(path, expected(), value));
         return;
     }
-    of_type(value, here, path, depth, beside, found);
+    of_type(value, here, at, found);
 }
 
 /// Looks at a value that is of the right type: its bounds, and what is within
 /// it.
-fn of_type(
-    value: &Value,
-    here: Schema<'_>,
-    path: &str,
-    depth: usize,
-    beside: &[&str],
-    found: &mut Found,
-) {
+fn of_type(value: &Value, here: Schema<'_>, at: At<'_>, found: &mut Found) {
+    let path = at.path;
     match value {
         Value::Number(number) => {
             let number = number.as_f64().unwrap_or_default();
@@ -153,14 +170,14 @@ fn of_type(
         Value::Array(items) => {
             let wrong = counted(value, items.len(), "Items", "items", here, path);
             found.problems.extend(wrong);
-            for (at, item) in items.iter().enumerate() {
+            for (index, item) in items.iter().enumerate() {
                 if let Some(schema) = here.items() {
-                    let path = format!("{path}[{at}]");
-                    look(item, schema, &path, depth, &[], found);
+                    let path = format!("{path}[{index}]");
+                    look(item, schema, at.within(&path), found);
                 }
             }
         }
-        Value::Object(object) => members(object, here, path, depth, beside, found),
+        Value::Object(object) => members(object, here, at, found),
         _ => {}
     }
 }
@@ -170,18 +187,20 @@ fn of_type(
 fn alternatives(
     value: &Value,
     schema: Schema<'_>,
-    path: &str,
-    depth: usize,
-    beside: &[&str],
+    at: At<'_>,
     found: &mut Found,
 ) -> Option<Vec<Problem>> {
     let variants = schema.variants();
-    let mut beside = beside.to_vec();
+    let mut beside = at.beside.to_vec();
     beside.extend(names(&[schema]));
+    let beside = At {
+        beside: &beside,
+        ..at
+    };
     let mut tries = Vec::new();
     for variant in &variants {
         // What was not looked at all to its end may fit.
-        let wrong = found.apart(|found| look(value, *variant, path, depth, &beside, found));
+        let wrong = found.apart(|found| look(value, *variant, beside, found));
         if wrong.is_empty() {
             return None;
         }
@@ -202,15 +221,8 @@ fn alternatives(
     }
 }
 
-fn members(
-    object: &Map<String, Value>,
-    schema: Schema<'_>,
-    path: &str,
-    depth: usize,
-    beside: &[&str],
-    found: &mut Found,
-) {
-    let below = |name: &str| match path {
+fn members(object: &Map<String, Value>, schema: Schema<'_>, at: At<'_>, found: &mut Found) {
+    let below = |name: &str| match at.path {
         "" => name.to_owned(),
         path => format!("{path}.{name}"),
     };
@@ -222,7 +234,7 @@ fn members(
     }
     if !schema.open() {
         let described = properties.iter().map(|property| property.name);
-        let elsewhere = undescribed.iter().chain(beside).copied();
+        let elsewhere = undescribed.iter().chain(at.beside).copied();
         let known: HashSet<&str> = described.chain(elsewhere).collect();
         for name in object.keys().filter(|name| !known.contains(name.as_str())) {
             let known = properties.iter().map(|property| property.name.to_owned());
@@ -235,14 +247,8 @@ fn members(
     for property in &properties {
         match object.get(property.name) {
             Some(value) => {
-                look(
-                    value,
-                    property.schema,
-                    &below(property.name),
-                    depth,
-                    &[],
-                    found,
-                );
+                let path = below(property.name);
+                look(value, property.schema, at.within(&path), found);
             }
             None if property.is_needed() => found.problems.push(Problem::Missing {
                 path: below(property.name),

@@ -50,16 +50,19 @@ pub(crate) trait ListObject: Object {
 /// items is refused before any of them takes room.
 pub(crate) fn decode_list<L: ListObject + DeserializeOwned>(json: &[u8]) -> Result<L, DecodeError> {
     check_count(json, L::ITEMS)?;
-    decode(json).or_else(|error| decode_lenient(json).map_err(|_| error))
+    decode(json).or_else(|error| item_by_item(json).map_err(|_| error))
 }
 
-/// Decodes a list item by item.
-///
+/// Decodes a list item by item, with the same limit.
+pub(crate) fn decode_lenient<L: ListObject>(json: &[u8]) -> Result<L, DecodeError> {
+    check_count(json, L::ITEMS)?;
+    item_by_item(json)
+}
+
 /// This reads the text three times, so it comes second, after a plain decode
 /// has failed: a map that has been read cannot be read again, so no single
 /// `Deserialize` could do both.
-pub(crate) fn decode_lenient<L: ListObject>(json: &[u8]) -> Result<L, DecodeError> {
-    check_count(json, L::ITEMS)?;
+fn item_by_item<L: ListObject>(json: &[u8]) -> Result<L, DecodeError> {
     let mut members: Extra = decode(json)?;
     let raw_items: Vec<RawJson> = match members.remove(L::ITEMS) {
         Some(list) => decode(list.get().as_bytes()).map_err(|error| in_list(L::ITEMS, error))?,

@@ -9,7 +9,7 @@ use super::{
     Inner, Principal,
     accounts::Place,
     answer::{self, Answer},
-    entry::{Received, exhausted, told},
+    entry::{MANY_BYTES, Received, exhausted, told},
     listen, stateless,
 };
 use crate::{
@@ -71,7 +71,7 @@ pub(super) fn serve<'a>(
         Messages::Batch(messages) => {
             // Each of them is worked on by itself.
             if let Err(why) = place.grow_for(messages.len()) {
-                return (*exhausted(why, "bytes in requests at once")).into();
+                return (*exhausted(why, MANY_BYTES)).into();
             }
             return inner.post_to_session(parts, body.clone(), Said::Batch, place);
         }
