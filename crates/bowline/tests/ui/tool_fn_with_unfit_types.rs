@@ -13,6 +13,9 @@ struct Forecast {
 struct App;
 struct Other;
 
+#[derive(Debug)]
+struct Broken;
+
 /// An argument that cannot be read.
 #[tool]
 async fn argument(forecast: Forecast) -> Result<()> {
@@ -39,7 +42,7 @@ async fn no_result() -> String {
 
 /// A result with an error of its own.
 #[tool]
-async fn other_error() -> std::result::Result<String, std::io::Error> {
+async fn other_error() -> std::result::Result<String, Broken> {
     Ok(String::from("rain"))
 }
 
