@@ -1,9 +1,9 @@
-//! Rule: inside bowline-proto, rooms use each other in one direction only.
+//! Rule: the modules of a crate use each other in one direction only.
 //!
-//! `client | server | auth → http → revision → model → jsonrpc`, never back. With a
-//! cycle, no room can be understood, tested or replaced without all others.
-//! The client and the server are two programs that meet on the wire; what they
-//! share belongs below both. Unit tests may use what they like.
+//! In a cycle, no module can be understood, tested or replaced without all the
+//! others. In `bowline-proto`, the client and the server are two programs that
+//! meet on the wire, so what they share belongs below both. Unit tests may use
+//! any module.
 
 use std::collections::BTreeMap;
 
@@ -12,22 +12,32 @@ use super::{
     source::{closing, is_name},
 };
 
-const SRC: &str = "crates/bowline-proto/src/";
-pub const ROOT: &str = "crates/bowline-proto/src/lib.rs";
+/// The modules of a crate, and which other modules each may use.
+pub struct Layers {
+    /// The folder of the crate's sources, with a slash at the end.
+    src: &'static str,
+    modules: &'static [(&'static str, &'static [&'static str])],
+}
 
-/// Each room and those that it may use.
-const ROOMS: &[(&str, &[&str])] = &[
-    ("time", &[]),
-    ("jsonrpc", &["time"]),
-    ("error", &["jsonrpc"]),
-    ("telemetry", &["error", "time"]),
-    ("model", &["jsonrpc"]),
-    ("revision", &["model", "jsonrpc"]),
-    ("http", &["revision", "model", "jsonrpc", "time"]),
-    ("auth", &["http"]),
-    ("client", BELOW_THE_MACHINES),
-    ("server", BELOW_THE_MACHINES),
-];
+/// The crates that are checked.
+pub const CRATES: &[Layers] = &[PROTO];
+
+/// `client | server | auth → http → revision → model → jsonrpc`, never back.
+const PROTO: Layers = Layers {
+    src: "crates/bowline-proto/src/",
+    modules: &[
+        ("time", &[]),
+        ("telemetry", &[]),
+        ("jsonrpc", &["time"]),
+        ("error", &["jsonrpc"]),
+        ("model", &["jsonrpc"]),
+        ("revision", &["model", "jsonrpc"]),
+        ("http", &["revision", "model", "jsonrpc", "time"]),
+        ("auth", &["http"]),
+        ("client", BELOW_THE_MACHINES),
+        ("server", BELOW_THE_MACHINES),
+    ],
+};
 const BELOW_THE_MACHINES: &[&str] = &[
     "http",
     "revision",
@@ -38,82 +48,109 @@ const BELOW_THE_MACHINES: &[&str] = &[
     "time",
 ];
 
-/// What the crate's root declares: its rooms, and the names it re-exports from them.
-pub struct Root {
-    rooms: Vec<(usize, String)>,
+impl Layers {
+    /// The path of the crate's `lib.rs`.
+    pub fn root_path(&self) -> String {
+        format!("{}lib.rs", self.src)
+    }
+
+    /// The modules that `module` may use, or `None` if the table lacks it.
+    fn allowed(&self, module: &str) -> Option<&'static [&'static str]> {
+        let row = self.modules.iter().find(|(name, _)| *name == module);
+        row.map(|(_, allowed)| *allowed)
+    }
+
+    /// The top-level module that a file belongs to, and how many modules deep
+    /// the file is.
+    fn module_of<'a>(&self, path: &'a str) -> Option<(&'a str, usize)> {
+        let inside = path.strip_prefix(self.src)?.strip_suffix(".rs")?;
+        let inside = inside.strip_suffix("/mod").unwrap_or(inside);
+        let module = inside.split('/').next()?;
+        (inside != "lib").then(|| (module, inside.split('/').count()))
+    }
+}
+
+/// The declarations of a `lib.rs`: its modules, and the names it re-exports
+/// from them.
+pub struct CrateRoot {
+    layers: &'static Layers,
+    modules: Vec<(usize, String)>,
     exports: BTreeMap<String, String>,
 }
 
-impl Root {
-    pub fn read(text: &str) -> Self {
-        let source = Source::new(ROOT, text);
-        let mut rooms = Vec::new();
+impl CrateRoot {
+    /// Reads the source of a `lib.rs`.
+    pub fn parse(layers: &'static Layers, text: &str) -> Self {
+        let path = layers.root_path();
+        let source = Source::new(&path, text);
+        let mut modules = Vec::new();
         for offset in source.find("mod") {
             let declared = source.code[offset + "mod".len()..].trim_start();
             if !source.is_test(offset) {
-                rooms.push((source.line(offset), leading_name(declared).to_owned()));
+                modules.push((source.line(offset), leading_name(declared).to_owned()));
             }
         }
         let mut exports = BTreeMap::new();
         for offset in source.find("use") {
             let tree = &source.code[offset + "use".len()..];
-            read_exports(tree.split(';').next().unwrap_or_default(), &mut exports);
+            let tree = tree.split(';').next().unwrap_or_default();
+            parse_exports(layers, tree, &mut exports);
         }
-        Self { rooms, exports }
+        Self {
+            layers,
+            modules,
+            exports,
+        }
     }
 
-    /// Every room has a place in the table.
+    /// Checks that the table lists every module and nothing else.
     pub fn check(&self) -> Vec<Violation> {
-        self.rooms
+        let violation = |line, message| Violation {
+            path: self.layers.root_path(),
+            line,
+            message,
+            remedy: "update the table in xtask/src/tidy/layering.rs",
+        };
+        let unlisted = self
+            .modules
             .iter()
-            .filter(|(_, room)| allowed(room).is_none())
-            .map(|(line, room)| Violation {
-                path: ROOT.into(),
-                line: *line,
-                message: format!("module `{room}` has no place among the layers"),
-                remedy: "add it to the table in xtask/src/tidy/layering.rs",
-            })
-            .collect()
+            .filter(|(_, module)| self.layers.allowed(module).is_none())
+            .map(|(line, module)| {
+                violation(*line, format!("no layer is defined for module `{module}`"))
+            });
+        let listed = self.layers.modules.iter().map(|(module, _)| *module);
+        let stale = listed
+            .filter(|listed| !self.modules.iter().any(|(_, module)| module == listed))
+            .map(|module| {
+                let message = format!("a layer is defined for `{module}`, which does not exist");
+                violation(1, message)
+            });
+        unlisted.chain(stale).collect()
     }
 
-    /// No file reaches into a room above its own, or beside it.
+    /// Checks that a file uses only modules below its own.
     pub fn check_file(&self, source: &Source<'_>) -> Vec<Violation> {
-        let Some((room, depth)) = place(source.path) else {
+        let Some((module, depth)) = self.layers.module_of(source.path) else {
             return Vec::new();
         };
-        let Some(allowed) = allowed(room) else {
+        let Some(allowed) = self.layers.allowed(module) else {
             return Vec::new();
         };
         let mut violations = Vec::new();
         for (offset, name) in root_names(&source.code, depth) {
             let used = self.exports.get(name).map_or(name, String::as_str);
-            let known = ROOMS.iter().any(|(room, _)| *room == used);
-            if known && used != room && !allowed.contains(&used) && !source.is_test(offset) {
+            let is_module = self.layers.allowed(used).is_some();
+            if is_module && used != module && !allowed.contains(&used) && !source.is_test(offset) {
                 violations.push(Violation {
                     path: source.path.into(),
                     line: source.line(offset),
-                    message: format!("`{room}` uses `{used}`"),
-                    remedy: "move what both need to a lower room; see ARCHITECTURE.md",
+                    message: format!("`{module}` uses `{used}`, which is not below it"),
+                    remedy: "move what both need to a lower module; the layers are in xtask/src/tidy/layering.rs",
                 });
             }
         }
         violations
     }
-}
-
-fn allowed(room: &str) -> Option<&'static [&'static str]> {
-    ROOMS
-        .iter()
-        .find(|(name, _)| *name == room)
-        .map(|(_, allowed)| *allowed)
-}
-
-/// The room that a file belongs to, and how many modules deep the file is.
-fn place(path: &str) -> Option<(&str, usize)> {
-    let inside = path.strip_prefix(SRC)?.strip_suffix(".rs")?;
-    let inside = inside.strip_suffix("/mod").unwrap_or(inside);
-    let room = inside.split('/').next()?;
-    (inside != "lib").then(|| (room, inside.split('/').count()))
 }
 
 /// The names that code takes from the crate's root, each with its offset.
@@ -176,21 +213,21 @@ fn leading_name(code: &str) -> &str {
     &code[..length]
 }
 
-/// Notes which room each name of `room::{A, b::C as D}` comes from.
-fn read_exports(tree: &str, exports: &mut BTreeMap<String, String>) {
+/// Records which module each name of `module::{A, b::C as D}` comes from.
+fn parse_exports(layers: &Layers, tree: &str, exports: &mut BTreeMap<String, String>) {
     let tree = tree.trim_start();
     let tree = tree
         .trim_start_matches("crate::")
         .trim_start_matches("self::");
-    let room = leading_name(tree);
-    if allowed(room).is_none() {
+    let module = leading_name(tree);
+    if layers.allowed(module).is_none() {
         return;
     }
-    for branch in tree[room.len()..].split(['{', '}', ',']) {
+    for branch in tree[module.len()..].split(['{', '}', ',']) {
         let last = branch.rsplit("::").next().unwrap_or_default();
         let name = last.rsplit(" as ").next().unwrap_or_default().trim();
         if !name.is_empty() {
-            exports.insert(name.into(), room.into());
+            exports.insert(name.into(), module.into());
         }
     }
 }
@@ -204,9 +241,13 @@ mod tests {
 
     #[track_caller]
     fn check_use(path: &str, text: &str, messages: &[&str]) {
-        let path = format!("{SRC}{path}");
-        let found = Root::read(LIB).check_file(&Source::new(&path, text));
-        let found: Vec<&str> = found.iter().map(|v| v.message.as_str()).collect();
+        let path = format!("{}{path}", PROTO.src);
+        let root = CrateRoot::parse(&PROTO, LIB);
+        let found = root.check_file(&Source::new(&path, text));
+        let found: Vec<&str> = found
+            .iter()
+            .filter_map(|violation| violation.message.strip_suffix(", which is not below it"))
+            .collect();
         assert_eq!(found, messages, "{text}");
     }
 
@@ -283,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_re_export_counts_as_its_room() {
+    fn a_re_export_counts_as_its_module() {
         check_use(
             "server/a.rs",
             "use crate::Client;",
@@ -302,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_comments_and_submodules_are_free() {
+    fn tests_comments_and_submodules_are_not_checked() {
         check_use(
             "client/a.rs",
             "#[cfg(test)]\nmod tests { use crate::server::S; }",
@@ -314,10 +355,18 @@ mod tests {
     }
 
     #[test]
-    fn every_room_has_a_place() {
-        assert_eq!(Root::read(LIB).check(), []);
-        let found = Root::read("pub mod model;\nmod utils;").check();
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].line, 2);
+    fn the_table_lists_the_modules_that_exist() {
+        let all: String = PROTO
+            .modules
+            .iter()
+            .map(|(module, _)| format!("mod {module};\n"))
+            .collect();
+        assert_eq!(CrateRoot::parse(&PROTO, &all).check(), []);
+        let unlisted = CrateRoot::parse(&PROTO, &format!("{all}mod utils;")).check();
+        assert_eq!(unlisted.len(), 1);
+        assert_eq!(unlisted[0].line, PROTO.modules.len() + 1);
+        let missing = CrateRoot::parse(&PROTO, &all.replace("mod telemetry;", "")).check();
+        assert_eq!(missing.len(), 1);
+        assert!(missing[0].message.contains("`telemetry`"), "{}", missing[0]);
     }
 }

@@ -25,6 +25,7 @@ use std::fmt;
 
 use crate::{Failure, cargo, no_arguments};
 pub use files::Tree;
+use layering::CrateRoot;
 use source::Source;
 
 /// One place where the repository breaks one of its rules.
@@ -74,8 +75,14 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
 
 /// The rules about Rust sources.
 fn check_sources(tree: &Tree) -> Vec<Violation> {
-    let root = layering::Root::read(tree.text(layering::ROOT).unwrap_or_default());
-    let mut violations = root.check();
+    let roots: Vec<CrateRoot> = layering::CRATES
+        .iter()
+        .map(|layers| {
+            let text = tree.text(&layers.root_path()).unwrap_or_default();
+            CrateRoot::parse(layers, text)
+        })
+        .collect();
+    let mut violations: Vec<Violation> = roots.iter().flat_map(CrateRoot::check).collect();
     for (path, text) in tree.ending(".rs") {
         let source = Source::new(path, text);
         violations.extend(module_docs::check(&source));
@@ -83,7 +90,7 @@ fn check_sources(tree: &Tree) -> Vec<Violation> {
         violations.extend(function_length::check(&source));
         violations.extend(forbidden_code::check(&source));
         violations.extend(revision_names::check(&source));
-        violations.extend(root.check_file(&source));
+        violations.extend(roots.iter().flat_map(|root| root.check_file(&source)));
     }
     violations
 }
