@@ -28,6 +28,20 @@ impl Tree {
         Ok(tree)
     }
 
+    /// A tree of the given files and the folders that hold them.
+    #[cfg(test)]
+    pub fn from_texts(files: &[(&str, &str)]) -> Self {
+        let owned = |(path, text): &(&str, &str)| (path.to_string(), text.to_string());
+        let folders = files.iter().flat_map(|(path, _)| {
+            path.match_indices('/')
+                .map(|(end, _)| path[..end].to_owned())
+        });
+        Self {
+            texts: files.iter().map(owned).collect(),
+            others: folders.collect(),
+        }
+    }
+
     pub fn text(&self, path: &str) -> Option<&str> {
         self.texts.get(path).map(String::as_str)
     }

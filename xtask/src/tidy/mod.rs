@@ -99,7 +99,7 @@ fn check_sources(tree: &Tree) -> Vec<Violation> {
 fn check_texts(tree: &Tree) -> Vec<Violation> {
     let mut violations = decision_records::check(&tree.paths(), tree.text(decision_records::INDEX));
     for (path, text) in tree.ending(".md") {
-        violations.extend(links::check(path, text, &|target| tree.exists(target)));
+        violations.extend(links::check(path, text, tree));
     }
     for (path, text) in tree.ending("") {
         violations.extend(machine_paths::check(path, text));
