@@ -4,6 +4,7 @@
 //! first `cargo xtask` on a fresh machine builds in a second.
 
 mod bench;
+mod book;
 mod cargo;
 mod conformance;
 mod features;
@@ -89,6 +90,13 @@ const VERBS: &[Verb] = &[
         help: "the repository's rules that the compiler cannot check",
         details: &[],
         run: tidy::run,
+    },
+    Verb {
+        name: "book",
+        arguments: "[--open]",
+        help: "builds the guides as a book in target/book",
+        details: &[],
+        run: book::run,
     },
     Verb {
         name: "fuzz",

@@ -25,9 +25,16 @@ pub fn check(path: &str, text: &str, tree: &Tree) -> Vec<Violation> {
     violations
 }
 
+/// The targets of all links in a Markdown file.
+pub fn all_targets(text: &str) -> Vec<String> {
+    prose_lines(text)
+        .flat_map(|(_, line)| targets(&without_code(line)))
+        .collect()
+}
+
 /// The path from the repository's root of the file that `target` points to,
 /// when it is linked from the file at `path`.
-fn resolve(path: &str, target: &str) -> Option<String> {
+pub fn resolve(path: &str, target: &str) -> Option<String> {
     let mut parts: Vec<&str> = path.split('/').collect();
     parts.pop();
     for part in target.trim_end_matches('/').split('/') {

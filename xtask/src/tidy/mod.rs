@@ -12,6 +12,7 @@ mod file_length;
 mod files;
 mod forbidden_code;
 mod function_length;
+mod guides;
 mod layering;
 mod licences;
 mod links;
@@ -25,7 +26,9 @@ use std::fmt;
 
 use crate::{Failure, cargo, no_arguments};
 pub use files::Tree;
+pub use guides::SUMMARY;
 use layering::CrateRoot;
+pub use links::resolve as resolve_link;
 use source::Source;
 
 /// One place where the repository breaks one of its rules.
@@ -98,6 +101,7 @@ fn check_sources(tree: &Tree) -> Vec<Violation> {
 /// The rules about everything else.
 fn check_texts(tree: &Tree) -> Vec<Violation> {
     let mut violations = decision_records::check(&tree.paths(), tree.text(decision_records::INDEX));
+    violations.extend(guides::check(&tree.paths(), tree.text(guides::SUMMARY)));
     for (path, text) in tree.ending(".md") {
         violations.extend(links::check(path, text, tree));
     }
