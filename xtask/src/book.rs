@@ -17,7 +17,8 @@ use std::{
 
 use crate::{
     Failure, cargo,
-    installation::succeed,
+    failure::at_path,
+    process,
     tidy::{SUMMARY, resolve_link},
 };
 
@@ -30,12 +31,12 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let open = match arguments {
         [] => false,
         [open] if open == "--open" => true,
-        _ => return Err("takes `--open` or no argument".to_owned()),
+        _ => return Err("the only argument is `--open`".to_owned()),
     };
     let root = cargo::root();
     let mut build = Command::new(install_mdbook(&root)?);
     build.arg("build").current_dir(&root);
-    succeed(build, "see above")?;
+    process::run(build, "see above")?;
     let folder = root.join("target").join("book");
     let problems = finish(&folder, &root)?;
     if !problems.is_empty() {
@@ -46,7 +47,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     if open {
         let mut opener = Command::new(opener());
         opener.arg(index);
-        succeed(opener, "open the file above in a browser")?;
+        process::run(opener, "open the file above in a browser")?;
     }
     Ok(())
 }
@@ -67,11 +68,11 @@ fn install_mdbook(root: &Path) -> Result<PathBuf, Failure> {
         let mut install = cargo::cargo();
         install
             .args(["install", "mdbook", "--version", VERSION, "--locked"])
-            // Without its web server, which takes half of the time to compile.
+            // Without its web server and file watcher, which bring in tokio and axum.
             .args(["--no-default-features", "--features", "search"])
             .arg("--root")
             .arg(tools);
-        succeed(install, "mdbook is needed to build the book")?;
+        process::run(install, "mdbook is needed to build the book")?;
     }
     Ok(program)
 }
@@ -92,7 +93,7 @@ fn finish(folder: &Path, root: &Path) -> Result<Vec<String>, Failure> {
         let (linked, broken) = link_to_repository(page, |path| root.join(path).exists());
         if linked != *page {
             let path = folder.join(name);
-            fs::write(&path, &linked).map_err(|error| at(&path, &error))?;
+            fs::write(&path, &linked).map_err(|error| at_path(&path, &error))?;
             *page = linked;
         }
         problems.extend(broken.into_iter().map(|target| format!("{name}: {target}")));
@@ -105,14 +106,14 @@ fn finish(folder: &Path, root: &Path) -> Result<Vec<String>, Failure> {
 }
 
 fn read_pages(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
-    let fault = |error| at(folder, &error);
+    let failure = |error| at_path(folder, &error);
     let mut pages = BTreeMap::new();
-    for entry in fs::read_dir(folder).map_err(fault)? {
-        let path = entry.map_err(fault)?.path();
+    for entry in fs::read_dir(folder).map_err(failure)? {
+        let path = entry.map_err(failure)?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         // The page for missing addresses is made for a web server.
         if name.ends_with(".html") && name != "404.html" {
-            let text = fs::read_to_string(&path).map_err(|error| at(&path, &error))?;
+            let text = fs::read_to_string(&path).map_err(|error| at_path(&path, &error))?;
             pages.insert(name.into_owned(), text);
         }
     }
@@ -168,10 +169,6 @@ fn split_anchor(target: &str) -> (&str, Option<&str>) {
         Some((file, anchor)) => (file, Some(anchor)),
         None => (target, None),
     }
-}
-
-fn at(path: &Path, error: &std::io::Error) -> Failure {
-    format!("{}: {error}", path.display())
 }
 
 #[cfg(test)]

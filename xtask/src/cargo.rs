@@ -1,4 +1,4 @@
-//! How the verbs call cargo.
+//! Calling cargo.
 
 use std::{
     env,
@@ -8,38 +8,39 @@ use std::{
 
 use crate::Failure;
 
-/// The top folder of the repository.
+/// The root folder of the repository.
 pub fn root() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask).to_path_buf()
 }
 
-/// The cargo that started us, so that `cargo +toolchain xtask` means what it says.
+/// A command that runs the cargo that started xtask, so `cargo +toolchain xtask`
+/// uses that toolchain throughout.
 pub fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
-    // What cargo told us about ourselves is not meant for others: build scripts
-    // that look at it would run again, and all that needs them would be built
-    // again.
+    // These variables describe the xtask package. Build scripts that depend on
+    // them would run again, and everything that depends on these scripts would
+    // be rebuilt.
     for (name, _) in env::vars_os() {
-        if name.to_str().is_some_and(is_about_us) {
+        if name.to_str().is_some_and(describes_package) {
             command.env_remove(name);
         }
     }
     command
 }
 
-fn is_about_us(name: &str) -> bool {
+fn describes_package(name: &str) -> bool {
     name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
 }
 
-/// What `cargo tree` prints, one package a line.
+/// The output of `cargo tree`, with one package per line.
 pub fn tree(arguments: &[&str]) -> Result<String, Failure> {
     let output = cargo()
         .args(["tree", "--prefix", "none"])
         .args(arguments)
         .output()
-        .map_err(|error| format!("cargo did not start: {error}"))?;
+        .map_err(|error| format!("cannot start cargo: {error}"))?;
     if !output.status.success() {
         return Err(format!(
             "`cargo tree` failed: {}",
@@ -49,8 +50,8 @@ pub fn tree(arguments: &[&str]) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether `cargo <subcommand>` exists on this machine.
-pub fn has(subcommand: &str) -> bool {
+/// Returns whether `cargo <subcommand>` is installed.
+pub fn has_subcommand(subcommand: &str) -> bool {
     cargo()
         .args([subcommand, "--version"])
         .stdout(Stdio::null())

@@ -1,25 +1,25 @@
-//! `cargo xtask features`: checks the library with one set of features after another.
+//! `cargo xtask features`: checks that the library compiles with each feature set.
 //!
 //! All other steps build with every feature. Code that compiles there can still
 //! fail for a user who enables only some, so this step checks: no feature, each
-//! feature alone, each pair that one `cfg` names, and the sets in [`COMMON`].
-//! The list is computed from the manifest and the sources, so a new feature or
-//! a new `cfg` cannot be forgotten.
+//! feature alone, each pair that occurs in one `cfg`, and the sets in
+//! [`COMMON`]. The list is computed from the manifest and the sources, so a new
+//! feature or a new `cfg` cannot be forgotten.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Failure, cargo, installation::succeed, tidy::Tree};
+use crate::{Failure, cargo, process, tidy::Tree};
 
 const MANIFEST: &str = "crates/bowline/Cargo.toml";
 const SOURCES: &str = "crates/bowline/src/";
 
-/// What the guides tell people to enable, beyond a single feature or pair.
+/// The sets that the guides recommend, beyond a single feature or pair.
 const COMMON: &[&[&str]] = &[
     &["http-client", "auth", "keyring", "tracing"],
     &["http-server", "auth", "macros", "tracing"],
 ];
 
-/// A set of features, with everything that they enable in turn.
+/// A set of features, including the features that they enable.
 type Features = BTreeSet<String>;
 
 /// Checks every set, or prints the sets with `--list`.
@@ -27,7 +27,8 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let sets = combinations()?;
     match arguments {
         [] => {
-            // What others enable may hide what a crate lacks.
+            // In a workspace build, other crates can enable features of a dependency
+            // that this crate needs and does not enable itself.
             check("bowline-proto", &[])?;
             sets.iter().try_for_each(|set| check("bowline", set))
         }
@@ -37,21 +38,21 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
             }
             Ok(())
         }
-        _ => Err("takes `--list`, or nothing".to_owned()),
+        _ => Err("the only argument is `--list`".to_owned()),
     }
 }
 
-/// Each set as it is passed to cargo, in the order in which it is checked.
+/// The sets as they are passed to cargo, in the order in which they are checked.
 fn combinations() -> Result<Vec<Vec<String>>, Failure> {
     let tree = Tree::read(&cargo::root())?;
     let manifest = tree
         .text(MANIFEST)
         .ok_or_else(|| format!("{MANIFEST} is missing"))?;
-    let features = read_features(manifest);
+    let features = parse_features(manifest);
     let mut sets: Vec<Vec<String>> = vec![Vec::new()];
     sets.extend(features.keys().map(|name| vec![name.clone()]));
     let mut pairs = BTreeSet::new();
-    for (path, text) in tree.ending(".rs") {
+    for (path, text) in tree.files_ending(".rs") {
         if path.starts_with(SOURCES) {
             pairs.extend(pairs_in(text));
         }
@@ -67,8 +68,8 @@ fn combinations() -> Result<Vec<Vec<String>>, Failure> {
     Ok(sets)
 }
 
-/// Each feature of a manifest with the features that it enables.
-fn read_features(manifest: &str) -> BTreeMap<String, Vec<String>> {
+/// The features of a manifest, each with the features that it enables.
+fn parse_features(manifest: &str) -> BTreeMap<String, Vec<String>> {
     let section = manifest.split("[features]").nth(1).unwrap_or_default();
     let section = section.split("\n[").next().unwrap_or_default();
     let code: String = section
@@ -94,7 +95,7 @@ fn read_features(manifest: &str) -> BTreeMap<String, Vec<String>> {
     features
 }
 
-/// The pairs of features that one `cfg` of a source names.
+/// The pairs of features that occur together in one `cfg` of a source file.
 fn pairs_in(source: &str) -> BTreeSet<[String; 2]> {
     let mut pairs = BTreeSet::new();
     for (start, _) in source.match_indices("cfg") {
@@ -102,7 +103,7 @@ fn pairs_in(source: &str) -> BTreeSet<[String; 2]> {
         let Some(open) = rest.find('(').filter(|&at| at <= "cfg_attr".len()) else {
             continue;
         };
-        let names: BTreeSet<&str> = predicate(&rest[open..])
+        let names: BTreeSet<&str> = parenthesized(&rest[open..])
             .split("feature = \"")
             .skip(1)
             .filter_map(|after| after.split('"').next())
@@ -116,8 +117,8 @@ fn pairs_in(source: &str) -> BTreeSet<[String; 2]> {
     pairs
 }
 
-/// What is between the parenthesis that `text` begins with and its counterpart.
-fn predicate(text: &str) -> &str {
+/// The contents of the parentheses that `text` begins with.
+fn parenthesized(text: &str) -> &str {
     let mut depth = 0_usize;
     for (at, character) in text.char_indices() {
         match character {
@@ -130,14 +131,14 @@ fn predicate(text: &str) -> &str {
     ""
 }
 
-/// The features of a set, and those that they enable in turn.
+/// The features of a set, and the features that they enable, transitively.
 fn closure(set: &[String], features: &BTreeMap<String, Vec<String>>) -> Features {
     let mut all = Features::new();
-    let mut open = set.to_vec();
-    while let Some(name) = open.pop() {
+    let mut pending = set.to_vec();
+    while let Some(name) = pending.pop() {
         let enabled = features.get(&name).cloned().unwrap_or_default();
         if all.insert(name) {
-            open.extend(enabled);
+            pending.extend(enabled);
         }
     }
     all
@@ -152,7 +153,7 @@ fn check(package: &str, set: &[String]) -> Result<(), Failure> {
         .arg(set.join(","))
         .args(["--", "-D", "warnings"]);
     let set = describe(set);
-    succeed(
+    process::run(
         rustc,
         &format!("`{package}` must compile with the features {set}"),
     )
@@ -174,10 +175,10 @@ mod tests {
     }
 
     #[test]
-    fn features_are_read_with_what_they_enable() {
+    fn features_are_parsed_with_what_they_enable() {
         let manifest = "[package]\n[features]\ndefault = [\"a\"]\n# A comment = [\"no\"]\n\
             a = [\"dep:x\", \"y?/z\"]\nb = [\n    \"a\",\n    \"dep:y\",\n]\n\n[dependencies]\nc = \"1\"\n";
-        let features = read_features(manifest);
+        let features = parse_features(manifest);
         assert_eq!(
             features,
             BTreeMap::from([("a".into(), names(&[])), ("b".into(), names(&["a"]))])
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_is_what_one_cfg_names() {
+    fn a_pair_occurs_in_one_cfg() {
         let source = r#"
             #[cfg(feature = "a")]
             #[cfg(all(unix, feature = "c", any(test, feature = "b")))]

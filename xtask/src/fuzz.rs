@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz [target] [seconds]`: the fuzz targets of bowline-proto.
+//! `cargo xtask fuzz [target] [seconds]`: runs the fuzz targets of bowline-proto.
 //!
-//! Not part of `test`, because it needs a tool that a fresh machine lacks and
-//! because a minute of fuzzing proves nothing that a commit should wait for.
+//! Not part of `test`: it needs cargo-fuzz, and a minute of fuzzing proves
+//! nothing that a commit should wait for.
 
 use std::path::PathBuf;
 
@@ -9,48 +9,49 @@ use crate::{Failure, cargo};
 
 const DEFAULT_SECONDS: u32 = 60;
 
-/// Fuzzes one target or all of them, one after the other.
+/// Runs one target or all of them, one after the other.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
-    let plan = Plan::read(arguments)?;
-    if !folder().join("fuzz").is_dir() {
-        return Err("crates/bowline-proto/fuzz does not exist, so there is nothing to run".into());
+    let options = Options::parse(arguments)?;
+    if !package_folder().join("fuzz").is_dir() {
+        return Err("crates/bowline-proto/fuzz does not exist".into());
     }
-    if !cargo::has("fuzz") {
+    if !cargo::has_subcommand("fuzz") {
         return Err(
-            "cargo-fuzz is missing; get it with `cargo install cargo-fuzz --locked`".into(),
+            "cargo-fuzz is not installed; install it with `cargo install cargo-fuzz --locked`"
+                .into(),
         );
     }
     let known = targets()?;
-    let chosen = match plan.target {
+    let chosen = match options.target {
         None => known,
         Some(target) if known.contains(&target) => vec![target],
         Some(target) => {
             return Err(format!(
-                "there is no target `{target}`, only: {}",
+                "unknown fuzz target `{target}`; the targets are: {}",
                 known.join(", ")
             ));
         }
     };
     for target in &chosen {
-        eprintln!("==> {target}: {} s", plan.seconds);
-        fuzz(target, plan.seconds)?;
+        eprintln!("==> {target}: {} s", options.seconds);
+        fuzz(target, options.seconds)?;
     }
-    eprintln!("==> {} target(s), no failure found", chosen.len());
+    eprintln!("==> {} target(s), no failures", chosen.len());
     Ok(())
 }
 
-/// What the command line asked for.
+/// The command-line options.
 #[derive(Debug, PartialEq, Eq)]
-struct Plan {
+struct Options {
     target: Option<String>,
     seconds: u32,
 }
 
-impl Plan {
-    fn read(arguments: &[String]) -> Result<Self, Failure> {
+impl Options {
+    fn parse(arguments: &[String]) -> Result<Self, Failure> {
         let (target, seconds) = match arguments {
             [] => (None, None),
-            // A lone number is a time for all targets: no target has a number for a name.
+            // A single number is a duration: no target has a number as its name.
             [only] => match only.parse() {
                 Ok(seconds) => (None, Some(seconds)),
                 Err(_) => (Some(only), None),
@@ -61,7 +62,11 @@ impl Plan {
                     .map_err(|_| format!("`{seconds}` is not a number of seconds"))?;
                 (Some(target), Some(seconds))
             }
-            _ => return Err("takes at most a target and a number of seconds".into()),
+            _ => {
+                return Err(
+                    "the arguments are a target and a number of seconds, both optional".into(),
+                );
+            }
         };
         Ok(Self {
             target: target.cloned(),
@@ -70,17 +75,17 @@ impl Plan {
     }
 }
 
-/// cargo-fuzz looks for `fuzz/` below the package that it is started in.
-fn folder() -> PathBuf {
+/// cargo-fuzz looks for `fuzz/` in the package it is started in.
+fn package_folder() -> PathBuf {
     cargo::root().join("crates/bowline-proto")
 }
 
 fn targets() -> Result<Vec<String>, Failure> {
     let output = cargo::cargo()
-        .current_dir(folder())
+        .current_dir(package_folder())
         .args(["fuzz", "list"])
         .output()
-        .map_err(|error| format!("cargo did not start: {error}"))?;
+        .map_err(|error| format!("cannot start cargo: {error}"))?;
     if !output.status.success() {
         return Err(format!(
             "`cargo fuzz list` failed: {}",
@@ -94,21 +99,21 @@ fn targets() -> Result<Vec<String>, Failure> {
 fn fuzz(target: &str, seconds: u32) -> Result<(), Failure> {
     let limit = format!("-max_total_time={seconds}");
     let status = cargo::cargo()
-        .current_dir(folder())
-        // libFuzzer finds its way by coverage, which takes compiler flags that
-        // stable rustc refuses. Bootstrap mode makes stable accept them, so
-        // nobody has to keep a nightly. Set for this one child, never wider.
+        .current_dir(package_folder())
+        // libFuzzer is guided by coverage, which needs compiler flags that stable
+        // rustc rejects. Bootstrap mode makes it accept them, so no nightly is
+        // needed. Only this process gets the variable.
         .env("RUSTC_BOOTSTRAP", "1")
-        // No sanitizer: the code is safe Rust, and the address sanitizer would
-        // want a nightly standard library.
+        // No sanitizer: the code is safe Rust, and the address sanitizer needs a
+        // nightly standard library.
         .args(["fuzz", "run", target, "-s", "none", "--", &limit])
         .status()
-        .map_err(|error| format!("cargo did not start: {error}"))?;
+        .map_err(|error| format!("cannot start cargo: {error}"))?;
     if status.success() {
         Ok(())
     } else {
         Err(format!(
-            "target `{target}` failed ({status}); the input is under crates/bowline-proto/fuzz/artifacts/{target}"
+            "target `{target}` failed ({status}); the input is in crates/bowline-proto/fuzz/artifacts/{target}"
         ))
     }
 }
@@ -120,11 +125,11 @@ mod tests {
     #[track_caller]
     fn check(arguments: &[&str], target: Option<&str>, seconds: u32) {
         let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-        let expected = Plan {
+        let expected = Options {
             target: target.map(str::to_owned),
             seconds,
         };
-        assert_eq!(Plan::read(&arguments), Ok(expected));
+        assert_eq!(Options::parse(&arguments), Ok(expected));
     }
 
     #[test]
@@ -136,8 +141,8 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
-        assert!(Plan::read(&["envelope".into(), "long".into()]).is_err());
-        assert!(Plan::read(&["a".into(), "1".into(), "b".into()]).is_err());
+    fn invalid_arguments_are_rejected() {
+        assert!(Options::parse(&["envelope".into(), "long".into()]).is_err());
+        assert!(Options::parse(&["a".into(), "1".into(), "b".into()]).is_err());
     }
 }

@@ -1,7 +1,7 @@
-//! Programs of others, installed below `target/` from the versions that lock files pin.
+//! Third-party programs, installed in `target/` in the versions that lock files pin.
 //!
-//! A stamp holds the lock files' text as of the last complete installation, so
-//! that nothing is done as long as they stay the same.
+//! A stamp file holds the contents of the lock files at the last complete
+//! installation. Nothing is installed while they stay the same.
 
 use std::{
     fs, io,
@@ -9,25 +9,25 @@ use std::{
     process::Command,
 };
 
-use crate::Failure;
+use crate::{Failure, failure::at_path, process};
 
-/// What is to be installed, and where.
+/// The packages to install, and where.
 pub struct Installation {
     /// The folder of the lock files.
-    pub locks: PathBuf,
-    /// The names of the files there that decide what is installed.
-    pub files: &'static [&'static str],
-    /// The folder that holds what is installed.
-    pub home: PathBuf,
-    /// What must be there afterwards, below the home: an installation without
-    /// one of these is not complete, whatever the stamp says.
-    pub parts: &'static [&'static str],
+    pub lock_folder: PathBuf,
+    /// The names of the files there that pin the versions.
+    pub lock_files: &'static [&'static str],
+    /// The folder to install to.
+    pub folder: PathBuf,
+    /// Files that must exist in that folder afterwards. Without one of these, an
+    /// installation is incomplete even if the stamp is current.
+    pub required_files: &'static [&'static str],
 }
 
 impl Installation {
-    /// Installs what is missing, by `install`. Says whether there was anything
-    /// to do.
-    pub fn complete(
+    /// Calls `install` unless the installation is complete and current. Returns
+    /// whether it was called.
+    pub fn ensure(
         &self,
         install: impl FnOnce(&Self) -> Result<(), Failure>,
     ) -> Result<bool, Failure> {
@@ -35,39 +35,41 @@ impl Installation {
         if self.is_complete(&wanted) {
             return Ok(false);
         }
-        remove(&self.home)?;
-        make(&self.home)?;
+        remove_folder(&self.folder)?;
+        create_folder(&self.folder)?;
         install(self)?;
         if let Some(missing) = self.first_missing() {
-            return Err(format!("the packages were installed without `{missing}`"));
+            return Err(format!(
+                "the packages were installed, but `{missing}` is missing"
+            ));
         }
         let stamp = self.stamp();
-        fs::write(&stamp, wanted).map_err(|error| at(&stamp, &error))?;
+        fs::write(&stamp, wanted).map_err(|error| at_path(&stamp, &error))?;
         Ok(true)
     }
 
     /// Installs the packages of `package-lock.json` into the folder `node`.
     pub fn install_node(&self) -> Result<(), Failure> {
-        let home = self.home.join("node");
-        make(&home)?;
+        let folder = self.folder.join("node");
+        create_folder(&folder)?;
         for name in ["package.json", "package-lock.json"] {
-            let from = self.locks.join(name);
-            fs::copy(&from, home.join(name)).map_err(|error| at(&from, &error))?;
+            let from = self.lock_folder.join(name);
+            fs::copy(&from, folder.join(name)).map_err(|error| at_path(&from, &error))?;
         }
-        // Nothing that a package brings is run while it is installed.
+        // Install scripts of packages are not run.
         let mut npm = Command::new("npm");
-        npm.current_dir(home)
+        npm.current_dir(folder)
             .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
             .arg("--loglevel=error");
-        succeed(npm, "Node.js 20 or newer, with npm, is needed")
+        process::run(npm, "Node.js 20 or newer and npm are required")
     }
 
-    /// The text of all lock files.
+    /// The contents of all lock files.
     pub fn read_locks(&self) -> Result<String, Failure> {
         let mut text = String::new();
-        for name in self.files {
-            let path = self.locks.join(name);
-            text.push_str(&fs::read_to_string(&path).map_err(|error| at(&path, &error))?);
+        for name in self.lock_files {
+            let path = self.lock_folder.join(name);
+            text.push_str(&fs::read_to_string(&path).map_err(|error| at_path(&path, &error))?);
         }
         Ok(text)
     }
@@ -78,48 +80,31 @@ impl Installation {
     }
 
     fn first_missing(&self) -> Option<&'static str> {
-        let mut parts = self.parts.iter().copied();
-        parts.find(|part| !self.home.join(part).exists())
+        let mut files = self.required_files.iter().copied();
+        files.find(|file| !self.folder.join(file).exists())
     }
 
     fn stamp(&self) -> PathBuf {
-        self.home.join("stamp")
+        self.folder.join("stamp")
     }
 }
 
-/// Runs a command to its end. `advice` is for those whose machine lacks it.
-pub fn succeed(mut command: Command, advice: &str) -> Result<(), Failure> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let status = command
-        .status()
-        .map_err(|error| format!("`{name}` did not start: {error} ({advice})"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("`{name}` failed: {status} ({advice})"))
-    }
+fn create_folder(folder: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(folder).map_err(|error| at_path(folder, &error))
 }
 
-fn make(folder: &Path) -> Result<(), Failure> {
-    fs::create_dir_all(folder).map_err(|error| at(folder, &error))
-}
-
-fn remove(folder: &Path) -> Result<(), Failure> {
+fn remove_folder(folder: &Path) -> Result<(), Failure> {
     match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(folder, &error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at_path(folder, &error)),
         _ => Ok(()),
     }
 }
 
-fn at(path: &Path, error: &io::Error) -> Failure {
-    format!("{}: {error}", path.display())
-}
-
-/// Asserts that a `package.json` names exact versions, and that no lock file
-/// says where packages are fetched.
+/// Asserts that `package.json` names exact versions, and that no lock file
+/// contains the address of a package registry.
 #[cfg(test)]
 pub fn assert_pinned(installation: &Installation) {
-    let package = fs::read_to_string(installation.locks.join("package.json")).unwrap();
+    let package = fs::read_to_string(installation.lock_folder.join("package.json")).unwrap();
     assert!(!package.contains(['^', '~', '*']), "{package}");
     let text = installation.read_locks().unwrap();
     for word in ["\"resolved\"", "registry", "index-url", ".tgz"] {
@@ -133,39 +118,43 @@ mod tests {
     use crate::cargo;
 
     #[test]
-    fn an_installation_needs_the_stamp_and_the_parts() {
+    fn an_installation_needs_the_stamp_and_the_required_files() {
         let folder = cargo::root().join("target").join("installation-of-a-test");
         let installation = Installation {
-            locks: folder.join("locks"),
-            files: &["lock"],
-            home: folder.join("home"),
-            parts: &["one/program", "two"],
+            lock_folder: folder.join("locks"),
+            lock_files: &["lock"],
+            folder: folder.join("installed"),
+            required_files: &["one/program", "two"],
         };
-        let lock = installation.locks.join("lock");
-        let part = |name| installation.home.join(name);
+        let lock = installation.lock_folder.join("lock");
+        let installed = |name| installation.folder.join(name);
         let install = |_: &Installation| {
-            make(&part("one")).unwrap();
-            fs::write(part("one/program"), "").unwrap();
-            fs::write(part("two"), "").unwrap();
+            create_folder(&installed("one")).unwrap();
+            fs::write(installed("one/program"), "").unwrap();
+            fs::write(installed("two"), "").unwrap();
             Ok(())
         };
-        remove(&folder).unwrap();
-        make(&installation.locks).unwrap();
+        remove_folder(&folder).unwrap();
+        create_folder(&installation.lock_folder).unwrap();
         fs::write(&lock, "first").unwrap();
 
         assert_eq!(
-            installation.complete(install),
+            installation.ensure(install),
             Ok(true),
-            "nothing was there"
+            "nothing is installed"
         );
-        assert_eq!(installation.complete(install), Ok(false));
+        assert_eq!(installation.ensure(install), Ok(false));
         fs::write(&lock, "second").unwrap();
-        assert_eq!(installation.complete(install), Ok(true), "another lock");
-        fs::remove_file(part("two")).unwrap();
-        assert_eq!(installation.complete(install), Ok(true), "a part was gone");
+        assert_eq!(
+            installation.ensure(install),
+            Ok(true),
+            "the lock file changed"
+        );
+        fs::remove_file(installed("two")).unwrap();
+        assert_eq!(installation.ensure(install), Ok(true), "a file is missing");
         fs::write(&lock, "third").unwrap();
-        let failure = installation.complete(|_| Ok(())).unwrap_err();
+        let failure = installation.ensure(|_| Ok(())).unwrap_err();
         assert!(failure.contains("one/program"), "{failure}");
-        remove(&folder).unwrap();
+        remove_folder(&folder).unwrap();
     }
 }

@@ -1,36 +1,37 @@
-//! `cargo xtask <verb>`: one verb for each thing that people and CI run.
+//! `cargo xtask <command>`: the commands that developers and CI run.
 //!
-//! Nothing here depends on anything but the standard library, so that the
-//! first `cargo xtask` on a fresh machine builds in a second.
+//! This crate depends on the standard library only, so the first `cargo xtask`
+//! on a fresh machine builds in a second.
 
 mod bench;
 mod book;
 mod cargo;
 mod conformance;
+mod failure;
 mod features;
 mod fuzz;
 mod installation;
 mod packages;
 mod peers;
+mod process;
 mod requirements;
 mod test;
 mod tidy;
 
 use std::process::ExitCode;
 
-/// What went wrong, in words for the person at the terminal.
-type Failure = String;
+use failure::Failure;
 
-struct Verb {
+struct Subcommand {
     name: &'static str,
     arguments: &'static str,
     help: &'static str,
-    /// What more there is to say when one asks, a line each.
+    /// Further lines for its own help.
     details: &'static [&'static str],
     run: fn(&[String]) -> Result<(), Failure>,
 }
 
-impl Verb {
+impl Subcommand {
     fn usage(&self) -> String {
         let call = format!("{} {}", self.name, self.arguments);
         let mut text = format!("Usage: cargo xtask {}\n\n{}\n", call.trim_end(), self.help);
@@ -41,81 +42,81 @@ impl Verb {
     }
 }
 
-/// Whether help is wanted: nothing is built or run then.
-fn asks_for_help(arguments: &[String]) -> bool {
+/// Returns whether the arguments ask for help, in which case nothing is run.
+fn is_help_requested(arguments: &[String]) -> bool {
     let own = arguments.iter().take_while(|argument| *argument != "--");
     own.into_iter()
         .any(|argument| matches!(argument.as_str(), "-h" | "--help"))
 }
 
-const VERBS: &[Verb] = &[
-    Verb {
+const SUBCOMMANDS: &[Subcommand] = &[
+    Subcommand {
         name: "test",
         arguments: "[--core]",
-        help: "everything that must hold before a commit; `--core` needs Rust alone",
+        help: "runs all checks that must pass before a commit; `--core` needs only Rust",
         details: &[],
         run: test::run,
     },
-    Verb {
+    Subcommand {
         name: "peers",
         arguments: "",
-        help: "installs the servers of others that the tests talk to, if they are not there",
+        help: "installs the third-party servers and clients that the tests need",
         details: &[],
         run: peers::run,
     },
-    Verb {
+    Subcommand {
         name: "conformance",
         arguments: "[options]",
-        help: "the official suite against our server and client; writes conformance/RESULTS.md",
+        help: "runs the official conformance suite; writes conformance/RESULTS.md",
         details: conformance::DETAILS,
         run: conformance::run,
     },
-    Verb {
+    Subcommand {
         name: "features",
         arguments: "[--list]",
-        help: "checks the library with each set of features that people use",
+        help: "checks that the library compiles with each feature set; `--list` prints the sets",
         details: &[],
         run: features::run,
     },
-    Verb {
+    Subcommand {
         name: "packages",
         arguments: "",
-        help: "checks every crate that is published in its packed form",
+        help: "checks every published crate as packaged for the registry",
         details: &[],
         run: packages::run,
     },
-    Verb {
+    Subcommand {
         name: "tidy",
         arguments: "",
-        help: "the repository's rules that the compiler cannot check",
+        help: "checks the repository's rules that the compiler cannot check",
         details: &[],
         run: tidy::run,
     },
-    Verb {
+    Subcommand {
         name: "book",
         arguments: "[--open]",
         help: "builds the guides as a book in target/book",
         details: &[],
         run: book::run,
     },
-    Verb {
+    Subcommand {
         name: "fuzz",
         arguments: "[target] [seconds]",
-        help: "each fuzz target of bowline-proto, or one, for 60 seconds or as long as you say",
+        help: "runs one fuzz target of bowline-proto or all of them, each for 60 seconds by default",
         details: &[],
         run: fuzz::run,
     },
-    Verb {
+    Subcommand {
         name: "bench",
         arguments: "[--quick] [name…]",
-        help: "what things cost, beside others; `core` counts ours only, `command` is from a shell",
+        help: "measures performance, and compares it with rmcp and others",
         details: bench::DETAILS,
         run: bench::run,
     },
-    Verb {
+    Subcommand {
         name: "help",
         arguments: "",
-        help: "this list",
+        help: "prints this list",
         details: &[],
         run: help,
     },
@@ -131,15 +132,18 @@ fn main() -> ExitCode {
         "-h" | "--help" => "help",
         name => name,
     };
-    let Some(verb) = VERBS.iter().find(|verb| verb.name == name) else {
-        eprint!("There is no verb `{name}`.\n\n{}", usage());
+    let Some(subcommand) = SUBCOMMANDS
+        .iter()
+        .find(|subcommand| subcommand.name == name)
+    else {
+        eprint!("unknown command `{name}`\n\n{}", usage());
         return ExitCode::from(2);
     };
-    if asks_for_help(rest) {
-        print!("{}", verb.usage());
+    if is_help_requested(rest) {
+        print!("{}", subcommand.usage());
         return ExitCode::SUCCESS;
     }
-    match (verb.run)(rest) {
+    match (subcommand.run)(rest) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("xtask {name}: {failure}");
@@ -154,19 +158,21 @@ fn help(_: &[String]) -> Result<(), Failure> {
 }
 
 fn usage() -> String {
-    let mut text = String::from("Usage: cargo xtask <verb>\n\n");
-    for verb in VERBS {
-        let call = format!("{} {}", verb.name, verb.arguments);
-        text.push_str(&format!("  {:<25} {}\n", call.trim_end(), verb.help));
+    let mut text = String::from("Usage: cargo xtask <command>\n\n");
+    for subcommand in SUBCOMMANDS {
+        let call = format!("{} {}", subcommand.name, subcommand.arguments);
+        text.push_str(&format!("  {:<25} {}\n", call.trim_end(), subcommand.help));
     }
     text
 }
 
-/// Refuses arguments, for the verbs that take none.
-fn no_arguments(arguments: &[String]) -> Result<(), Failure> {
+/// Fails if there are arguments, for commands that take none.
+fn expect_no_arguments(arguments: &[String]) -> Result<(), Failure> {
     match arguments.first() {
         None => Ok(()),
-        Some(first) => Err(format!("takes no arguments, but got `{first}`")),
+        Some(first) => Err(format!(
+            "unexpected argument `{first}`: this command takes none"
+        )),
     }
 }
 
@@ -175,22 +181,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usage_lists_every_verb() {
+    fn usage_lists_every_command() {
         let usage = usage();
-        for verb in VERBS {
-            assert!(usage.contains(&format!("\n  {}", verb.name)), "{usage}");
+        for subcommand in SUBCOMMANDS {
+            assert!(
+                usage.contains(&format!("\n  {}", subcommand.name)),
+                "{usage}"
+            );
         }
     }
 
     #[test]
-    fn help_is_asked_for_behind_a_verb_too() {
+    fn help_can_be_requested_after_a_command() {
         let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        assert!(asks_for_help(&words("--help")));
-        assert!(asks_for_help(&words("--quick core -h")));
-        assert!(!asks_for_help(&words("core --record")));
-        assert!(!asks_for_help(&words("core -- --help")));
-        let bench = VERBS.iter().find(|verb| verb.name == "bench");
-        let bench = bench.expect("there is one");
+        assert!(is_help_requested(&words("--help")));
+        assert!(is_help_requested(&words("--quick core -h")));
+        assert!(!is_help_requested(&words("core --record")));
+        assert!(!is_help_requested(&words("core -- --help")));
+        let bench = SUBCOMMANDS
+            .iter()
+            .find(|subcommand| subcommand.name == "bench");
+        let bench = bench.expect("`bench` is a command");
         assert!(
             bench.usage().contains("core [--record]"),
             "{}",
@@ -199,10 +210,10 @@ mod tests {
     }
 
     #[test]
-    fn verbs_without_arguments_refuse_them() {
-        assert!(no_arguments(&[]).is_ok());
+    fn commands_without_arguments_reject_them() {
+        assert!(expect_no_arguments(&[]).is_ok());
         assert!(
-            no_arguments(&["--fast".into()])
+            expect_no_arguments(&["--fast".into()])
                 .unwrap_err()
                 .contains("--fast")
         );

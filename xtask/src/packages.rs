@@ -1,26 +1,22 @@
-//! `cargo xtask packages`: checks every crate that is published in its packed form.
+//! `cargo xtask packages`: checks every published crate as packaged for the registry.
 //!
-//! A crate that reads a file outside of its folder compiles here and nowhere
-//! else. So each crate is packed as for the registry, unpacked below
-//! `target/packages`, and checked there.
+//! A crate that reads a file outside its folder compiles here and nowhere else.
+//! So each crate is packaged, unpacked in `target/packages`, and checked there.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{fs, path::PathBuf, process::Command};
 
 use crate::{
     Failure,
     cargo::{self, root},
-    installation::succeed,
-    no_arguments,
+    expect_no_arguments,
+    failure::at_path,
+    process,
 };
 
-/// The members that stay here.
+/// The workspace members that are not published.
 const UNPUBLISHED: &[&str] = &["bowline-conformance", "xtask"];
-/// What a page of the registry shows and readers look for.
-const WANTED: &[&str] = &[
+/// The manifest keys that the registry shows.
+const REQUIRED_KEYS: &[&str] = &[
     "description",
     "readme",
     "keywords",
@@ -30,42 +26,42 @@ const WANTED: &[&str] = &[
     "rust-version.workspace",
 ];
 
-/// Checks the manifests, then packs and checks what was packed.
+/// Checks the manifests, then packages the crates and checks the packages.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
-    no_arguments(arguments)?;
-    let names = published()?;
+    expect_no_arguments(arguments)?;
+    let names = published_crates()?;
     for name in &names {
         check_manifest(name)?;
     }
-    pack()?;
+    package_crates()?;
     let folder = unpack(&names)?;
     let mut check = cargo::cargo();
-    // What these crates depend on is compiled already, for the other steps.
+    // The other steps have compiled the dependencies in this target folder.
     check
         .args(["check", "--quiet", "--workspace", "--target-dir"])
         .arg(root().join("target"))
         .current_dir(folder);
-    succeed(check, "the packed crate lacks something")
+    process::run(check, "a file or a dependency is missing from a package")
 }
 
-fn pack() -> Result<(), Failure> {
+fn package_crates() -> Result<(), Failure> {
     let mut package = cargo::cargo();
-    // Changes that are not committed are what one wants to check.
+    // Uncommitted changes are checked too.
     package.args(["package", "--quiet", "--workspace", "--allow-dirty"]);
     package.arg("--no-verify");
     for name in UNPUBLISHED {
         package.args(["--exclude", name]);
     }
-    succeed(package, "see above")
+    process::run(package, "see above")
 }
 
-/// Unpacks the crates into a workspace in which they find each other.
+/// Unpacks the packages into a workspace in which they depend on each other.
 fn unpack(names: &[String]) -> Result<PathBuf, Failure> {
     let folder = root().join("target").join("packages");
     if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(|error| at(&folder, &error))?;
+        fs::remove_dir_all(&folder).map_err(|error| at_path(&folder, &error))?;
     }
-    fs::create_dir_all(&folder).map_err(|error| at(&folder, &error))?;
+    fs::create_dir_all(&folder).map_err(|error| at_path(&folder, &error))?;
     let mut members = Vec::new();
     let mut patches = String::new();
     for name in names {
@@ -75,7 +71,7 @@ fn unpack(names: &[String]) -> Result<PathBuf, Failure> {
             .join(format!("{member}.crate"));
         let mut tar = Command::new("tar");
         tar.arg("-xzf").arg(packed).arg("-C").arg(&folder);
-        succeed(tar, "tar is needed")?;
+        process::run(tar, "tar is required")?;
         patches.push_str(&format!("{name} = {{ path = \"{member}\" }}\n"));
         members.push(member);
     }
@@ -83,24 +79,20 @@ fn unpack(names: &[String]) -> Result<PathBuf, Failure> {
         "[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n[patch.crates-io]\n{patches}"
     );
     let path = folder.join("Cargo.toml");
-    fs::write(&path, manifest).map_err(|error| at(&path, &error))?;
-    // The versions that everything else is tested with.
+    fs::write(&path, manifest).map_err(|error| at_path(&path, &error))?;
+    // The dependency versions that everything else is tested with.
     let lock = root().join("Cargo.lock");
-    fs::copy(&lock, folder.join("Cargo.lock")).map_err(|error| at(&lock, &error))?;
+    fs::copy(&lock, folder.join("Cargo.lock")).map_err(|error| at_path(&lock, &error))?;
     Ok(folder)
 }
 
-fn at(path: &Path, error: &std::io::Error) -> Failure {
-    format!("{}: {error}", path.display())
-}
-
-/// The folders of the crates that are published.
-fn published() -> Result<Vec<String>, Failure> {
+/// The names of the published crates, which are those of their folders.
+fn published_crates() -> Result<Vec<String>, Failure> {
     let folder = root().join("crates");
-    let fault = |error| at(&folder, &error);
+    let failure = |error| at_path(&folder, &error);
     let mut names = Vec::new();
-    for entry in fs::read_dir(&folder).map_err(fault)? {
-        let name = entry.map_err(fault)?.file_name();
+    for entry in fs::read_dir(&folder).map_err(failure)? {
+        let name = entry.map_err(failure)?.file_name();
         names.push(name.to_string_lossy().into_owned());
     }
     names.sort();
@@ -110,8 +102,8 @@ fn published() -> Result<Vec<String>, Failure> {
 fn check_manifest(name: &str) -> Result<(), Failure> {
     let folder = root().join("crates").join(name);
     let path = folder.join("Cargo.toml");
-    let text = fs::read_to_string(&path).map_err(|error| at(&path, &error))?;
-    if let Some(missing) = first_missing(&text) {
+    let text = fs::read_to_string(&path).map_err(|error| at_path(&path, &error))?;
+    if let Some(missing) = first_missing_key(&text) {
         return Err(format!("crates/{name}/Cargo.toml has no `{missing}`"));
     }
     for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
@@ -122,8 +114,8 @@ fn check_manifest(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The first entry of `[package]` that should be there and is not.
-fn first_missing(manifest: &str) -> Option<&'static str> {
+/// The first required key that is missing from `[package]`.
+fn first_missing_key(manifest: &str) -> Option<&'static str> {
     let package = manifest.split("[package]").nth(1).unwrap_or_default();
     let package = package.split("\n[").next().unwrap_or_default();
     let has = |key: &str| {
@@ -133,7 +125,7 @@ fn first_missing(manifest: &str) -> Option<&'static str> {
                 .is_some_and(|found| found.trim() == key)
         })
     };
-    WANTED.iter().copied().find(|key| !has(key))
+    REQUIRED_KEYS.iter().copied().find(|key| !has(key))
 }
 
 #[cfg(test)]
@@ -141,16 +133,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_manifest_says_what_the_registry_shows() {
-        let all: String = WANTED.iter().map(|key| format!("{key} = true\n")).collect();
-        assert_eq!(first_missing(&format!("[package]\n{all}")), None);
+    fn a_manifest_has_the_keys_that_the_registry_shows() {
+        let all: String = REQUIRED_KEYS
+            .iter()
+            .map(|key| format!("{key} = true\n"))
+            .collect();
+        assert_eq!(first_missing_key(&format!("[package]\n{all}")), None);
         let elsewhere = format!("[package]\nname = \"x\"\n[lib]\n{all}");
-        assert_eq!(first_missing(&elsewhere), Some("description"));
+        assert_eq!(first_missing_key(&elsewhere), Some("description"));
     }
 
     #[test]
-    fn every_crate_is_ready() {
-        for name in published().unwrap() {
+    fn every_manifest_is_complete() {
+        for name in published_crates().unwrap() {
             assert_eq!(check_manifest(&name), Ok(()));
         }
     }

@@ -1,20 +1,16 @@
-//! `cargo xtask peers`: the servers and clients of others that the tests talk to.
+//! `cargo xtask peers`: installs the third-party servers and clients that the tests need.
 //!
-//! They are installed below `target/peers`, from the versions that the lock
-//! files in `peers/` pin.
+//! They are installed in `target/peers`, in the versions that the lock files in
+//! `peers/` pin.
 
 use std::{path::Path, process::Command};
 
-use crate::{
-    Failure, cargo,
-    installation::{Installation, succeed},
-    no_arguments,
-};
+use crate::{Failure, cargo, expect_no_arguments, installation::Installation, process};
 
-/// What decides what is installed, below `peers/`.
-const LOCKS: &[&str] = &["package.json", "package-lock.json", "requirements.txt"];
-/// What the tests start, below `target/peers`.
-const PEERS: &[&str] = &[
+/// The files in `peers/` that pin the versions.
+const LOCK_FILES: &[&str] = &["package.json", "package-lock.json", "requirements.txt"];
+/// The files in `target/peers` that the tests use.
+const REQUIRED_FILES: &[&str] = &[
     "node/node_modules/.bin/mcp-server-everything",
     "node/node_modules/.bin/mcp-server-filesystem",
     "node/node_modules/.bin/mcp-server-memory",
@@ -29,48 +25,52 @@ const PEERS: &[&str] = &[
     "python/bin/python",
 ];
 
-/// Installs what is missing.
+/// Installs the peers unless they are installed already.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
-    no_arguments(arguments)?;
-    let installed = peers().complete(|peers| {
+    expect_no_arguments(arguments)?;
+    let installed = peers().ensure(|peers| {
         peers.install_node()?;
-        install_python(&peers.locks, &peers.home.join("python"))
+        install_python(&peers.lock_folder, &peers.folder.join("python"))
     })?;
     eprintln!(
-        "peers: installed{}",
-        if installed { "" } else { " already" }
+        "peers: {}",
+        if installed {
+            "installed"
+        } else {
+            "already installed"
+        }
     );
     Ok(())
 }
 
 fn peers() -> Installation {
     Installation {
-        locks: cargo::root().join("peers"),
-        files: LOCKS,
-        home: cargo::root().join("target").join("peers"),
-        parts: PEERS,
+        lock_folder: cargo::root().join("peers"),
+        lock_files: LOCK_FILES,
+        folder: cargo::root().join("target").join("peers"),
+        required_files: REQUIRED_FILES,
     }
 }
 
-fn install_python(locks: &Path, home: &Path) -> Result<(), Failure> {
+fn install_python(lock_folder: &Path, folder: &Path) -> Result<(), Failure> {
     let mut venv = Command::new("python3");
-    venv.args(["-m", "venv"]).arg(home);
-    succeed(venv, "Python 3.11 or newer, with venv, is needed")?;
-    // The list is complete: what it lacks is found by the check below, rather
-    // than fetched in whatever version is the newest today.
-    let mut install = pip(home);
+    venv.args(["-m", "venv"]).arg(folder);
+    process::run(venv, "Python 3.11 or newer with venv is required")?;
+    // The list must be complete. A dependency that it lacks is reported by the
+    // check below instead of being installed in its newest version.
+    let mut install = pip(folder);
     install
         .args(["install", "--quiet", "--no-deps", "--only-binary", ":all:"])
         .arg("--requirement")
-        .arg(locks.join("requirements.txt"));
-    succeed(install, "pip is needed")?;
-    let mut check = pip(home);
+        .arg(lock_folder.join("requirements.txt"));
+    process::run(install, "pip is required")?;
+    let mut check = pip(folder);
     check.arg("check");
-    succeed(check, "peers/requirements.txt must name every dependency")
+    process::run(check, "peers/requirements.txt must list every dependency")
 }
 
-fn pip(home: &Path) -> Command {
-    let mut pip = Command::new(home.join("bin").join("python"));
+fn pip(folder: &Path) -> Command {
+    let mut pip = Command::new(folder.join("bin").join("python"));
     pip.args(["-m", "pip", "--disable-pip-version-check", "--no-input"]);
     pip
 }
@@ -86,7 +86,7 @@ mod tests {
     fn every_version_is_pinned() {
         let peers = peers();
         assert_pinned(&peers);
-        let requirements = fs::read_to_string(peers.locks.join("requirements.txt")).unwrap();
+        let requirements = fs::read_to_string(peers.lock_folder.join("requirements.txt")).unwrap();
         let mut count = 0;
         for line in requirements.lines().map(str::trim) {
             if line.is_empty() || line.starts_with('#') {

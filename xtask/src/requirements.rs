@@ -1,23 +1,23 @@
-//! What `cargo xtask test` needs of the system, looked for before anything is built.
+//! The system programs that `cargo xtask test` needs, checked before anything is built.
 //!
-//! A run takes many minutes. A program that is missing is reported, or
-//! installed, in its first second, and all missing ones together.
+//! A run takes many minutes. Missing programs are installed or reported in its
+//! first second, all of them at once.
 
 use std::process::{Command, Stdio};
 
-use crate::{Failure, installation::succeed};
+use crate::{Failure, process};
 
-/// A program that some step runs.
+/// A program that a step runs.
 struct Requirement {
-    /// What it is called in the list of what is missing.
+    /// Its name in the list of missing programs.
     name: &'static str,
-    /// The step, or steps, that need it.
+    /// The steps that need it.
     needed_by: &'static str,
-    /// A command that succeeds if it is there, and prints the version.
+    /// A command that succeeds if the program is installed, and prints its version.
     probe: &'static [&'static str],
-    /// The oldest version that will do, as `major.minor`.
-    oldest: Option<(u32, u32)>,
-    /// The Debian packages that bring it.
+    /// The minimum version, as `major.minor`.
+    min_version: Option<(u32, u32)>,
+    /// The Debian packages that contain it.
     packages: &'static [&'static str],
 }
 
@@ -26,54 +26,54 @@ const REQUIREMENTS: &[Requirement] = &[
         name: "git",
         needed_by: "tests",
         probe: &["git", "--version"],
-        oldest: None,
+        min_version: None,
         packages: &["git"],
     },
     Requirement {
         name: "Node.js 20 or newer",
         needed_by: "peers, conformance",
         probe: &["node", "--version"],
-        oldest: Some((20, 0)),
+        min_version: Some((20, 0)),
         packages: &["nodejs"],
     },
     Requirement {
         name: "npm",
         needed_by: "peers, conformance",
         probe: &["npm", "--version"],
-        oldest: None,
+        min_version: None,
         packages: &["npm"],
     },
     Requirement {
         name: "Python 3.11 or newer",
         needed_by: "peers",
         probe: &["python3", "--version"],
-        oldest: Some((3, 11)),
+        min_version: Some((3, 11)),
         packages: &["python3"],
     },
     Requirement {
         name: "Python's venv module",
         needed_by: "peers",
         probe: &["python3", "-c", "import venv, ensurepip"],
-        oldest: None,
+        min_version: None,
         packages: &["python3-venv"],
     },
     Requirement {
         name: "valgrind",
-        needed_by: "costs",
+        needed_by: "bench",
         probe: &["valgrind", "--version"],
-        oldest: None,
+        min_version: None,
         packages: &["valgrind"],
     },
 ];
 
-/// Makes sure that everything is there: installs Debian packages if we may, and
-/// otherwise fails with one list of what is missing.
+/// Checks that all programs are installed. Missing ones are installed if this is
+/// a Debian system and we are root; otherwise fails with a list of them.
 pub fn ensure() -> Result<(), Failure> {
     let missing = missing();
     if missing.is_empty() {
         return Ok(());
     }
-    if may_install() {
+    if can_install() {
         install(&missing)?;
         let missing = self::missing();
         return match missing.is_empty() {
@@ -96,12 +96,12 @@ impl Requirement {
         let Some(output) = output_of(self.probe) else {
             return false;
         };
-        self.oldest
-            .is_none_or(|oldest| version_in(&output).is_some_and(|found| found >= oldest))
+        self.min_version
+            .is_none_or(|min| parse_version(&output).is_some_and(|found| found >= min))
     }
 }
 
-/// What a command prints, if it starts and succeeds.
+/// The standard output of a command, if it starts and succeeds.
 fn output_of(command: &[&str]) -> Option<String> {
     let (program, arguments) = command.split_first()?;
     let output = Command::new(program)
@@ -113,21 +113,21 @@ fn output_of(command: &[&str]) -> Option<String> {
     output.status.success().then_some(printed)
 }
 
-/// The first `major.minor` in what a program says of its version.
-fn version_in(text: &str) -> Option<(u32, u32)> {
+/// The first `major.minor` in the output of a program.
+fn parse_version(text: &str) -> Option<(u32, u32)> {
     let start = text.find(|character: char| character.is_ascii_digit())?;
     let mut numbers = text[start..].split(|character: char| !character.is_ascii_digit());
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// Whether this is a Debian system on which we are root.
-fn may_install() -> bool {
+/// Returns whether this is a Debian system and we are root.
+fn can_install() -> bool {
     output_of(&["apt-get", "--version"]).is_some()
         && output_of(&["id", "-u"]).is_some_and(|id| id.trim() == "0")
 }
 
 fn install(missing: &[&Requirement]) -> Result<(), Failure> {
-    eprintln!("system: installing {}", packages(missing).join(" "));
+    eprintln!("requirements: installing {}", packages(missing).join(" "));
     apt_get(&["update", "-q"])?;
     let mut arguments = vec!["install", "-qy", "--no-install-recommends"];
     arguments.extend(packages(missing));
@@ -140,7 +140,7 @@ fn apt_get(arguments: &[&str]) -> Result<(), Failure> {
         .args(arguments)
         .env("DEBIAN_FRONTEND", "noninteractive")
         .stdin(Stdio::null());
-    succeed(command, "without it: cargo xtask test --core")
+    process::run(command, "`cargo xtask test --core` needs no other programs")
 }
 
 fn packages(missing: &[&Requirement]) -> Vec<&'static str> {
@@ -149,15 +149,15 @@ fn packages(missing: &[&Requirement]) -> Vec<&'static str> {
 }
 
 fn report(missing: &[&Requirement]) -> Failure {
-    let mut text = String::from("these programs are needed and were not found:\n");
+    let mut text = String::from("required programs are missing or too old:\n");
     for requirement in missing {
         let Requirement {
             name, needed_by, ..
         } = requirement;
-        text.push_str(&format!("  {name:<24} (for {needed_by})\n"));
+        text.push_str(&format!("  {name:<24} (needed by: {needed_by})\n"));
     }
     text.push_str(&format!(
-        "  on Debian and Ubuntu: apt-get install {}\n  without them: cargo xtask test --core",
+        "  on Debian and Ubuntu: apt-get install {}\n  to run only the steps that need no other programs: cargo xtask test --core",
         packages(missing).join(" ")
     ));
     text
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_read_from_what_programs_print() {
+    fn versions_are_parsed_from_program_output() {
         for (text, version) in [
             ("v22.22.2\n", Some((22, 22))),
             ("Python 3.11.2\n", Some((3, 11))),
@@ -176,17 +176,17 @@ mod tests {
             ("nothing", None),
             ("7", None),
         ] {
-            assert_eq!(version_in(text), version, "{text}");
+            assert_eq!(parse_version(text), version, "{text}");
         }
     }
 
     #[test]
-    fn a_program_that_is_missing_or_too_old_is_not_met() {
-        let requirement = |probe, oldest| Requirement {
+    fn a_missing_or_outdated_program_does_not_meet_its_requirement() {
+        let requirement = |probe, min_version| Requirement {
             name: "it",
             needed_by: "a test",
             probe,
-            oldest,
+            min_version,
             packages: &[],
         };
         assert!(!requirement(&["no-such-program-here"], None).is_met());
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_missing_is_in_one_list() {
+    fn the_report_lists_every_missing_program() {
         let all: Vec<&Requirement> = REQUIREMENTS.iter().collect();
         let report = report(&all);
         for requirement in REQUIREMENTS {

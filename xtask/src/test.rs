@@ -1,46 +1,46 @@
-//! `cargo xtask test`: everything that must hold before a commit.
+//! `cargo xtask test`: all checks that must pass before a commit.
 //!
-//! The steps go from cheap to dear, and the first failure ends the run: what
-//! comes after it is rarely worth reading.
+//! The cheap steps run first, and the first failure ends the run: further
+//! failures are rarely worth reading.
 
 use std::time::{Duration, Instant};
 
 use crate::{
-    Failure, bench, cargo, conformance, features, installation::succeed, packages, peers,
-    requirements, tidy,
+    Failure, bench, cargo, conformance, features, packages, peers, process, requirements, tidy,
 };
 
 struct Step {
     name: &'static str,
-    /// Whether it needs nothing but Rust, so `--core` runs it.
+    /// Whether `--core` runs it, because it needs nothing but Rust.
     core: bool,
-    work: Work,
+    action: Action,
 }
 
-enum Work {
+enum Action {
     Cargo {
         environment: &'static [(&'static str, &'static str)],
         arguments: &'static [&'static str],
     },
-    /// Another verb.
-    Verb {
+    /// Another command of xtask.
+    Xtask {
         name: &'static str,
         run: fn(&[String]) -> Result<(), Failure>,
     },
 }
 
-/// Components of the toolchain that may be missing.
+/// The cargo subcommands that are toolchain components, with their component's name.
 const COMPONENTS: &[(&str, &str)] = &[("fmt", "rustfmt"), ("clippy", "clippy")];
 
-/// The same random cases every time: a change is judged by what it changes. To
-/// look for more, set another seed and run this step alone.
+/// Property tests use the same random cases in every run, so a failure is caused
+/// by the change under test. To try other cases, run this step alone with
+/// another seed.
 const SEED: &[(&str, &str)] = &[("PROPTEST_RNG_SEED", "20260728")];
 
 const STEPS: &[Step] = &[
     Step {
         name: "format",
         core: true,
-        work: Work::Cargo {
+        action: Action::Cargo {
             environment: &[],
             arguments: &["fmt", "--all", "--check"],
         },
@@ -48,7 +48,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "tidy",
         core: true,
-        work: Work::Verb {
+        action: Action::Xtask {
             name: "tidy",
             run: tidy::run,
         },
@@ -56,7 +56,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "lints",
         core: true,
-        work: Work::Cargo {
+        action: Action::Cargo {
             environment: &[],
             arguments: &[
                 "clippy",
@@ -72,7 +72,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "features",
         core: true,
-        work: Work::Verb {
+        action: Action::Xtask {
             name: "features",
             run: features::run,
         },
@@ -80,7 +80,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "docs",
         core: true,
-        work: Work::Cargo {
+        action: Action::Cargo {
             environment: &[("RUSTDOCFLAGS", "-D warnings")],
             arguments: &[
                 "doc",
@@ -94,7 +94,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "packages",
         core: true,
-        work: Work::Verb {
+        action: Action::Xtask {
             name: "packages",
             run: packages::run,
         },
@@ -102,7 +102,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "peers",
         core: false,
-        work: Work::Verb {
+        action: Action::Xtask {
             name: "peers",
             run: peers::run,
         },
@@ -110,7 +110,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "tests",
         core: false,
-        work: Work::Cargo {
+        action: Action::Cargo {
             environment: SEED,
             arguments: &["test", "--workspace", "--all-features"],
         },
@@ -118,26 +118,27 @@ const STEPS: &[Step] = &[
     Step {
         name: "conformance",
         core: false,
-        work: Work::Verb {
+        action: Action::Xtask {
             name: "conformance",
             run: conformance::run,
         },
     },
     Step {
-        name: "costs",
+        name: "bench",
         core: false,
-        work: Work::Verb {
+        action: Action::Xtask {
             name: "bench check",
             run: bench::check,
         },
     },
 ];
 
-/// What `--core` runs instead of `tests`: all that need no program but ours.
+/// The step that `--core` runs instead of `tests`: the tests that need no
+/// third-party programs.
 const CORE_TESTS: Step = Step {
     name: "tests",
     core: true,
-    work: Work::Cargo {
+    action: Action::Cargo {
         environment: SEED,
         arguments: &[
             "test",
@@ -159,63 +160,63 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let core = match arguments {
         [] => false,
         [core] if core == "--core" => true,
-        _ => return Err("takes `--core`, or nothing".to_owned()),
+        _ => return Err("the only argument is `--core`".to_owned()),
     };
     for (subcommand, component) in COMPONENTS {
-        if !cargo::has(subcommand) {
+        if !cargo::has_subcommand(subcommand) {
             return Err(format!(
-                "`cargo {subcommand}` is missing; get it with `rustup component add {component}`"
+                "`cargo {subcommand}` is not installed; install it with `rustup component add {component}`"
             ));
         }
     }
     if !core {
         requirements::ensure()?;
     }
-    let mut took = Vec::new();
+    let mut timings = Vec::new();
     for step in steps(core) {
-        eprintln!("==> {}: {}", step.name, step.by_hand());
+        eprintln!("==> {}: {}", step.name, step.command_line());
         let start = Instant::now();
-        step.run().map_err(|why| {
+        step.run().map_err(|failure| {
             format!(
-                "step `{}` failed: {why}\n  to run it alone: {}",
+                "step `{}` failed: {failure}\n  to run only this step: {}",
                 step.name,
-                step.by_hand()
+                step.command_line()
             )
         })?;
         let elapsed = start.elapsed();
         eprintln!("    {} ok, {}", step.name, seconds(elapsed));
-        took.push((step.name, elapsed));
+        timings.push((step.name, elapsed));
     }
-    eprintln!("{}", summary(&mut took));
+    eprintln!("{}", summary(&mut timings));
     Ok(())
 }
 
 fn steps(core: bool) -> impl Iterator<Item = &'static Step> {
-    let instead = core.then_some(&CORE_TESTS);
-    let usual = STEPS.iter().filter(move |step| step.core || !core);
-    usual.chain(instead)
+    let core_tests = core.then_some(&CORE_TESTS);
+    let selected = STEPS.iter().filter(move |step| step.core || !core);
+    selected.chain(core_tests)
 }
 
 impl Step {
     fn run(&self) -> Result<(), Failure> {
-        match self.work {
-            Work::Verb { run, .. } => run(&[]),
-            Work::Cargo {
+        match self.action {
+            Action::Xtask { run, .. } => run(&[]),
+            Action::Cargo {
                 environment,
                 arguments,
             } => {
                 let mut command = cargo::cargo();
                 command.envs(environment.iter().copied()).args(arguments);
-                succeed(command, "see above")
+                process::run(command, "see above")
             }
         }
     }
 
-    /// The step as one would type it.
-    fn by_hand(&self) -> String {
-        match self.work {
-            Work::Verb { name, .. } => format!("cargo xtask {name}"),
-            Work::Cargo {
+    /// The step as a command line for the shell.
+    fn command_line(&self) -> String {
+        match self.action {
+            Action::Xtask { name, .. } => format!("cargo xtask {name}"),
+            Action::Cargo {
                 environment,
                 arguments,
             } => {
@@ -231,15 +232,19 @@ impl Step {
     }
 }
 
-/// The total, and the steps with the slowest first.
-fn summary(took: &mut [(&str, Duration)]) -> String {
-    let total: Duration = took.iter().map(|(_, elapsed)| *elapsed).sum();
-    took.sort_by_key(|(_, elapsed)| std::cmp::Reverse(*elapsed));
-    let steps: Vec<String> = took
+/// The total time, and the time of each step, the slowest first.
+fn summary(timings: &mut [(&str, Duration)]) -> String {
+    let total: Duration = timings.iter().map(|(_, elapsed)| *elapsed).sum();
+    timings.sort_by_key(|(_, elapsed)| std::cmp::Reverse(*elapsed));
+    let steps: Vec<String> = timings
         .iter()
         .map(|(name, elapsed)| format!("{name} {}", seconds(*elapsed)))
         .collect();
-    format!("==> all good in {} ({})", seconds(total), steps.join(", "))
+    format!(
+        "==> all steps passed in {} ({})",
+        seconds(total),
+        steps.join(", ")
+    )
 }
 
 fn seconds(duration: Duration) -> String {
@@ -251,10 +256,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_can_be_typed_by_hand() {
-        let typed: Vec<String> = STEPS.iter().map(Step::by_hand).collect();
+    fn every_step_has_a_command_line() {
+        let lines: Vec<String> = STEPS.iter().map(Step::command_line).collect();
         assert_eq!(
-            typed,
+            lines,
             [
                 "cargo fmt --all --check",
                 "cargo xtask tidy",
@@ -284,13 +289,13 @@ mod tests {
 
     #[test]
     fn the_summary_adds_up_and_begins_with_the_slowest() {
-        let mut took = [
+        let mut timings = [
             ("format", Duration::from_millis(1_000)),
             ("lints", Duration::from_millis(2_500)),
         ];
         assert_eq!(
-            summary(&mut took),
-            "==> all good in 3.5 s (lints 2.5 s, format 1.0 s)"
+            summary(&mut timings),
+            "==> all steps passed in 3.5 s (lints 2.5 s, format 1.0 s)"
         );
     }
 }

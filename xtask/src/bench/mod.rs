@@ -1,33 +1,33 @@
-//! `cargo xtask bench`: what things cost, beside others.
+//! `cargo xtask bench`: measures performance, and compares it with rmcp and others.
 //!
-//! - `bench [--quick] [--anyway] [group…]` measures, on a quiet machine, and
+//! - `bench [--quick] [--anyway] [group…]` measures, on an idle machine, and
 //!   writes `bench/RESULTS.md`, `bench/results` and the comparison in README.
-//! - `bench command [--quick]` does it for the command, from a shell.
-//! - `bench core [--record]` counts what the core paths cost, and fails if that
-//!   grew by more than a twentieth.
-//! - `bench report` writes the tables anew from the results that are kept.
-//! - `bench check` is what `test` does of this: the harness's own tests, `core`,
-//!   and whether the tables say what was measured. Counts are the same whatever
-//!   else the machine does.
+//! - `bench command [--quick]` measures the command line tool.
+//! - `bench core [--record]` counts the instructions of the core paths, and fails
+//!   if one grew by more than 5 %.
+//! - `bench report` writes the tables again from the stored results.
+//! - `bench check` is the part that `test` runs: the harness's own tests, `core`,
+//!   and whether the tables match the stored results. Instruction counts do not
+//!   depend on the load of the machine.
 
 mod command;
 
-use crate::{Failure, cargo, no_arguments};
+use crate::{Failure, cargo, expect_no_arguments};
 
-/// The harness, and the paths whose instructions are counted: nothing of
-/// others.
+/// The packages of the harness and of the core paths. Building them does not
+/// build the third-party implementations.
 const CORE: &[&str] = &["-p", "bowline-bench", "-p", "bowline-bench-core"];
 
-/// What can be asked for.
+/// The subcommands, for the help.
 pub const DETAILS: &[&str] = &[
     "bench [--quick] [--anyway] [group…]  measures, and writes bench/RESULTS.md and README",
-    "bench command [--quick]              the same for the command, from a shell",
-    "bench core [--record]                counts what the core paths cost",
-    "bench report                         writes the tables anew from what is kept",
-    "bench check                          what `test` does of this",
+    "bench command [--quick]              measures the command line tool",
+    "bench core [--record]                counts the instructions of the core paths",
+    "bench report                         writes the tables again from the stored results",
+    "bench check                          runs the part that `test` runs",
 ];
 
-/// Measures what is asked for.
+/// Runs a subcommand, or measures everything.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let (first, rest) = match arguments.split_first() {
         Some((first, rest)) => (first.as_str(), rest),
@@ -37,61 +37,61 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
         "command" => command::run(rest),
         "check" => check(rest),
         "core" => {
-            known_flags(rest, &["--record"])?;
+            check_flags(rest, &["--record"])?;
             build(CORE)?;
-            harness(arguments)
+            run_harness(arguments)
         }
         "report" => {
-            known_flags(rest, &["--check"])?;
+            check_flags(rest, &["--check"])?;
             build(&CORE[..2])?;
-            harness(arguments)
+            run_harness(arguments)
         }
         _ => {
-            known_flags(arguments, &["--quick", "--anyway"])?;
+            check_flags(arguments, &["--quick", "--anyway"])?;
             build(&["--workspace"])?;
-            harness(arguments)
+            run_harness(arguments)
         }
     }
 }
 
-/// Refuses what the harness would refuse, too, but only when it is built, which
-/// takes minutes.
-fn known_flags(arguments: &[String], known: &[&str]) -> Result<(), Failure> {
+/// Rejects unknown flags. The harness does too, but only after it was built,
+/// which takes minutes.
+fn check_flags(arguments: &[String], known: &[&str]) -> Result<(), Failure> {
     let is_unknown =
         |argument: &&String| argument.starts_with('-') && !known.contains(&argument.as_str());
     match arguments.iter().find(is_unknown) {
         Some(unknown) => Err(format!(
-            "`{unknown}` is unknown; there is {} (see `cargo xtask bench --help`)",
-            known.join(" and ")
+            "unknown flag `{unknown}`; the flags are {} (see `cargo xtask bench --help`)",
+            known.join(", ")
         )),
         None => Ok(()),
     }
 }
 
-/// What `test` looks at: the harness's own tests, whether the core paths cost
-/// what is recorded, and whether the tables say what was measured.
+/// Runs the part that `test` runs: the harness's own tests, the instruction
+/// counts of the core paths, and whether the tables match the stored results.
 pub fn check(arguments: &[String]) -> Result<(), Failure> {
-    no_arguments(arguments)?;
-    step(&["fmt", "--all", "--check"], &[])?;
-    step(
+    expect_no_arguments(arguments)?;
+    run_cargo(&["fmt", "--all", "--check"], &[])?;
+    run_cargo(
         &["clippy", "--locked", "--all-targets"],
         &[CORE, &["--", "-D", "warnings"]].concat(),
     )?;
-    step(&["test", "--locked", "-p", "bowline-bench"], &[])?;
+    run_cargo(&["test", "--locked", "-p", "bowline-bench"], &[])?;
     build(CORE)?;
     for arguments in [["core"].as_slice(), &["report", "--check"]] {
         let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-        harness(&arguments)?;
+        run_harness(&arguments)?;
     }
     Ok(())
 }
 
-fn build(what: &[&str]) -> Result<(), Failure> {
-    step(&["build", "--release", "--locked"], what)
+fn build(packages: &[&str]) -> Result<(), Failure> {
+    run_cargo(&["build", "--release", "--locked"], packages)
 }
 
-/// Runs the harness, which was built before.
-fn harness(arguments: &[String]) -> Result<(), Failure> {
+/// Runs the harness, which must have been built.
+fn run_harness(arguments: &[String]) -> Result<(), Failure> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let run = [
         "run",
@@ -102,19 +102,22 @@ fn harness(arguments: &[String]) -> Result<(), Failure> {
         "bowline-bench",
         "--",
     ];
-    step(&run, &arguments)
+    run_cargo(&run, &arguments)
 }
 
-fn step(verb: &[&str], arguments: &[&str]) -> Result<(), Failure> {
+fn run_cargo(subcommand: &[&str], arguments: &[&str]) -> Result<(), Failure> {
     let status = cargo::cargo()
         .current_dir(cargo::root().join("bench"))
-        .args(verb)
+        .args(subcommand)
         .args(arguments)
         .status()
-        .map_err(|error| format!("cargo did not start: {error}"))?;
+        .map_err(|error| format!("cannot start cargo: {error}"))?;
     match status.success() {
         true => Ok(()),
-        false => Err(format!("`cargo {}` failed in bench/ ({status})", verb[0])),
+        false => Err(format!(
+            "`cargo {}` failed in bench/ ({status})",
+            subcommand[0]
+        )),
     }
 }
 
@@ -123,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_flags_are_refused_before_anything_is_built() {
+    fn unknown_flags_are_rejected_before_anything_is_built() {
         for arguments in [
             &["--bogus"][..],
             &["--quick", "-x"],
@@ -134,10 +137,10 @@ mod tests {
             &["check", "--bogus"],
         ] {
             let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-            let refused = run(&arguments).expect_err("it is unknown");
-            assert!(!refused.contains("failed in bench/"), "{refused}");
+            let failure = run(&arguments).expect_err("the flag is unknown");
+            assert!(!failure.contains("failed in bench/"), "{failure}");
         }
         let known = ["--quick", "calls", "--anyway"].map(str::to_owned);
-        assert_eq!(known_flags(&known, &["--quick", "--anyway"]), Ok(()));
+        assert_eq!(check_flags(&known, &["--quick", "--anyway"]), Ok(()));
     }
 }

@@ -1,54 +1,50 @@
-//! `cargo xtask conformance`: the official suite against our server and client.
+//! `cargo xtask conformance`: runs the official suite against our server and client.
 //!
-//! The suite is installed below `target/conformance`, from the versions that
-//! the lock file in `conformance/` pins, with a Node.js that is new enough for
-//! it. What is run, and what counts as passing, is decided by the program
-//! `conformance-suite` there.
+//! The suite is installed in `target/conformance`, in the version that the lock
+//! file in `conformance/` pins, with a Node.js that is new enough for it. The
+//! program `conformance-suite` decides what is run and what counts as passing.
 
-use crate::{
-    Failure, cargo,
-    installation::{Installation, succeed},
-};
+use crate::{Failure, cargo, installation::Installation, process};
 
-/// What the program needs, below `target/conformance`.
-const PARTS: &[&str] = &[
+/// The files in `target/conformance` that the program needs.
+const REQUIRED_FILES: &[&str] = &[
     "node/node_modules/.bin/node",
     "node/node_modules/@modelcontextprotocol/conformance/dist/index.js",
 ];
 
-/// What can be asked for.
+/// The options, for the help.
 pub const DETAILS: &[&str] = &[
-    "--leg server|client              only this leg",
-    "--set 2025-11-25|2026-07-28|all  only this set",
-    "--scenario NAME                  only this scenario",
-    "--url URL                        another server than ours",
+    "--leg server|client              runs only this leg",
+    "--set 2025-11-25|2026-07-28|all  runs only this set",
+    "--scenario NAME                  runs only this scenario",
+    "--url URL                        tests this server instead of ours",
 ];
 
-/// Installs the suite if it is not there, builds the fixtures, and runs them.
-/// Arguments are passed on.
+/// Installs the suite if necessary, builds our server and client, and runs the
+/// suite. Arguments are passed to `conformance-suite`.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
-    if suite().complete(Installation::install_node)? {
-        eprintln!("conformance: the suite is installed");
+    if suite().ensure(Installation::install_node)? {
+        eprintln!("conformance: installed the suite");
     }
-    // The program starts the others, so they must be there.
-    step(&["build", "--bins"], &[])?;
-    step(&["run", "--bin", "conformance-suite", "--"], arguments)
+    // `conformance-suite` starts the other programs, so they are built first.
+    run_cargo(&["build", "--bins"], &[])?;
+    run_cargo(&["run", "--bin", "conformance-suite", "--"], arguments)
 }
 
 fn suite() -> Installation {
     Installation {
-        locks: cargo::root().join("conformance"),
-        files: &["package.json", "package-lock.json"],
-        home: cargo::root().join("target").join("conformance"),
-        parts: PARTS,
+        lock_folder: cargo::root().join("conformance"),
+        lock_files: &["package.json", "package-lock.json"],
+        folder: cargo::root().join("target").join("conformance"),
+        required_files: REQUIRED_FILES,
     }
 }
 
-fn step(verb: &[&str], arguments: &[String]) -> Result<(), Failure> {
+fn run_cargo(subcommand: &[&str], arguments: &[String]) -> Result<(), Failure> {
     let mut command = cargo::cargo();
-    command.args([verb[0], "--quiet", "--package", "bowline-conformance"]);
-    command.args(&verb[1..]).args(arguments);
-    succeed(command, "see above")
+    command.args([subcommand[0], "--quiet", "--package", "bowline-conformance"]);
+    command.args(&subcommand[1..]).args(arguments);
+    process::run(command, "see above")
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Rule: decision records are numbered without gaps and listed in their index.
 //!
-//! A number is how people refer to a decision, for years. A gap makes them
-//! look for a lost file; an unlisted record is not read.
+//! People refer to a decision by its number for years. A gap makes them look for
+//! a lost file, and a record that is not listed is not read.
 
 use super::Violation;
 
 const FOLDER: &str = "docs/adr/";
 pub const INDEX: &str = "docs/adr/README.md";
 
-/// Checks the records among `paths` against the text of the index.
+/// Checks the records among `paths` against the contents of the index.
 pub fn check(paths: &[&str], index: Option<&str>) -> Vec<Violation> {
     let mut names: Vec<&str> = paths
         .iter()
@@ -25,7 +25,7 @@ pub fn check(paths: &[&str], index: Option<&str>) -> Vec<Violation> {
                 path: format!("{FOLDER}{name}"),
                 line: 1,
                 message: format!("the name does not begin with {expected}"),
-                remedy: "number the records 0001, 0002… without gaps or repeats",
+                remedy: "number the records 0001, 0002… without gaps or duplicates",
             });
         }
         if !index.contains(&format!("({name})")) {
@@ -54,13 +54,13 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_records_passes() {
+    fn consecutive_records_pass() {
         let names = ["README.md", "0001-a.md", "0002-b.md"];
         check_names(&names, "[1](0001-a.md) [2](0002-b.md)", &[]);
     }
 
     #[test]
-    fn gaps_and_repeats_are_found() {
+    fn gaps_and_duplicates_are_found() {
         let index = "(0001-a.md) (0001-b.md) (0003-c.md)";
         let gap = "the name does not begin with 0002-";
         check_names(&["0001-a.md", "0003-c.md"], index, &[gap]);

@@ -1,8 +1,8 @@
-//! Rule: the protocol core stays light and without I/O.
+//! Rule: the protocol core has few dependencies, and none that does I/O.
 //!
-//! `cargo test -p bowline-proto` is the loop in which the protocol is worked
-//! on; it must never compile a runtime. And what is not in the tree cannot be
-//! called: no runtime, no sockets, no randomness, no global logger.
+//! `cargo test -p bowline-proto` is how the protocol is developed, so it must
+//! never compile a runtime. And code that is not a dependency cannot be called: no
+//! runtime, no sockets, no randomness, no global logger.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ use super::Violation;
 use crate::{Failure, cargo};
 
 const MANIFEST: &str = "crates/bowline-proto/Cargo.toml";
-/// The tree, bowline-proto itself included, has fewer crates than this.
-const LIMIT: usize = 20;
-/// Crates, and families of crates, that have no business in the core.
+/// The dependency tree, including bowline-proto, has fewer crates than this.
+const CRATE_LIMIT: usize = 20;
+/// Crates that are forbidden in the core, with all crates of the same prefix.
 const FORBIDDEN: &[&str] = &[
     "futures",
     "getrandom",
@@ -25,7 +25,7 @@ const FORBIDDEN: &[&str] = &[
     "tracing",
 ];
 
-/// The normal dependencies of bowline-proto, as cargo prints them.
+/// The dependencies of bowline-proto, without build and test dependencies.
 pub fn tree() -> Result<String, Failure> {
     cargo::tree(&["-p", "bowline-proto", "-e", "normal"])
 }
@@ -51,17 +51,17 @@ pub fn check(tree: &str) -> Vec<Violation> {
         .map(|(name, _)| {
             violation(
                 format!("`{name}` is in the dependency tree"),
-                "what does I/O belongs in the bowline crate; `cargo tree -i` says who asked for it",
+                "code that needs it belongs in the bowline crate; `cargo tree -i` shows which crate depends on it",
             )
         })
         .collect();
-    if crates.len() >= LIMIT {
+    if crates.len() >= CRATE_LIMIT {
         violations.push(violation(
             format!(
-                "the dependency tree has {} crates, not under {LIMIT}",
+                "the dependency tree has {} crates; fewer than {CRATE_LIMIT} are allowed",
                 crates.len()
             ),
-            "do without the newest one, or turn its default features off",
+            "remove the newest dependency, or disable its default features",
         ));
     }
     violations
@@ -79,14 +79,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_light_tree_passes() {
+    fn a_small_tree_passes() {
         let tree =
             "bowline-proto v0.1.0 (somewhere)\nbase64 v0.22.1\nmemchr v2.8.3\nmemchr v2.8.3 (*)\n";
         assert_eq!(check(tree), []);
     }
 
     #[test]
-    fn families_are_refused() {
+    fn forbidden_prefixes_are_found() {
         for name in [
             "tokio",
             "tokio-util",
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tree_stays_small() {
+    fn the_number_of_crates_is_limited() {
         let tree = |count| {
             (0..count)
                 .map(|n| format!("crate{n} v1.0.0\n"))

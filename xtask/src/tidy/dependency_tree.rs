@@ -1,4 +1,4 @@
-//! The packages that the workspace links, as `cargo tree` prints them.
+//! The packages that the workspace depends on, from `cargo tree`.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,13 @@ use crate::{Failure, cargo};
 pub struct Package {
     pub name: String,
     pub version: String,
-    /// As its manifest has it, an SPDX expression.
+    /// The SPDX expression in its manifest.
     pub licence: String,
 }
 
-/// Everything that is linked or run at build time, on every platform and with
-/// every feature. Test dependencies are not shipped, so they do not count.
+/// All dependencies that are linked or run at build time, on every platform and
+/// with every feature. Test dependencies are left out, because they are not
+/// shipped.
 pub fn read() -> Result<Vec<Package>, Failure> {
     let tree = cargo::tree(&[
         "--workspace",
@@ -29,7 +30,7 @@ pub fn read() -> Result<Vec<Package>, Failure> {
     Ok(parse(&tree))
 }
 
-/// Lines such as `bytes v1.10.0|MIT` and `xtask v0.1.0 (/some/folder)|MIT (*)`.
+/// Parses lines such as `bytes v1.10.0|MIT` and `xtask v0.1.0 (/some/folder)|MIT (*)`.
 fn parse(tree: &str) -> Vec<Package> {
     let packages: BTreeSet<Package> = tree
         .lines()
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_package_is_there_once() {
+    fn every_package_occurs_once() {
         let tree = "xtask v0.1.0 (/some/folder)|MIT OR Apache-2.0\nbytes v1.10.0|MIT\n\
             bytes v1.10.0|MIT (*)\nserde_derive v1.0.0 (proc-macro)|MIT\n\n";
         let names: Vec<String> = parse(tree)

@@ -1,18 +1,18 @@
-//! Rule: no package is linked in two versions, unless a reason is on record.
+//! Rule: no package is linked in two versions without a recorded reason.
 //!
-//! Each further version is compiled, linked and downloaded by every user, and
-//! its types do not fit those of the other.
+//! Every user downloads, compiles and links each further version, and its types
+//! are incompatible with those of the others.
 
 use std::collections::BTreeMap;
 
 use super::{Violation, dependency_tree::Package};
 
-/// Packages that are there in several versions, and why.
-const KNOWN: &[(&str, &str)] = &[
-    ("getrandom", "ring has 0.2, jsonschema has 0.3"),
-    ("r-efi", "two versions of getrandom, for UEFI only"),
-    ("syn", "2 comes with build tools that have not moved to 3"),
-    ("windows-sys", "ring has 0.52, for Windows only"),
+/// Packages that are linked in several versions, and why.
+const EXCEPTIONS: &[(&str, &str)] = &[
+    ("getrandom", "ring uses 0.2, jsonschema uses 0.3"),
+    ("r-efi", "from two versions of getrandom, on UEFI only"),
+    ("syn", "2 is used by build tools that have not moved to 3"),
+    ("windows-sys", "ring uses 0.52, on Windows only"),
 ];
 
 pub fn check(packages: &[Package]) -> Vec<Violation> {
@@ -26,18 +26,18 @@ pub fn check(packages: &[Package]) -> Vec<Violation> {
     versions.retain(|_, versions| versions.len() > 1);
     let mut violations = Vec::new();
     for (name, versions) in &versions {
-        if !KNOWN.iter().any(|(known, _)| known == name) {
+        if !EXCEPTIONS.iter().any(|(exception, _)| exception == name) {
             violations.push(violation(
                 format!("`{name}` is linked in versions {}", versions.join(", ")),
-                "`cargo tree -i NAME@VERSION` shows who asks for which; move to one, or record the reason in xtask/src/tidy/duplicate_versions.rs",
+                "`cargo tree -i NAME@VERSION` shows which crate needs it; use one version, or record the reason in xtask/src/tidy/duplicate_versions.rs",
             ));
         }
     }
-    for (known, _) in KNOWN {
-        if !versions.contains_key(known) {
+    for (exception, _) in EXCEPTIONS {
+        if !versions.contains_key(exception) {
             violations.push(violation(
-                format!("`{known}` is linked in one version only"),
-                "remove it from the list in xtask/src/tidy/duplicate_versions.rs",
+                format!("`{exception}` is no longer linked in several versions"),
+                "remove its exception from xtask/src/tidy/duplicate_versions.rs",
             ));
         }
     }
@@ -58,10 +58,10 @@ mod tests {
     use super::*;
 
     fn packages(list: &[(&str, &str)]) -> Vec<Package> {
-        let known = KNOWN
+        let exceptions = EXCEPTIONS
             .iter()
             .flat_map(|(name, _)| [(*name, "1.0.0"), (*name, "2.0.0")]);
-        let all = known.chain(list.iter().copied());
+        let all = exceptions.chain(list.iter().copied());
         all.map(|(name, version)| Package {
             name: name.to_owned(),
             version: version.to_owned(),
@@ -84,6 +84,6 @@ mod tests {
 
     #[test]
     fn a_reason_that_no_longer_applies_is_reported() {
-        assert_eq!(check(&[]).len(), KNOWN.len());
+        assert_eq!(check(&[]).len(), EXCEPTIONS.len());
     }
 }

@@ -1,18 +1,18 @@
 //! Rule: no Rust file is longer than 600 lines.
 //!
-//! A file is one concept. Files that grow past this hold several, and nobody
-//! notices while they do. Tests count: a test file is read as often.
+//! A file holds one concept. Files that grow beyond this hold several, and grow
+//! so slowly that nobody notices. Test files are read as often, so they count.
 
 use super::{Source, Violation};
 
-const LIMIT: usize = 600;
+const MAX_LINES: usize = 600;
 
 pub fn check(source: &Source<'_>) -> Option<Violation> {
     let lines = source.text.lines().count();
-    (lines > LIMIT).then(|| Violation {
+    (lines > MAX_LINES).then(|| Violation {
         path: source.path.into(),
-        line: LIMIT + 1,
-        message: format!("the file has {lines} lines, more than {LIMIT}"),
+        line: MAX_LINES + 1,
+        message: format!("the file has {lines} lines; at most {MAX_LINES} are allowed"),
         remedy: "split it by concept",
     })
 }
@@ -23,9 +23,12 @@ mod tests {
 
     #[test]
     fn the_limit_itself_is_allowed() {
-        let at = "x\n".repeat(LIMIT);
+        let at = "x\n".repeat(MAX_LINES);
         assert_eq!(check(&Source::new("a.rs", &at)), None);
-        let over = "x\n".repeat(LIMIT + 1);
-        assert_eq!(check(&Source::new("a.rs", &over)).unwrap().line, LIMIT + 1);
+        let over = "x\n".repeat(MAX_LINES + 1);
+        assert_eq!(
+            check(&Source::new("a.rs", &over)).unwrap().line,
+            MAX_LINES + 1
+        );
     }
 }

@@ -4,17 +4,18 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use crate::Failure;
 
-/// Folders that tools make. A module of sources may have such a name.
-const MADE_BY_TOOLS: &[&str] = &["target", "node_modules"];
-/// What fuzzing leaves behind.
-const MADE_BY_FUZZING: &[&str] = &["fuzz/artifacts", "fuzz/corpus", "fuzz/coverage"];
-/// The hidden folders that are ours. Any other belongs to an editor or to git.
-const OUR_HIDDEN: &[&str] = &[".cargo", ".ci", ".config", ".github", ".gitignore"];
+/// Folders of generated files. In `src`, a folder of this name is a module.
+const GENERATED: &[&str] = &["target", "node_modules"];
+/// Folders that fuzzing writes to.
+const FUZZ_OUTPUT: &[&str] = &["fuzz/artifacts", "fuzz/corpus", "fuzz/coverage"];
+/// Hidden files and folders of the repository. Any others belong to git or to an
+/// editor.
+const HIDDEN: &[&str] = &[".cargo", ".ci", ".config", ".github", ".gitignore"];
 
-/// Every text file by its path from the top, with forward slashes.
+/// The files of the repository, by their path from its root, with forward slashes.
 pub struct Tree {
     texts: BTreeMap<String, String>,
-    /// Files that are not text, and folders: links may point there.
+    /// Binary files and folders, which links may point to.
     others: Vec<String>,
 }
 
@@ -46,7 +47,7 @@ impl Tree {
         self.texts.get(path).map(String::as_str)
     }
 
-    pub fn ending(&self, suffix: &str) -> impl Iterator<Item = (&str, &str)> {
+    pub fn files_ending(&self, suffix: &str) -> impl Iterator<Item = (&str, &str)> {
         self.texts
             .iter()
             .map(|(path, text)| (path.as_str(), text.as_str()))
@@ -64,15 +65,15 @@ impl Tree {
     }
 
     fn read_folder(&mut self, folder: &Path, prefix: &str) -> Result<(), Failure> {
-        let fault = |error| format!("cannot read {}: {error}", folder.display());
-        for entry in fs::read_dir(folder).map_err(fault)? {
-            let entry = entry.map_err(fault)?;
+        let failure = |error| format!("cannot read {}: {error}", folder.display());
+        for entry in fs::read_dir(folder).map_err(failure)? {
+            let entry = entry.map_err(failure)?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = format!("{prefix}{name}");
-            if !is_ours(&name, &path) {
+            if !is_checked(&name, &path) {
                 continue;
             }
-            if entry.file_type().map_err(fault)?.is_dir() {
+            if entry.file_type().map_err(failure)?.is_dir() {
                 self.read_folder(&entry.path(), &format!("{path}/"))?;
                 self.others.push(path);
             } else {
@@ -86,11 +87,11 @@ impl Tree {
     }
 }
 
-fn is_ours(name: &str, path: &str) -> bool {
-    let made = MADE_BY_TOOLS.contains(&name) && !path.contains("/src/");
-    !made
-        && !MADE_BY_FUZZING.iter().any(|made| path.ends_with(made))
-        && (!name.starts_with('.') || OUR_HIDDEN.contains(&name))
+fn is_checked(name: &str, path: &str) -> bool {
+    let is_generated = GENERATED.contains(&name) && !path.contains("/src/");
+    !is_generated
+        && !FUZZ_OUTPUT.iter().any(|folder| path.ends_with(folder))
+        && (!name.starts_with('.') || HIDDEN.contains(&name))
 }
 
 #[cfg(test)]
@@ -98,13 +99,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_tools_make_is_not_ours() {
-        assert!(is_ours("lib.rs", "crates/a/src/lib.rs"));
-        assert!(is_ours(".ci", ".ci"));
-        assert!(!is_ours(".git", ".git"));
-        assert!(!is_ours("target", "crates/a/fuzz/target"));
-        assert!(is_ours("target", "crates/a/src/target"));
-        assert!(!is_ours("corpus", "crates/a/fuzz/corpus"));
-        assert!(is_ours("corpus", "crates/a/tests/corpus"));
+    fn generated_files_are_not_checked() {
+        assert!(is_checked("lib.rs", "crates/a/src/lib.rs"));
+        assert!(is_checked(".ci", ".ci"));
+        assert!(!is_checked(".git", ".git"));
+        assert!(!is_checked("target", "crates/a/fuzz/target"));
+        assert!(is_checked("target", "crates/a/src/target"));
+        assert!(!is_checked("corpus", "crates/a/fuzz/corpus"));
+        assert!(is_checked("corpus", "crates/a/tests/corpus"));
     }
 }

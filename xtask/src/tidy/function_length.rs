@@ -1,16 +1,15 @@
 //! Rule: no function in `src` is longer than 60 lines.
 //!
-//! A long function is where state hides in local variables and where the next
-//! special case goes. A table that is long because the world is long may stay,
-//! with a line above it that says so: `// tidy: long table, <reason>`. Tests
-//! are stories and may be long.
+//! Long functions hide state in local variables and attract the next special
+//! case. A function that is a long table may stay, with a comment above it:
+//! `// tidy: long table, <reason>`. Tests may be long.
 
 use super::{
     Source, Violation,
-    source::{is_name, item_end},
+    source::{is_name_byte, item_end},
 };
 
-const LIMIT: usize = 60;
+const MAX_LINES: usize = 60;
 const OPT_OUT: &str = "// tidy: long table,";
 
 pub fn check(source: &Source<'_>) -> Vec<Violation> {
@@ -30,25 +29,25 @@ fn check_function(source: &Source<'_>, offset: usize) -> Option<Violation> {
     let first = source.line(offset);
     let last = source.line(item_end(&source.code, offset) - 1);
     let lines = last - first + 1;
-    (lines > LIMIT && !opts_out(source.text, first)).then(|| Violation {
+    (lines > MAX_LINES && !opts_out(source.text, first)).then(|| Violation {
         path: source.path.into(),
         line: first,
-        message: format!("function `{name}` has {lines} lines, more than {LIMIT}"),
+        message: format!("function `{name}` has {lines} lines; at most {MAX_LINES} are allowed"),
         remedy: "split it, or give the reason in `// tidy: long table, <reason>` above it",
     })
 }
 
-/// The function's name, or nothing where `fn` begins a pointer type.
+/// The function's name, or `None` if `fn` begins a pointer type.
 fn name(after: &str) -> Option<&str> {
     let after = after.trim_start();
     let length = after
         .bytes()
-        .take_while(|&byte| is_name(byte) || byte == b'$' || byte == b'#')
+        .take_while(|&byte| is_name_byte(byte) || byte == b'$' || byte == b'#')
         .count();
     (length > 0).then(|| &after[..length])
 }
 
-/// Whether the comments and attributes right above the line say that it may be long.
+/// Returns whether a comment directly above the line allows a long function.
 fn opts_out(text: &str, line: usize) -> bool {
     let above: Vec<&str> = text.lines().take(line - 1).collect();
     above
@@ -83,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn each_function_counts_for_itself() {
+    fn functions_are_counted_separately() {
         check_text(PATH, &function(40).repeat(3), &[]);
         check_text(PATH, &format!("{}{}", function(61), function(61)), &[1, 62]);
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Source, Violation,
-    source::{closing, is_name},
+    source::{after_closing, is_name_byte},
 };
 
 /// The modules of a crate, and which other modules each may use.
@@ -153,15 +153,15 @@ impl CrateRoot {
     }
 }
 
-/// The names that code takes from the crate's root, each with its offset.
+/// The names that code imports from the crate's root, each with its offset.
 fn root_names(code: &str, depth: usize) -> Vec<(usize, &str)> {
     let up = "super::".repeat(depth);
     let mut names = Vec::new();
     for start in ["crate::", up.as_str()] {
         for (offset, _) in code.match_indices(start) {
             let before = code[..offset].bytes().next_back();
-            // A `super::` in the middle of a longer chain was counted from its start.
-            if before.is_some_and(is_name) || code[..offset].ends_with("super::") {
+            // A `super::` inside a longer chain was found at the start of the chain.
+            if before.is_some_and(is_name_byte) || code[..offset].ends_with("super::") {
                 continue;
             }
             let mut after = offset + start.len();
@@ -180,12 +180,12 @@ fn branches<'a>(code: &'a str, offset: usize, names: &mut Vec<(usize, &'a str)>)
         names.push((offset, leading_name(&code[offset..])));
         return;
     }
-    let end = closing(code, offset);
+    let end = after_closing(code, offset);
     let mut at = offset + 1;
     while at < end {
         match code.as_bytes()[at] {
-            b'{' => at = closing(code, at),
-            byte if is_name(byte) => {
+            b'{' => at = after_closing(code, at),
+            byte if is_name_byte(byte) => {
                 let name = leading_name(&code[at..]);
                 names.push((at, name));
                 at += name.len();
@@ -201,7 +201,7 @@ fn next_branch(code: &str, mut at: usize, end: usize) -> usize {
     while at < end {
         match code.as_bytes()[at] {
             b',' => return at,
-            b'{' => at = closing(code, at),
+            b'{' => at = after_closing(code, at),
             _ => at += 1,
         }
     }
@@ -209,7 +209,7 @@ fn next_branch(code: &str, mut at: usize, end: usize) -> usize {
 }
 
 fn leading_name(code: &str) -> &str {
-    let length = code.bytes().take_while(|&byte| is_name(byte)).count();
+    let length = code.bytes().take_while(|&byte| is_name_byte(byte)).count();
     &code[..length]
 }
 
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn down_is_fine() {
+    fn lower_modules_may_be_used() {
         check_use(
             "client/mod.rs",
             "use crate::{Instant, model::Tool, revision::Rules};",
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn up_is_not() {
+    fn higher_modules_may_not() {
         check_use(
             "model/tool.rs",
             "use crate::revision::Rules;",
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn sideways_is_not() {
+    fn neighbouring_modules_may_not() {
         check_use(
             "client/mod.rs",
             "use crate::server::Server;",

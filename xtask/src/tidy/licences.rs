@@ -1,18 +1,17 @@
-//! Rule: everything that we link may be used under the terms of our own licences.
+//! Rule: the licences of all dependencies are compatible with ours.
 //!
 //! One dependency under a copyleft licence would bind everyone who ships a
-//! program that is made with this library, and nobody would notice before a
-//! lawyer does.
+//! program that uses this library, and nobody would notice.
 
 use super::{Violation, dependency_tree::Package};
 
-/// Licences whose terms are met by shipping their text.
+/// Licences that only require shipping their text.
 const ACCEPTED: &[&str] = &[
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
     "BSD-3-Clause",
-    // Of the list of root certificates, which is data.
+    // For the list of root certificates, which is data.
     "CDLA-Permissive-2.0",
     "ISC",
     "MIT",
@@ -33,13 +32,13 @@ pub fn check(packages: &[Package]) -> Vec<Violation> {
                 "`{} {}` has the licence `{}`",
                 package.name, package.version, package.licence
             ),
-            remedy: "do without it, or add the licence to xtask/src/tidy/licences.rs if its terms are met",
+            remedy: "remove the dependency, or add the licence to xtask/src/tidy/licences.rs if it is compatible",
         })
         .collect()
 }
 
-/// Whether an SPDX expression leaves us a choice that we accept. `/` is the old
-/// way to write `OR`.
+/// Returns whether we accept one of the choices that an SPDX expression offers.
+/// `/` is an old form of `OR`.
 fn is_accepted(expression: &str) -> bool {
     let expression = expression.replace('/', " OR ");
     let tokens: Vec<&str> = expression
@@ -59,7 +58,7 @@ struct Tokens<'a> {
 }
 
 impl Tokens<'_> {
-    /// Alternatives, one of which must be accepted.
+    /// Parses alternatives, one of which must be accepted.
     fn any(&mut self) -> bool {
         let mut accepted = self.all();
         while self.take("OR") {
@@ -68,7 +67,7 @@ impl Tokens<'_> {
         accepted
     }
 
-    /// Parts, all of which must be accepted.
+    /// Parses a conjunction, all of whose licences must be accepted.
     fn all(&mut self) -> bool {
         let mut accepted = self.one();
         while self.take("AND") {
@@ -111,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn expressions_are_read_as_spdx_has_them() {
+    fn spdx_expressions_are_evaluated() {
         for (expression, accepted) in [
             ("MIT", true),
             ("GPL-3.0-only", false),

@@ -1,13 +1,13 @@
-//! Rule: lock files name no package registry but the public one.
+//! Rule: lock files name no package registry except the public one.
 //!
-//! A lock file written behind a mirror carries the mirror's address, and then
-//! nobody else can build. Cargo's own lock has one standard source; a lock of
-//! npm can be written without addresses.
+//! A lock file written with a mirror contains the mirror's address, which others
+//! may be unable to reach. Cargo's lock file has one standard source; npm can
+//! write a lock file without addresses.
 
 use super::Violation;
 
-const STANDARD: &str = "registry+https://github.com/rust-lang/crates.io-index";
-/// What begins a line that says where a package comes from.
+const PUBLIC_INDEX: &str = "registry+https://github.com/rust-lang/crates.io-index";
+/// The beginnings of lines that state the source of a package.
 const KEYS: &[&str] = &["source = ", "\"resolved\":", "resolved "];
 
 pub fn check(path: &str, text: &str) -> Vec<Violation> {
@@ -16,13 +16,13 @@ pub fn check(path: &str, text: &str) -> Vec<Violation> {
     }
     text.lines()
         .enumerate()
-        .filter_map(|(number, line)| Some((number + 1, origin(line)?)))
-        .filter(|(_, origin)| *origin != STANDARD)
+        .filter_map(|(number, line)| Some((number + 1, package_source(line)?)))
+        .filter(|(_, package_source)| *package_source != PUBLIC_INDEX)
         .map(|(line, _)| Violation {
             path: path.into(),
             line,
-            message: "a package comes from a registry that others may not reach".into(),
-            remedy: "for cargo, lock against the public index; for npm, set omit-lockfile-registry-resolved",
+            message: "the source of a package is not the public registry".into(),
+            remedy: "for cargo, use the public index; for npm, set omit-lockfile-registry-resolved",
         })
         .collect()
 }
@@ -32,7 +32,7 @@ fn is_lock(path: &str) -> bool {
     name.ends_with(".lock") || name.ends_with("-lock.json") || name.ends_with("-lock.yaml")
 }
 
-fn origin(line: &str) -> Option<&str> {
+fn package_source(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let value = KEYS.iter().find_map(|key| line.strip_prefix(key))?;
     Some(value.trim().trim_end_matches(',').trim_matches('"'))
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn the_public_index_passes() {
-        let text = format!("name = \"a\"\nsource = \"{STANDARD}\"\n");
+        let text = format!("name = \"a\"\nsource = \"{PUBLIC_INDEX}\"\n");
         check_text("Cargo.lock", &text, &[]);
     }
 

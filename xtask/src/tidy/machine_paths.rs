@@ -1,17 +1,16 @@
-//! Rule: no file names a place on somebody's machine.
+//! Rule: no file contains a path of somebody's machine.
 //!
-//! Such a path works for one person, tells strangers how that person's disk is
-//! laid out, and usually came in by pasting. The home folder of nobody in
-//! particular, `user`, is what the MCP specification uses in its examples, so
-//! fixtures may have it.
+//! Such a path works on one machine only, discloses how it is set up, and was
+//! usually pasted by mistake. The home folder of `user` is allowed, because the
+//! examples of the MCP specification use it.
 
 use super::{Violation, source};
 
-/// First folders of such paths; in parts, so that this file obeys its own rule.
+/// The first folders of such paths, without slashes so this file passes.
 const FOLDERS: &[&str] = &["home", "root", "work", "Users"];
-const NOBODY: &str = "user";
-/// What may stand before the first slash of a path.
-const BEFORE: &str = " \t\n\"'`([{<>=:,;|/";
+const EXAMPLE_USER: &str = "user";
+/// The characters that may precede a path.
+const DELIMITERS: &str = " \t\n\"'`([{<>=:,;|/";
 
 pub fn check(path: &str, text: &str) -> Vec<Violation> {
     FOLDERS
@@ -20,8 +19,8 @@ pub fn check(path: &str, text: &str) -> Vec<Violation> {
         .map(|(offset, found)| Violation {
             path: path.into(),
             line: source::line(text, offset),
-            message: format!("`{found}…` is a path on one machine"),
-            remedy: "use a relative path, or a made-up one",
+            message: format!("`{found}…` is a path of one machine"),
+            remedy: "use a relative path or an invented one",
         })
         .collect()
 }
@@ -33,15 +32,15 @@ fn find(text: &str, folder: &str) -> Vec<(usize, String)> {
             text[..offset]
                 .chars()
                 .next_back()
-                .is_none_or(|c| BEFORE.contains(c))
+                .is_none_or(|c| DELIMITERS.contains(c))
         })
-        .filter(|&(offset, _)| folder != "home" || !is_nobody(&text[offset + start.len()..]))
+        .filter(|&(offset, _)| folder != "home" || !is_example_user(&text[offset + start.len()..]))
         .map(|(offset, _)| (offset, start.clone()))
         .collect()
 }
 
-fn is_nobody(rest: &str) -> bool {
-    rest.strip_prefix(NOBODY).is_some_and(|rest| {
+fn is_example_user(rest: &str) -> bool {
+    rest.strip_prefix(EXAMPLE_USER).is_some_and(|rest| {
         !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || "-_.".contains(c))
     })
 }
@@ -52,7 +51,7 @@ mod tests {
 
     #[track_caller]
     fn check_text(text: &str, lines: &[usize]) {
-        // `%` stands for the slash that begins a path, for the rule reads this file too.
+        // `%` stands for the first slash of a path, because this file is checked too.
         let found = check("a.md", &text.replace('%', "/"));
         assert_eq!(
             found.iter().map(|v| v.line).collect::<Vec<_>>(),
@@ -71,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn other_paths_are_fine() {
+    fn other_paths_pass() {
         check_text("example.com%home/me ../work/x net%work/x", &[]);
         check_text("file://%home/user/projects", &[]);
         check_text("homework/root/x", &[]);

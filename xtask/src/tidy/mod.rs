@@ -1,8 +1,9 @@
-//! `cargo xtask tidy`: the repository's rules that the compiler cannot check.
+//! `cargo xtask tidy`: checks the repository's rules that the compiler cannot check.
 //!
-//! An invariant that is only written down is broken within a year, so each one
+//! An invariant that is only written down is broken within a year. So each one
 //! is a rule here: one small file that says why the rule exists, with tests on
-//! sample strings. A rule sees text and returns violations; it opens no files.
+//! sample strings. A rule gets the contents of files and returns violations; it
+//! opens no files.
 
 mod decision_records;
 mod dependencies;
@@ -24,14 +25,14 @@ mod source;
 
 use std::fmt;
 
-use crate::{Failure, cargo, no_arguments};
+use crate::{Failure, cargo, expect_no_arguments};
 pub use files::Tree;
 pub use guides::SUMMARY;
 use layering::CrateRoot;
 pub use links::resolve as resolve_link;
 use source::Source;
 
-/// One place where the repository breaks one of its rules.
+/// One place that breaks a rule.
 #[derive(Debug, PartialEq, Eq)]
 struct Violation {
     path: String,
@@ -54,10 +55,10 @@ impl fmt::Display for Violation {
 
 /// Checks every rule and prints every violation.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
-    no_arguments(arguments)?;
+    expect_no_arguments(arguments)?;
     let tree = Tree::read(&cargo::root())?;
     let mut violations = check_sources(&tree);
-    violations.extend(check_texts(&tree));
+    violations.extend(check_documents(&tree));
     violations.extend(dependencies::check(&dependencies::tree()?));
     let packages = dependency_tree::read()?;
     violations.extend(licences::check(&packages));
@@ -68,10 +69,10 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     }
     match violations.len() {
         0 => {
-            eprintln!("tidy: {} files, no rule broken", tree.paths().len());
+            eprintln!("tidy: {} files, no violations", tree.paths().len());
             Ok(())
         }
-        1 => Err("one violation, see above".into()),
+        1 => Err("1 violation, see above".into()),
         count => Err(format!("{count} violations, see above")),
     }
 }
@@ -86,7 +87,7 @@ fn check_sources(tree: &Tree) -> Vec<Violation> {
         })
         .collect();
     let mut violations: Vec<Violation> = roots.iter().flat_map(CrateRoot::check).collect();
-    for (path, text) in tree.ending(".rs") {
+    for (path, text) in tree.files_ending(".rs") {
         let source = Source::new(path, text);
         violations.extend(module_docs::check(&source));
         violations.extend(file_length::check(&source));
@@ -98,14 +99,14 @@ fn check_sources(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
-/// The rules about everything else.
-fn check_texts(tree: &Tree) -> Vec<Violation> {
+/// The rules about all other files.
+fn check_documents(tree: &Tree) -> Vec<Violation> {
     let mut violations = decision_records::check(&tree.paths(), tree.text(decision_records::INDEX));
     violations.extend(guides::check(&tree.paths(), tree.text(guides::SUMMARY)));
-    for (path, text) in tree.ending(".md") {
+    for (path, text) in tree.files_ending(".md") {
         violations.extend(links::check(path, text, tree));
     }
-    for (path, text) in tree.ending("") {
+    for (path, text) in tree.files_ending("") {
         violations.extend(machine_paths::check(path, text));
         violations.extend(lock_sources::check(path, text));
     }
@@ -117,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_violation_says_where_and_what_to_do() {
+    fn a_violation_names_the_place_and_the_remedy() {
         let violation = Violation {
             path: "a/b.rs".into(),
             line: 3,

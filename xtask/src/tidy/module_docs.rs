@@ -1,17 +1,17 @@
 //! Rule: every Rust file begins with a `//!` comment.
 //!
-//! A reader who opens a file in the middle of a search should learn from its
-//! first line what belongs there. A file whose first line is hard to write
-//! usually holds two things.
+//! A reader who opens a file while searching should learn from its first line
+//! what belongs in it. If that line is hard to write, the file usually holds two
+//! concepts.
 
 use super::{Source, Violation};
 
 pub fn check(source: &Source<'_>) -> Option<Violation> {
     let first = source.text.lines().next().unwrap_or_default();
-    let says_something = first
+    let is_documented = first
         .strip_prefix("//!")
-        .is_some_and(|words| !words.trim().is_empty());
-    (!says_something).then(|| Violation {
+        .is_some_and(|sentence| !sentence.trim().is_empty());
+    (!is_documented).then(|| Violation {
         path: source.path.into(),
         line: 1,
         message: "the file does not begin with a `//!` comment".into(),
@@ -24,10 +24,10 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check_text(text: &str, fine: bool) {
+    fn check_text(text: &str, passes: bool) {
         assert_eq!(
             check(&Source::new("a.rs", text)).is_none(),
-            fine,
+            passes,
             "{text:?}"
         );
     }

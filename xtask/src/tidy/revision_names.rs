@@ -1,16 +1,16 @@
-//! Rule: nobody names a protocol revision outside `revision/`.
+//! Rule: protocol revisions are named only in `revision/`.
 //!
-//! A comparison such as "newer than June 2025" in a handler is right until the
+//! A comparison such as "newer than June 2025" in a handler is correct until the
 //! next revision, and then wrong in a dozen files. So each revision is a set of
-//! rules, and code asks the rules. Tests, benchmarks, fuzz targets and examples
-//! choose a revision to run on, as users do; they may name it.
+//! rules, and other code reads the rules. Tests, benchmarks, fuzz targets and
+//! examples choose a revision to run on, as users do, so they may name it.
 
 use super::{Source, Violation};
 
-const HOME: &str = "crates/bowline-proto/src/revision/";
+const FOLDER: &str = "crates/bowline-proto/src/revision/";
 
 pub fn check(source: &Source<'_>) -> Vec<Violation> {
-    if source.path.starts_with(HOME) {
+    if source.path.starts_with(FOLDER) {
         return Vec::new();
     }
     source
@@ -22,12 +22,12 @@ pub fn check(source: &Source<'_>) -> Vec<Violation> {
             path: source.path.into(),
             line: source.line(offset),
             message: "names a protocol revision".into(),
-            remedy: "ask a field of the revision's rules, and add one if none fits",
+            remedy: "read a field of the revision's rules; add one if necessary",
         })
         .collect()
 }
 
-/// `Revision::V…`, or an import that brings such names in.
+/// Returns whether the code is `Revision::V…`, or an import of such names.
 fn names_a_revision(code: &str) -> bool {
     let after = &code["Revision::".len()..];
     after.starts_with(['V', '{', '*'])
@@ -44,14 +44,14 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_outside() {
+    fn names_outside_the_folder_are_found() {
         let text = "\nif revision == Revision::V2025_06_18 {}\nuse crate::Revision::*;";
         check_lines("crates/bowline-proto/src/client/mod.rs", text, &[2, 3]);
         check_lines("crates/bowline/src/lib.rs", text, &[2, 3]);
     }
 
     #[test]
-    fn names_are_at_home_inside_and_in_tests() {
+    fn names_in_the_folder_and_in_tests_pass() {
         let text = "Revision::V2025_06_18";
         check_lines("crates/bowline-proto/src/revision/mod.rs", text, &[]);
         check_lines("crates/bowline-proto/tests/it/main.rs", text, &[]);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn other_uses_of_the_type_are_fine() {
+    fn other_uses_of_the_type_pass() {
         let text = "Revision::parse(text); // not Revision::V2025_06_18\n\"Revision::V\"";
         check_lines("crates/bowline-proto/src/client/mod.rs", text, &[]);
     }

@@ -1,31 +1,31 @@
-//! A reader for Rust sources that knows just enough: which bytes are code.
+//! Rust sources, with comments and literals separated from code.
 //!
-//! Rules look for words. A word in a comment or in a string is not code, so
-//! this reader blanks those out and keeps every byte offset and line as it
-//! was. It is not a parser, and that is the point: it has no opinion on
-//! syntax that a later edition may change.
+//! Rules search for words. A word in a comment or a string is not code, so both
+//! are replaced by spaces, which keeps all byte offsets and line numbers. This is
+//! not a parser, so a new edition's syntax does not break it.
 
 use std::ops::Range;
 
-/// A Rust file, as it stands and with everything but code blanked out.
+/// A Rust file, as it is and with everything except code replaced by spaces.
 pub struct Source<'a> {
-    /// The path from the top of the repository, with forward slashes.
+    /// The path from the root of the repository, with forward slashes.
     pub path: &'a str,
     pub text: &'a str,
-    /// As long as `text`: comments, strings and char literals are spaces here.
+    /// The text with spaces in place of comments, strings and char literals. It has
+    /// the same length.
     pub code: String,
-    tests: Vec<Range<usize>>,
+    test_ranges: Vec<Range<usize>>,
 }
 
 impl<'a> Source<'a> {
     pub fn new(path: &'a str, text: &'a str) -> Self {
-        let code = blank(text);
-        let tests = test_items(&code);
+        let code = blank_non_code(text);
+        let test_ranges = test_items(&code);
         Self {
             path,
             text,
             code,
-            tests,
+            test_ranges,
         }
     }
 
@@ -34,29 +34,29 @@ impl<'a> Source<'a> {
         line(self.text, offset)
     }
 
-    /// Whether the file as a whole is a test, a benchmark, a fuzz target or an example.
+    /// Returns whether the file is a test, a benchmark, a fuzz target or an example.
     pub fn is_test_file(&self) -> bool {
         self.path
             .split('/')
             .any(|part| matches!(part, "tests" | "tests.rs" | "benches" | "fuzz" | "examples"))
     }
 
-    /// Whether the offset lies in a test file or below a `#[cfg(test)]`.
+    /// Returns whether the offset is in a test file or in a `#[cfg(test)]` item.
     pub fn is_test(&self, offset: usize) -> bool {
-        self.is_test_file() || self.tests.iter().any(|range| range.contains(&offset))
+        self.is_test_file() || self.test_ranges.iter().any(|range| range.contains(&offset))
     }
 
-    /// Where `word` stands in the code and is not part of a longer name.
+    /// The offsets at which `word` occurs in the code as a whole word.
     pub fn find(&self, word: &str) -> Vec<usize> {
         self.code
             .match_indices(word)
             .map(|(offset, _)| offset)
-            .filter(|&offset| stands_alone(&self.code, offset, word))
+            .filter(|&offset| is_whole_word(&self.code, offset, word))
             .collect()
     }
 }
 
-/// The line of a byte offset in any text, counted from 1.
+/// The line of a byte offset in a string, counted from 1.
 pub fn line(text: &str, offset: usize) -> usize {
     1 + text.as_bytes()[..offset]
         .iter()
@@ -64,13 +64,13 @@ pub fn line(text: &str, offset: usize) -> usize {
         .count()
 }
 
-/// Whether a byte can be part of a name.
-pub fn is_name(byte: u8) -> bool {
+/// Returns whether a byte can be part of a name.
+pub fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
 /// The offset after the bracket that closes the one at `open`, or the end of the code.
-pub fn closing(code: &str, open: usize) -> usize {
+pub fn after_closing(code: &str, open: usize) -> usize {
     let mut depth = 0_usize;
     for (offset, byte) in code.bytes().enumerate().skip(open) {
         match byte {
@@ -85,25 +85,28 @@ pub fn closing(code: &str, open: usize) -> usize {
     code.len()
 }
 
-/// The end of the item that starts at `start`: after its body, or after its semicolon.
+/// The offset after the item that starts at `start`, which ends with its body or a
+/// semicolon.
 pub fn item_end(code: &str, start: usize) -> usize {
     let mut offset = start;
     while let Some(&byte) = code.as_bytes().get(offset) {
         match byte {
-            b'{' => return closing(code, offset),
+            b'{' => return after_closing(code, offset),
             b';' => return offset + 1,
-            b'(' | b'[' => offset = closing(code, offset),
+            b'(' | b'[' => offset = after_closing(code, offset),
             _ => offset += 1,
         }
     }
     code.len()
 }
 
-fn stands_alone(code: &str, offset: usize, word: &str) -> bool {
+fn is_whole_word(code: &str, offset: usize, word: &str) -> bool {
     let bytes = code.as_bytes();
-    let starts = !is_name(word.as_bytes()[0]) || offset == 0 || !is_name(bytes[offset - 1]);
+    let starts =
+        !is_name_byte(word.as_bytes()[0]) || offset == 0 || !is_name_byte(bytes[offset - 1]);
     let end = offset + word.len();
-    let ends = !is_name(bytes[end - 1]) || bytes.get(end).is_none_or(|&byte| !is_name(byte));
+    let ends =
+        !is_name_byte(bytes[end - 1]) || bytes.get(end).is_none_or(|&byte| !is_name_byte(byte));
     starts && ends
 }
 
@@ -115,13 +118,13 @@ fn test_items(code: &str) -> Vec<Range<usize>> {
 }
 
 /// Replaces comments, strings and char literals with spaces, byte for byte.
-fn blank(text: &str) -> String {
+fn blank_non_code(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut offset = 0;
     while offset < text.len() {
         let rest = &text[offset..];
-        let after_name = text[..offset].bytes().next_back().is_some_and(is_name);
-        let length = not_code(rest, after_name);
+        let after_name = text[..offset].bytes().next_back().is_some_and(is_name_byte);
+        let length = non_code_length(rest, after_name);
         if length > 0 {
             code.extend(rest[..length].bytes().map(|byte| match byte {
                 b'\n' => '\n',
@@ -137,8 +140,8 @@ fn blank(text: &str) -> String {
     code
 }
 
-/// How many bytes of comment or literal `rest` starts with.
-fn not_code(rest: &str, after_name: bool) -> usize {
+/// The length in bytes of the comment or literal at the start of `rest`, or 0.
+fn non_code_length(rest: &str, after_name: bool) -> usize {
     if rest.starts_with("//") {
         return rest.find('\n').unwrap_or(rest.len());
     }
@@ -173,12 +176,12 @@ fn block_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// A plain string; its prefix (`b`, `c`), if any, has passed as code already.
+/// The length of a string. A prefix (`b`, `c`) is treated as code.
 fn string(rest: &str) -> usize {
     quoted(rest, b'"').unwrap_or(rest.len())
 }
 
-/// A char literal, or nothing where the quote begins a lifetime.
+/// The length of a char literal, or 0 if the quote begins a lifetime.
 fn char_literal(rest: &str) -> usize {
     let mut chars = rest.char_indices().skip(1);
     match (chars.next(), chars.next()) {
@@ -188,7 +191,7 @@ fn char_literal(rest: &str) -> usize {
     }
 }
 
-/// The length up to the closing quote, escapes skipped.
+/// The length up to and including the closing quote, ignoring escaped quotes.
 fn quoted(rest: &str, quote: u8) -> Option<usize> {
     let mut escaped = false;
     for (offset, byte) in rest.bytes().enumerate().skip(1) {
@@ -225,7 +228,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, words: &str) {
-        let code = blank(text);
+        let code = blank_non_code(text);
         assert_eq!(code.len(), text.len());
         assert_eq!(code.lines().count(), text.lines().count());
         let seen: Vec<&str> = code.split_whitespace().collect();
@@ -258,13 +261,13 @@ mod tests {
     }
 
     #[test]
-    fn words_stand_alone() {
+    fn only_whole_words_are_found() {
         let source = Source::new("a.rs", "fn fnord() { my_fn(); }");
         assert_eq!(source.find("fn"), [0]);
     }
 
     #[test]
-    fn test_modules_are_known() {
+    fn test_modules_are_recognised() {
         let text = "fn a() {}\n#[cfg(test)]\nmod tests { fn b() {} }\nfn c() {}";
         let source = Source::new("crates/x/src/a.rs", text);
         let is_test = |word| source.is_test(text.find(word).unwrap());
