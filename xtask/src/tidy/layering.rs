@@ -16,11 +16,12 @@ use super::{
 pub struct Layers {
     /// The folder of the crate's sources, with a slash at the end.
     src: &'static str,
+    /// The lowest first: a module may use only modules that are listed before it.
     modules: &'static [(&'static str, &'static [&'static str])],
 }
 
 /// The crates that are checked.
-pub const CRATES: &[Layers] = &[PROTO];
+pub const CRATES: &[Layers] = &[PROTO, FACADE];
 
 /// `client | server | auth → http → revision → model → jsonrpc`, never back.
 const PROTO: Layers = Layers {
@@ -47,6 +48,46 @@ const BELOW_THE_MACHINES: &[&str] = &[
     "jsonrpc",
     "time",
 ];
+
+/// `transport ← client ← {cache, pool, registry, config}`, `transport ← server`
+/// and `jose ← auth`. The client uses none of the modules built on it, and client
+/// and server do not use each other. Two modules are above a neighbour: a
+/// registry returns cached clients, and a configured server may sign in.
+const FACADE: Layers = Layers {
+    src: "crates/bowline/src/",
+    modules: &[
+        ("canonical", &[]),
+        ("observations", &[]),
+        ("sync", &[]),
+        ("trace", &[]),
+        ("guides", &[]),
+        ("transport", &[]),
+        ("contained", &["transport"]),
+        ("jose", &["canonical"]),
+        ("auth", &["jose", "transport"]),
+        (
+            "client",
+            &["contained", "observations", "trace", "transport"],
+        ),
+        ("cache", &["canonical", "client"]),
+        ("pool", &["client", "transport"]),
+        ("registry", &["cache", "client", "transport"]),
+        ("config", &["auth", "client", "transport"]),
+        (
+            "server",
+            &[
+                "canonical",
+                "contained",
+                "jose",
+                "observations",
+                "sync",
+                "trace",
+                "transport",
+            ],
+        ),
+        ("testing", &["client", "server", "transport"]),
+    ],
+};
 
 impl Layers {
     /// The path of the crate's `lib.rs`.
@@ -352,6 +393,19 @@ mod tests {
         check_use("client/a.rs", "/// See [`crate::server`].\nfn f() {}", &[]);
         check_use("server/mod.rs", "use crate::jsonrpc::client;", &[]);
         check_use("client/a.rs", "use super::server;", &[]);
+    }
+
+    #[test]
+    fn no_table_allows_a_cycle() {
+        for layers in CRATES {
+            for (position, (module, allowed)) in layers.modules.iter().enumerate() {
+                let below = &layers.modules[..position];
+                for used in *allowed {
+                    let is_below = below.iter().any(|(name, _)| name == used);
+                    assert!(is_below, "{}: `{module}` above `{used}`", layers.src);
+                }
+            }
+        }
     }
 
     #[test]
