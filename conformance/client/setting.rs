@@ -51,7 +51,7 @@ impl Setting {
     /// A client that speaks the revision and answers all questions.
     fn client(&self) -> ClientBuilder {
         Client::builder()
-            .identity("bowline-conformance", env!("CARGO_PKG_VERSION"))
+            .client_info("bowline-conformance", env!("CARGO_PKG_VERSION"))
             .revisions([self.revision])
             .roots([Root::new("file:///conformance")])
             .on_elicit(async |question| answers::fill_in(&question))

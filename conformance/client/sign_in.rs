@@ -1,7 +1,7 @@
 //! How the client signs in, in which scenario.
 
 use bowline::{
-    auth::{Enterprise, OAuth, Secret},
+    auth::{IdentityProvider, OAuth, Secret},
     jose::SigningKey,
 };
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub fn authorizer(scenario: &str, context: &Value) -> Result<OAuth> {
             .client_id(&word("client_id")?)
             .client_secret(word("client_secret")?)
             .issuer(&word("issuer")?)
-            .user(Willing),
+            .user_agent(Willing),
         "auth/client-credentials-basic" => oauth
             .client_id(&word("client_id")?)
             .client_secret(word("client_secret")?)
@@ -35,22 +35,24 @@ pub fn authorizer(scenario: &str, context: &Value) -> Result<OAuth> {
         "auth/enterprise-managed-authorization" => {
             let id_token = Secret::new(word("idp_id_token")?);
             let (endpoint, client) = (word("idp_token_endpoint")?, word("idp_client_id")?);
-            let provider = Enterprise::new(&endpoint, &client, move || {
+            let provider = IdentityProvider::new(&endpoint, &client, move || {
                 let id_token = id_token.clone();
                 async { Ok(id_token) }
             });
             oauth
                 .client_id(&word("client_id")?)
                 .client_secret(word("client_secret")?)
-                .enterprise(provider)
+                .identity_provider(provider)
         }
         "auth/wif-jwt-bearer" => {
             let statement = Secret::new(word("valid_jwt")?);
-            oauth.client_id(&word("client_id")?).workload(move || {
-                let statement = statement.clone();
-                async { Ok(statement) }
-            })
+            oauth
+                .client_id(&word("client_id")?)
+                .workload_identity(move || {
+                    let statement = statement.clone();
+                    async { Ok(statement) }
+                })
         }
-        _ => oauth.client_metadata_url(ABOUT).user(Willing),
+        _ => oauth.client_metadata_url(ABOUT).user_agent(Willing),
     })
 }

@@ -1,7 +1,7 @@
 //! The client's user, who says yes to everything and has no browser.
 
 use bowline::{
-    auth::{AuthError, Redirect, UserAgent, Visit},
+    auth::{AuthError, AuthorizationResponse, AuthorizationSession, UserAgent},
     transport::{BoxFuture, Http, reqwest::header::LOCATION},
 };
 
@@ -15,17 +15,20 @@ impl UserAgent for Willing {
     fn prepare<'a>(
         &'a self,
         _last: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Box<dyn Visit>, AuthError>> {
-        Box::pin(async { Ok(Box::new(Self) as Box<dyn Visit>) })
+    ) -> BoxFuture<'a, Result<Box<dyn AuthorizationSession>, AuthError>> {
+        Box::pin(async { Ok(Box::new(Self) as Box<dyn AuthorizationSession>) })
     }
 }
 
-impl Visit for Willing {
+impl AuthorizationSession for Willing {
     fn redirect_uri(&self) -> &str {
         BACK
     }
 
-    fn go<'a>(self: Box<Self>, url: &'a str) -> BoxFuture<'a, Result<Redirect, AuthError>>
+    fn authorize<'a>(
+        self: Box<Self>,
+        url: &'a str,
+    ) -> BoxFuture<'a, Result<AuthorizationResponse, AuthError>>
     where
         Self: 'a,
     {
@@ -38,7 +41,7 @@ impl Visit for Willing {
             let location = answer.headers().get(LOCATION);
             let location = location.and_then(|location| location.to_str().ok());
             let location = location.ok_or_else(|| failed("they were sent nowhere".into()))?;
-            Ok(Redirect::parse(location))
+            Ok(AuthorizationResponse::parse(location))
         })
     }
 }

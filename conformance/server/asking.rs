@@ -5,7 +5,7 @@ use bowline::{
         ChoiceOption, ChoiceSchema, ElicitSchema, Members, MultiChoiceSchema, PropertySchema,
     },
     server::{
-        Conversation, Elicited, Need, Result, Tool,
+        ClientCapability, Conversation, Elicited, Result, Tool,
         form::{DecodeError, Elicit, Value},
     },
 };
@@ -19,35 +19,39 @@ pub fn tools() -> [Tool<App>; 6] {
         Tool::new("test_sampling")
             .description("Asks a model")
             .input::<Question>()
-            .execute(async |question, cx: Conversation<App>| {
+            .handler_with_context(async |question, cx: Conversation<App>| {
                 let answer = cx.sample(question.prompt).max_tokens(100).await?;
                 Ok(format!("LLM response: {answer}"))
             }),
         Tool::new("test_elicitation")
             .description("Asks the user")
             .input::<Message>()
-            .execute(async |message, cx: Conversation<App>| {
+            .handler_with_context(async |message, cx: Conversation<App>| {
                 ask::<Account>(&cx, message.message).await
             }),
         Tool::new("test_elicitation_sep1034_defaults")
             .description("Asks the user, with a value to begin with in every field")
             .no_input()
-            .execute(async |_, cx: Conversation<App>| {
+            .handler_with_context(async |_, cx: Conversation<App>| {
                 ask::<Defaults>(&cx, "Please review the form").await
             }),
         Tool::new("test_elicitation_sep1330_enums")
             .description("Asks the user to choose, in every way there is")
             .no_input()
-            .execute(async |_, cx: Conversation<App>| ask::<Choices>(&cx, "Please choose").await),
+            .handler_with_context(async |_, cx: Conversation<App>| {
+                ask::<Choices>(&cx, "Please choose").await
+            }),
         Tool::new("test_streaming_elicitation")
             .description("Asks the user at once")
             .no_input()
-            .execute(async |_, cx: Conversation<App>| ask::<Account>(&cx, "Who are you?").await),
+            .handler_with_context(async |_, cx: Conversation<App>| {
+                ask::<Account>(&cx, "Who are you?").await
+            }),
         Tool::new("test_missing_capability")
             .description("Is of use only to clients that have a model")
             .no_input()
-            .requires([Need::Sampling])
-            .execute(async |_, cx: Conversation<App>| {
+            .requires([ClientCapability::Sampling])
+            .handler_with_context(async |_, cx: Conversation<App>| {
                 let answer = cx.sample("Say hello.").max_tokens(100).await?;
                 Ok(answer.to_string())
             }),
@@ -121,13 +125,13 @@ impl Elicit for Choices {
             };
             [1, 2, 3].map(named)
         };
-        let mut legacy = ChoiceSchema::bare(["opt1", "opt2", "opt3"]);
+        let mut legacy = ChoiceSchema::untitled(["opt1", "opt2", "opt3"]);
         legacy.value_titles = Some(["One", "Two", "Three"].map(str::to_owned).to_vec());
         let fields: [(&'static str, PropertySchema); 5] = [
-            ("untitledSingle", ChoiceSchema::bare(values).into()),
+            ("untitledSingle", ChoiceSchema::untitled(values).into()),
             ("titledSingle", ChoiceSchema::titled(titled()).into()),
             ("legacyEnum", legacy.into()),
-            ("untitledMulti", MultiChoiceSchema::bare(values).into()),
+            ("untitledMulti", MultiChoiceSchema::untitled(values).into()),
             ("titledMulti", MultiChoiceSchema::titled(titled()).into()),
         ];
         ElicitSchema::new(fields.into_iter().collect::<Members<_>>())

@@ -13,19 +13,19 @@ pub fn tools() -> [Tool<App>; 6] {
         Tool::new("test_simple_text")
             .description("Returns text")
             .no_input()
-            .headless(async |_| Ok("This is a simple text response for testing.")),
+            .handler(async |_| Ok("This is a simple text response for testing.")),
         Tool::new("test_image_content")
             .description("Returns a picture")
             .no_input()
-            .headless(async |_| Ok(samples::image())),
+            .handler(async |_| Ok(samples::image())),
         Tool::new("test_audio_content")
             .description("Returns a sound")
             .no_input()
-            .headless(async |_| Ok(samples::audio())),
+            .handler(async |_| Ok(samples::audio())),
         Tool::new("test_embedded_resource")
             .description("Returns a resource")
             .no_input()
-            .headless(async |_| {
+            .handler(async |_| {
                 Ok(embedded(
                     "test://embedded-resource",
                     "text/plain",
@@ -35,11 +35,11 @@ pub fn tools() -> [Tool<App>; 6] {
         Tool::new("test_multiple_content_types")
             .description("Returns text, a picture and a resource")
             .no_input()
-            .headless(async |_| Ok(mixed())),
+            .handler(async |_| Ok(mixed())),
         Tool::new("test_error_handling")
             .description("Fails")
             .no_input()
-            .headless(async |_| {
+            .handler(async |_| {
                 let why = "This tool intentionally returns an error for testing";
                 Err::<String, _>(Error::failed(why))
             }),

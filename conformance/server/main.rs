@@ -29,7 +29,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     tokio::spawn(changes.announce(service.clone()));
     let http = service.http(HttpOptions::default());
     let say = |address| println!("http://{address}/mcp");
-    http.bind("127.0.0.1:0", say).await?;
+    http.bind_and_serve("127.0.0.1:0", say).await?;
     Ok(())
 }
 
@@ -37,7 +37,7 @@ fn service(app: App) -> Result<Service<App>, BuildError> {
     Server::new("bowline-conformance", env!("CARGO_PKG_VERSION"))
         .title("Bowline's fixture for the conformance suite")
         .state(app)
-        .cache(Duration::from_secs(60), CacheScope::Public)
+        .cache_hint(Duration::from_secs(60), CacheScope::Public)
         .tools(content::tools())
         .tools(telling::tools())
         .tools(schemas::tools())
@@ -46,6 +46,6 @@ fn service(app: App) -> Result<Service<App>, BuildError> {
         .prompts(prompts::prompts())
         .resources(resources::resources())
         .template(resources::template())
-        .watchable()
+        .resource_subscriptions()
         .build()
 }

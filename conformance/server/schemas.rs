@@ -44,7 +44,7 @@ fn full_schema() -> Tool<App> {
             "else": { "required": ["email"] },
             "additionalProperties": false,
         }))
-        .headless(async |arguments| {
+        .handler(async |arguments| {
             let given: Vec<_> = arguments.keys().cloned().collect();
             Ok(format!("Given: {}", given.join(", ")))
         })
@@ -61,5 +61,5 @@ fn header() -> Tool<App> {
             },
             "required": ["value"],
         }))
-        .headless(async |arguments| Ok(format!("The value is {}.", arguments["value"])))
+        .handler(async |arguments| Ok(format!("The value is {}.", arguments["value"])))
 }

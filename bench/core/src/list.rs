@@ -27,7 +27,7 @@ fn tool(number: usize) -> Tool {
     Tool::new(format!("tool{number}"))
         .description("Looks for a pattern in the files of a folder, and says where it is")
         .input::<Input>()
-        .headless(async |_| Ok("nothing"))
+        .handler(async |_| Ok("nothing"))
 }
 
 /// Decodes the list, as often as one says, with all that a client does.

@@ -32,12 +32,12 @@ pub(crate) fn service() -> Service {
     let echo = Tool::new("echo")
         .description("Says it again")
         .input::<Say>()
-        .headless(async |say| Ok(say.text));
+        .handler(async |say| Ok(say.text));
     let ask =
         Tool::new("ask")
             .description("Asks")
             .no_input()
-            .execute(async |_, cx: Conversation| {
+            .handler_with_context(async |_, cx: Conversation| {
                 let first = cx.elicit::<Answer>("What?").strict().await?;
                 let then = cx.elicit::<Answer>("And then?").strict().await?;
                 Ok(first.text + &then.text)

@@ -102,7 +102,9 @@ async fn serve(refuse: bool, hasty: bool) -> Result<(), Box<dyn Error>> {
         resource: resource.clone(),
         guard,
     };
-    let protection = Protection::of(&resource).accept(tokens).scopes(["read"]);
+    let protection = Protection::builder(&resource)
+        .verifier(tokens)
+        .required_scopes(["read"]);
     let http = Server::new("vault", "1.0.0")
         .tools([tool("look", None), tool("put", Some("write"))])
         .build()?
@@ -125,8 +127,9 @@ fn tool(name: &str, scope: Option<&str>) -> Tool {
     if let Some(scope) = scope {
         tool = tool.scope(scope);
     }
-    tool.no_input().execute(async |_, cx: Conversation| {
-        let who = cx.grant().and_then(Grant::subject);
-        Ok(format!("{} may", who.unwrap_or("nobody")))
-    })
+    tool.no_input()
+        .handler_with_context(async |_, cx: Conversation| {
+            let who = cx.grant().and_then(Grant::subject);
+            Ok(format!("{} may", who.unwrap_or("nobody")))
+        })
 }

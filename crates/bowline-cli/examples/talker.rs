@@ -12,14 +12,14 @@ use std::{future::pending, io};
 
 use bowline::{
     Server,
-    proto::model::{ElicitParams, LogLevel},
+    model::{ElicitParams, LogLevel},
     server::{
         Conversation, Result, Tool,
         form::Elicit,
-        seal::Keyring,
+        seal::SealKeys,
         store::{
-            Appended, JournalStore, Key, Lease, MemoryJournals, MemoryState, NewEntry, Opened,
-            StoreError,
+            AppendOutcome, ConversationKey, JournalStore, Lease, MemoryJournalStore,
+            MemoryStateStore, NewEntry, OpenedJournal, StoreError,
         },
     },
     transport::BoxFuture,
@@ -31,11 +31,11 @@ async fn main() -> io::Result<()> {
     // A test that wants its state refused has another secret in the next run.
     let key = std::env::var("TALKER_SECRET");
     let key = key.as_deref().unwrap_or("a secret that everybody may know");
-    let keyring = Keyring::from_secret(key.as_bytes());
+    let keyring = SealKeys::from_secret(key.as_bytes());
     Server::new("talker", "1.0.0")
-        .keyring(keyring.map_err(io::Error::other)?)
-        .journal_store(Forgetful(MemoryJournals::new()))
-        .state_store(MemoryState::new())
+        .seal_keys(keyring.map_err(io::Error::other)?)
+        .journal_store(Forgetful(MemoryJournalStore::new()))
+        .state_store(MemoryStateStore::new())
         .tools([every_field(), nothing(), secret(), two_at_once(), in_turn()])
         .tools([same_name(), visit(), haiku(), haikus(), places()])
         .tools([work(), wait()])
@@ -45,29 +45,29 @@ async fn main() -> io::Result<()> {
 
 /// A store that passes for one which outlives the process. No tool here takes a
 /// step, so that there is nothing to remember.
-struct Forgetful(MemoryJournals);
+struct Forgetful(MemoryJournalStore);
 
 impl JournalStore for Forgetful {
     fn open<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         from: u64,
         lease: Lease<'a>,
-    ) -> BoxFuture<'a, Result<Opened, StoreError>> {
+    ) -> BoxFuture<'a, Result<OpenedJournal, StoreError>> {
         self.0.open(key, from, lease)
     }
 
     fn append<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         entry: NewEntry,
-    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+    ) -> BoxFuture<'a, Result<AppendOutcome, StoreError>> {
         self.0.append(key, entry)
     }
 
     fn renew<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         lease: Lease<'a>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         self.0.renew(key, lease)
@@ -75,7 +75,7 @@ impl JournalStore for Forgetful {
 
     fn release<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         holder: &'a str,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         self.0.release(key, holder)
@@ -106,7 +106,7 @@ fn every_field() -> Tool {
     Tool::new("every_field")
         .description("Asks for a field of every kind")
         .no_input()
-        .execute(move |_, cx: Conversation| {
+        .handler_with_context(move |_, cx: Conversation| {
             let form = form.clone();
             async move {
                 let form =
@@ -122,7 +122,7 @@ fn nothing() -> Tool {
     Tool::new("nothing")
         .description("Asks for a yes")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let form = json!({"type": "object", "properties": {}});
             let form = ElicitParams::form("Go on?", serde_json::from_value(form)?);
             Ok(cx.ask(form, None).await?.get().to_owned())
@@ -133,7 +133,7 @@ fn secret() -> Tool {
     Tool::new("secret")
         .description("Asks for what no form may ask for, with a message that steers terminals")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let form = json!({"type": "object", "properties": {"password": {"type": "string"}}});
             let message = "Sign in\u{1b}[2J";
             let form = ElicitParams::form(message, serde_json::from_value(form)?);
@@ -158,7 +158,7 @@ fn two_at_once() -> Tool {
     Tool::new("two_at_once")
         .description("Asks two questions at once")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let row = cx.elicit::<Row>("Which row?").key("seat").strict();
             let dish = cx.elicit::<Dish>("Which dish?").key("meal").strict();
             let (row, dish) = tokio::try_join!(async { row.await }, async { dish.await })?;
@@ -170,7 +170,7 @@ fn in_turn() -> Tool {
     Tool::new("in_turn")
         .description("Asks one question after the other")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let row = cx.elicit::<Row>("Which row?").key("seat").strict().await?;
             let dish = cx
                 .elicit::<Dish>("Which dish?")
@@ -192,7 +192,7 @@ fn same_name() -> Tool {
     Tool::new("same_name")
         .description("Asks for two things by the same name")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let wall = cx.elicit::<Colour>("The wall?").strict().await?;
             let door = cx.elicit::<Colour>("The door?").strict().await?;
             Ok(format!("a {} wall and a {} door", wall.value, door.value))
@@ -203,12 +203,14 @@ fn visit() -> Tool {
     Tool::new("visit")
         .description("Sends the user to a page")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let page = "https://bücher.example/sign-in?for=talker";
-            Ok(match cx.visit("Please sign in.", page).await?.accepted() {
-                Ok(()) => "on the way".to_owned(),
-                Err(error) => error.to_string(),
-            })
+            Ok(
+                match cx.elicit_url("Please sign in.", page).await?.accepted() {
+                    Ok(()) => "on the way".to_owned(),
+                    Err(error) => error.to_string(),
+                },
+            )
         })
 }
 
@@ -216,7 +218,7 @@ fn haiku() -> Tool {
     Tool::new("haiku")
         .description("Has a model write a haiku")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let haiku = cx
                 .sample("Write a haiku about knots.")
                 .max_tokens(100)
@@ -230,7 +232,7 @@ fn haikus() -> Tool {
     Tool::new("haikus")
         .description("Has a model write a haiku, again and again")
         .no_input()
-        .execute(async |_, cx: Conversation| -> Result<String> {
+        .handler_with_context(async |_, cx: Conversation| -> Result<String> {
             let mut written = 0;
             for _ in 0..30 {
                 let asked = cx.sample("Write another haiku about knots.");
@@ -244,7 +246,7 @@ fn places() -> Tool {
     Tool::new("places")
         .description("Tells where it may work")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let roots = cx.roots().await?;
             let roots: Vec<_> = roots.iter().map(|root| root.uri.clone()).collect();
             Ok(roots.join("\n"))
@@ -256,10 +258,10 @@ fn work() -> Tool {
     Tool::new("work")
         .description("Works, and tells about it")
         .no_input()
-        .execute(async |_, cx: Conversation| -> Result<String> {
+        .handler_with_context(async |_, cx: Conversation| -> Result<String> {
             for done in 1..=4 {
-                cx.progress_with(f64::from(done), 4.0, &format!("part {done}"));
-                cx.log_from(
+                cx.progress_with_message(f64::from(done), 4.0, &format!("part {done}"));
+                cx.log_with_logger(
                     "works",
                     LogLevel::Info,
                     &format!("part {done}\u{1b}[2J is done"),
@@ -275,8 +277,8 @@ fn wait() -> Tool {
     Tool::new("wait")
         .description("Waits for ever")
         .no_input()
-        .execute(async |_, cx: Conversation| -> Result<String> {
-            cx.progress_with(1.0, None, "waiting");
+        .handler_with_context(async |_, cx: Conversation| -> Result<String> {
+            cx.progress_with_message(1.0, None, "waiting");
             pending().await
         })
 }

@@ -2,16 +2,16 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use bowline::proto::revision::Revision;
+use bowline::Revision;
 use clap::{Args, Parser, ValueEnum};
 
 use crate::{
+    commands::Commands,
     failure::Failure,
+    interaction::{self, InteractionArgs},
     sign_in::Accounts,
-    talk::{self, TalkArgs},
-    target::{Patience, trust::Allowed},
+    target::{CommandClock, trust::RunTrust},
     traffic::Traffic,
-    verbs::Verb,
 };
 
 /// Look at, call and debug MCP servers.
@@ -29,7 +29,7 @@ pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) globals: Globals,
     #[command(subcommand)]
-    pub(crate) verb: Verb,
+    pub(crate) command: Commands,
 }
 
 /// Options that every verb takes.
@@ -47,7 +47,7 @@ pub(crate) struct Globals {
     /// count. Servers get a quarter of a second more to end. `watch` and
     /// `log-level` go on: there it is the time for connecting, and for each
     /// request. Without it, each request may take 30 seconds.
-    #[arg(long, global = true, value_name = "SECONDS", value_parser = duration)]
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
     /// The largest message to take from a server, for example 64MiB
     /// [default: 16MiB]
@@ -55,7 +55,7 @@ pub(crate) struct Globals {
         long,
         global = true,
         value_name = "SIZE",
-        value_parser = size,
+        value_parser = parse_size,
         visible_alias = "max-answer-size",
         hide_short_help = true
     )]
@@ -73,7 +73,7 @@ pub(crate) struct Globals {
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) allow_plain_http: bool,
     /// Speak only this revision of the protocol
-    #[arg(long, global = true, value_name = "REVISION", value_parser = revision)]
+    #[arg(long, global = true, value_name = "REVISION", value_parser = parse_revision)]
     pub(crate) protocol: Option<Revision>,
     /// Print every message that is sent or received to standard error
     #[arg(long, global = true)]
@@ -88,7 +88,7 @@ pub(crate) struct Globals {
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: Color,
     #[command(flatten)]
-    pub(crate) talk: TalkArgs,
+    pub(crate) interaction: InteractionArgs,
     /// Who sees what is sent and received.
     #[arg(skip)]
     pub(crate) traffic: Traffic,
@@ -97,19 +97,20 @@ pub(crate) struct Globals {
     pub(crate) accounts: Accounts,
     /// How long the command has taken.
     #[arg(skip)]
-    pub(crate) patience: Patience,
+    pub(crate) clock: CommandClock,
     /// What may be used of what projects bring.
     #[arg(skip)]
-    pub(crate) allowed: Allowed,
+    pub(crate) trusted: RunTrust,
 }
 
 impl Globals {
     /// Reads the files of answers that were named.
     pub(crate) fn read_answers(&mut self) -> Result<(), Failure> {
-        let left = self
+        let remaining = self
             .timeout
-            .map(|timeout| timeout.saturating_sub(self.patience.spent()));
-        self.talk.given_answer = talk::read_answers(&self.talk.answer, left)?;
+            .map(|timeout| timeout.saturating_sub(self.clock.elapsed()));
+        self.interaction.preset_answers =
+            interaction::read_answers(&self.interaction.answer, remaining)?;
         Ok(())
     }
 }
@@ -128,46 +129,47 @@ pub(crate) enum Color {
 
 impl Color {
     /// Whether to use colours where it is shown by a terminal, or is not.
-    pub(crate) fn wanted(self, terminal: bool) -> bool {
+    pub(crate) fn is_enabled(self, terminal: bool) -> bool {
         match self {
             Self::Always => true,
             Self::Never => false,
             Self::Auto => {
-                let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+                let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
                 let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-                terminal && !refused && !dumb
+                terminal && !no_color && !dumb
             }
         }
     }
 }
 
 /// Reads a time: seconds, unless a unit says otherwise.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let (number, scale) = match text {
-        _ if text.ends_with("ms") => (text.trim_end_matches("ms"), 0.001),
-        _ if text.ends_with('s') => (text.trim_end_matches('s'), 1.0),
-        _ if text.ends_with('m') => (text.trim_end_matches('m'), 60.0),
-        _ => (text, 1.0),
+pub(crate) fn parse_duration(input: &str) -> Result<Duration, String> {
+    let (number, scale) = match input {
+        _ if input.ends_with("ms") => (input.trim_end_matches("ms"), 0.001),
+        _ if input.ends_with('s') => (input.trim_end_matches('s'), 1.0),
+        _ if input.ends_with('m') => (input.trim_end_matches('m'), 60.0),
+        _ => (input, 1.0),
     };
     let number: f64 = number
         .trim()
         .parse()
         .map_err(|_| "a number of seconds is expected, such as 5, 2.5 or 500ms".to_owned())?;
-    let time = Duration::try_from_secs_f64(number * scale);
-    time.ok()
-        .filter(|time| !time.is_zero())
+    let duration = Duration::try_from_secs_f64(number * scale);
+    duration
+        .ok()
+        .filter(|duration| !duration.is_zero())
         .ok_or_else(|| "more than nothing is expected".to_owned())
 }
 
 /// Reads a number of bytes, which may have a unit: `64MiB`, `2 GB`, `5000`.
-pub(crate) fn size(text: &str) -> Result<usize, String> {
-    bowline::config::parse_size(text)
+pub(crate) fn parse_size(input: &str) -> Result<usize, String> {
+    bowline::config::parse_size(input)
         .and_then(|bytes| usize::try_from(bytes).ok())
         .ok_or_else(|| "a number of bytes is expected, such as 64MiB or 5000000".to_owned())
 }
 
-fn revision(text: &str) -> Result<Revision, String> {
-    Revision::parse(text).ok_or_else(|| {
+fn parse_revision(input: &str) -> Result<Revision, String> {
+    Revision::parse(input).ok_or_else(|| {
         let known = Revision::ALL.map(Revision::as_str);
         format!("the known revisions are {}", known.join(", "))
     })

@@ -4,36 +4,36 @@ use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use crate::{
     args::Globals,
-    departure::Departure,
     failure::{Failure, FailureKind},
+    interaction::Responder,
     output::Output,
-    talk::Desk,
+    shutdown::Shutdown,
     target,
 };
 
 /// How much longer than its time a command may take, so that what has a limit
 /// of its own can say how it ended.
-const GRACE: Duration = Duration::from_millis(100);
+const TIMEOUT_GRACE: Duration = Duration::from_millis(100);
 
 /// What every verb has at hand.
 pub(crate) struct Context {
     pub(crate) globals: Globals,
     pub(crate) output: Output,
     /// Where the questions of servers are answered.
-    pub(crate) talk: Arc<Desk>,
+    pub(crate) responder: Arc<Responder>,
     /// What has to end before the command does.
-    pub(crate) departure: Departure,
+    pub(crate) shutdown: Shutdown,
 }
 
 impl Context {
     pub(crate) fn new(globals: Globals) -> Self {
         let output = Output::new(globals.color);
-        let talk = Arc::new(Desk::new(&globals, &output));
+        let responder = Arc::new(Responder::new(&globals, &output));
         Self {
             globals,
             output,
-            talk,
-            departure: Departure::default(),
+            responder,
+            shutdown: Shutdown::default(),
         }
     }
 
@@ -41,7 +41,7 @@ impl Context {
     /// still waited for.
     pub(crate) fn with_globals(&self, globals: Globals) -> Self {
         Self {
-            departure: self.departure.clone(),
+            shutdown: self.shutdown.clone(),
             ..Self::new(globals)
         }
     }
@@ -58,11 +58,18 @@ impl Context {
 
     /// Does something until it is done, or the time of the command is over,
     /// which is then the failure.
-    pub(crate) async fn within_time<T>(&self, work: impl Future<Output = T>) -> Result<T, Failure> {
+    pub(crate) async fn with_timeout<T>(
+        &self,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Failure> {
         match self.timeout() {
             Some(limit) => {
-                let done = self.globals.patience.until(limit + GRACE, work).await;
-                done.ok_or_else(|| target::too_slow(limit))
+                let result = self
+                    .globals
+                    .clock
+                    .with_timeout(limit + TIMEOUT_GRACE, work)
+                    .await;
+                result.ok_or_else(|| target::timed_out(limit))
             }
             None => Ok(work.await),
         }
@@ -71,16 +78,14 @@ impl Context {
     /// How much of the command's time is left, if that has an end. A call that
     /// is given this much ends by itself, and in good order.
     pub(crate) fn time_left(&self) -> Option<Duration> {
-        let left = self
-            .timeout()?
-            .saturating_sub(self.globals.patience.spent());
-        Some(left.max(Duration::from_millis(1)))
+        let remaining = self.timeout()?.saturating_sub(self.globals.clock.elapsed());
+        Some(remaining.max(Duration::from_millis(1)))
     }
 
     /// Says on standard error what went wrong, and gives the exit code.
     pub(crate) fn report(&self, failure: &Failure) -> ExitCode {
         if failure.kind != FailureKind::BrokenPipe {
-            self.output.failure(failure);
+            self.output.print_failure(failure);
         }
         failure.exit_code()
     }

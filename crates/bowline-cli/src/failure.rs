@@ -3,15 +3,14 @@
 use std::{fmt, io, process::ExitCode};
 
 use bowline::{
-    Error,
-    proto::Reason,
+    Error, Reason,
     registry::{NameError, RegistryError},
-    transport::{Cause, CauseKind},
+    transport::{ConnectionError, ConnectionErrorKind},
 };
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// What to do where credentials are not sent because others could read them.
-pub(crate) const PLAIN_HTTP: &str =
+pub(crate) const PLAIN_HTTP_HINT: &str =
     "--allow-plain-http sends them all the same, for this command only";
 
 /// Why a command did not do what it was told to.
@@ -47,14 +46,13 @@ pub(crate) enum FailureKind {
 
 impl FailureKind {
     /// What it is when a connection falls, or does not come up.
-    pub(crate) fn of(cause: &Cause) -> Self {
+    pub(crate) fn from_cause(cause: &ConnectionError) -> Self {
         match cause.kind() {
             // Who is refused with 403 and a challenge is unauthorized, too; 403
             // alone says that the request is not wanted, whoever makes it.
-            CauseKind::Unauthorized(_) | CauseKind::Status { status: 401, .. } => {
-                Self::Authorization
-            }
-            CauseKind::OpeningTimeout(_) => Self::Timeout,
+            ConnectionErrorKind::Unauthorized(_)
+            | ConnectionErrorKind::Status { status: 401, .. } => Self::Authorization,
+            ConnectionErrorKind::OpeningTimeout(_) => Self::Timeout,
             _ => Self::Unreachable,
         }
     }
@@ -96,7 +94,7 @@ impl Failure {
 
     /// Whether the command was ended from outside, so that nothing more is to
     /// be done.
-    pub(crate) fn is_from_outside(&self) -> bool {
+    pub(crate) fn is_external(&self) -> bool {
         matches!(
             self.kind,
             FailureKind::Interrupted | FailureKind::Terminated | FailureKind::BrokenPipe
@@ -110,8 +108,8 @@ impl Failure {
     }
 
     /// Says which server, or what, it is about.
-    pub(crate) fn about(mut self, what: &str) -> Self {
-        self.message = format!("{what}: {}", self.message);
+    pub(crate) fn with_prefix(mut self, prefix: &str) -> Self {
+        self.message = format!("{prefix}: {}", self.message);
         self
     }
 
@@ -128,20 +126,24 @@ impl fmt::Display for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let failure = Self::new(kind_of(&error), error.to_string());
-        let oversize = |cause: &Cause| matches!(cause.kind(), CauseKind::Oversize { .. });
-        if error.reason() == Reason::OversizedFrame || error.cause().is_some_and(oversize) {
+        let failure = Self::new(failure_kind(&error), error.to_string());
+        let is_oversized = |cause: &ConnectionError| {
+            matches!(cause.kind(), ConnectionErrorKind::OversizedFrame { .. })
+        };
+        if error.reason() == Reason::OversizedFrame
+            || error.connection_error().is_some_and(is_oversized)
+        {
             return failure.hint(
                 "raise the limit with --max-frame, for example --max-frame 64MiB, \
                  or with `max_frame` in its entry",
             );
         }
-        let exposed = |cause: &Cause| match cause.kind() {
-            CauseKind::Unauthorized(why) => why.contains("over plain http"),
+        let is_plain_http = |cause: &ConnectionError| match cause.kind() {
+            ConnectionErrorKind::Unauthorized(why) => why.contains("over plain http"),
             _ => false,
         };
-        if error.cause().is_some_and(exposed) {
-            return failure.hint(PLAIN_HTTP);
+        if error.connection_error().is_some_and(is_plain_http) {
+            return failure.hint(PLAIN_HTTP_HINT);
         }
         match failure.kind {
             FailureKind::Timeout => failure.hint("give it more time with --timeout SECONDS"),
@@ -153,18 +155,18 @@ impl From<Error> for Failure {
     }
 }
 
-fn kind_of(error: &Error) -> FailureKind {
-    match error.cause() {
-        Some(cause) => FailureKind::of(cause),
+fn failure_kind(error: &Error) -> FailureKind {
+    match error.connection_error() {
+        Some(cause) => FailureKind::from_cause(cause),
         None if error.is_timeout() => FailureKind::Timeout,
         None if error.is_connection() => FailureKind::Unreachable,
         None => FailureKind::Failed,
     }
 }
 
-impl From<&Cause> for Failure {
-    fn from(cause: &Cause) -> Self {
-        Self::new(FailureKind::of(cause), cause.to_string())
+impl From<&ConnectionError> for Failure {
+    fn from(cause: &ConnectionError) -> Self {
+        Self::new(FailureKind::from_cause(cause), cause.to_string())
     }
 }
 
@@ -186,7 +188,7 @@ impl From<NameError> for Failure {
 impl From<RegistryError> for Failure {
     fn from(error: RegistryError) -> Self {
         match error.error() {
-            Some(inner) => Self::new(kind_of(inner), error.to_string()),
+            Some(inner) => Self::new(failure_kind(inner), error.to_string()),
             None => Self::usage(error.to_string()),
         }
     }
@@ -194,7 +196,7 @@ impl From<RegistryError> for Failure {
 
 /// Says what is wrong with a command line, or shows the help that was asked
 /// for.
-pub(crate) fn of_usage(mut error: clap::Error) -> ExitCode {
+pub(crate) fn report_usage(mut error: clap::Error) -> ExitCode {
     // The advice to put what is unknown after `--`: here a command stands there.
     if error.kind() == ErrorKind::UnknownArgument
         && let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested)

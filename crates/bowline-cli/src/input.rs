@@ -19,42 +19,43 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Reads a file as text, or standard input, which is called `-`. What is
 /// neither a file nor a pipe is refused. A pipe must end before the time is over,
 /// if that has an end.
-pub(crate) fn read(path: &str, time: Option<Duration>) -> Result<String, Failure> {
+pub(crate) fn read(path: &str, timeout: Option<Duration>) -> Result<String, Failure> {
     let name = path.to_owned();
-    let bytes = in_time(time, move || match &*name {
-        "-" => bounded(io::stdin().lock()),
-        path => bounded(open(path)?),
+    let bytes = with_timeout(timeout, move || match &*name {
+        "-" => read_limited(io::stdin().lock()),
+        path => read_limited(open(path)?),
     });
-    let bytes = bytes.map_err(|why| explain(path, time, &why))?;
-    String::from_utf8(bytes).map_err(|_| Failure::usage(format!("{} is not text", shown(path))))
+    let bytes = bytes.map_err(|why| to_failure(path, timeout, &why))?;
+    String::from_utf8(bytes)
+        .map_err(|_| Failure::usage(format!("{} is not text", display_name(path))))
 }
 
 /// Why something was not read.
-enum Why {
+enum ReadError {
     Io(io::Error),
-    NoFile,
+    NotAFile,
     TooLarge,
-    TooSlow,
+    TimedOut,
 }
 
-impl From<io::Error> for Why {
+impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-fn open(path: &str) -> Result<File, Why> {
+fn open(path: &str) -> Result<File, ReadError> {
     // Before it is opened: to open a device may do something.
-    let about = fs::metadata(path)?;
-    if !about.is_file() && !is_pipe(&about) {
-        return Err(Why::NoFile);
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() && !is_pipe(&metadata) {
+        return Err(ReadError::NotAFile);
     }
     Ok(File::open(path)?)
 }
 
 #[cfg(unix)]
-fn is_pipe(about: &fs::Metadata) -> bool {
-    std::os::unix::fs::FileTypeExt::is_fifo(&about.file_type())
+fn is_pipe(metadata: &fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&metadata.file_type())
 }
 
 #[cfg(not(unix))]
@@ -62,58 +63,58 @@ fn is_pipe(_: &fs::Metadata) -> bool {
     false
 }
 
-fn bounded(from: impl Read) -> Result<Vec<u8>, Why> {
+fn read_limited(reader: impl Read) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
-    from.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    reader.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > MAX_BYTES {
-        true => Err(Why::TooLarge),
+        true => Err(ReadError::TooLarge),
         false => Ok(bytes),
     }
 }
 
 /// Reads on a thread of its own, which is left behind if it takes too long: a
 /// pipe that nobody writes to cannot be given up in another way.
-fn in_time(
-    time: Option<Duration>,
-    read: impl FnOnce() -> Result<Vec<u8>, Why> + Send + 'static,
-) -> Result<Vec<u8>, Why> {
-    let Some(time) = time else {
+fn with_timeout(
+    timeout: Option<Duration>,
+    read: impl FnOnce() -> Result<Vec<u8>, ReadError> + Send + 'static,
+) -> Result<Vec<u8>, ReadError> {
+    let Some(timeout) = timeout else {
         return read();
     };
     let (sender, receiver) = mpsc::channel();
     // If nobody waits for it any more, it is not needed.
     thread::spawn(move || drop(sender.send(read())));
-    receiver.recv_timeout(time).unwrap_or_else(|why| {
+    receiver.recv_timeout(timeout).unwrap_or_else(|why| {
         Err(match why {
-            RecvTimeoutError::Timeout => Why::TooSlow,
+            RecvTimeoutError::Timeout => ReadError::TimedOut,
             RecvTimeoutError::Disconnected => io::Error::other("it was not read").into(),
         })
     })
 }
 
-fn explain(path: &str, time: Option<Duration>, why: &Why) -> Failure {
-    let shown = shown(path);
+fn to_failure(path: &str, timeout: Option<Duration>, why: &ReadError) -> Failure {
+    let name = display_name(path);
     match why {
-        Why::Io(error) if error.kind() == io::ErrorKind::NotFound => {
+        ReadError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
             Failure::usage(format!("no file `{path}`"))
         }
-        Why::Io(error) => Failure::usage(format!("{shown}: {error}")),
-        Why::NoFile => Failure::usage(format!("{shown} is neither a file nor a pipe")),
-        Why::TooLarge => {
-            let most = MAX_BYTES >> 20;
+        ReadError::Io(error) => Failure::usage(format!("{name}: {error}")),
+        ReadError::NotAFile => Failure::usage(format!("{name} is neither a file nor a pipe")),
+        ReadError::TooLarge => {
+            let max_mib = MAX_BYTES >> 20;
             Failure::usage(format!(
-                "{shown} has more than the {most} MiB that are read"
+                "{name} has more than the {max_mib} MiB that are read"
             ))
         }
-        Why::TooSlow => {
-            let failure = target::too_slow(time.unwrap_or_default());
-            let message = format!("{shown} did not end in time");
+        ReadError::TimedOut => {
+            let failure = target::timed_out(timeout.unwrap_or_default());
+            let message = format!("{name} did not end in time");
             Failure { message, ..failure }
         }
     }
 }
 
-fn shown(path: &str) -> &str {
+fn display_name(path: &str) -> &str {
     match path {
         "-" => "standard input",
         path => path,

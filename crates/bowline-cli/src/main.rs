@@ -15,22 +15,22 @@
 
 mod args;
 mod arguments;
+mod commands;
 mod context;
 mod demo;
-mod departure;
+mod dirs;
 mod doctor;
 mod failure;
 mod fleet;
-mod folders;
 mod input;
+mod interaction;
 mod output;
+mod shutdown;
 mod sign_in;
 mod signals;
 mod signature;
-mod talk;
 mod target;
 mod traffic;
-mod verbs;
 
 use std::process::ExitCode;
 
@@ -41,7 +41,7 @@ use self::{args::Cli, context::Context, failure::Failure};
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return failure::of_usage(error),
+        Err(error) => return failure::report_usage(error),
     };
     let mut globals = cli.globals;
     let answers = globals.read_answers();
@@ -53,12 +53,12 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(failure) => return context.report(&failure),
     };
-    let code = match runtime.block_on(cli.verb.run(&context)) {
+    let code = match runtime.block_on(cli.command.run(&context)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => context.report(&failure),
     };
     // All was said; what is left is to end what was begun.
-    runtime.block_on(context.departure.wait(context.time_left()));
+    runtime.block_on(context.shutdown.wait(context.time_left()));
     // What still runs has nobody to report to.
     runtime.shutdown_background();
     code

@@ -22,37 +22,37 @@ impl Settings {
     /// known.
     pub(crate) fn read(
         attributes: &[Attribute],
-        place: &str,
+        subject: &str,
         known: &[&str],
         errors: &mut Errors,
     ) -> Self {
-        let mut given = Vec::new();
+        let mut parsed = Vec::new();
         for attribute in attributes {
             if attribute.path().is_ident("elicit") {
-                let list = attribute.parse_args_with(Self::list);
-                given.extend(errors.ok(list).into_iter().flatten());
+                let list = attribute.parse_args_with(Self::parse_list);
+                parsed.extend(errors.ok(list).into_iter().flatten());
             }
         }
-        Self::gather(given, place, known, errors)
+        Self::from_list(parsed, subject, known, errors)
     }
 
     /// Settings with commas between them.
-    pub(crate) fn list(input: ParseStream<'_>) -> syn::Result<Vec<Setting>> {
+    pub(crate) fn parse_list(input: ParseStream<'_>) -> syn::Result<Vec<Setting>> {
         let parser = Punctuated::<Setting, Token![,]>::parse_terminated_with;
         Ok(parser(input, Setting::parse)?.into_iter().collect())
     }
 
     /// The settings of one place, where only certain names are known.
-    pub(crate) fn gather(
-        given: Vec<Setting>,
-        place: &str,
+    pub(crate) fn from_list(
+        parsed: Vec<Setting>,
+        subject: &str,
         known: &[&str],
         errors: &mut Errors,
     ) -> Self {
         let mut settings: Vec<Setting> = Vec::new();
-        for setting in given {
-            let before = settings.iter().map(|other| &other.name);
-            if is_new(&setting.name, before, place, known, errors) {
+        for setting in parsed {
+            let earlier = settings.iter().map(|other| &other.name);
+            if check_name(&setting.name, earlier, subject, known, errors) {
                 settings.push(setting);
             }
         }
@@ -65,8 +65,8 @@ impl Settings {
     }
 
     /// A setting that is a text, if it is there.
-    pub(crate) fn text(&self, name: &str, errors: &mut Errors) -> Option<LitStr> {
-        errors.ok(self.get(name)?.text())
+    pub(crate) fn string(&self, name: &str, errors: &mut Errors) -> Option<LitStr> {
+        errors.ok(self.get(name)?.string())
     }
 
     /// A setting that is a number of things, if it is there.
@@ -101,54 +101,54 @@ impl Setting {
     }
 
     /// The value, which is a text.
-    pub(crate) fn text(&self) -> syn::Result<LitStr> {
-        let wrong = |_| {
+    pub(crate) fn string(&self) -> syn::Result<LitStr> {
+        let invalid = |_| {
             let message = format!("`{0}` takes a text: `{0} = \"…\"`", self.name);
             syn::Error::new_spanned(&self.value, message)
         };
-        syn::parse2(self.value.clone()).map_err(wrong)
+        syn::parse2(self.value.clone()).map_err(invalid)
     }
 
     /// The value, which is `true` or `false`.
     pub(crate) fn boolean(&self) -> syn::Result<LitBool> {
-        let wrong = |_| {
+        let invalid = |_| {
             let message = format!("`{0}` takes `true` or `false`: `{0} = false`", self.name);
             syn::Error::new_spanned(&self.value, message)
         };
-        syn::parse2(self.value.clone()).map_err(wrong)
+        syn::parse2(self.value.clone()).map_err(invalid)
     }
 
     fn count(&self) -> syn::Result<u64> {
         let number = syn::parse2::<LitInt>(self.value.clone());
-        let wrong = |_| {
+        let invalid = |_| {
             let message = format!("`{0}` takes a whole number: `{0} = 3`", self.name);
             syn::Error::new_spanned(&self.value, message)
         };
-        number.and_then(|n| n.base10_parse()).map_err(wrong)
+        number.and_then(|n| n.base10_parse()).map_err(invalid)
     }
 }
 
 /// Whether a name is known here and new; notes it where it is not.
-pub(crate) fn is_new<'a>(
+pub(crate) fn check_name<'a>(
     name: &Ident,
-    mut before: impl Iterator<Item = &'a Ident>,
-    place: &str,
+    mut earlier: impl Iterator<Item = &'a Ident>,
+    subject: &str,
     known: &[&str],
     errors: &mut Errors,
 ) -> bool {
-    let fault = if !known.contains(&name.to_string().as_str()) {
-        format!("{place} has no `{name}`; it has {}", in_words(known))
-    } else if before.any(|other| other == name) {
+    let message = if !known.contains(&name.to_string().as_str()) {
+        format!("{subject} has no `{name}`; it has {}", join_names(known))
+    } else if earlier.any(|other| other == name) {
         format!("`{name}` is given twice")
     } else {
         return true;
     };
-    errors.push(name.span(), fault);
+    errors.push(name.span(), message);
     false
 }
 
 /// A list as one says it: `a`, `b` and `c`.
-pub(crate) fn in_words(names: &[&str]) -> String {
+pub(crate) fn join_names(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
         Some((last, [])) => last.clone(),

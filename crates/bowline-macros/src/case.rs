@@ -25,7 +25,7 @@ const ALL: &[(&str, Case)] = &[
 
 impl Case {
     /// The way of this name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         let found = ALL.iter().find(|(known, _)| *known == name);
         found.map(|(_, case)| *case)
     }
@@ -36,16 +36,16 @@ impl Case {
     }
 
     /// Writes a name this way.
-    pub(crate) fn write(self, name: &str) -> String {
+    pub(crate) fn apply(self, name: &str) -> String {
         let words = words(name);
         match self {
             Self::Lower => words.concat(),
             Self::Upper => words.concat().to_uppercase(),
             Self::Camel => {
                 let (first, rest) = words.split_at(words.len().min(1));
-                first.concat() + &capitalised(rest)
+                first.concat() + &pascal_case(rest)
             }
-            Self::Pascal => capitalised(&words),
+            Self::Pascal => pascal_case(&words),
             Self::Snake => words.join("_"),
             Self::ScreamingSnake => words.join("_").to_uppercase(),
             Self::Kebab => words.join("-"),
@@ -56,31 +56,31 @@ impl Case {
 /// The words of a name in snake case or Pascal case, in small letters. A row of
 /// capitals is one word.
 fn words(name: &str) -> Vec<String> {
-    let letters: Vec<char> = name.chars().collect();
+    let chars: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
-    for (at, &letter) in letters.iter().enumerate() {
-        let after_small = at > 0 && !letters[at - 1].is_uppercase();
-        let before_small = letters.get(at + 1).is_some_and(|next| next.is_lowercase());
-        if letter == '_' || (letter.is_uppercase() && (after_small || before_small)) {
+    for (at, &character) in chars.iter().enumerate() {
+        let after_lowercase = at > 0 && !chars[at - 1].is_uppercase();
+        let before_lowercase = chars.get(at + 1).is_some_and(|next| next.is_lowercase());
+        if character == '_' || (character.is_uppercase() && (after_lowercase || before_lowercase)) {
             words.push(String::new());
         }
-        if letter != '_'
+        if character != '_'
             && let Some(word) = words.last_mut()
         {
-            word.extend(letter.to_lowercase());
+            word.extend(character.to_lowercase());
         }
     }
     words.retain(|word| !word.is_empty());
     words
 }
 
-fn capitalised(words: &[String]) -> String {
-    let capital = |word: &String| {
-        let mut letters = word.chars();
-        let first = letters.next().into_iter().flat_map(char::to_uppercase);
-        first.chain(letters).collect::<String>()
+fn pascal_case(words: &[String]) -> String {
+    let capitalize = |word: &String| {
+        let mut chars = word.chars();
+        let first = chars.next().into_iter().flat_map(char::to_uppercase);
+        first.chain(chars).collect::<String>()
     };
-    words.iter().map(capital).collect()
+    words.iter().map(capitalize).collect()
 }
 
 #[cfg(test)]
@@ -128,7 +128,7 @@ mod tests {
             ),
             ("A", ["a", "A", "a", "A", "a", "A", "a"]),
         ] {
-            let written: Vec<String> = ALL.iter().map(|(_, case)| case.write(name)).collect();
+            let written: Vec<String> = ALL.iter().map(|(_, case)| case.apply(name)).collect();
             assert_eq!(written, expected, "{name}");
         }
     }

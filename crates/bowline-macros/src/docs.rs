@@ -3,7 +3,7 @@
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 /// The `///` comment: lines joined to paragraphs, an empty line between two.
-pub(crate) fn text(attributes: &[Attribute]) -> Option<String> {
+pub(crate) fn joined_paragraphs(attributes: &[Attribute]) -> Option<String> {
     let lines: Vec<String> = attributes.iter().filter_map(line).collect();
     let paragraphs: Vec<String> = lines
         .split(|line| line.trim().is_empty())
@@ -38,7 +38,7 @@ pub(crate) fn lines(attributes: &[Attribute]) -> Option<String> {
 
 /// The first paragraph of the `///` comment.
 pub(crate) fn title(attributes: &[Attribute]) -> Option<String> {
-    let text = text(attributes)?;
+    let text = joined_paragraphs(attributes)?;
     text.split("\n\n").next().map(str::to_owned)
 }
 

@@ -11,16 +11,16 @@ pub(crate) struct Errors(Option<syn::Error>);
 impl Errors {
     /// Notes a fault at a place.
     pub(crate) fn push(&mut self, at: Span, message: impl Display) {
-        self.add(syn::Error::new(at, message));
+        self.combine(syn::Error::new(at, message));
     }
 
     /// Notes a fault of some tokens.
-    pub(crate) fn push_at(&mut self, tokens: &TokenStream, message: impl Display) {
-        self.add(syn::Error::new_spanned(tokens, message));
+    pub(crate) fn push_spanned(&mut self, tokens: &TokenStream, message: impl Display) {
+        self.combine(syn::Error::new_spanned(tokens, message));
     }
 
     /// Notes a fault that is already in words.
-    pub(crate) fn add(&mut self, error: syn::Error) {
+    pub(crate) fn combine(&mut self, error: syn::Error) {
         match &mut self.0 {
             Some(errors) => errors.combine(error),
             None => self.0 = Some(error),
@@ -29,7 +29,7 @@ impl Errors {
 
     /// The value, or the fault that takes its place.
     pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
-        result.map_err(|error| self.add(error)).ok()
+        result.map_err(|error| self.combine(error)).ok()
     }
 
     /// Ends with all faults, if there are any.

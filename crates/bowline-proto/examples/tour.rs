@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use bowline_proto::{
     Instant,
-    client::{self, CallOptions, CauseKind, Progress, Request},
+    client::{self, CallOptions, ConnectionErrorKind, ProgressMode, Request},
     model::{CallToolParams, CallToolResult, ResourcesCapability, ToolsCapability},
-    server::{self, Incoming, Reply, RequestContext, encode_result},
+    server::{self, Reply, RequestContext, RequestKey, encode_result},
 };
 
 const NOTES: &str = "file:///notes.md";
@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     tour.crash();
 
     tour.chapter("The client backs off, dials again and restores its subscription");
-    while tour.client.state() != client::StateName::Ready {
+    while tour.client.state() != client::ConnectionState::Ready {
         tour.sleep();
     }
     tour.server.resource_updated(NOTES);
@@ -64,8 +64,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     tour.chapter("It stops");
     tour.client.stop(tour.now);
     tour.run();
-    println!("\nThe client holds: {:?}", tour.client.census());
-    println!("The server holds: {:?}", tour.server.census());
+    println!("\nThe client holds: {:?}", tour.client.stats());
+    println!("The server holds: {:?}", tour.server.stats());
     Ok(())
 }
 
@@ -74,10 +74,10 @@ struct Tour {
     client: client::Connection,
     server: server::Connection,
     now: Instant,
-    link: Option<client::Link>,
+    link: Option<client::LinkId>,
     /// When the client wants to be woken.
     deadline: Option<Instant>,
-    asked: Option<(Incoming, Box<RequestContext>)>,
+    asked: Option<(RequestKey, Box<RequestContext>)>,
 }
 
 impl Tour {
@@ -95,7 +95,7 @@ impl Tour {
     fn call(&mut self, tool: &str) -> Result<(), Box<dyn std::error::Error>> {
         let request = Request::new(CallToolParams::new(tool))?;
         let options = CallOptions {
-            progress: Progress::Report,
+            progress: ProgressMode::Report,
             ..CallOptions::default()
         };
         self.client.call(self.now, request, options);
@@ -104,7 +104,7 @@ impl Tour {
     }
 
     /// The request that the server has to answer.
-    fn asked(&mut self) -> Result<(Incoming, Box<RequestContext>), &'static str> {
+    fn asked(&mut self) -> Result<(RequestKey, Box<RequestContext>), &'static str> {
         self.asked.take().ok_or("the server was not asked")
     }
 
@@ -131,10 +131,10 @@ impl Tour {
                     self.say("  --> ", &String::from_utf8_lossy(&frame));
                     self.server.handle(self.now, server::Input::Frame(frame));
                 }
-                client::Output::Hangup { link } => {
+                client::Output::Close { link } => {
                     self.say("client", "hangs up");
                     self.server.handle(self.now, server::Input::Closed);
-                    let cause = CauseKind::Exited {
+                    let cause = ConnectionErrorKind::Exited {
                         code: Some(0),
                         signal: None,
                     }
@@ -142,10 +142,10 @@ impl Tour {
                     self.client
                         .handle(self.now, client::Input::Down { link, cause });
                 }
-                client::Output::Done { outcome, .. } => {
+                client::Output::CallDone { outcome, .. } => {
                     let how = match outcome {
                         client::Outcome::Result(_) => "with a result".to_owned(),
-                        client::Outcome::Refused(error) => error.to_string(),
+                        client::Outcome::Error(error) => error.to_string(),
                         client::Outcome::Failed(why) => why.to_string(),
                     };
                     self.say("client", &format!("call ended: {how}"));
@@ -188,12 +188,12 @@ impl Tour {
     /// The server's process dies, and the link with it.
     fn crash(&mut self) {
         self.server.handle(self.now, server::Input::Closed);
-        let cause = client::Cause::new(CauseKind::Exited {
+        let cause = client::ConnectionError::new(ConnectionErrorKind::Exited {
             code: Some(137),
             signal: None,
         });
         if let Some(link) = self.link.take() {
-            let cause = cause.with_tail("out of memory");
+            let cause = cause.with_detail("out of memory");
             self.client
                 .handle(self.now, client::Input::Down { link, cause });
         }

@@ -95,21 +95,25 @@ impl Reason {
     /// parameters, as bad arguments are. So they are told from those by what
     /// the message says, if it says so in one of the usual ways.
     #[must_use]
-    pub fn of(error: &ErrorObject, method: &str) -> Self {
-        let reads = method == "resources/read";
-        let names_uri = || {
+    pub fn from_error(error: &ErrorObject, method: &str) -> Self {
+        let is_read = method == "resources/read";
+        let has_uri = || {
             let data = error.data.as_ref().map_or("", |data| data.get());
             data.contains("\"uri\"")
         };
         match error.code {
             code::RESOURCE_NOT_FOUND => Self::ResourceNotFound,
-            -32000 | -32001 | code::INVALID_PARAMS if reads && names_uri() => {
+            -32000 | -32001 | code::INVALID_PARAMS if is_read && has_uri() => {
                 Self::ResourceNotFound
             }
-            code::INVALID_PARAMS if method == "tools/call" && says_missing(error, "tool") => {
+            code::INVALID_PARAMS
+                if method == "tools/call" && is_not_found_message(error, "tool") =>
+            {
                 Self::ToolNotFound
             }
-            code::INVALID_PARAMS if method == "prompts/get" && says_missing(error, "prompt") => {
+            code::INVALID_PARAMS
+                if method == "prompts/get" && is_not_found_message(error, "prompt") =>
+            {
                 Self::PromptNotFound
             }
             code::PARSE_ERROR => Self::ParseError,
@@ -129,24 +133,22 @@ impl Reason {
 /// Whether a message says that there is no such `thing`, as servers usually do:
 /// "Unknown tool: x", "Tool x not found", "no such tool". That "not found"
 /// stands somewhere in it is not enough: an argument may not have been found.
-fn says_missing(error: &ErrorObject, thing: &str) -> bool {
+fn is_not_found_message(error: &ErrorObject, noun: &str) -> bool {
     let message = error.message.to_ascii_lowercase();
     // Some put the code before what they say.
-    let said = match message.strip_prefix("mcp error ") {
-        Some(rest) => rest.split_once(": ").map_or(rest, |(_, said)| said),
+    let text = match message.strip_prefix("mcp error ") {
+        Some(rest) => rest.split_once(": ").map_or(rest, |(_, text)| text),
         None => &message,
     };
-    let words: Vec<&str> = said.split_whitespace().take(5).collect();
-    let is_thing = |word: &str| word.trim_end_matches([':', ',', '.']) == thing;
+    let words: Vec<&str> = text.split_whitespace().take(5).collect();
+    let is_noun = |word: &str| word.trim_end_matches([':', ',', '.']) == noun;
     match words[..] {
-        ["unknown" | "no", word, ..] | ["no", "such", word, ..] if is_thing(word) => true,
-        [word, "not", end, ..] | [word, _, "not", end, ..] if is_thing(word) => {
+        ["unknown" | "no", word, ..] | ["no", "such", word, ..] if is_noun(word) => true,
+        [word, "not", end, ..] | [word, _, "not", end, ..] if is_noun(word) => {
             end.trim_end_matches([':', ',', '.', '!']) == "found"
         }
-        [word, "does", "not", "exist", ..] | [word, _, "does", "not", "exist", ..] => {
-            is_thing(word)
-        }
-        ["invalid", word, name, ..] => is_thing(word) && name.trim_end_matches(':') == "name",
+        [word, "does", "not", "exist", ..] | [word, _, "does", "not", "exist", ..] => is_noun(word),
+        ["invalid", word, name, ..] => is_noun(word) && name.trim_end_matches(':') == "name",
         _ => false,
     }
 }
@@ -175,15 +177,15 @@ mod tests {
     #[track_caller]
     fn check(code: i64, data: Option<&str>, method: &str, expected: Reason) {
         let mut error = ErrorObject::new(code, "no");
-        error.data = data.map(|data| RawJson::from_text(data.to_owned()).unwrap());
-        assert_eq!(Reason::of(&error, method), expected);
+        error.data = data.map(|data| RawJson::from_string(data.to_owned()).unwrap());
+        assert_eq!(Reason::from_error(&error, method), expected);
     }
 
     #[test]
     fn missing_tools_and_prompts_are_told_from_bad_arguments() {
         let check = |message: &str, method: &str, expected: Reason| {
             let error = ErrorObject::new(code::INVALID_PARAMS, message);
-            assert_eq!(Reason::of(&error, method), expected, "{message}");
+            assert_eq!(Reason::from_error(&error, method), expected, "{message}");
         };
         for message in [
             "Unknown tool: sing",

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 /// How many bytes of a text that somebody else chose an observation keeps. No
 /// name of the protocol's is as long.
-pub(crate) const MAX_TEXT: usize = 128;
+pub(crate) const MAX_STRING_LEN: usize = 128;
 
 /// The names of all observations, each written once: what has no name does not
 /// compile, and what has one is in the list.
@@ -28,42 +28,42 @@ macro_rules! names {
 pub(crate) use names;
 
 /// A text of an observation's, which a peer may have chosen.
-pub(crate) trait Text {
+pub(crate) trait TruncateString {
     /// Cuts it where it is longer than can be kept. Says how many bytes it
     /// takes then.
-    fn cut(&mut self) -> usize;
+    fn truncate(&mut self) -> usize;
 }
 
-impl Text for Box<str> {
-    fn cut(&mut self) -> usize {
-        if self.len() > MAX_TEXT {
+impl TruncateString for Box<str> {
+    fn truncate(&mut self) -> usize {
+        if self.len() > MAX_STRING_LEN {
             // In a place of its own: the rest would be kept otherwise.
-            *self = beginning(self).into();
+            *self = prefix(self).into();
         }
         self.len()
     }
 }
 
-impl Text for Cow<'static, str> {
-    fn cut(&mut self) -> usize {
+impl TruncateString for Cow<'static, str> {
+    fn truncate(&mut self) -> usize {
         match self {
             Self::Borrowed(_) => 0,
-            Self::Owned(text) => {
-                if text.len() > MAX_TEXT {
-                    *text = beginning(text).to_owned();
+            Self::Owned(string) => {
+                if string.len() > MAX_STRING_LEN {
+                    *string = prefix(string).to_owned();
                 }
-                text.len()
+                string.len()
             }
         }
     }
 }
 
-fn beginning(text: &str) -> &str {
-    let mut end = MAX_TEXT;
-    while !text.is_char_boundary(end) {
+fn prefix(string: &str) -> &str {
+    let mut end = MAX_STRING_LEN;
+    while !string.is_char_boundary(end) {
         end -= 1;
     }
-    &text[..end]
+    &string[..end]
 }
 
 #[cfg(test)]
@@ -75,16 +75,16 @@ mod tests {
         let long = "aü".repeat(100);
         let mut boxed: Box<str> = long.as_str().into();
         let mut owned: Cow<'static, str> = Cow::Owned(long.clone());
-        assert_eq!((boxed.cut(), owned.cut()), (127, 127));
+        assert_eq!((boxed.truncate(), owned.truncate()), (127, 127));
         assert!(long.starts_with(&*boxed) && *boxed == *owned);
-        assert_eq!(boxed.cut(), 127, "once is enough");
+        assert_eq!(boxed.truncate(), 127, "once is enough");
     }
 
     #[test]
     fn what_is_short_stays_as_it_is() {
         let mut boxed: Box<str> = "tools/call".into();
-        assert_eq!((boxed.cut(), &*boxed), (10, "tools/call"));
+        assert_eq!((boxed.truncate(), &*boxed), (10, "tools/call"));
         let mut ours: Cow<'static, str> = Cow::Borrowed("tools/call");
-        assert_eq!(ours.cut(), 0, "it takes no room of its own");
+        assert_eq!(ours.truncate(), 0, "it takes no room of its own");
     }
 }

@@ -13,7 +13,7 @@ use std::{
 
 use bowline::{
     server::{Conversation, Server, Service, Tool, form::Elicit},
-    transport::MemoryPeer,
+    transport::MemoryLink,
 };
 use bytes::Bytes;
 use schemars::JsonSchema;
@@ -65,7 +65,7 @@ fn echoes(tools: usize) -> Service {
         Tool::new(name)
             .description("Says it again")
             .input::<Say>()
-            .headless(async |say| Ok(say.message))
+            .handler(async |say| Ok(say.message))
     };
     let others = (1..tools).map(|number| tool(format!("other{number}")));
     let server = Server::new("bench", "1").tools(others);
@@ -79,7 +79,7 @@ fn asking() -> Service {
     let ask = Tool::new("ask")
         .description("Asks")
         .input::<Questions>()
-        .execute(async |questions, cx: Conversation| {
+        .handler_with_context(async |questions, cx: Conversation| {
             for number in 0..=questions.count {
                 let question = format!("Question {number}?");
                 black_box(cx.elicit::<Answer>(question).strict().await?.text);
@@ -93,12 +93,12 @@ fn asking() -> Service {
 /// A client that only knows frames.
 struct Peer<'a> {
     runtime: &'a Runtime,
-    link: MemoryPeer,
+    link: MemoryLink,
 }
 
 impl<'a> Peer<'a> {
     fn new(runtime: &'a Runtime, service: Service) -> Self {
-        let (link, server) = MemoryPeer::pair();
+        let (link, server) = MemoryLink::pair();
         runtime.spawn(async move { service.serve(server).await });
         Self { runtime, link }
     }

@@ -16,8 +16,8 @@
 use std::{ffi::OsString, process::ExitCode, time::Duration};
 
 use bowline::{
-    Client, Error,
-    proto::{Reason, model::Tool},
+    Client, Error, Reason,
+    model::Tool,
     transport::{ChildProcess, Transport as _},
 };
 
@@ -41,7 +41,7 @@ async fn main() -> ExitCode {
 
 async fn list(server: ChildProcess) -> Result<(), Error> {
     let client = Client::builder()
-        .identity("list_tools", env!("CARGO_PKG_VERSION"))
+        .client_info("list_tools", env!("CARGO_PKG_VERSION"))
         // Commands such as npx may have to download the server first.
         .opening_timeout(Duration::from_secs(120))
         .connect(server)

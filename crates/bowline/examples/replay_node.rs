@@ -55,10 +55,13 @@ mod node {
 
     use bowline::{
         server::{
-            Conversation, Limits, Result, Server, ServerContext, Service, Tool,
+            CallLimits, Conversation, Result, Server, ServerContext, Service, Tool,
             form::Elicit,
-            seal::Keyring,
-            store::{Appended, JournalStore, Key, Lease, NewEntry, Opened, StateStore, StoreError},
+            seal::SealKeys,
+            store::{
+                AppendOutcome, ConversationKey, JournalStore, Lease, NewEntry, OpenedJournal,
+                StateStore, StoreError,
+            },
         },
         transport::BoxFuture,
     };
@@ -76,18 +79,18 @@ mod node {
         let folder = Folder::new(arguments.next().unwrap_or_default());
         let max_state = arguments.next().and_then(|text| text.parse().ok());
         let mode = arguments.next().unwrap_or_default();
-        let keyring = Keyring::from_secret(b"what all nodes of this server know");
+        let keyring = SealKeys::from_secret(b"what all nodes of this server know");
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         runtime.block_on(async {
             let service = Server::new("fleet", "1")
                 .state(folder.clone())
-                .keyring(keyring.map_err(io::Error::other)?)
+                .seal_keys(keyring.map_err(io::Error::other)?)
                 .journal_store(folder.clone())
                 .state_store(folder)
-                .conversation_lease(LEASE)
-                .max_state(max_state.unwrap_or(32 * 1024))
+                .lease_timeout(LEASE)
+                .max_state_bytes(max_state.unwrap_or(32 * 1024))
                 .tool(order())
                 .tool(program())
                 .tools(crate::tools::all().into_iter().map(|case| case.tool))
@@ -105,7 +108,7 @@ mod node {
         let http = service.http(bowline::server::http::HttpOptions::default());
         let tell = |address| writeln!(io::stdout(), "{address}");
         let mut told = Ok(());
-        let served = http.bind("127.0.0.1:0", |address| told = tell(address));
+        let served = http.bind_and_serve("127.0.0.1:0", |address| told = tell(address));
         served.await.and(told)
     }
 
@@ -154,8 +157,8 @@ mod node {
         Tool::new("program")
             .description("Runs a random conversation")
             .input::<Number>()
-            .limits(Limits::new().questions(10_000))
-            .execute(async |it: Number, cx: Conversation<Folder>| {
+            .limits(CallLimits::new().max_questions(10_000))
+            .handler_with_context(async |it: Number, cx: Conversation<Folder>| {
                 let ended = play(&numbered(it.number), &cx).await;
                 let Some(lost) = cx.state().take_lost(cx.id()) else {
                     return ended;
@@ -276,7 +279,7 @@ mod node {
     }
 
     fn failed(error: io::Error) -> StoreError {
-        StoreError::new("the folder failed").caused_by(error)
+        StoreError::new("the folder failed").with_source(error)
     }
 
     /// Every entry is a file of its own, with its answer if it has one: so both
@@ -286,31 +289,31 @@ mod node {
             self.file("entry", &format!("{id}-{position}"))
         }
 
-        fn read(&self, id: &str, from: u64, lease: Lease<'_>) -> io::Result<Opened> {
+        fn read(&self, id: &str, from: u64, lease: Lease<'_>) -> io::Result<OpenedJournal> {
             let acquired = self.take_lease(id, lease)?;
             let known = from == 0 || self.entry(id, from - 1).exists();
-            let mut opened = Opened::new(if known { from } else { 0 });
-            while let Some(file) = found(fs::read(self.entry(id, opened.next)))? {
+            let mut opened = OpenedJournal::new(if known { from } else { 0 });
+            while let Some(file) = found(fs::read(self.entry(id, opened.next_position)))? {
                 let (entry, answer) = unpack(file.into())?;
-                if opened.next >= from {
+                if opened.next_position >= from {
                     opened.entries.push(entry);
                 }
-                opened.answer = answer;
-                opened.next += 1;
+                opened.response = answer;
+                opened.next_position += 1;
             }
             opened.acquired = acquired;
             Ok(opened)
         }
 
-        fn write(&self, id: &str, entry: &NewEntry) -> io::Result<Appended> {
+        fn write(&self, id: &str, entry: &NewEntry) -> io::Result<AppendOutcome> {
             let gap = entry.position > 0 && !self.entry(id, entry.position - 1).exists();
             if gap || !self.write_once(&self.entry(id, entry.position), &pack(entry))? {
-                return Ok(Appended::Taken);
+                return Ok(AppendOutcome::Conflict);
             }
-            if entry.answer.is_some() {
+            if entry.response.is_some() {
                 found(fs::remove_file(self.file("lease", id)))?;
             }
-            Ok(Appended::Done)
+            Ok(AppendOutcome::Appended)
         }
 
         /// Takes the lease unless another has it. Two who find that it has
@@ -340,7 +343,7 @@ mod node {
     /// The length of the entry, the entry, and the answer.
     fn pack(entry: &NewEntry) -> Vec<u8> {
         let length = (entry.value.len() as u64).to_le_bytes();
-        let answer = entry.answer.as_deref().unwrap_or_default();
+        let answer = entry.response.as_deref().unwrap_or_default();
         [&length, &*entry.value, answer].concat()
     }
 
@@ -374,24 +377,24 @@ mod node {
     impl JournalStore for Folder {
         fn open<'a>(
             &'a self,
-            key: Key<'a>,
+            key: ConversationKey<'a>,
             from: u64,
             lease: Lease<'a>,
-        ) -> BoxFuture<'a, Result<Opened, StoreError>> {
+        ) -> BoxFuture<'a, Result<OpenedJournal, StoreError>> {
             Box::pin(async move { self.read(key.id, from, lease).map_err(failed) })
         }
 
         fn append<'a>(
             &'a self,
-            key: Key<'a>,
+            key: ConversationKey<'a>,
             entry: NewEntry,
-        ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+        ) -> BoxFuture<'a, Result<AppendOutcome, StoreError>> {
             Box::pin(async move { self.write(key.id, &entry).map_err(failed) })
         }
 
         fn renew<'a>(
             &'a self,
-            key: Key<'a>,
+            key: ConversationKey<'a>,
             lease: Lease<'a>,
         ) -> BoxFuture<'a, Result<(), StoreError>> {
             Box::pin(async move {
@@ -406,7 +409,7 @@ mod node {
 
         fn release<'a>(
             &'a self,
-            key: Key<'a>,
+            key: ConversationKey<'a>,
             holder: &'a str,
         ) -> BoxFuture<'a, Result<(), StoreError>> {
             Box::pin(async move {
@@ -423,14 +426,17 @@ mod node {
     impl StateStore for Folder {
         fn save<'a>(
             &'a self,
-            key: Key<'a>,
+            key: ConversationKey<'a>,
             state: Bytes,
             _ttl: Duration,
         ) -> BoxFuture<'a, Result<(), StoreError>> {
             Box::pin(async move { self.put_file("state", key.id, &state).map_err(failed) })
         }
 
-        fn load<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
+        fn load<'a>(
+            &'a self,
+            key: ConversationKey<'a>,
+        ) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
             Box::pin(async move {
                 let state = found(fs::read(self.file("state", key.id)));
                 Ok(state.map_err(failed)?.map(Bytes::from))

@@ -11,7 +11,9 @@ use std::{
     process::Command,
 };
 
-use bowline::transport::{Cause, CauseKind, Link, LinkEvent, Outgoing, Refusal, Stdio};
+use bowline::transport::{
+    ConnectionError, ConnectionErrorKind, Link, LinkEvent, OutgoingFrame, SendError, Stdio,
+};
 use bytes::Bytes;
 use tokio::runtime::Builder;
 
@@ -64,7 +66,7 @@ async fn late(mut link: Stdio) -> io::Result<()> {
 /// Queues the answer to the first frame, closes the link, and stays.
 async fn close(mut link: Stdio) -> io::Result<()> {
     if let Some(frame) = next(&mut link).await? {
-        let outgoing = Outgoing { id: None, frame };
+        let outgoing = OutgoingFrame { id: None, frame };
         link.send(outgoing)
             .map_err(|_| io::Error::other("the queue is empty"))?;
     }
@@ -81,28 +83,28 @@ async fn next(link: &mut Stdio) -> io::Result<Option<Bytes>> {
     match event.await {
         LinkEvent::Frame(frame) => Ok(Some(frame)),
         LinkEvent::Down(cause) => gone(&cause).map(|()| None),
-        LinkEvent::Oversize { .. } => Err(io::Error::other("too large a frame")),
+        LinkEvent::OversizedFrame { .. } => Err(io::Error::other("too large a frame")),
         other => Err(io::Error::other(format!("{other:?}"))),
     }
 }
 
 /// Queues a frame, once there is room.
-async fn send(link: &mut Stdio, mut frame: Bytes) -> Result<(), Cause> {
+async fn send(link: &mut Stdio, mut frame: Bytes) -> Result<(), ConnectionError> {
     loop {
-        match link.send(Outgoing { id: None, frame }) {
+        match link.send(OutgoingFrame { id: None, frame }) {
             Ok(()) => return Ok(()),
-            Err(Refusal::Busy(back)) => frame = back,
-            Err(Refusal::Failed(cause)) => return Err(cause),
-            Err(other) => return Err(CauseKind::Io(format!("{other:?}")).into()),
+            Err(SendError::Busy(back)) => frame = back,
+            Err(SendError::Failed(cause)) => return Err(cause),
+            Err(other) => return Err(ConnectionErrorKind::Io(format!("{other:?}")).into()),
         }
         poll_fn(|cx| link.poll_flush(cx)).await;
     }
 }
 
 /// The other side is gone, as it may be.
-fn gone(cause: &Cause) -> io::Result<()> {
+fn gone(cause: &ConnectionError) -> io::Result<()> {
     match cause.kind() {
-        CauseKind::Eof => Ok(()),
+        ConnectionErrorKind::Eof => Ok(()),
         _ => Err(io::Error::other(cause.clone())),
     }
 }

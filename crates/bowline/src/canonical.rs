@@ -15,9 +15,9 @@ const MAX_DEPTH: u32 = 128;
 /// every object in order, each string and number written in one way. Equal
 /// texts have equal values. Text that is not JSON, or is too deep, stays as it
 /// is.
-pub(crate) fn canonical(json: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn canonicalize(json: &[u8]) -> Cow<'_, [u8]> {
     let is_json = serde_json::from_slice::<&RawValue>(json).is_ok();
-    let mut writer = Writer {
+    let mut writer = Canonicalizer {
         rest: json,
         out: Vec::with_capacity(json.len()),
         members: Vec::new(),
@@ -32,7 +32,7 @@ pub(crate) fn canonical(json: &[u8]) -> Cow<'_, [u8]> {
 
 /// Reads what is known to be JSON, from left to right, and writes it anew. One
 /// text is enough for all that is nested in another.
-struct Writer<'a> {
+struct Canonicalizer<'a> {
     rest: &'a [u8],
     out: Vec<u8>,
     /// The members of the objects that are being written, those of the
@@ -51,14 +51,14 @@ struct Member {
     end: usize,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> Canonicalizer<'a> {
     /// The next byte that is no white space.
     fn next(&mut self) -> Option<u8> {
         self.rest = self.rest.trim_ascii_start();
         self.rest.first().copied()
     }
 
-    fn take(&mut self, expected: u8) -> Option<()> {
+    fn expect(&mut self, expected: u8) -> Option<()> {
         if self.next() != Some(expected) {
             return None;
         }
@@ -85,17 +85,17 @@ impl<'a> Writer<'a> {
             _ => {
                 let len = self.rest.iter().take_while(|it| it.is_ascii_alphabetic());
                 let len = len.count();
-                let word = self.token(len)?;
-                self.out.extend_from_slice(word);
+                let literal = self.token(len)?;
+                self.out.extend_from_slice(literal);
                 Some(())
             }
         }
     }
 
     fn object(&mut self, depth: u32) -> Option<()> {
-        self.take(b'{')?;
+        self.expect(b'{')?;
         self.out.push(b'{');
-        let (inside, first) = (self.out.len(), self.members.len());
+        let (content_start, first) = (self.out.len(), self.members.len());
         while self.next()? != b'}' {
             if self.members.len() > first {
                 self.out.push(b',');
@@ -103,7 +103,7 @@ impl<'a> Writer<'a> {
             let start = self.out.len();
             self.string()?;
             let name_end = self.out.len();
-            self.take(b':')?;
+            self.expect(b':')?;
             self.out.push(b':');
             self.value(depth + 1)?;
             self.members.push(Member {
@@ -112,11 +112,11 @@ impl<'a> Writer<'a> {
                 end: self.out.len(),
             });
             if self.next()? == b',' {
-                self.take(b',')?;
+                self.expect(b',')?;
             }
         }
-        self.take(b'}')?;
-        self.sort(inside, first);
+        self.expect(b'}')?;
+        self.sort(content_start, first);
         self.members.truncate(first);
         self.out.push(b'}');
         Some(())
@@ -125,7 +125,7 @@ impl<'a> Writer<'a> {
     /// Puts the members from `first` on, which are written from `inside` on,
     /// into the order of their names. Those of the same name stay in their
     /// order, which may matter.
-    fn sort(&mut self, inside: usize, first: usize) {
+    fn sort(&mut self, content_start: usize, first: usize) {
         let (out, members) = (&mut self.out, &mut self.members[first..]);
         let name = |member: &Member| &out[member.start..member.name_end];
         if members.is_sorted_by(|one, other| name(one) <= name(other)) {
@@ -140,12 +140,12 @@ impl<'a> Writer<'a> {
             self.sorted
                 .extend_from_slice(&out[member.start..member.end]);
         }
-        out.truncate(inside);
+        out.truncate(content_start);
         out.extend_from_slice(&self.sorted);
     }
 
     fn array(&mut self, depth: u32) -> Option<()> {
-        self.take(b'[')?;
+        self.expect(b'[')?;
         self.out.push(b'[');
         let mut is_first = true;
         while self.next()? != b']' {
@@ -154,10 +154,10 @@ impl<'a> Writer<'a> {
             }
             self.value(depth + 1)?;
             if self.next()? == b',' {
-                self.take(b',')?;
+                self.expect(b',')?;
             }
         }
-        self.take(b']')?;
+        self.expect(b']')?;
         self.out.push(b']');
         Some(())
     }
@@ -192,8 +192,9 @@ impl<'a> Writer<'a> {
     }
 
     fn number(&mut self) -> Option<()> {
-        let part = |it: &&u8| matches!(it, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
-        let len = self.rest.iter().take_while(part).count();
+        let is_number_byte =
+            |it: &&u8| matches!(it, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+        let len = self.rest.iter().take_while(is_number_byte).count();
         let token = self.token(len)?;
         match decimal(token) {
             Some(text) => self.out.extend(text),
@@ -219,18 +220,18 @@ fn decimal(token: &[u8]) -> Option<Vec<u8>> {
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{fraction}");
     let digits = digits.trim_start_matches('0');
-    let short = digits.trim_end_matches('0');
-    if short.is_empty() {
+    let significant = digits.trim_end_matches('0');
+    if significant.is_empty() {
         return Some(b"0".to_vec());
     }
-    let zeros = i64::try_from(digits.len() - short.len()).ok()?;
+    let zeros = i64::try_from(digits.len() - significant.len()).ok()?;
     let fraction = i64::try_from(fraction.len()).ok()?;
     let power = power.checked_sub(fraction)?.checked_add(zeros)?;
     let sign = if negative { "-" } else { "" };
     Some(
         match power {
-            0 => format!("{sign}{short}"),
-            power => format!("{sign}{short}e{power}"),
+            0 => format!("{sign}{significant}"),
+            power => format!("{sign}{significant}e{power}"),
         }
         .into_bytes(),
     )
@@ -243,26 +244,26 @@ mod tests {
 
     use super::*;
 
-    fn of(text: &str) -> String {
-        String::from_utf8(canonical(text.as_bytes()).into_owned()).unwrap()
+    fn canonical(text: &str) -> String {
+        String::from_utf8(canonicalize(text.as_bytes()).into_owned()).unwrap()
     }
 
     #[test]
     fn order_and_space_do_not_matter() {
-        let one = of(r#" {"b": [1, {"y": null, "x": "\u0041"}], "a": 2} "#);
-        let other = of(r#"{"a":2,"b":[1,{"x":"A","y":null}]}"#);
+        let one = canonical(r#" {"b": [1, {"y": null, "x": "\u0041"}], "a": 2} "#);
+        let other = canonical(r#"{"a":2,"b":[1,{"x":"A","y":null}]}"#);
         assert_eq!(one, other);
         assert_eq!(one, r#"{"a":2,"b":[1,{"x":"A","y":null}]}"#);
     }
 
     #[test]
     fn the_order_of_items_matters() {
-        assert_ne!(of("[1,2]"), of("[2,1]"));
+        assert_ne!(canonical("[1,2]"), canonical("[2,1]"));
     }
 
     #[test]
     fn names_are_escaped() {
-        assert_eq!(of(r#"{"a\"b":1}"#), r#"{"a\"b":1}"#);
+        assert_eq!(canonical(r#"{"a\"b":1}"#), r#"{"a\"b":1}"#);
     }
 
     #[test]
@@ -273,31 +274,34 @@ mod tests {
             ["0.10", "1E-1"],
             ["-0.0", "0"],
         ] {
-            assert_eq!(of(same[0]), of(same[1]));
+            assert_eq!(canonical(same[0]), canonical(same[1]));
         }
         let large = "18446744073709551616";
         for other in ["18446744073709551617", "-18446744073709551616", "1e400"] {
-            assert_ne!(of(large), of(other));
+            assert_ne!(canonical(large), canonical(other));
         }
-        assert_eq!(of("1e99999999999999999999"), "1e99999999999999999999");
+        assert_eq!(
+            canonical("1e99999999999999999999"),
+            "1e99999999999999999999"
+        );
     }
 
     #[test]
     fn what_has_no_value_still_differs() {
-        let pen = of(r#"{"item":"pen","x":1e400}"#);
-        assert_ne!(pen, of(r#"{"item":"car","x":1e400}"#));
-        assert_eq!(pen, of(r#"{"x":1e400, "item":"pen"}"#));
-        let lone = of(r#"{"item":"pen","x":"\ud800"}"#);
-        assert_ne!(lone, of(r#"{"item":"car","x":"\ud800"}"#));
+        let pen = canonical(r#"{"item":"pen","x":1e400}"#);
+        assert_ne!(pen, canonical(r#"{"item":"car","x":1e400}"#));
+        assert_eq!(pen, canonical(r#"{"x":1e400, "item":"pen"}"#));
+        let lone = canonical(r#"{"item":"pen","x":"\ud800"}"#);
+        assert_ne!(lone, canonical(r#"{"item":"car","x":"\ud800"}"#));
     }
 
     #[test]
     fn what_is_no_json_or_too_deep_stays_as_it_is() {
         for text in ["{\"a\":1", "{} {}", "", "[1,]"] {
-            assert_eq!(of(text), text);
+            assert_eq!(canonical(text), text);
         }
         let deep = format!("{}{}", "[ ".repeat(100_000), "]".repeat(100_000));
-        assert_eq!(of(&deep), deep);
+        assert_eq!(canonical(&deep), deep);
     }
 
     fn json() -> impl Strategy<Value = Value> {
@@ -326,15 +330,15 @@ mod tests {
 
         #[test]
         fn the_text_has_the_same_value_and_is_its_own_canonical_text(value in json()) {
-            let text = of(&serde_json::to_string_pretty(&value).unwrap());
+            let text = canonical(&serde_json::to_string_pretty(&value).unwrap());
             let read: Value = serde_json::from_str(&text).unwrap();
-            prop_assert_eq!(of(&text), text.clone());
-            prop_assert_eq!(of(&read.to_string()), text);
+            prop_assert_eq!(canonical(&text), text.clone());
+            prop_assert_eq!(canonical(&read.to_string()), text);
         }
 
         #[test]
         fn nothing_panics(text in "[\\[\\]{}\",:0-9eE+. \\\\u-]{0,40}") {
-            of(&text);
+            canonical(&text);
         }
     }
 }

@@ -8,6 +8,12 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub use bowline_proto as proto;
+pub use bowline_proto::{
+    ErrorKind, Reason,
+    jsonrpc::{ErrorObject, RawJson, code as error_code},
+    model::{self, LogLevel},
+    revision::Revision,
+};
 
 #[cfg(all(feature = "auth", feature = "http-client"))]
 pub mod auth;
@@ -15,12 +21,12 @@ pub mod auth;
 pub mod cache;
 #[cfg(any(feature = "client", feature = "server"))]
 mod canonical;
+#[cfg(any(feature = "client", feature = "server"))]
+mod catch_panic;
 #[cfg(feature = "client")]
 pub mod client;
 #[cfg(feature = "client")]
 pub mod config;
-#[cfg(any(feature = "client", feature = "server"))]
-mod contained;
 #[cfg(all(doctest, feature = "client"))]
 mod guides;
 #[cfg(all(
@@ -46,6 +52,6 @@ mod trace;
 pub mod transport;
 
 #[cfg(feature = "client")]
-pub use client::{Client, Error};
+pub use client::{Backoff, Client, Error, Timeouts};
 #[cfg(feature = "server")]
 pub use server::Server;

@@ -11,103 +11,104 @@
 use std::{collections::VecDeque, mem};
 
 /// How many observations wait at most.
-const MAX_WAITING: usize = 8192;
+const MAX_QUEUED: usize = 8192;
 /// How many bytes they take at most, about.
 const MAX_BYTES: usize = 2 * 1024 * 1024;
 /// How many are shown in one turn.
-const MAX_PER_TURN: usize = 256;
+const MAX_PER_BATCH: usize = 256;
 /// How many are shown by whoever finds that there is nobody to leave them to.
-pub(crate) const MAX_AT_END: usize = 2 * MAX_WAITING;
+pub(crate) const MAX_FINAL: usize = 2 * MAX_QUEUED;
 
 /// Something that was seen.
 pub(crate) trait Observed: Sized {
     /// Cuts texts that are longer than is worth keeping. Says how many bytes
     /// they take then.
-    fn cut(&mut self) -> usize;
+    fn truncate(&mut self) -> usize;
 
     /// What is shown in place of so many that were lost, of which this is the
     /// last.
-    fn lost(&self, count: usize) -> Self;
+    fn lost_marker(&self, count: usize) -> Self;
 }
 
 /// What was seen and not shown yet.
-pub(crate) struct Observations<T> {
-    waiting: VecDeque<Waiting<T>>,
+pub(crate) struct ObservationQueue<T> {
+    queued: VecDeque<QueuedObservation<T>>,
     bytes: usize,
     /// How many there was no room for since the last that waits, and what is
     /// shown in their place.
     lost: Option<(usize, T)>,
     /// Whether somebody is showing what was seen before.
-    showing: bool,
+    is_delivering: bool,
     /// A list to show from, so that nobody has to ask for memory.
     spare: Vec<T>,
 }
 
-struct Waiting<T> {
-    seen: T,
+struct QueuedObservation<T> {
+    observation: T,
     bytes: usize,
 }
 
-impl<T> Default for Observations<T> {
+impl<T> Default for ObservationQueue<T> {
     fn default() -> Self {
         Self {
-            waiting: VecDeque::new(),
+            queued: VecDeque::new(),
             bytes: 0,
             lost: None,
-            showing: false,
+            is_delivering: false,
             spare: Vec::new(),
         }
     }
 }
 
-impl<T: Observed> Observations<T> {
+impl<T: Observed> ObservationQueue<T> {
     /// Keeps what was seen until it is shown; what there is no room for is
     /// counted.
-    pub(crate) fn push(&mut self, mut seen: T) {
-        let bytes = size_of::<Waiting<T>>() + seen.cut();
-        if self.waiting.len() >= MAX_WAITING || self.bytes + bytes > MAX_BYTES {
+    pub(crate) fn push(&mut self, mut observation: T) {
+        let bytes = size_of::<QueuedObservation<T>>() + observation.truncate();
+        if self.queued.len() >= MAX_QUEUED || self.bytes + bytes > MAX_BYTES {
             let count = self.lost.take().map_or(0, |(count, _)| count) + 1;
-            self.lost = Some((count, seen.lost(count)));
+            self.lost = Some((count, observation.lost_marker(count)));
             return;
         }
         // In their place.
-        if let Some((_, lost)) = self.lost.take() {
-            self.keep(lost, size_of::<Waiting<T>>());
+        if let Some((_, marker)) = self.lost.take() {
+            self.enqueue(marker, size_of::<QueuedObservation<T>>());
         }
-        self.keep(seen, bytes);
+        self.enqueue(observation, bytes);
     }
 
-    fn keep(&mut self, seen: T, bytes: usize) {
+    fn enqueue(&mut self, observation: T, bytes: usize) {
         self.bytes += bytes;
-        self.waiting.push_back(Waiting { seen, bytes });
+        self.queued
+            .push_back(QueuedObservation { observation, bytes });
     }
 
     /// Takes what is to be shown in one turn, unless somebody else shows
     /// something.
-    pub(crate) fn begin(&mut self, turn: &mut Vec<T>) {
-        if self.waiting.is_empty() || self.showing {
+    pub(crate) fn begin_batch(&mut self, batch: &mut Vec<T>) {
+        if self.queued.is_empty() || self.is_delivering {
             return;
         }
-        self.showing = true;
-        if turn.capacity() == 0 {
-            mem::swap(turn, &mut self.spare);
+        self.is_delivering = true;
+        if batch.capacity() == 0 {
+            mem::swap(batch, &mut self.spare);
         }
-        let most = MAX_PER_TURN.min(self.waiting.len());
-        for Waiting { seen, bytes } in self.waiting.drain(..most) {
+        let batch_len = MAX_PER_BATCH.min(self.queued.len());
+        for QueuedObservation { observation, bytes } in self.queued.drain(..batch_len) {
             self.bytes -= bytes;
-            turn.push(seen);
+            batch.push(observation);
         }
-        if self.waiting.is_empty() {
-            turn.extend(self.lost.take().map(|(_, lost)| lost));
+        if self.queued.is_empty() {
+            batch.extend(self.lost.take().map(|(_, marker)| marker));
         }
     }
 
     /// All of a turn was shown. Says whether more waits.
-    pub(crate) fn end(&mut self, turn: &mut Vec<T>) -> bool {
-        turn.clear();
-        self.showing = false;
-        self.spare = mem::take(turn);
-        !self.waiting.is_empty()
+    pub(crate) fn end_batch(&mut self, batch: &mut Vec<T>) -> bool {
+        batch.clear();
+        self.is_delivering = false;
+        self.spare = mem::take(batch);
+        !self.queued.is_empty()
     }
 }
 
@@ -116,103 +117,113 @@ mod tests {
     use super::*;
 
     #[derive(Debug, PartialEq)]
-    enum Seen {
+    enum TestObservation {
         Number(usize),
         Text(String),
         Lost(usize),
     }
 
-    impl Observed for Seen {
-        fn cut(&mut self) -> usize {
+    impl Observed for TestObservation {
+        fn truncate(&mut self) -> usize {
             match self {
                 Self::Text(text) => text.len(),
                 Self::Number(_) | Self::Lost(_) => 0,
             }
         }
 
-        fn lost(&self, count: usize) -> Self {
+        fn lost_marker(&self, count: usize) -> Self {
             Self::Lost(count)
         }
     }
 
     /// Shows one turn.
-    fn show(observations: &mut Observations<Seen>) -> (Vec<Seen>, bool) {
-        let mut turn = Vec::new();
-        observations.begin(&mut turn);
-        let shown = mem::take(&mut turn);
-        (shown, observations.end(&mut turn))
+    fn deliver_batch(
+        observations: &mut ObservationQueue<TestObservation>,
+    ) -> (Vec<TestObservation>, bool) {
+        let mut batch = Vec::new();
+        observations.begin_batch(&mut batch);
+        let delivered = mem::take(&mut batch);
+        (delivered, observations.end_batch(&mut batch))
     }
 
     #[test]
     fn a_turn_is_bounded_and_the_rest_is_shown_in_order() {
-        let mut observations = Observations::default();
-        (0..600).for_each(|number| observations.push(Seen::Number(number)));
-        let mut shown = Vec::new();
+        let mut observations = ObservationQueue::default();
+        (0..600).for_each(|number| observations.push(TestObservation::Number(number)));
+        let mut delivered = Vec::new();
         for (size, has_more) in [(256, true), (256, true), (88, false)] {
-            let (turn, more) = show(&mut observations);
-            assert_eq!((turn.len(), more), (size, has_more));
-            shown.extend(turn);
+            let (batch, more) = deliver_batch(&mut observations);
+            assert_eq!((batch.len(), more), (size, has_more));
+            delivered.extend(batch);
         }
-        assert!(shown.into_iter().eq((0..600).map(Seen::Number)));
-        assert_eq!(show(&mut observations), (Vec::new(), false));
+        assert!(
+            delivered
+                .into_iter()
+                .eq((0..600).map(TestObservation::Number))
+        );
+        assert_eq!(deliver_batch(&mut observations), (Vec::new(), false));
         assert_eq!(observations.bytes, 0);
     }
 
     #[test]
     fn what_there_is_no_room_for_is_counted_where_it_was_lost() {
-        let mut observations = Observations::default();
-        let all = MAX_WAITING + 10;
-        (0..all).for_each(|number| observations.push(Seen::Number(number)));
-        let (mut shown, _) = show(&mut observations);
+        let mut observations = ObservationQueue::default();
+        let all = MAX_QUEUED + 10;
+        (0..all).for_each(|number| observations.push(TestObservation::Number(number)));
+        let (mut delivered, _) = deliver_batch(&mut observations);
         // There is room again.
-        observations.push(Seen::Number(all));
+        observations.push(TestObservation::Number(all));
         loop {
-            let (turn, more) = show(&mut observations);
-            shown.extend(turn);
+            let (batch, more) = deliver_batch(&mut observations);
+            delivered.extend(batch);
             if !more {
                 break;
             }
         }
-        let expected = (0..MAX_WAITING).map(Seen::Number);
-        let expected = expected.chain([Seen::Lost(10), Seen::Number(all)]);
-        assert!(shown.into_iter().eq(expected));
+        let expected = (0..MAX_QUEUED).map(TestObservation::Number);
+        let expected = expected.chain([TestObservation::Lost(10), TestObservation::Number(all)]);
+        assert!(delivered.into_iter().eq(expected));
     }
 
     #[test]
     fn that_the_last_ones_were_lost_is_told_too() {
-        let mut observations = Observations::default();
-        (0..=MAX_WAITING).for_each(|number| observations.push(Seen::Number(number)));
+        let mut observations = ObservationQueue::default();
+        (0..=MAX_QUEUED).for_each(|number| observations.push(TestObservation::Number(number)));
         let mut last = None;
         loop {
-            let (turn, more) = show(&mut observations);
-            last = turn.into_iter().next_back().or(last);
+            let (batch, more) = deliver_batch(&mut observations);
+            last = batch.into_iter().next_back().or(last);
             if !more {
                 break;
             }
         }
-        assert_eq!(last, Some(Seen::Lost(1)));
+        assert_eq!(last, Some(TestObservation::Lost(1)));
     }
 
     #[test]
     fn what_waits_is_bounded_by_its_bytes_too() {
-        let mut observations = Observations::default();
+        let mut observations = ObservationQueue::default();
         let text = "x".repeat(MAX_BYTES / 4);
-        (0..8).for_each(|_| observations.push(Seen::Text(text.clone())));
+        (0..8).for_each(|_| observations.push(TestObservation::Text(text.clone())));
         assert!(observations.bytes <= MAX_BYTES);
-        let (shown, _) = show(&mut observations);
-        assert_eq!(shown.len(), 4, "three that wait, and that five were lost");
-        assert_eq!(shown[3], Seen::Lost(5));
+        let (delivered, _) = deliver_batch(&mut observations);
+        assert_eq!(
+            delivered.len(),
+            4,
+            "three that wait, and that five were lost"
+        );
+        assert_eq!(delivered[3], TestObservation::Lost(5));
     }
 
     #[test]
     fn one_thread_shows_at_a_time() {
-        let mut observations = Observations::default();
-        observations.push(Seen::Number(1));
+        let mut observations = ObservationQueue::default();
+        observations.push(TestObservation::Number(1));
         let (mut mine, mut theirs) = (Vec::new(), Vec::new());
-        observations.begin(&mut mine);
-        observations.push(Seen::Number(2));
-        observations.begin(&mut theirs);
+        observations.begin_batch(&mut mine);
+        observations.push(TestObservation::Number(2));
+        observations.begin_batch(&mut theirs);
         assert_eq!((mine.len(), theirs.len()), (1, 0));
-        assert!(observations.end(&mut mine), "the second one waits");
+        assert!(observations.end_batch(&mut mine), "the second one waits");
     }
 }

@@ -14,10 +14,9 @@ use std::{
 };
 
 use crate::{
-    client::{Client, Error, Health},
-    proto::client::StateName,
-    registry::{Many, opening},
-    transport::Stopped,
+    client::{Client, Error, Health, batch::Batch, wait},
+    proto::client::ConnectionState,
+    transport::StopOutcome,
 };
 
 /// Several connections to one server, opened as they are needed.
@@ -30,7 +29,7 @@ use crate::{
 /// use serde_json::json;
 ///
 /// let pool = Pool::new(4, || {
-///     Client::builder().connect_later(ChildProcess::new("mcp-server-search"))
+///     Client::builder().connect_in_background(ChildProcess::new("mcp-server-search"))
 /// });
 /// let found = pool.client().await?.tools().call("search", json!({ "for": "knots" })).await?;
 /// # drop(found);
@@ -42,15 +41,15 @@ pub struct Pool {
 }
 
 struct Shared {
-    start: Box<dyn Fn() -> Client + Send + Sync>,
-    size: usize,
-    patience: Duration,
-    links: Mutex<Vec<Link>>,
+    connect: Box<dyn Fn() -> Client + Send + Sync>,
+    max_size: usize,
+    connect_timeout: Duration,
+    connections: Mutex<Vec<PooledConnection>>,
 }
 
 /// One connection, and how many have it in hand.
 #[derive(Clone)]
-struct Link {
+struct PooledConnection {
     client: Client,
     load: Arc<AtomicUsize>,
 }
@@ -58,31 +57,31 @@ struct Link {
 /// A connection of a pool. It counts as in use until it is dropped, so take
 /// one for each call rather than one for all.
 pub struct PooledClient {
-    link: Link,
+    connection: PooledConnection,
 }
 
 impl Pool {
     /// A pool of up to `size` connections, at least one. `start` opens one
     /// more; it must neither use the pool nor wait:
-    /// [`connect_later`](crate::client::ClientBuilder::connect_later) does not.
+    /// [`connect_in_background`](crate::client::ClientBuilder::connect_in_background) does not.
     #[must_use]
-    pub fn new(size: usize, start: impl Fn() -> Client + Send + Sync + 'static) -> Self {
-        Self::patient(size, opening::PATIENCE, start)
+    pub fn new(size: usize, connect: impl Fn() -> Client + Send + Sync + 'static) -> Self {
+        Self::with_connect_timeout(size, wait::DEFAULT_CONNECT_TIMEOUT, connect)
     }
 
     /// As [`new`](Self::new); when all connections have fallen, waits this
     /// long for one to be tried again.
     #[must_use]
-    pub fn patient(
+    pub fn with_connect_timeout(
         size: usize,
-        patience: Duration,
-        start: impl Fn() -> Client + Send + Sync + 'static,
+        connect_timeout: Duration,
+        connect: impl Fn() -> Client + Send + Sync + 'static,
     ) -> Self {
         let shared = Shared {
-            start: Box::new(start),
-            size: size.max(1),
-            patience,
-            links: Mutex::default(),
+            connect: Box::new(connect),
+            max_size: size.max(1),
+            connect_timeout,
+            connections: Mutex::default(),
         };
         Self {
             shared: Arc::new(shared),
@@ -97,46 +96,49 @@ impl Pool {
     ///
     /// Where no connection is open, and the one that was to be does not open.
     pub async fn client(&self) -> Result<PooledClient, Error> {
-        let taken = self.shared.take();
-        match opening::open(&taken, self.shared.patience).await {
-            Ok(()) => Ok(taken),
+        let pooled = self.shared.checkout();
+        match wait::wait_connected(&pooled, self.shared.connect_timeout).await {
+            Ok(()) => Ok(pooled),
             // Another may have come up meanwhile.
-            Err(error) => self.shared.take_open().ok_or(error),
+            Err(error) => self.shared.checkout_open().ok_or(error),
         }
     }
 
     /// How many connections there may be.
     #[must_use]
-    pub fn size(&self) -> usize {
-        self.shared.size
+    pub fn max_size(&self) -> usize {
+        self.shared.max_size
     }
 
     /// How the connections are doing that there are so far.
     #[must_use]
     pub fn health(&self) -> Vec<Health> {
-        let links = self.shared.lock();
-        links.iter().map(|link| link.client.health()).collect()
+        let connections = self.shared.lock();
+        connections
+            .iter()
+            .map(|connection| connection.client.health())
+            .collect()
     }
 
     /// Stops all connections. New ones are opened when they are next needed.
     pub async fn stop(&self) {
-        let links = std::mem::take(&mut *self.shared.lock());
-        let stops = links.into_iter().map(|link| {
-            let stop = async move { link.client.stop().await };
+        let connections = std::mem::take(&mut *self.shared.lock());
+        let stops = connections.into_iter().map(|connection| {
+            let stop = async move { connection.client.stop().await };
             Box::pin(stop) as _
         });
-        Many::new(stops).at_once(self.shared.size).await;
+        Batch::new(stops).max_concurrent(self.shared.max_size).await;
     }
 
     /// As [`stop`](Self::stop), and waits for the servers' end, for `limit` at
     /// most, as [`Client::stop_and_wait`] does.
-    pub async fn stop_and_wait(&self, limit: Duration) -> Stopped {
-        let links = std::mem::take(&mut *self.shared.lock());
-        let stops = links.into_iter().map(|link| {
-            let stop = async move { link.client.stop_and_wait(limit).await };
+    pub async fn stop_and_wait(&self, limit: Duration) -> StopOutcome {
+        let connections = std::mem::take(&mut *self.shared.lock());
+        let stops = connections.into_iter().map(|connection| {
+            let stop = async move { connection.client.stop_and_wait(limit).await };
             Box::pin(stop) as _
         });
-        Stopped::all(Many::new(stops).at_once(self.shared.size).await)
+        StopOutcome::combine(Batch::new(stops).max_concurrent(self.shared.max_size).await)
     }
 }
 
@@ -144,39 +146,41 @@ impl Deref for PooledClient {
     type Target = Client;
 
     fn deref(&self) -> &Client {
-        &self.link.client
+        &self.connection.client
     }
 }
 
 impl PooledClient {
-    fn new(link: &Link) -> Self {
-        link.load.fetch_add(1, Ordering::Relaxed);
-        Self { link: link.clone() }
+    fn new(connection: &PooledConnection) -> Self {
+        connection.load.fetch_add(1, Ordering::Relaxed);
+        Self {
+            connection: connection.clone(),
+        }
     }
 }
 
 impl Drop for PooledClient {
     fn drop(&mut self) {
-        self.link.load.fetch_sub(1, Ordering::Relaxed);
+        self.connection.load.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// What can be expected of a connection, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Prospect {
+enum Readiness {
     Open,
     /// On its way, for the first time or after a session.
-    Coming,
+    Connecting,
     Down,
 }
 
-impl Link {
-    fn prospect(&self) -> Prospect {
+impl PooledConnection {
+    fn readiness(&self) -> Readiness {
         let health = self.client.health();
         match health.state {
-            StateName::Ready => Prospect::Open,
-            _ if health.failures > 0 || health.ended => Prospect::Down,
-            _ => Prospect::Coming,
+            ConnectionState::Ready => Readiness::Open,
+            _ if health.consecutive_failures > 0 || health.ended => Readiness::Down,
+            _ => Readiness::Connecting,
         }
     }
 
@@ -187,44 +191,52 @@ impl Link {
 
 impl Shared {
     /// The best connection there is, after opening one more if that is due.
-    fn take(&self) -> PooledClient {
-        let mut links = self.lock();
-        links.retain(|link| !link.client.health().ended);
-        let idle = |link: &Link| link.load() == 0 && link.prospect() != Prospect::Down;
-        if links.len() < self.size && !links.iter().any(idle) {
-            links.push(self.one_more());
+    fn checkout(&self) -> PooledClient {
+        let mut connections = self.lock();
+        connections.retain(|connection| !connection.client.health().ended);
+        let idle = |connection: &PooledConnection| {
+            connection.load() == 0 && connection.readiness() != Readiness::Down
+        };
+        if connections.len() < self.max_size && !connections.iter().any(idle) {
+            connections.push(self.open_connection());
         }
-        let best = links
+        let best = connections
             .iter()
-            .min_by_key(|link| (link.prospect(), link.load()));
+            .min_by_key(|connection| (connection.readiness(), connection.load()));
         // There is a best one: none would have been reason to open one.
-        best.map_or_else(|| PooledClient::new(&self.one_more()), PooledClient::new)
+        best.map_or_else(
+            || PooledClient::new(&self.open_connection()),
+            PooledClient::new,
+        )
     }
 
-    fn one_more(&self) -> Link {
-        Link {
-            client: (self.start)(),
+    fn open_connection(&self) -> PooledConnection {
+        PooledConnection {
+            client: (self.connect)(),
             load: Arc::default(),
         }
     }
 
-    fn take_open(&self) -> Option<PooledClient> {
-        let links = self.lock();
-        let open = links
+    fn checkout_open(&self) -> Option<PooledClient> {
+        let connections = self.lock();
+        let open = connections
             .iter()
-            .filter(|link| link.prospect() == Prospect::Open);
-        open.min_by_key(|link| link.load()).map(PooledClient::new)
+            .filter(|connection| connection.readiness() == Readiness::Open);
+        open.min_by_key(|connection| connection.load())
+            .map(PooledClient::new)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Link>> {
-        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<PooledConnection>> {
+        self.connections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
-            .field("size", &self.shared.size)
+            .field("size", &self.shared.max_size)
             .field("links", &self.shared.lock().len())
             .finish_non_exhaustive()
     }
@@ -232,6 +244,6 @@ impl fmt::Debug for Pool {
 
 impl fmt::Debug for PooledClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.link.client.fmt(f)
+        self.connection.client.fmt(f)
     }
 }

@@ -10,7 +10,7 @@ pub(crate) use std::sync::{Mutex, MutexGuard};
 /// Takes a lock that nothing panics under halfway.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     #[cfg(test)]
-    schedules::point();
+    schedules::yield_point();
     mutex
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -27,7 +27,7 @@ pub(crate) mod schedules {
     }
 
     /// Where another thread may go on.
-    pub(super) fn point() {
+    pub(super) fn yield_point() {
         if SEARCHING.get() {
             shuttle::thread::yield_now();
         }
@@ -35,7 +35,7 @@ pub(crate) mod schedules {
 
     /// Tries so many schedules of what is spawned with `shuttle::future`. A
     /// schedule in which it panics is printed, to be tried again.
-    pub(crate) fn search(times: usize, tried: impl Fn() + Send + Sync + 'static) {
+    pub(crate) fn explore(times: usize, test: impl Fn() + Send + Sync + 'static) {
         // Timers need a runtime to belong to. Nothing waits for them.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -43,17 +43,17 @@ pub(crate) mod schedules {
             .expect("a runtime");
         let _entered = runtime.enter();
         SEARCHING.set(true);
-        let _over = Over;
+        let _guard = SearchGuard;
         let mut config = shuttle::Config::new();
         // Sealing takes more than there is for a thread otherwise.
         config.stack_size = 1 << 20;
         let scheduler = shuttle::scheduler::RandomScheduler::new(times);
-        shuttle::Runner::new(scheduler, config).run(tried);
+        shuttle::Runner::new(scheduler, config).run(test);
     }
 
-    struct Over;
+    struct SearchGuard;
 
-    impl Drop for Over {
+    impl Drop for SearchGuard {
         fn drop(&mut self) {
             SEARCHING.set(false);
         }

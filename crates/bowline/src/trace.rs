@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// One event of the target `bowline`, at a level that is known when it happens
 /// only.
-macro_rules! say {
+macro_rules! emit_event {
     ($level:expr, $($fields:tt)*) => {
         match $level {
             tracing::Level::ERROR => tracing::error!(target: "bowline", $($fields)*),
@@ -14,14 +14,14 @@ macro_rules! say {
         }
     };
 }
-pub(crate) use say;
+pub(crate) use emit_event;
 
 pub(crate) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Whether anybody subscribes.
-pub(crate) fn is_heard() -> bool {
+pub(crate) fn has_subscriber() -> bool {
     use tracing::level_filters::LevelFilter;
     LevelFilter::current() != LevelFilter::OFF
 }

@@ -62,12 +62,12 @@ const FACADE: Layers = Layers {
         ("trace", &[]),
         ("guides", &[]),
         ("transport", &[]),
-        ("contained", &["transport"]),
+        ("catch_panic", &["transport"]),
         ("jose", &["canonical"]),
         ("auth", &["jose", "transport"]),
         (
             "client",
-            &["contained", "observations", "trace", "transport"],
+            &["catch_panic", "observations", "trace", "transport"],
         ),
         ("cache", &["canonical", "client"]),
         ("pool", &["client", "transport"]),
@@ -77,7 +77,7 @@ const FACADE: Layers = Layers {
             "server",
             &[
                 "canonical",
-                "contained",
+                "catch_panic",
                 "jose",
                 "observations",
                 "sync",

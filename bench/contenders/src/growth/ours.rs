@@ -41,7 +41,7 @@ pub(crate) fn service(tools: usize) -> Result<Service, Failure> {
         Tool::new(name(number))
             .description(description(number))
             .input::<Order>()
-            .headless(async |order| Ok(order.text))
+            .handler(async |order| Ok(order.text))
     });
     let server = Server::new("shops", "1.0.0").tools(tools);
     server.build().map_err(|error| error.to_string())

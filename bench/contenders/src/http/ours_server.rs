@@ -20,7 +20,7 @@ fn service() -> std::result::Result<Service, Failure> {
     let echo = Tool::new("echo")
         .description("Says it again")
         .input::<Say>()
-        .headless(async |say| Ok(say.message));
+        .handler(async |say| Ok(say.message));
     let server = Server::new("bench", "1.0.0").tool(echo).tool(tell::tool());
     server.build().map_err(|error| error.to_string())
 }

@@ -10,31 +10,31 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::{
-    build::{Part, build_object},
-    problem::Problem,
-    view::{property, takes_members},
-    word::{Given, Typed},
+    alternatives::{accepts_members, property_schemas},
+    build::{ValueTree, build_object},
+    problem::ArgumentProblem,
+    word::{ArgumentValue, ArgumentWord},
 };
 use crate::signature::{Property, Schema};
 
 /// The arguments, and what could not be made of them.
 pub(super) fn assemble(
-    given: Vec<Given>,
+    words: Vec<ArgumentWord>,
     schema: Schema<'_>,
-) -> (Map<String, Value>, Vec<Problem>) {
+) -> (Map<String, Value>, Vec<ArgumentProblem>) {
     let mut assembly = Assembly {
         schema,
-        places: schema.properties(),
-        placed: 0,
-        named: false,
-        below: Map::new(),
-        parts: Part::default(),
+        positional: schema.properties(),
+        positional_count: 0,
+        has_named: false,
+        objects: Map::new(),
+        named_values: ValueTree::default(),
         problems: Vec::new(),
     };
-    for given in given {
-        assembly.take(given);
+    for words in words {
+        assembly.add(words);
     }
-    let (arguments, found) = build_object(&assembly.parts, &assembly.below, schema);
+    let (arguments, found) = build_object(&assembly.named_values, &assembly.objects, schema);
     assembly.problems.extend(found);
     (arguments, assembly.problems)
 }
@@ -42,95 +42,99 @@ pub(super) fn assemble(
 struct Assembly<'a> {
     schema: Schema<'a>,
     /// The order in which values without a name are taken.
-    places: Vec<Property<'a>>,
+    positional: Vec<Property<'a>>,
     /// How many values came without a name.
-    placed: usize,
+    positional_count: usize,
     /// Whether one came with a name.
-    named: bool,
+    has_named: bool,
     /// What came as whole objects: the later wins.
-    below: Map<String, Value>,
+    objects: Map<String, Value>,
     /// What came one by one.
-    parts: Part,
-    problems: Vec<Problem>,
+    named_values: ValueTree,
+    problems: Vec<ArgumentProblem>,
 }
 
 impl Assembly<'_> {
-    fn take(&mut self, given: Given) {
-        match given {
-            Given::All(members) => self.all(members),
-            Given::Json { name, value } => self.name(&name, Typed::Json(value)),
-            Given::Text { name, text } => self.name(&name, Typed::Text(text)),
-            Given::Placed(value) => self.place(value),
+    fn add(&mut self, word: ArgumentWord) {
+        match word {
+            ArgumentWord::Object(members) => self.add_object(members),
+            ArgumentWord::Json { name, value } => self.add_named(&name, ArgumentValue::Json(value)),
+            ArgumentWord::Text { name, text } => self.add_named(&name, ArgumentValue::Text(text)),
+            ArgumentWord::Positional(value) => self.add_positional(value),
         }
     }
 
     /// An object takes no value away that was given before it.
-    fn all(&mut self, members: Map<String, Value>) {
-        let twice = members.keys().filter(|name| self.parts.has(name));
+    fn add_object(&mut self, members: Map<String, Value>) {
+        let duplicates = members
+            .keys()
+            .filter(|name| self.named_values.contains(name));
         self.problems
-            .extend(twice.map(|name| Problem::overruled(name)));
-        self.below.extend(members);
+            .extend(duplicates.map(|name| ArgumentProblem::overridden(name)));
+        self.objects.extend(members);
     }
 
-    fn name(&mut self, name: &str, value: Typed) {
-        self.named = true;
-        let path = path_of(name, self.schema);
-        self.parts.put(&path, value);
+    fn add_named(&mut self, name: &str, value: ArgumentValue) {
+        self.has_named = true;
+        let path = resolve_path(name, self.schema);
+        self.named_values.insert(&path, value);
     }
 
-    fn place(&mut self, value: Typed) {
-        if self.named {
+    fn add_positional(&mut self, value: ArgumentValue) {
+        if self.has_named {
             let value = match value {
-                Typed::Text(text) => Value::from(text),
-                Typed::Json(value) => value,
+                ArgumentValue::Text(text) => Value::from(text),
+                ArgumentValue::Json(value) => value,
             };
-            self.problems.push(Problem::Unnamed {
+            self.problems.push(ArgumentProblem::Unnamed {
                 value: value.to_string(),
             });
             return;
         }
-        let Some(property) = self.places.get(self.placed) else {
-            let most = self.places.len();
-            let problem = Problem::TooMany { most };
+        let Some(property) = self.positional.get(self.positional_count) else {
+            let max = self.positional.len();
+            let problem = ArgumentProblem::TooMany { max };
             if !self.problems.contains(&problem) {
                 self.problems.push(problem);
             }
             return;
         };
-        self.placed += 1;
-        self.parts.put(&[property.name.to_owned()], value);
+        self.positional_count += 1;
+        self.named_values.insert(&[property.name.to_owned()], value);
     }
 }
 
 /// Where a name leads: dots lead into objects, if the schema has such.
-fn path_of(name: &str, schema: Schema<'_>) -> Vec<String> {
+fn resolve_path(name: &str, schema: Schema<'_>) -> Vec<String> {
     let mut path = Vec::new();
-    let mut here = vec![schema];
+    let mut schemas = vec![schema];
     let mut rest = name;
     loop {
         let known = |name: &str| -> Vec<_> {
-            let found = here.iter().flat_map(|schema| property(*schema, name));
+            let found = schemas
+                .iter()
+                .flat_map(|schema| property_schemas(*schema, name));
             // Many alternatives may say the same of it.
-            let mut places = HashSet::new();
+            let mut seen = HashSet::new();
             found
-                .filter(|schema| places.insert(schema.resolved().place()))
+                .filter(|schema| seen.insert(schema.resolved().identity()))
                 .collect()
         };
         let step = rest
             .match_indices('.')
-            .map(|(at, _)| (&rest[..at], &rest[at + 1..]))
+            .map(|(index, _)| (&rest[..index], &rest[index + 1..]))
             .filter(|_| known(rest).is_empty())
             .find_map(|(head, tail)| {
                 let inner = known(head);
-                let leads_on = inner.iter().any(|schema| takes_members(*schema));
-                leads_on.then_some((head, tail, inner))
+                let is_container = inner.iter().any(|schema| accepts_members(*schema));
+                is_container.then_some((head, tail, inner))
             });
         let Some((head, tail, inner)) = step else {
             path.push(rest.to_owned());
             return path;
         };
         path.push(head.to_owned());
-        (here, rest) = (inner, tail);
+        (schemas, rest) = (inner, tail);
     }
 }
 
@@ -140,7 +144,7 @@ mod tests {
 
     use super::assemble;
     use crate::{
-        arguments::{called, read},
+        arguments::{parse_call, parse_words},
         signature::Document,
     };
 
@@ -168,10 +172,11 @@ mod tests {
         }
     }"##;
 
-    fn put(call: &str, words: &[&str]) -> Result<Value, String> {
+    fn assemble_words(call: &str, words: &[&str]) -> Result<Value, String> {
         let document = Document::new(SCHEMA);
         let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
-        let given = read(&words, None).and_then(|given| called(call, [])?.given(&given));
+        let given =
+            parse_words(&words, None).and_then(|given| parse_call(call, [])?.all_arguments(&given));
         let given = given.map_err(|failure| failure.message)?;
         let (arguments, problems) = assemble(given, document.schema());
         match problems.first() {
@@ -183,7 +188,11 @@ mod tests {
     #[track_caller]
     fn check(cases: &[(&[&str], Value)]) {
         for (words, expected) in cases {
-            assert_eq!(put("it", words), Ok(expected.clone()), "{words:?}");
+            assert_eq!(
+                assemble_words("it", words),
+                Ok(expected.clone()),
+                "{words:?}"
+            );
         }
     }
 
@@ -231,11 +240,11 @@ mod tests {
 
     #[test]
     fn nothing_that_was_given_is_dropped() {
-        let twice = "`a` is given more than once, and takes one value: integer";
+        let duplicates = "`a` is given more than once, and takes one value: integer";
         let cases: [(&str, &[&str], &str); 8] = [
-            ("it", &["a=1", "b=2", "a=3"], twice),
-            ("it", &["a=1", "a:=3"], twice),
-            ("it(1)", &["a=2"], twice),
+            ("it", &["a=1", "b=2", "a=3"], duplicates),
+            ("it", &["a=1", "a:=3"], duplicates),
+            ("it(1)", &["a=2"], duplicates),
             ("it", &["x=1", "x=y"], "`x`: integer is expected, not \"y\""),
             (
                 "it",
@@ -259,7 +268,11 @@ mod tests {
             ),
         ];
         for (call, words, expected) in cases {
-            assert_eq!(put(call, words), Err(expected.to_owned()), "{words:?}");
+            assert_eq!(
+                assemble_words(call, words),
+                Err(expected.to_owned()),
+                "{words:?}"
+            );
         }
     }
 
@@ -296,22 +309,22 @@ mod tests {
             (&["pet={kind: dog}"], json!({"pet": {"kind": "dog"}})),
         ]);
         assert_eq!(
-            put("it", &["pet.kind=cow"]),
+            assemble_words("it", &["pet.kind=cow"]),
             Err("`pet.kind`: \"cat\" | \"dog\" is expected, not \"cow\"".to_owned())
         );
         assert_eq!(
-            put("it", &["pet.kind=dog", "pet.age=old"]),
+            assemble_words("it", &["pet.kind=dog", "pet.age=old"]),
             Err("`pet.age`: integer is expected, not \"old\"".to_owned())
         );
     }
 
     #[test]
     fn members_keep_the_order_in_which_they_were_given() {
-        let put = put(
+        let assembled = assemble_words(
             "it",
             &["any:={\"z\": 1, \"a\": {\"y\": 1, \"b\": 2}}", "a=1"],
         );
-        let text = put.expect("it fits").to_string();
+        let text = assembled.expect("it fits").to_string();
         assert_eq!(text, r#"{"any":{"z":1,"a":{"y":1,"b":2}},"a":1}"#);
     }
 
@@ -338,7 +351,7 @@ mod tests {
             ),
         ];
         for (call, expected) in cases {
-            assert_eq!(put(call, &[]), expected, "{call}");
+            assert_eq!(assemble_words(call, &[]), expected, "{call}");
         }
     }
 
@@ -352,31 +365,31 @@ mod tests {
         }
         let schema = json!({"properties": {"number": number, "pet": pet}}).to_string();
         let document = Document::new(&schema);
-        let put = |words: &[&str]| {
+        let assembled = |words: &[&str]| {
             let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
-            let given = read(&words, None).expect("it can be read");
+            let given = parse_words(&words, None).expect("it can be read");
             let (arguments, problems) = assemble(given, document.schema());
             let problems: Vec<_> = problems.iter().map(|it| it.describe("it")).collect();
             (Value::Object(arguments), problems)
         };
-        let (arguments, problems) = put(&["number=1", "pet.age=3"]);
+        let (arguments, problems) = assembled(&["number=1", "pet.age=3"]);
         assert_eq!(
             arguments,
             json!({"number": 1, "pet": {"age": "3"}}),
             "{problems:?}"
         );
-        assert_eq!(put(&["number=one"]).1.len(), 1);
+        assert_eq!(assembled(&["number=one"]).1.len(), 1);
     }
 
     #[test]
     fn alternatives_within_alternatives_are_not_tried_for_ever() {
         // Forty ways at each of five levels.
         let variants: Vec<_> = (0..40)
-            .map(|at| json!({"properties": {"a": {"$ref": "#/$defs/A"}, "kind": {"const": at}}}))
+            .map(|index| json!({"properties": {"a": {"$ref": "#/$defs/A"}, "kind": {"const": index}}}))
             .collect();
         let schema = json!({"$ref": "#/$defs/A", "$defs": {"A": {"anyOf": variants}}});
         let document = Document::new(&schema.to_string());
-        let given = read(&["a.a.a.a.a:={}".to_owned()], None).expect("it can be read");
+        let given = parse_words(&["a.a.a.a.a:={}".to_owned()], None).expect("it can be read");
         let (arguments, _) = assemble(given, document.schema());
         assert_eq!(
             Value::Object(arguments),

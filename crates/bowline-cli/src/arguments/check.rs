@@ -7,26 +7,26 @@ use std::{collections::HashSet, mem};
 
 use serde_json::{Map, Value};
 
-use super::{problem::Problem, view::View};
+use super::{alternatives::ObjectAlternative, problem::ArgumentProblem};
 use crate::signature::{Budget, Detail, Kind, Schema, node::Node, type_name};
 
 /// How many parts of a schema are looked at for all arguments, and for one of
 /// the readings that are tried before.
-const MAX_PARTS: usize = 20_000;
-const MAX_PARTS_OF_TRY: usize = 1_000;
+const MAX_SUBSCHEMAS: usize = 20_000;
+const MAX_SUBSCHEMAS_PER_ATTEMPT: usize = 1_000;
 /// How deep values within values are looked at, so that the stack is enough.
-const DEEPEST: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 /// What was found.
-pub(super) struct Found {
-    pub(super) problems: Vec<Problem>,
+pub(super) struct CheckReport {
+    pub(super) problems: Vec<ArgumentProblem>,
     /// Whether all was looked at. What was not may be wrong, and the server
     /// will say so.
     pub(super) is_complete: bool,
     budget: Budget,
 }
 
-impl Found {
+impl CheckReport {
     fn new(max_parts: usize) -> Self {
         Self {
             problems: Vec::new(),
@@ -37,209 +37,232 @@ impl Found {
 
     /// What is wrong by one of several alternatives, apart from what was found
     /// before.
-    fn apart(&mut self, look: impl FnOnce(&mut Self)) -> Vec<Problem> {
-        let before = mem::take(&mut self.problems);
-        look(self);
-        mem::replace(&mut self.problems, before)
+    fn collect_separately(&mut self, check_fn: impl FnOnce(&mut Self)) -> Vec<ArgumentProblem> {
+        let outer_problems = mem::take(&mut self.problems);
+        check_fn(self);
+        mem::replace(&mut self.problems, outer_problems)
     }
 }
 
 /// Where a value stands.
 #[derive(Clone, Copy)]
-struct At<'a> {
+struct Location<'a> {
     path: &'a str,
     /// How many levels are still looked at.
     depth: usize,
     /// Members that other parts of the schema describe.
-    beside: &'a [&'a str],
+    sibling_names: &'a [&'a str],
 }
 
-impl<'a> At<'a> {
-    fn top(path: &'a str, beside: &'a [&'a str]) -> Self {
+impl<'a> Location<'a> {
+    fn root(path: &'a str, sibling_names: &'a [&'a str]) -> Self {
         Self {
             path,
-            depth: DEEPEST,
-            beside,
+            depth: MAX_DEPTH,
+            sibling_names,
         }
     }
 
     /// The place of something within what stands here.
-    fn within(self, path: &'a str) -> Self {
+    fn child(self, path: &'a str) -> Self {
         Self {
             path,
-            beside: &[],
+            sibling_names: &[],
             ..self
         }
     }
 }
 
 /// All that is wrong with arguments.
-pub(super) fn check(arguments: &Map<String, Value>, schema: Schema<'_>) -> Found {
-    let mut found = Found::new(MAX_PARTS);
-    members(arguments, schema, At::top("", &[]), &mut found);
+pub(super) fn check(arguments: &Map<String, Value>, schema: Schema<'_>) -> CheckReport {
+    let mut found = CheckReport::new(MAX_SUBSCHEMAS);
+    check_members(arguments, schema, Location::root("", &[]), &mut found);
     found
 }
 
 /// All that is wrong with an object, as one alternative of a schema.
-pub(super) fn view(object: &Map<String, Value>, view: &View<'_>, path: &str) -> Vec<Problem> {
-    let mut found = Found::new(MAX_PARTS_OF_TRY);
-    let known = names(&view.parts);
-    for part in &view.parts {
-        members(object, *part, At::top(path, &known), &mut found);
+pub(super) fn check_alternative(
+    object: &Map<String, Value>,
+    alternative: &ObjectAlternative<'_>,
+    path: &str,
+) -> Vec<ArgumentProblem> {
+    let mut found = CheckReport::new(MAX_SUBSCHEMAS_PER_ATTEMPT);
+    let known = property_names(&alternative.schemas);
+    for part in &alternative.schemas {
+        check_members(object, *part, Location::root(path, &known), &mut found);
     }
     found.problems
 }
 
 /// How many members say that another alternative is meant.
-pub(super) fn contradictions(object: &Map<String, Value>, view: &View<'_>) -> usize {
-    let properties = view.parts.iter().flat_map(|part| part.properties());
-    let wrong = properties.into_iter().filter(|property| {
+pub(super) fn contradictions(
+    object: &Map<String, Value>,
+    alternative: &ObjectAlternative<'_>,
+) -> usize {
+    let properties = alternative
+        .schemas
+        .iter()
+        .flat_map(|part| part.properties());
+    let violations = properties.into_iter().filter(|property| {
         let fixed = property.schema.resolved().get("const");
         let found = object.get(property.name);
-        matches!((fixed, found), (Some(fixed), Some(found)) if !same(fixed, found))
+        matches!((fixed, found), (Some(fixed), Some(found)) if !json_equal(fixed, found))
     });
-    wrong.count()
+    violations.count()
 }
 
-fn names<'a>(parts: &[Schema<'a>]) -> Vec<&'a str> {
+fn property_names<'a>(parts: &[Schema<'a>]) -> Vec<&'a str> {
     let properties = parts.iter().flat_map(|part| part.properties());
     properties.map(|property| property.name).collect()
 }
 
 /// Whether a value fits.
-pub(super) fn fits(value: &Value, schema: Schema<'_>) -> bool {
-    let mut found = Found::new(MAX_PARTS_OF_TRY);
-    look(value, schema, At::top("", &[]), &mut found);
+pub(super) fn is_valid(value: &Value, schema: Schema<'_>) -> bool {
+    let mut found = CheckReport::new(MAX_SUBSCHEMAS_PER_ATTEMPT);
+    check_value(value, schema, Location::root("", &[]), &mut found);
     found.problems.is_empty()
 }
 
 /// Looks at a value.
-fn look(value: &Value, schema: Schema<'_>, at: At<'_>, found: &mut Found) {
-    let here = schema.resolved();
-    let depth = at.depth.checked_sub(1);
-    let Some(depth) = depth.filter(|_| found.budget.covers(here)) else {
+fn check_value(value: &Value, schema: Schema<'_>, location: Location<'_>, found: &mut CheckReport) {
+    let resolved = schema.resolved();
+    let depth = location.depth.checked_sub(1);
+    let Some(depth) = depth.filter(|_| found.budget.spend_on(resolved)) else {
         found.is_complete = false;
         return;
     };
-    let at = At { depth, ..at };
-    let path = at.path;
+    let location = Location { depth, ..location };
+    let path = location.path;
     let expected = || type_name(schema, Detail::SHORT);
-    if let Some(choices) = here.choices() {
-        if !choices.iter().any(|choice| same(choice, value)) {
-            found.problems.push(not_a_choice(path, &choices, value));
+    if let Some(choices) = resolved.choices() {
+        if !choices.iter().any(|choice| json_equal(choice, value)) {
+            found.problems.push(invalid_choice(path, &choices, value));
         }
         return;
     }
-    if let Some(wrong) = alternatives(value, here, at, found) {
-        match wrong.is_empty() {
+    if let Some(violations) = check_alternatives(value, resolved, location, found) {
+        match violations.is_empty() {
             true => found
                 .problems
-                .push(Problem::misfit(path, expected(), value)),
-            false => found.problems.extend(wrong),
+                .push(ArgumentProblem::invalid(path, expected(), value)),
+            false => found.problems.extend(violations),
         }
         return;
     }
-    let kinds = here.kinds();
-    if !kinds.is_empty() && !kinds.iter().any(|kind| is_of(value, *kind)) {
+    let kinds = resolved.kinds();
+    if !kinds.is_empty() && !kinds.iter().any(|kind| has_kind(value, *kind)) {
         found
             .problems
-            .push(Problem::misfit(path, expected(), value));
+            .push(ArgumentProblem::invalid(path, expected(), value));
         return;
     }
-    of_type(value, here, at, found);
+    check_by_type(value, resolved, location, found);
 }
 
 /// Looks at a value that is of the right type: its bounds, and what is within
 /// it.
-fn of_type(value: &Value, here: Schema<'_>, at: At<'_>, found: &mut Found) {
-    let path = at.path;
+fn check_by_type(
+    value: &Value,
+    resolved: Schema<'_>,
+    location: Location<'_>,
+    found: &mut CheckReport,
+) {
+    let path = location.path;
     match value {
         Value::Number(number) => {
             let number = number.as_f64().unwrap_or_default();
-            if !in_bounds(number, here) {
-                found
-                    .problems
-                    .push(Problem::misfit(path, type_name(here, Detail::SHORT), value));
+            if !in_bounds(number, resolved) {
+                found.problems.push(ArgumentProblem::invalid(
+                    path,
+                    type_name(resolved, Detail::SHORT),
+                    value,
+                ));
             }
         }
         Value::String(text) => {
             let length = text.chars().count();
-            let wrong = counted(value, length, "Length", "characters", here, path);
-            found.problems.extend(wrong);
+            let violations = check_count(value, length, "Length", "characters", resolved, path);
+            found.problems.extend(violations);
         }
         Value::Array(items) => {
-            let wrong = counted(value, items.len(), "Items", "items", here, path);
-            found.problems.extend(wrong);
+            let violations = check_count(value, items.len(), "Items", "items", resolved, path);
+            found.problems.extend(violations);
             for (index, item) in items.iter().enumerate() {
-                if let Some(schema) = here.items() {
+                if let Some(schema) = resolved.items() {
                     let path = format!("{path}[{index}]");
-                    look(item, schema, at.within(&path), found);
+                    check_value(item, schema, location.child(&path), found);
                 }
             }
         }
-        Value::Object(object) => members(object, here, at, found),
+        Value::Object(object) => check_members(object, resolved, location, found),
         _ => {}
     }
 }
 
 /// What is wrong where no alternative fits: all that is wrong with the one
 /// that is meant, or nothing in particular if that is not clear.
-fn alternatives(
+fn check_alternatives(
     value: &Value,
     schema: Schema<'_>,
-    at: At<'_>,
-    found: &mut Found,
-) -> Option<Vec<Problem>> {
+    location: Location<'_>,
+    found: &mut CheckReport,
+) -> Option<Vec<ArgumentProblem>> {
     let variants = schema.variants();
-    let mut beside = at.beside.to_vec();
-    beside.extend(names(&[schema]));
-    let beside = At {
-        beside: &beside,
-        ..at
+    let mut siblings = location.sibling_names.to_vec();
+    siblings.extend(property_names(&[schema]));
+    let siblings = Location {
+        sibling_names: &siblings,
+        ..location
     };
-    let mut tries = Vec::new();
+    let mut attempts = Vec::new();
     for variant in &variants {
         // What was not looked at all to its end may fit.
-        let wrong = found.apart(|found| look(value, *variant, beside, found));
-        if wrong.is_empty() {
+        let violations =
+            found.collect_separately(|found| check_value(value, *variant, siblings, found));
+        if violations.is_empty() {
             return None;
         }
-        tries.push(wrong);
+        attempts.push(violations);
     }
     let object = value.as_object();
-    let is_meant = |variant: &&Schema<'_>| {
+    let is_candidate = |variant: &&Schema<'_>| {
         let parts = vec![variant.resolved()];
-        let view = View { parts };
-        let is_object = view.parts[0].kinds().contains(&Kind::Object);
-        is_object && object.is_some_and(|object| contradictions(object, &view) == 0)
+        let alternative = ObjectAlternative { schemas: parts };
+        let is_object = alternative.schemas[0].kinds().contains(&Kind::Object);
+        is_object && object.is_some_and(|object| contradictions(object, &alternative) == 0)
     };
-    let mut meant = (0..variants.len()).filter(|at| is_meant(&&variants[*at]));
-    match (meant.next(), meant.next()) {
-        (Some(at), None) => Some(tries.swap_remove(at)),
+    let mut candidates = (0..variants.len()).filter(|location| is_candidate(&&variants[*location]));
+    match (candidates.next(), candidates.next()) {
+        (Some(location), None) => Some(attempts.swap_remove(location)),
         _ if variants.is_empty() => None,
         _ => Some(Vec::new()),
     }
 }
 
-fn members(object: &Map<String, Value>, schema: Schema<'_>, at: At<'_>, found: &mut Found) {
-    let below = |name: &str| match at.path {
+fn check_members(
+    object: &Map<String, Value>,
+    schema: Schema<'_>,
+    location: Location<'_>,
+    found: &mut CheckReport,
+) {
+    let member_path = |name: &str| match location.path {
         "" => name.to_owned(),
         path => format!("{path}.{name}"),
     };
     let properties = schema.properties();
-    let undescribed = schema.undescribed();
-    if !found.budget.take(properties.len()) {
+    let undeclared = schema.undeclared_required();
+    if !found.budget.spend(properties.len()) {
         found.is_complete = false;
         return;
     }
-    if !schema.open() {
-        let described = properties.iter().map(|property| property.name);
-        let elsewhere = undescribed.iter().chain(at.beside).copied();
-        let known: HashSet<&str> = described.chain(elsewhere).collect();
+    if !schema.allows_additional() {
+        let declared = properties.iter().map(|property| property.name);
+        let others = undeclared.iter().chain(location.sibling_names).copied();
+        let known: HashSet<&str> = declared.chain(others).collect();
         for name in object.keys().filter(|name| !known.contains(name.as_str())) {
             let known = properties.iter().map(|property| property.name.to_owned());
-            found.problems.push(Problem::Unknown {
-                path: below(name),
+            found.problems.push(ArgumentProblem::Unknown {
+                path: member_path(name),
                 known: known.collect(),
             });
         }
@@ -247,47 +270,47 @@ fn members(object: &Map<String, Value>, schema: Schema<'_>, at: At<'_>, found: &
     for property in &properties {
         match object.get(property.name) {
             Some(value) => {
-                let path = below(property.name);
-                look(value, property.schema, at.within(&path), found);
+                let path = member_path(property.name);
+                check_value(value, property.schema, location.child(&path), found);
             }
-            None if property.is_needed() => found.problems.push(Problem::Missing {
-                path: below(property.name),
+            None if property.is_required() => found.problems.push(ArgumentProblem::Missing {
+                path: member_path(property.name),
                 expected: type_name(property.schema, Detail::SHORT),
-                about: property.schema.description(),
+                description: property.schema.description(),
             }),
             None => {}
         }
     }
-    for name in undescribed {
+    for name in undeclared {
         if !object.contains_key(name) {
-            found.problems.push(Problem::Missing {
-                path: below(name),
+            found.problems.push(ArgumentProblem::Missing {
+                path: member_path(name),
                 expected: "any".to_owned(),
-                about: None,
+                description: None,
             });
         }
     }
 }
 
-fn not_a_choice(path: &str, choices: &[&Node], value: &Value) -> Problem {
+fn invalid_choice(path: &str, choices: &[&Node], value: &Value) -> ArgumentProblem {
     let names: Vec<_> = choices.iter().map(ToString::to_string).collect();
-    let texts = choices.iter().filter_map(|choice| choice.as_text());
-    Problem::Misfit {
+    let strings = choices.iter().filter_map(|choice| choice.as_str());
+    ArgumentProblem::Invalid {
         path: path.to_owned(),
         expected: names.join(" | "),
         found: value.to_string(),
-        choices: texts.map(str::to_owned).collect(),
+        choices: strings.map(str::to_owned).collect(),
     }
 }
 
-fn same(choice: &Node, value: &Value) -> bool {
+fn json_equal(choice: &Node, value: &Value) -> bool {
     match (choice.as_f64(), value.as_f64()) {
         (Some(one), Some(other)) => one == other,
         _ => choice.to_value() == *value,
     }
 }
 
-fn is_of(value: &Value, kind: Kind) -> bool {
+fn has_kind(value: &Value, kind: Kind) -> bool {
     match kind {
         Kind::Null => value.is_null(),
         Kind::Boolean => value.is_boolean(),
@@ -302,33 +325,33 @@ fn is_of(value: &Value, kind: Kind) -> bool {
 
 fn in_bounds(number: f64, schema: Schema<'_>) -> bool {
     let bound = |keyword: &str| schema.get(keyword).and_then(Node::as_f64);
-    bound("minimum").is_none_or(|least| number >= least)
-        && bound("maximum").is_none_or(|most| number <= most)
-        && bound("exclusiveMinimum").is_none_or(|least| number > least)
-        && bound("exclusiveMaximum").is_none_or(|most| number < most)
+    bound("minimum").is_none_or(|min| number >= min)
+        && bound("maximum").is_none_or(|max| number <= max)
+        && bound("exclusiveMinimum").is_none_or(|min| number > min)
+        && bound("exclusiveMaximum").is_none_or(|max| number < max)
 }
 
 /// Checks `minLength` and the like.
-fn counted(
+fn check_count(
     value: &Value,
     count: usize,
     keyword: &str,
-    what: &str,
+    unit: &str,
     schema: Schema<'_>,
     path: &str,
-) -> Option<Problem> {
-    let bound = |side: &str| {
+) -> Option<ArgumentProblem> {
+    let bound = |prefix: &str| {
         schema
-            .get(&format!("{side}{keyword}"))
+            .get(&format!("{prefix}{keyword}"))
             .and_then(Node::as_f64)
     };
     let count = count as f64;
     let expected = match (bound("min"), bound("max")) {
-        (Some(least), _) if count < least => format!("at least {least} {what}"),
-        (_, Some(most)) if count > most => format!("at most {most} {what}"),
+        (Some(min), _) if count < min => format!("at least {min} {unit}"),
+        (_, Some(max)) if count > max => format!("at most {max} {unit}"),
         _ => return None,
     };
-    Some(Problem::misfit(path, expected, value))
+    Some(ArgumentProblem::invalid(path, expected, value))
 }
 
 #[cfg(test)]
@@ -339,7 +362,7 @@ mod tests {
     use crate::signature::Document;
 
     #[track_caller]
-    fn found(schema: &Value, arguments: &Value) -> Vec<String> {
+    fn problems_in(schema: &Value, arguments: &Value) -> Vec<String> {
         let document = Document::new(&schema.to_string());
         let arguments = arguments.as_object().expect("an object").clone();
         let found = check(&arguments, document.schema());
@@ -405,7 +428,7 @@ mod tests {
             ),
         ];
         for (arguments, expected) in cases {
-            assert_eq!(found(&schema, &arguments), expected, "{arguments}");
+            assert_eq!(problems_in(&schema, &arguments), expected, "{arguments}");
         }
     }
 
@@ -421,8 +444,11 @@ mod tests {
             "required": ["level", "all", "mode", "file"],
             "$defs": {"Mode": {"type": "string", "default": "fast"}}
         });
-        assert_eq!(found(&schema, &json!({"file": "a"})), [""; 0]);
-        assert_eq!(found(&schema, &json!({})), ["`file` is missing: string"]);
+        assert_eq!(problems_in(&schema, &json!({"file": "a"})), [""; 0]);
+        assert_eq!(
+            problems_in(&schema, &json!({})),
+            ["`file` is missing: string"]
+        );
     }
 
     #[test]
@@ -466,7 +492,7 @@ mod tests {
             (json!({"pet": null}), &[]),
         ];
         for (arguments, expected) in cases {
-            assert_eq!(found(&schema, &arguments), expected, "{arguments}");
+            assert_eq!(problems_in(&schema, &arguments), expected, "{arguments}");
         }
     }
 
@@ -479,11 +505,11 @@ mod tests {
             json!({"properties": {"a": {}}, "additionalProperties": {"type": "integer"}}),
             json!({"properties": {"a": {}}, "patternProperties": {"^m": {}}}),
         ] {
-            assert!(found(&open, &more).is_empty(), "{open}");
+            assert!(problems_in(&open, &more).is_empty(), "{open}");
         }
         let closed = json!({"properties": {}, "additionalProperties": false});
         assert_eq!(
-            found(&closed, &more),
+            problems_in(&closed, &more),
             ["book takes no arguments, so no `more`"]
         );
     }
@@ -495,14 +521,14 @@ mod tests {
             {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]},
             {"type": "null"}
         ]});
-        let (mut right, mut wrong) = (json!({"x": 1}), json!({"x": "one"}));
+        let (mut right, mut violations) = (json!({"x": 1}), json!({"x": "one"}));
         for _ in 0..8 {
             schema = json!({"anyOf": [{"type": "array", "items": schema}, {"type": "null"}]});
-            (right, wrong) = (json!([right]), json!([wrong]));
+            (right, violations) = (json!([right]), json!([violations]));
         }
         let schema = json!({"properties": {"deep": schema}});
-        assert_eq!(found(&schema, &json!({"deep": right})), [""; 0]);
-        assert_eq!(found(&schema, &json!({"deep": wrong})).len(), 1);
+        assert_eq!(problems_in(&schema, &json!({"deep": right})), [""; 0]);
+        assert_eq!(problems_in(&schema, &json!({"deep": violations})).len(), 1);
     }
 
     #[test]

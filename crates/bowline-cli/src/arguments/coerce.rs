@@ -4,46 +4,46 @@ use std::collections::HashSet;
 
 use serde_json::{Number, Value};
 
-use super::{check, problem::Problem, relaxed};
+use super::{check, loose_json, problem::ArgumentProblem};
 use crate::signature::{Budget, Detail, Kind, Schema, node::Node, type_name};
 
 /// How many parts of a schema are looked at for alternatives.
-const MAX_PARTS: usize = 1_000;
+const MAX_SUBSCHEMAS: usize = 1_000;
 /// How many alternatives are tried.
 const MAX_ALTERNATIVES: usize = 256;
 
 /// The value that a text stands for. Where the schema leaves it open, what
 /// reads as JSON is JSON, and all else is text.
-pub(super) fn coerce(path: &str, text: &str, schema: Schema<'_>) -> Result<Value, Problem> {
-    let here = schema.resolved();
-    if let Some(choices) = here.choices() {
-        return choose(path, text, &choices);
+pub(super) fn coerce(path: &str, text: &str, schema: Schema<'_>) -> Result<Value, ArgumentProblem> {
+    let resolved = schema.resolved();
+    if let Some(choices) = resolved.choices() {
+        return coerce_choice(path, text, &choices);
     }
     let Alternatives {
-        found: mut candidates,
+        mut candidates,
         is_complete,
         ..
-    } = Alternatives::of(here);
+    } = Alternatives::collect(resolved);
     if candidates.iter().any(|(kind, _)| kind.is_none()) || candidates.is_empty() {
-        return Ok(open(text));
+        return Ok(parse_untyped(text));
     }
     candidates.sort_by_key(|(kind, _)| *kind);
-    let mut real = candidates
+    let mut non_null = candidates
         .iter()
         .filter(|(kind, _)| *kind != Some(Kind::Null));
-    let nullable = candidates.iter().any(|(kind, _)| *kind == Some(Kind::Null));
-    if nullable && text == "null" {
+    let is_nullable = candidates.iter().any(|(kind, _)| *kind == Some(Kind::Null));
+    if is_nullable && text == "null" {
         return Ok(Value::Null);
     }
-    let found = match (real.next(), real.next()) {
-        (Some((Some(kind), only)), None) => of_kind(*kind, path, text, *only)?,
-        _ => first_that_fits(&candidates, text).or_else(|| one_item(path, &candidates, text)),
+    let found = match (non_null.next(), non_null.next()) {
+        (Some((Some(kind), only)), None) => coerce_to_kind(*kind, path, text, *only)?,
+        _ => first_valid(&candidates, text).or_else(|| coerce_single_item(path, &candidates, text)),
     };
     match found {
         Some(value) => Ok(value),
         // One of those that were not looked at may take it.
-        None if !is_complete => Ok(open(text)),
-        None => Err(Problem::misfit(
+        None if !is_complete => Ok(parse_untyped(text)),
+        None => Err(ArgumentProblem::invalid(
             path,
             type_name(schema, Detail::SHORT),
             &text.into(),
@@ -52,19 +52,19 @@ pub(super) fn coerce(path: &str, text: &str, schema: Schema<'_>) -> Result<Value
 }
 
 /// The value of a text of which nothing is known: what reads as JSON is JSON.
-pub(super) fn open(text: &str) -> Value {
+pub(super) fn parse_untyped(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }
 
 /// The list that a text is by its brackets.
-pub(super) fn bracketed(text: &str) -> Option<Value> {
-    relaxed_if(text, '[')
+pub(super) fn parse_array(text: &str) -> Option<Value> {
+    parse_if_prefixed(text, '[')
 }
 
 /// All lists that a schema allows.
-pub(super) fn lists(schema: Schema<'_>) -> Vec<Schema<'_>> {
-    let lists = Alternatives::of(schema)
-        .found
+pub(super) fn array_schemas(schema: Schema<'_>) -> Vec<Schema<'_>> {
+    let lists = Alternatives::collect(schema)
+        .candidates
         .into_iter()
         .filter(|(kind, _)| matches!(kind, None | Some(Kind::Array)));
     lists.map(|(_, list)| list).collect()
@@ -72,31 +72,36 @@ pub(super) fn lists(schema: Schema<'_>) -> Vec<Schema<'_>> {
 
 /// The first reading of a text that fits its schema; if none does, the first
 /// reading, about which the check then complains.
-fn first_that_fits(candidates: &[(Option<Kind>, Schema<'_>)], text: &str) -> Option<Value> {
-    let read = |(kind, schema): &(Option<Kind>, Schema<'_>)| {
-        let value = strictly(kind.as_ref()?, text)?;
-        let fits = check::fits(&value, *schema);
-        Some((value, fits))
+fn first_valid(candidates: &[(Option<Kind>, Schema<'_>)], text: &str) -> Option<Value> {
+    let coerce_candidate = |(kind, schema): &(Option<Kind>, Schema<'_>)| {
+        let value = coerce_strict(kind.as_ref()?, text)?;
+        let is_valid = check::is_valid(&value, *schema);
+        Some((value, is_valid))
     };
-    let readings: Vec<_> = candidates.iter().filter_map(read).collect();
-    let fitting = readings.iter().find(|(_, fits)| *fits);
-    let chosen = fitting.or_else(|| readings.first());
+    let coerced: Vec<_> = candidates.iter().filter_map(coerce_candidate).collect();
+    let valid = coerced.iter().find(|(_, is_valid)| *is_valid);
+    let chosen = valid.or_else(|| coerced.first());
     chosen.map(|(value, _)| value.clone())
 }
 
 /// A list of one, where nothing else could be meant.
-fn one_item(path: &str, candidates: &[(Option<Kind>, Schema<'_>)], text: &str) -> Option<Value> {
+fn coerce_single_item(
+    path: &str,
+    candidates: &[(Option<Kind>, Schema<'_>)],
+    text: &str,
+) -> Option<Value> {
     let lists = candidates
         .iter()
         .filter(|(kind, _)| *kind == Some(Kind::Array));
-    let mut read = lists.filter_map(|(_, list)| of_kind(Kind::Array, path, text, *list).ok()?);
+    let mut read =
+        lists.filter_map(|(_, list)| coerce_to_kind(Kind::Array, path, text, *list).ok()?);
     read.next()
 }
 
 /// All types that a value may have, with what is said of each. No type where
 /// it may have any.
 struct Alternatives<'a> {
-    found: Vec<(Option<Kind>, Schema<'a>)>,
+    candidates: Vec<(Option<Kind>, Schema<'a>)>,
     /// Whether there are no others.
     is_complete: bool,
     budget: Budget,
@@ -105,54 +110,54 @@ struct Alternatives<'a> {
 }
 
 impl<'a> Alternatives<'a> {
-    fn of(schema: Schema<'a>) -> Self {
-        let mut all = Self {
-            found: Vec::new(),
+    fn collect(schema: Schema<'a>) -> Self {
+        let mut alternatives = Self {
+            candidates: Vec::new(),
             is_complete: true,
-            budget: Budget::new(MAX_PARTS),
+            budget: Budget::new(MAX_SUBSCHEMAS),
             seen: HashSet::new(),
         };
-        all.look(schema);
-        all
+        alternatives.visit(schema);
+        alternatives
     }
 
-    fn look(&mut self, schema: Schema<'a>) {
-        let here = schema.resolved();
-        if !self.seen.insert(here.place()) {
+    fn visit(&mut self, schema: Schema<'a>) {
+        let resolved = schema.resolved();
+        if !self.seen.insert(resolved.identity()) {
             return;
         }
-        if self.found.len() >= MAX_ALTERNATIVES || !self.budget.covers(here) {
+        if self.candidates.len() >= MAX_ALTERNATIVES || !self.budget.spend_on(resolved) {
             self.is_complete = false;
             return;
         }
-        let variants = here.variants();
+        let variants = resolved.variants();
         if !variants.is_empty() {
-            return variants.into_iter().for_each(|variant| self.look(variant));
+            return variants.into_iter().for_each(|variant| self.visit(variant));
         }
-        let kinds = here.kinds();
+        let kinds = resolved.kinds();
         if kinds.is_empty() {
-            self.found.push((None, here));
+            self.candidates.push((None, resolved));
         }
-        let kinds = kinds.into_iter().map(|kind| (Some(kind), here));
-        self.found.extend(kinds);
+        let kinds = kinds.into_iter().map(|kind| (Some(kind), resolved));
+        self.candidates.extend(kinds);
     }
 }
 
 /// One of several values: by its text, or by its JSON.
-fn choose(path: &str, text: &str, choices: &[&Node]) -> Result<Value, Problem> {
-    let is_meant = |choice: &&&Node| match choice {
-        Node::Text(choice) => choice == text,
+fn coerce_choice(path: &str, text: &str, choices: &[&Node]) -> Result<Value, ArgumentProblem> {
+    let is_match = |choice: &&&Node| match choice {
+        Node::String(choice) => choice == text,
         other => other.to_string() == text || same_number(other, text),
     };
-    if let Some(choice) = choices.iter().find(is_meant) {
+    if let Some(choice) = choices.iter().find(is_match) {
         return Ok(choice.to_value());
     }
     let names: Vec<_> = choices.iter().map(ToString::to_string).collect();
-    Err(Problem::Misfit {
+    Err(ArgumentProblem::Invalid {
         path: path.to_owned(),
         expected: names.join(" | "),
         found: Value::from(text).to_string(),
-        choices: choices.iter().map(|choice| plain(choice)).collect(),
+        choices: choices.iter().map(|choice| choice_string(choice)).collect(),
     })
 }
 
@@ -163,21 +168,21 @@ fn same_number(choice: &Node, text: &str) -> bool {
 }
 
 /// A choice as it is typed.
-fn plain(choice: &Node) -> String {
+fn choice_string(choice: &Node) -> String {
     match choice {
-        Node::Text(text) => text.clone(),
+        Node::String(text) => text.clone(),
         other => other.to_string(),
     }
 }
 
 /// A value of the only type that is allowed. None where the text does not read
 /// as one.
-fn of_kind(
+fn coerce_to_kind(
     kind: Kind,
     path: &str,
     text: &str,
     schema: Schema<'_>,
-) -> Result<Option<Value>, Problem> {
+) -> Result<Option<Value>, ArgumentProblem> {
     Ok(match kind {
         Kind::String => Some(text.into()),
         Kind::Boolean => match text.to_ascii_lowercase().as_str() {
@@ -185,24 +190,24 @@ fn of_kind(
             "false" | "no" | "0" => Some(false.into()),
             _ => None,
         },
-        Kind::Array => match relaxed_if(text, '[') {
+        Kind::Array => match parse_if_prefixed(text, '[') {
             Some(list) => Some(list),
             // One of them is a list, too.
             None => {
                 let item = match schema.items() {
                     Some(items) => coerce(path, text, items)?,
-                    None => open(text),
+                    None => parse_untyped(text),
                 };
                 Some(Value::Array(vec![item]))
             }
         },
-        Kind::Object => relaxed_if(text, '{'),
-        other => strictly(&other, text),
+        Kind::Object => parse_if_prefixed(text, '{'),
+        other => coerce_strict(&other, text),
     })
 }
 
 /// A value of one of several types, if the text can hardly mean another.
-fn strictly(kind: &Kind, text: &str) -> Option<Value> {
+fn coerce_strict(kind: &Kind, text: &str) -> Option<Value> {
     match kind {
         Kind::Null => (text == "null").then_some(Value::Null),
         Kind::Boolean => match text {
@@ -210,32 +215,32 @@ fn strictly(kind: &Kind, text: &str) -> Option<Value> {
             "false" => Some(false.into()),
             _ => None,
         },
-        Kind::Integer => integer(text).map(Value::Number),
-        Kind::Number => number(text).map(Value::Number),
-        Kind::Array => relaxed_if(text, '['),
-        Kind::Object => relaxed_if(text, '{'),
+        Kind::Integer => parse_integer(text).map(Value::Number),
+        Kind::Number => parse_number(text).map(Value::Number),
+        Kind::Array => parse_if_prefixed(text, '['),
+        Kind::Object => parse_if_prefixed(text, '{'),
         Kind::String => Some(text.into()),
     }
 }
 
-fn integer(text: &str) -> Option<Number> {
+fn parse_integer(text: &str) -> Option<Number> {
     let signed = text.parse::<i64>().ok().map(Number::from);
     signed.or_else(|| text.parse::<u64>().ok().map(Number::from))
 }
 
-fn number(text: &str) -> Option<Number> {
-    let begins = text.trim_start_matches(['-', '+']);
+fn parse_number(text: &str) -> Option<Number> {
+    let unsigned = text.trim_start_matches(['-', '+']);
     // Rust reads `inf` and `nan`, too.
-    if !begins.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+    if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return None;
     }
-    let real = || text.parse().ok().and_then(Number::from_f64);
-    integer(text).or_else(real)
+    let float = || text.parse().ok().and_then(Number::from_f64);
+    parse_integer(text).or_else(float)
 }
 
-fn relaxed_if(text: &str, opening: char) -> Option<Value> {
-    let begins = text.trim_start().starts_with(opening);
-    begins.then(|| relaxed::value(text).ok()).flatten()
+fn parse_if_prefixed(text: &str, opening: char) -> Option<Value> {
+    let is_prefixed = text.trim_start().starts_with(opening);
+    is_prefixed.then(|| loose_json::parse(text).ok()).flatten()
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@
 //! `coerce` makes values of texts, and `check` finds what does not fit before
 //! anything is sent.
 
+mod alternatives;
 mod assemble;
 mod build;
-mod call_form;
+mod call_expression;
 mod check;
 mod coerce;
+mod loose_json;
 mod problem;
-mod relaxed;
-mod view;
 mod word;
 
 use std::time::Duration;
@@ -21,13 +21,13 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 pub(crate) use self::{
-    call_form::{Called, spelled},
-    word::Given,
+    call_expression::{CallExpression, quoted_name},
+    word::ArgumentWord,
 };
-use self::{problem::Problem, word::Reader};
+use self::{problem::ArgumentProblem, word::WordReader};
 use crate::{
     failure::Failure,
-    output::{Output, clean_name, similar},
+    output::{Output, closest_match, escape_name},
     signature::{Document, Schema},
 };
 
@@ -35,7 +35,7 @@ use crate::{
 pub(crate) type Arguments = Map<String, Value>;
 
 /// For whom arguments are, and what they must be like.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct ArgumentTarget<'a> {
     /// The name of the tool or prompt.
     pub(crate) name: &'a str,
     pub(crate) schema: Schema<'a>,
@@ -45,71 +45,80 @@ pub(crate) struct Wanted<'a> {
 
 /// Reads words such as `k=v`. The files that they name must end within this
 /// time, if there is one.
-pub(crate) fn read(words: &[String], time: Option<Duration>) -> Result<Vec<Given>, Failure> {
-    let mut reader = Reader::new(time);
-    words.iter().map(|word| reader.word(word)).collect()
+pub(crate) fn parse_words(
+    words: &[String],
+    timeout: Option<Duration>,
+) -> Result<Vec<ArgumentWord>, Failure> {
+    let mut reader = WordReader::new(timeout);
+    words.iter().map(|word| reader.read_word(word)).collect()
 }
 
-impl Called<'_> {
+impl CallExpression<'_> {
     /// All that is given: what stood in parentheses, then what followed.
-    pub(crate) fn given(&self, words: &[Given]) -> Result<Vec<Given>, Failure> {
-        let mut given = match self.inside {
-            Some(text) => call_form::parse(text).map_err(Failure::usage)?,
+    pub(crate) fn all_arguments(
+        &self,
+        words: &[ArgumentWord],
+    ) -> Result<Vec<ArgumentWord>, Failure> {
+        let mut all_words = match self.arguments {
+            Some(text) => call_expression::parse_arguments(text).map_err(Failure::usage)?,
             None => Vec::new(),
         };
-        given.extend_from_slice(words);
-        Ok(given)
+        all_words.extend_from_slice(words);
+        Ok(all_words)
     }
 }
 
 /// Takes `word` apart: one of the names that are `known`, and its arguments.
-pub(crate) fn called<'a>(
+pub(crate) fn parse_call<'a>(
     word: &'a str,
     known: impl IntoIterator<Item = &'a str>,
-) -> Result<Called<'a>, Failure> {
-    Called::new(word, known).map_err(|why| {
+) -> Result<CallExpression<'a>, Failure> {
+    CallExpression::new(word, known).map_err(|why| {
         Failure::usage(format!("`{word}`: {why}"))
             .hint("a shell wants the whole call in quotes: 'server.tool(a: 1)'")
     })
 }
 
 /// Reads JSON as people type it.
-pub(crate) fn json(text: &str) -> Result<Value, String> {
-    relaxed::value(text)
+pub(crate) fn parse_json(text: &str) -> Result<Value, String> {
+    loose_json::parse(text)
 }
 
 /// Puts arguments together as the schema says, or says what is wrong.
-pub(crate) fn fit(given: Vec<Given>, wanted: &Wanted<'_>) -> Result<Fitted, Failure> {
-    let (arguments, mut problems) = assemble::assemble(given, wanted.schema);
+pub(crate) fn build_checked(
+    words: Vec<ArgumentWord>,
+    target: &ArgumentTarget<'_>,
+) -> Result<CheckedArguments, Failure> {
+    let (arguments, mut problems) = assemble::assemble(words, target.schema);
     let mut is_checked = false;
     if problems.is_empty() {
-        let found = check::check(&arguments, wanted.schema);
+        let found = check::check(&arguments, target.schema);
         (problems, is_checked) = (found.problems, found.is_complete);
     }
     if problems.is_empty() {
-        return Ok(Fitted {
+        return Ok(CheckedArguments {
             arguments,
             is_checked,
         });
     }
-    Err(explain(&problems, wanted))
+    Err(usage_failure(&problems, target))
 }
 
 /// Arguments in which nothing wrong was found.
-pub(crate) struct Fitted {
+pub(crate) struct CheckedArguments {
     arguments: Arguments,
     /// Whether all of them were looked at.
     is_checked: bool,
 }
 
-impl Fitted {
+impl CheckedArguments {
     /// The arguments. If the schema was too large to check them all, that is
     /// said.
-    pub(crate) fn arguments(self, output: &Output, name: &str) -> Arguments {
+    pub(crate) fn into_arguments(self, output: &Output, name: &str) -> Arguments {
         if !self.is_checked {
-            output.remark(format!(
+            output.note(format!(
                 "not all arguments of {} were checked, since its schema is too large",
-                clean_name(name)
+                escape_name(name)
             ));
         }
         self.arguments
@@ -117,34 +126,35 @@ impl Fitted {
 }
 
 /// Puts arguments together without a schema: what reads as JSON is JSON.
-pub(crate) fn unchecked(given: Vec<Given>) -> Result<Arguments, Failure> {
-    let anything = Document::new("true");
-    let (arguments, problems) = assemble::assemble(given, anything.schema());
+pub(crate) fn build_unchecked(words: Vec<ArgumentWord>) -> Result<Arguments, Failure> {
+    let permissive = Document::new("true");
+    let (arguments, problems) = assemble::assemble(words, permissive.schema());
     match problems.first() {
         None => Ok(arguments),
         Some(problem) => Err(Failure::usage(problem.describe("this"))),
     }
 }
 
-fn explain(problems: &[Problem], wanted: &Wanted<'_>) -> Failure {
-    let meant = |problem: &'_ Problem| {
-        let meant = problem.meant(|name, known| similar(name, known.iter().copied()));
-        meant.map(str::to_owned)
+fn usage_failure(problems: &[ArgumentProblem], target: &ArgumentTarget<'_>) -> Failure {
+    let suggestions = |problem: &'_ ArgumentProblem| {
+        let suggestions =
+            problem.suggestion(|name, known| closest_match(name, known.iter().copied()));
+        suggestions.map(str::to_owned)
     };
-    let meant: Vec<_> = problems.iter().filter_map(meant).collect();
+    let suggestions: Vec<_> = problems.iter().filter_map(suggestions).collect();
     let described: Vec<_> = problems
         .iter()
         // What is there under a wrong name is not missing.
-        .filter(|problem| !problem.is_missing(&meant))
-        .map(|problem| problem.describe(wanted.name))
+        .filter(|problem| !problem.is_missing_any_of(&suggestions))
+        .map(|problem| problem.describe(target.name))
         .collect();
     // Below each other, after the word `error:`.
     let mut failure = Failure::usage(described.join("\n       "));
-    for meant in &meant {
-        failure = failure.hint(format!("did you mean `{meant}`?"));
+    for suggestions in &suggestions {
+        failure = failure.hint(format!("did you mean `{suggestions}`?"));
     }
-    failure = failure.hint(wanted.signature.clone());
-    match problems.iter().any(Problem::is_debatable) {
+    failure = failure.hint(target.signature.clone());
+    match problems.iter().any(ArgumentProblem::is_advisory) {
         false => failure,
         true => failure.hint("--no-check sends the arguments as they are"),
     }

@@ -7,25 +7,25 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use super::relaxed;
+use super::loose_json;
 use crate::{failure::Failure, input};
 
 /// Something that is given.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Given {
+pub(crate) enum ArgumentWord {
     /// A text by its name: the schema says what to make of it.
     Text { name: String, text: String },
     /// A value by its name.
     Json { name: String, value: Value },
     /// All of it, or much.
-    All(Map<String, Value>),
+    Object(Map<String, Value>),
     /// A value by its place.
-    Placed(Typed),
+    Positional(ArgumentValue),
 }
 
 /// A value, as it was typed.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Typed {
+pub(crate) enum ArgumentValue {
     /// A text: the schema says what to make of it.
     Text(String),
     /// A value.
@@ -34,48 +34,48 @@ pub(crate) enum Typed {
 
 /// Reads words. Standard input can be read only once.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
-    stdin_is_read: bool,
+pub(super) struct WordReader {
+    stdin_consumed: bool,
     /// How long a pipe may take to end, if that is limited.
-    time: Option<Duration>,
+    timeout: Option<Duration>,
 }
 
-impl Reader {
-    pub(super) fn new(time: Option<Duration>) -> Self {
+impl WordReader {
+    pub(super) fn new(timeout: Option<Duration>) -> Self {
         Self {
-            time,
+            timeout,
             ..Self::default()
         }
     }
 
-    pub(super) fn word(&mut self, word: &str) -> Result<Given, Failure> {
+    pub(super) fn read_word(&mut self, word: &str) -> Result<ArgumentWord, Failure> {
         if word == "-" {
             let text = self.stdin("-")?;
-            return object("standard input", &text);
+            return parse_object("standard input", &text);
         }
         if let Some(path) = word.strip_prefix('@') {
             let text = self.file(word, path)?;
-            return object(path, &text);
+            return parse_object(path, &text);
         }
         if word.trim_start().starts_with('{') {
-            return object("the object", word);
+            return parse_object("the object", word);
         }
         let Some((name, text)) = word.split_once('=') else {
             return Err(not_an_argument(word));
         };
         if let Some(name) = name.strip_suffix(':') {
-            let name = named(word, name)?;
+            let name = non_empty_name(word, name)?;
             let value = self.json(&name, text)?;
-            return Ok(Given::Json { name, value });
+            return Ok(ArgumentWord::Json { name, value });
         }
-        let name = named(word, name)?;
+        let name = non_empty_name(word, name)?;
         let text = match text.strip_prefix('@') {
             // Twice is a letter, for texts that begin with one.
             Some(literal) if literal.starts_with('@') => literal.to_owned(),
             Some(path) => self.file(&name, path)?,
             None => text.to_owned(),
         };
-        Ok(Given::Text { name, text })
+        Ok(ArgumentWord::Text { name, text })
     }
 
     fn json(&mut self, name: &str, text: &str) -> Result<Value, Failure> {
@@ -83,7 +83,7 @@ impl Reader {
             Some(path) => (self.file(name, path)?, path),
             None => (text.to_owned(), name),
         };
-        relaxed::value(&text).map_err(|why| {
+        loose_json::parse(&text).map_err(|why| {
             Failure::usage(format!("{source}: not JSON: {why}"))
                 .hint(format!("for plain text, write {name}={text}"))
         })
@@ -94,12 +94,12 @@ impl Reader {
         if path == "-" {
             return self.stdin(what);
         }
-        input::read(path, self.time)
+        input::read(path, self.timeout)
             .map_err(|failure| failure.hint("@ stands before the name of a file; @@ is a plain @"))
     }
 
     fn stdin(&mut self, what: &str) -> Result<String, Failure> {
-        if std::mem::replace(&mut self.stdin_is_read, true) {
+        if std::mem::replace(&mut self.stdin_consumed, true) {
             return Err(Failure::usage(format!(
                 "{what}: standard input is already read"
             )));
@@ -110,20 +110,20 @@ impl Reader {
                     .hint("pipe something in, or name a file with @"),
             );
         }
-        input::read("-", self.time)
+        input::read("-", self.timeout)
     }
 }
 
-fn named(word: &str, name: &str) -> Result<String, Failure> {
+fn non_empty_name(word: &str, name: &str) -> Result<String, Failure> {
     match name {
         "" => Err(not_an_argument(word)),
         name => Ok(name.to_owned()),
     }
 }
 
-fn object(source: &str, text: &str) -> Result<Given, Failure> {
-    match relaxed::value(text) {
-        Ok(Value::Object(members)) => Ok(Given::All(members)),
+fn parse_object(source: &str, text: &str) -> Result<ArgumentWord, Failure> {
+    match loose_json::parse(text) {
+        Ok(Value::Object(members)) => Ok(ArgumentWord::Object(members)),
         Ok(_) => Err(Failure::usage(format!("{source}: an object is expected"))),
         Err(why) => Err(Failure::usage(format!("{source}: not JSON: {why}"))),
     }
@@ -139,10 +139,10 @@ fn not_an_argument(word: &str) -> Failure {
 mod tests {
     use serde_json::json;
 
-    use super::{Given, Reader};
+    use super::{ArgumentWord, WordReader};
 
-    fn text(name: &str, text: &str) -> Given {
-        Given::Text {
+    fn text(name: &str, text: &str) -> ArgumentWord {
+        ArgumentWord::Text {
             name: name.to_owned(),
             text: text.to_owned(),
         }
@@ -150,11 +150,13 @@ mod tests {
 
     #[test]
     fn words_are_told_apart() {
-        let json = |name: &str, value| Given::Json {
+        let json = |name: &str, value| ArgumentWord::Json {
             name: name.to_owned(),
             value,
         };
-        let all = |value: serde_json::Value| Given::All(value.as_object().expect("it is").clone());
+        let all = |value: serde_json::Value| {
+            ArgumentWord::Object(value.as_object().expect("it is").clone())
+        };
         let cases = [
             ("a=b", text("a", "b")),
             ("a=", text("a", "")),
@@ -168,8 +170,8 @@ mod tests {
             ("{a: 1, b: two}", all(json!({"a": 1, "b": "two"}))),
         ];
         for (word, expected) in cases {
-            let given = Reader::default().word(word).expect(word);
-            assert_eq!(given, expected, "{word}");
+            let parsed = WordReader::default().read_word(word).expect(word);
+            assert_eq!(parsed, expected, "{word}");
         }
     }
 
@@ -183,7 +185,7 @@ mod tests {
             ("a=@/no/such/file", "no file `/no/such/file`"),
         ];
         for (word, expected) in cases {
-            let failure = Reader::default().word(word).expect_err(word);
+            let failure = WordReader::default().read_word(word).expect_err(word);
             assert_eq!(failure.message, expected, "{word}");
         }
     }

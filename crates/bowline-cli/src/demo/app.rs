@@ -9,35 +9,35 @@ use super::{secret::Secret, travel::agency::Agency};
 pub(crate) struct App {
     pub(super) agency: Agency,
     pub(super) secret: Secret,
-    place: Place,
+    location: ServerLocation,
 }
 
 /// Where the server runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ServerLocation {
     /// In the process of the client, which must not be harmed.
-    Within,
+    InProcess,
     /// In a process of its own.
-    Own,
+    ChildProcess,
 }
 
 impl App {
-    pub(super) fn new(place: Place) -> io::Result<Self> {
+    pub(super) fn new(location: ServerLocation) -> io::Result<Self> {
         Ok(Self {
             agency: Agency::with_one_booking(),
-            secret: Secret::of_user()?,
-            place,
+            secret: Secret::for_user()?,
+            location,
         })
     }
 
     /// Whether the process may be ended without harm to the client.
     pub(super) fn has_own_process(&self) -> bool {
-        self.place == Place::Own
+        self.location == ServerLocation::ChildProcess
     }
 
     /// Writes a line to the standard error output, as servers do that are
     /// processes of their own. Whoever reads it nowhere misses nothing.
-    pub(super) fn mutter(&self, line: &str) {
+    pub(super) fn log_to_stderr(&self, line: &str) {
         if self.has_own_process() {
             let _ = writeln!(io::stderr(), "demo: {line}");
         }

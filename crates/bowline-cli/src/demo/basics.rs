@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bowline::{
     Server,
-    proto::model::{ImageContent, LogLevel},
+    model::{ImageContent, LogLevel},
     server::{Error, Json, Result, ServerContext, tool},
 };
 use schemars::JsonSchema;
@@ -13,10 +13,10 @@ use serde::Serialize;
 use super::{App, picture};
 
 /// The exit code of a process that was told to crash.
-const CRASHED: i32 = 70;
+const CRASH_EXIT_CODE: i32 = 70;
 
 /// Adds them to a server.
-pub(super) fn offer(server: Server<App>) -> Server<App> {
+pub(super) fn register(server: Server<App>) -> Server<App> {
     server
         .tool(echo::tool().with_any_state())
         .tool(add::tool().with_any_state())
@@ -103,8 +103,8 @@ async fn slow(
         // A call that is called off is dropped here, and nothing more happens.
         tokio::time::sleep(Duration::from_millis(pause_ms.into())).await;
         let message = format!("{number} of {count}");
-        cx.state().mutter(&format!("counting, {message}"));
-        cx.progress_with(number.into(), f64::from(count), &message);
+        cx.state().log_to_stderr(&format!("counting, {message}"));
+        cx.progress_with_message(number.into(), f64::from(count), &message);
         cx.log(LogLevel::Info, &message);
     }
     Ok(format!("Counted to {count}."))
@@ -134,8 +134,8 @@ async fn crash(
              start one to crash with: bowline call crash -- bowline serve demo --stdio",
         ));
     }
-    cx.state().mutter(&last_words);
-    std::process::exit(CRASHED);
+    cx.state().log_to_stderr(&last_words);
+    std::process::exit(CRASH_EXIT_CODE);
 }
 
 fn two() -> u8 {

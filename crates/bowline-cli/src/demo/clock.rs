@@ -19,42 +19,46 @@ pub(super) fn resource() -> Resource<App> {
         .title("Clock")
         .description("The time of day in UTC; changes every second")
         .mime_type("text/plain")
-        .read(async |_cx: Conversation<App>| Ok(time_of_day(since_the_epoch())))
+        .read(async |_cx: Conversation<App>| Ok(time_of_day(since_epoch())))
 }
 
 /// What the server calls when other resources are watched than before, and
 /// what then knows whether the clock is among them.
-pub(super) fn watch() -> (
+pub(super) fn subscription_listener() -> (
     impl Fn(&BTreeSet<String>) + Send + Sync + 'static,
     watch::Receiver<bool>,
 ) {
-    let (tell, watched) = watch::channel(false);
+    let (sender, is_subscribed) = watch::channel(false);
     let listener = move |uris: &BTreeSet<String>| {
-        tell.send_replace(uris.contains(URI));
+        sender.send_replace(uris.contains(URI));
     };
-    (listener, watched)
+    (listener, is_subscribed)
 }
 
 /// Says every second that the clock has changed, while anybody watches it.
-pub(super) async fn tick(service: Service<App>, mut watched: watch::Receiver<bool>) {
-    while watched.wait_for(|watched| *watched).await.is_ok() {
-        tokio::time::sleep(until_the_next_second()).await;
+pub(super) async fn tick(service: Service<App>, mut is_subscribed: watch::Receiver<bool>) {
+    while is_subscribed
+        .wait_for(|is_subscribed| *is_subscribed)
+        .await
+        .is_ok()
+    {
+        tokio::time::sleep(until_next_second()).await;
         service.resource_updated(URI);
     }
 }
 
-fn until_the_next_second() -> Duration {
-    Duration::from_nanos(1_000_000_000 - u64::from(since_the_epoch().subsec_nanos()))
+fn until_next_second() -> Duration {
+    Duration::from_nanos(1_000_000_000 - u64::from(since_epoch().subsec_nanos()))
 }
 
 /// A clock before 1970 is as good as one that stands there.
-fn since_the_epoch() -> Duration {
+fn since_epoch() -> Duration {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.unwrap_or_default()
 }
 
-fn time_of_day(since_the_epoch: Duration) -> String {
-    let seconds = since_the_epoch.as_secs();
+fn time_of_day(since_epoch: Duration) -> String {
+    let seconds = since_epoch.as_secs();
     let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
     format!("{hours:02}:{minutes:02}:{:02} UTC", seconds % 60)
 }

@@ -31,7 +31,7 @@ const NOTES: [(&str, &str); 3] = [
 ];
 
 /// Adds them to a server.
-pub(super) fn offer(server: Server<App>) -> Server<App> {
+pub(super) fn register(server: Server<App>) -> Server<App> {
     server
         .resource(welcome())
         .resource(knot())

@@ -8,7 +8,7 @@
 mod app;
 mod basics;
 mod clock;
-mod journals;
+mod journal_store;
 mod library;
 mod picture;
 mod secret;
@@ -17,11 +17,11 @@ mod travel;
 
 use bowline::{
     Server,
-    server::{BuildError, Service, store::MemoryState},
+    server::{BuildError, Service, store::MemoryStateStore},
     transport::Transport,
 };
 
-pub(crate) use self::app::{App, Place};
+pub(crate) use self::app::{App, ServerLocation};
 use crate::failure::Failure;
 
 /// How a server of its own process announces itself, before its number.
@@ -29,30 +29,30 @@ const READY: &str = "ready, process ";
 
 /// The way to a demo server within this process.
 pub(crate) fn transport() -> Result<Box<dyn Transport>, Failure> {
-    Ok(Box::new(service(Place::Within)?.in_memory()))
+    Ok(Box::new(service(ServerLocation::InProcess)?.in_memory()))
 }
 
 /// The demo server, ready to serve.
-pub(crate) fn service(place: Place) -> Result<Service<App>, Failure> {
-    let app = App::new(place)?;
-    let keyring = app.secret.keyring();
-    let (clock_is_watched, watched) = clock::watch();
+pub(crate) fn service(location: ServerLocation) -> Result<Service<App>, Failure> {
+    let app = App::new(location)?;
+    let seal_keys = app.secret.seal_keys();
+    let (on_subscriptions, is_subscribed) = clock::subscription_listener();
     let server = Server::new("demo", env!("CARGO_PKG_VERSION"))
         .title("Bowline's demo")
         .description("Something of everything that a server can offer")
         .instructions("Everything here is for trying things out: nothing is really booked.")
-        .keyring(keyring)
-        .journal_store(journals::of_user())
-        .state_store(MemoryState::new())
+        .seal_keys(seal_keys)
+        .journal_store(journal_store::for_user())
+        .state_store(MemoryStateStore::new())
         .state(app)
-        .on_watch(clock_is_watched);
-    let server = basics::offer(server);
-    let server = travel::offer(server);
-    let server = library::offer(server).resource(clock::resource());
+        .on_subscriptions_changed(on_subscriptions);
+    let server = basics::register(server);
+    let server = travel::register(server);
+    let server = library::register(server).resource(clock::resource());
     let service = server
         .build()
         .map_err(|error: BuildError| Failure::usage(error.to_string()))?;
-    tokio::spawn(clock::tick(service.clone(), watched));
+    tokio::spawn(clock::tick(service.clone(), is_subscribed));
     Ok(service)
 }
 
@@ -60,5 +60,5 @@ pub(crate) fn service(place: Place) -> Result<Service<App>, Failure> {
 /// at it, or to end it.
 pub(crate) fn announce(service: &Service<App>) {
     let process = std::process::id();
-    service.state().mutter(&format!("{READY}{process}"));
+    service.state().log_to_stderr(&format!("{READY}{process}"));
 }

@@ -19,7 +19,7 @@ pub(super) fn png() -> Vec<u8> {
     chunk(&mut file, *b"PLTE", &COLOURS.concat());
     // The first colour is transparent.
     chunk(&mut file, *b"tRNS", &[0]);
-    chunk(&mut file, *b"IDAT", &stored(&rows()));
+    chunk(&mut file, *b"IDAT", &zlib_stored(&rows()));
     chunk(&mut file, *b"IEND", &[]);
     file
 }
@@ -64,7 +64,7 @@ fn chunk(file: &mut Vec<u8>, kind: [u8; 4], data: &[u8]) {
 }
 
 /// The data in the format of zlib, without compression: it fits one block.
-fn stored(data: &[u8]) -> Vec<u8> {
+fn zlib_stored(data: &[u8]) -> Vec<u8> {
     let length = data.len() as u16;
     let mut stream = vec![0x78, 0x01, 0x01];
     stream.extend(length.to_le_bytes());

@@ -12,9 +12,9 @@ use std::{
     sync::OnceLock,
 };
 
-use bowline::server::seal::Keyring;
+use bowline::server::seal::SealKeys;
 
-use crate::folders;
+use crate::dirs;
 
 const LENGTH: usize = 32;
 
@@ -23,7 +23,7 @@ pub(super) struct Secret {
     bytes: [u8; LENGTH],
     file: Option<PathBuf>,
     /// Whether it is in the file, and why it is not.
-    kept: OnceLock<Result<(), String>>,
+    persisted: OnceLock<Result<(), String>>,
 }
 
 impl Secret {
@@ -32,24 +32,28 @@ impl Secret {
     /// # Errors
     ///
     /// Where the system has no randomness.
-    pub(super) fn of_user() -> io::Result<Self> {
-        Self::at(folders::state().map(|folder| folder.join("demo.key")))
+    pub(super) fn for_user() -> io::Result<Self> {
+        Self::load(dirs::state_dir().map(|folder| folder.join("demo.key")))
     }
 
-    fn at(file: Option<PathBuf>) -> io::Result<Self> {
+    fn load(file: Option<PathBuf>) -> io::Result<Self> {
         let read = file.as_ref().and_then(|file| fs::read(file).ok());
-        let kept = read.and_then(|bytes| <[u8; LENGTH]>::try_from(bytes).ok());
-        let (bytes, kept) = match kept {
+        let persisted = read.and_then(|bytes| <[u8; LENGTH]>::try_from(bytes).ok());
+        let (bytes, persisted) = match persisted {
             Some(bytes) => (bytes, OnceLock::from(Ok(()))),
-            None => (random()?, OnceLock::new()),
+            None => (random_bytes()?, OnceLock::new()),
         };
-        Ok(Self { bytes, file, kept })
+        Ok(Self {
+            bytes,
+            file,
+            persisted,
+        })
     }
 
     /// The keys that it makes.
-    pub(super) fn keyring(&self) -> Keyring {
+    pub(super) fn seal_keys(&self) -> SealKeys {
         // It is as long as it must be.
-        Keyring::from_secret(&self.bytes).unwrap_or_else(|_| Keyring::random())
+        SealKeys::from_secret(&self.bytes).unwrap_or_else(|_| SealKeys::random())
     }
 
     /// Keeps it for others. To be called before anything is asked.
@@ -58,18 +62,18 @@ impl Secret {
     ///
     /// Where it cannot be kept, with the reason: then a conversation can only
     /// go on in this process.
-    pub(super) fn keep(&self) -> Result<(), &str> {
-        let kept = self.kept.get_or_init(|| {
+    pub(super) fn persist(&self) -> Result<(), &str> {
+        let persisted = self.persisted.get_or_init(|| {
             let Some(file) = &self.file else {
                 return Err("there is no folder to keep the key in".to_owned());
             };
             write(file, &self.bytes).map_err(|error| format!("{}: {error}", file.display()))
         });
-        kept.as_ref().map(|&()| ()).map_err(String::as_str)
+        persisted.as_ref().map(|&()| ()).map_err(String::as_str)
     }
 }
 
-fn random() -> io::Result<[u8; LENGTH]> {
+fn random_bytes() -> io::Result<[u8; LENGTH]> {
     let mut bytes = [0; LENGTH];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
     Ok(bytes)

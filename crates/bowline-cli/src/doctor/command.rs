@@ -10,7 +10,7 @@ use bowline::config::Endpoint;
 
 use super::{
     advice,
-    chart::{Chart, Ended},
+    report::{Report, Stopped},
 };
 use crate::{
     failure::{Failure, FailureKind},
@@ -20,7 +20,7 @@ use crate::{
 const LAYER: &str = "command";
 
 /// What is looked for.
-struct Wanted<'a> {
+struct ProgramSearch<'a> {
     command: &'a str,
     /// Where the server runs.
     cwd: Option<&'a Path>,
@@ -28,55 +28,55 @@ struct Wanted<'a> {
     path: OsString,
 }
 
-pub(super) fn examine(target: &Target, chart: &mut Chart<'_>) -> Result<(), Ended> {
-    let Some(wanted) = wanted(target) else {
-        chart.good(LAYER, None, "none: it is part of this command");
+pub(super) fn examine(target: &Target, report: &mut Report<'_>) -> Result<(), Stopped> {
+    let Some(search) = program_search(target) else {
+        report.ok(LAYER, None, "none: it is part of this command");
         return Ok(());
     };
-    if let Some(cwd) = wanted.cwd.filter(|cwd| !cwd.is_dir()) {
+    if let Some(cwd) = search.cwd.filter(|cwd| !cwd.is_dir()) {
         let message = format!(
             "the folder in which it should run is not there: {}",
             cwd.display()
         );
         let failure = Failure::new(FailureKind::Unreachable, message);
-        return chart.failed(
+        return report.failed(
             LAYER,
             None,
             failure.hint("make the folder, or correct `cwd`"),
         );
     }
-    match find(&wanted) {
-        Found::Program(program) => {
-            chart.good(LAYER, None, program.display().to_string());
+    match find_program(&search) {
+        SearchResult::Program(program) => {
+            report.ok(LAYER, None, program.display().to_string());
             Ok(())
         }
-        Found::NotExecutable(file) => {
+        SearchResult::NotExecutable(file) => {
             let message = format!("{} is there, but may not be run", file.display());
             let failure = Failure::new(FailureKind::Unreachable, message)
                 .hint(format!("make it executable: chmod +x {}", file.display()));
-            chart.failed(LAYER, None, failure)
+            report.failed(LAYER, None, failure)
         }
-        Found::Nothing => {
-            let command = wanted.command;
+        SearchResult::NotFound => {
+            let command = search.command;
             let message = match is_path(command) {
                 true => format!("{command} is not there"),
                 false => format!("no program `{command}` is in the folders of PATH"),
             };
             let failure = Failure::new(FailureKind::Unreachable, message);
-            chart.failed(
+            report.failed(
                 LAYER,
                 None,
-                failure.hint(advice::of_missing_program(command)),
+                failure.hint(advice::for_missing_program(command)),
             )
         }
     }
 }
 
-fn wanted(target: &Target) -> Option<Wanted<'_>> {
+fn program_search(target: &Target) -> Option<ProgramSearch<'_>> {
     let path = || env::var_os("PATH").unwrap_or_default();
     match target {
         Target::Demo | Target::Url(_) => None,
-        Target::Command(words) => Some(Wanted {
+        Target::Command(words) => Some(ProgramSearch {
             command: words.first()?,
             cwd: None,
             path: path(),
@@ -85,36 +85,36 @@ fn wanted(target: &Target) -> Option<Wanted<'_>> {
             let Endpoint::Stdio(server) = &found.entry.endpoint else {
                 return None;
             };
-            let own = server.env.get("PATH").map(OsString::from);
-            Some(Wanted {
+            let entry_path = server.env.get("PATH").map(OsString::from);
+            Some(ProgramSearch {
                 command: &server.command,
                 cwd: server.cwd.as_deref(),
-                path: own.unwrap_or_else(path),
+                path: entry_path.unwrap_or_else(path),
             })
         }
     }
 }
 
-enum Found {
+enum SearchResult {
     Program(PathBuf),
     NotExecutable(PathBuf),
-    Nothing,
+    NotFound,
 }
 
 /// Looks for a program as the system does.
-fn find(wanted: &Wanted<'_>) -> Found {
-    if is_path(wanted.command) {
-        let place = match wanted.cwd {
-            Some(cwd) => cwd.join(wanted.command),
-            None => PathBuf::from(wanted.command),
+fn find_program(search: &ProgramSearch<'_>) -> SearchResult {
+    if is_path(search.command) {
+        let path = match search.cwd {
+            Some(cwd) => cwd.join(search.command),
+            None => PathBuf::from(search.command),
         };
-        return judge(place).unwrap_or(Found::Nothing);
+        return classify(path).unwrap_or(SearchResult::NotFound);
     }
-    let mut best = Found::Nothing;
-    for folder in env::split_paths(&wanted.path) {
-        for name in names(wanted.command) {
-            match judge(folder.join(name)) {
-                Some(found @ Found::Program(_)) => return found,
+    let mut best = SearchResult::NotFound;
+    for folder in env::split_paths(&search.path) {
+        for name in executable_names(search.command) {
+            match classify(folder.join(name)) {
+                Some(found @ SearchResult::Program(_)) => return found,
                 Some(found) => best = found,
                 None => {}
             }
@@ -128,30 +128,30 @@ fn is_path(command: &str) -> bool {
 }
 
 /// What a file may be called that a command starts.
-fn names(command: &str) -> Vec<String> {
+fn executable_names(command: &str) -> Vec<String> {
     if cfg!(windows) && Path::new(command).extension().is_none() {
         return ["exe", "cmd", "bat", "com"]
-            .map(|ending| format!("{command}.{ending}"))
+            .map(|extension| format!("{command}.{extension}"))
             .into();
     }
     vec![command.to_owned()]
 }
 
 /// Whether a file can be run, if it is there.
-fn judge(file: PathBuf) -> Option<Found> {
-    let about = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    Some(match may_be_run(&about) {
-        true => Found::Program(file),
-        false => Found::NotExecutable(file),
+fn classify(file: PathBuf) -> Option<SearchResult> {
+    let metadata = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    Some(match is_executable(&metadata) {
+        true => SearchResult::Program(file),
+        false => SearchResult::NotExecutable(file),
     })
 }
 
 #[cfg(unix)]
-fn may_be_run(about: &std::fs::Metadata) -> bool {
-    std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o111 != 0
+fn is_executable(metadata: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0
 }
 
 #[cfg(not(unix))]
-fn may_be_run(_: &std::fs::Metadata) -> bool {
+fn is_executable(_: &std::fs::Metadata) -> bool {
     true
 }

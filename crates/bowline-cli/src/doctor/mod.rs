@@ -6,17 +6,17 @@
 //! the opening, `schemas` judges tools, and `advice` knows what to do.
 
 mod advice;
-mod chart;
 mod command;
-mod entry;
-mod heard;
+mod configuration;
 mod network;
+mod opening;
+mod report;
 mod schemas;
 mod session;
 
 use bowline::config::Endpoint;
 
-use self::chart::Chart;
+use self::report::Report;
 use crate::{
     context::Context,
     failure::Failure,
@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// The layers of a server that is started here, in order.
-const STARTED: &[&str] = &[
+const PROCESS_LAYERS: &[&str] = &[
     "configuration",
     "command",
     "start",
@@ -40,7 +40,7 @@ const STARTED: &[&str] = &[
 ];
 
 /// The layers of a server behind an address.
-const REMOTE: &[&str] = &[
+const REMOTE_LAYERS: &[&str] = &[
     "configuration",
     "address",
     "name",
@@ -62,31 +62,43 @@ const REMOTE: &[&str] = &[
 pub(crate) async fn examine(cx: &Context, target: Result<Target, Failure>) -> Result<(), Failure> {
     let target = match target {
         Ok(target) => target,
-        Err(failure) => return unknown(cx, failure),
+        Err(failure) => return report_unusable_target(cx, failure),
     };
-    let admitted = interruptible(trust::admit(cx, &target)).await;
-    if let Err(failure) = admitted.and_then(|()| target.check_headers(&cx.globals)) {
-        return unknown(cx, failure);
+    let trusted = interruptible(trust::ensure_trusted(cx, &target)).await;
+    if let Err(failure) = trusted.and_then(|()| target.check_headers(&cx.globals)) {
+        return report_unusable_target(cx, failure);
     }
-    let started = is_started(&target);
-    let mut chart = Chart::new(cx, target.name(), if started { STARTED } else { REMOTE });
+    let is_local = is_local_process(&target);
+    let mut report = Report::new(
+        cx,
+        target.name(),
+        if is_local {
+            PROCESS_LAYERS
+        } else {
+            REMOTE_LAYERS
+        },
+    );
     // A layer that fails ends the examination; the chart knows which.
-    let _ = layers(cx, &target, &mut chart).await;
-    chart.finish()
+    let _ = examine_layers(cx, &target, &mut report).await;
+    report.finish()
 }
 
-async fn layers(cx: &Context, target: &Target, chart: &mut Chart<'_>) -> Result<(), chart::Ended> {
-    entry::examine(cx, target, chart)?;
-    if is_started(target) {
-        command::examine(target, chart)?;
+async fn examine_layers(
+    cx: &Context,
+    target: &Target,
+    report: &mut Report<'_>,
+) -> Result<(), report::Stopped> {
+    configuration::examine(cx, target, report)?;
+    if is_local_process(target) {
+        command::examine(target, report)?;
     } else {
-        network::examine(cx, target, chart).await?;
+        network::examine(cx, target, report).await?;
     }
-    session::examine(cx, target, chart).await
+    session::examine(cx, target, report).await
 }
 
 /// Whether the server is a process that is started here, or part of this one.
-fn is_started(target: &Target) -> bool {
+fn is_local_process(target: &Target) -> bool {
     match target {
         Target::Demo | Target::Command(_) => true,
         Target::Url(_) => false,
@@ -95,8 +107,8 @@ fn is_started(target: &Target) -> bool {
 }
 
 /// The server is in no configuration, or its entry cannot be used.
-fn unknown(cx: &Context, failure: Failure) -> Result<(), Failure> {
-    let mut chart = Chart::new(cx, "", STARTED);
-    let _ = chart.failed("configuration", None, failure);
-    chart.finish()
+fn report_unusable_target(cx: &Context, failure: Failure) -> Result<(), Failure> {
+    let mut report = Report::new(cx, "", PROCESS_LAYERS);
+    let _ = report.failed("configuration", None, failure);
+    report.finish()
 }

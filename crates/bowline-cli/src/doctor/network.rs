@@ -15,18 +15,18 @@ use bowline::{
 };
 use tokio::net::TcpStream;
 
-use super::chart::{Chart, Ended};
+use super::report::{Report, Stopped};
 use crate::{
     context::Context,
     failure::{Failure, FailureKind},
-    target::{Target, bounded},
+    target::{Target, with_limits},
 };
 
 /// How long each layer may take, unless said otherwise.
-const LIMIT: Duration = Duration::from_secs(10);
+const LAYER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Variables that make requests go another way.
-const PROXIES: [&str; 6] = [
+const PROXY_VARIABLES: [&str; 6] = [
     "HTTPS_PROXY",
     "https_proxy",
     "HTTP_PROXY",
@@ -38,35 +38,35 @@ const PROXIES: [&str; 6] = [
 pub(super) async fn examine(
     cx: &Context,
     target: &Target,
-    chart: &mut Chart<'_>,
-) -> Result<(), Ended> {
-    let limit = cx.timeout().unwrap_or(LIMIT);
-    let url = match address(cx, target) {
+    report: &mut Report<'_>,
+) -> Result<(), Stopped> {
+    let timeout = cx.timeout().unwrap_or(LAYER_TIMEOUT);
+    let url = match target_url(cx, target) {
         Ok(url) => url,
-        Err(failure) => return chart.failed("address", None, failure),
+        Err(failure) => return report.failed("address", None, failure),
     };
-    chart.good("address", None, shown(&url));
-    match PROXIES
+    report.ok("address", None, display_url(&url));
+    match PROXY_VARIABLES
         .iter()
         .find(|name| std::env::var_os(name).is_some_and(|it| !it.is_empty()))
     {
         Some(proxy) => {
-            chart.good(
+            report.ok(
                 "name",
                 None,
                 format!("not looked up: {proxy} names a proxy"),
             );
-            chart.good("connection", None, "not tried: the proxy makes it");
+            report.ok("connection", None, "not tried: the proxy makes it");
         }
         None => {
-            let addresses = look_up(&url, limit, chart).await?;
-            connect(&addresses, limit, chart).await?;
+            let addresses = resolve_host(&url, timeout, report).await?;
+            connect(&addresses, timeout, report).await?;
         }
     }
-    greet(&url, limit, chart).await
+    probe_http(&url, timeout, report).await
 }
 
-fn address(cx: &Context, target: &Target) -> Result<Url, Failure> {
+fn target_url(cx: &Context, target: &Target) -> Result<Url, Failure> {
     // What the transport refuses is refused here, in its words.
     target.transport(&cx.globals)?;
     let text = match target {
@@ -81,88 +81,92 @@ fn address(cx: &Context, target: &Target) -> Result<Url, Failure> {
 }
 
 /// The address without what may be secret in it.
-fn shown(url: &Url) -> String {
+fn display_url(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
     url.to_string()
 }
 
-async fn look_up(
+async fn resolve_host(
     url: &Url,
-    limit: Duration,
-    chart: &mut Chart<'_>,
-) -> Result<Vec<SocketAddr>, Ended> {
+    timeout: Duration,
+    report: &mut Report<'_>,
+) -> Result<Vec<SocketAddr>, Stopped> {
     let host = url.host_str().unwrap_or_default();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let host_name = host.trim_start_matches('[').trim_end_matches(']');
     let port = url.port_or_known_default().unwrap_or(443);
-    if let Ok(ip) = bare.parse::<IpAddr>() {
-        chart.good("name", None, "none: the address is a number");
+    if let Ok(ip) = host_name.parse::<IpAddr>() {
+        report.ok("name", None, "none: the address is a number");
         return Ok(vec![SocketAddr::new(ip, port)]);
     }
-    let began = Instant::now();
-    let found = timed(
-        chart.context(),
-        limit,
-        tokio::net::lookup_host((bare, port)),
+    let start = Instant::now();
+    let found = with_limit(
+        report.context(),
+        timeout,
+        tokio::net::lookup_host((host_name, port)),
     )
     .await;
-    let took = began.elapsed();
+    let elapsed = start.elapsed();
     let addresses: Vec<SocketAddr> = match found {
         Ok(addresses) => addresses.collect(),
         Err(failure) => {
-            let failure = failure.about(&format!("the name {bare} cannot be resolved"));
+            let failure = failure.with_prefix(&format!("the name {host_name} cannot be resolved"));
             let hint = "check its spelling, and whether this machine is online (VPN?)";
-            chart.failed("name", took, failure.hint(hint))?;
-            return Err(Ended);
+            report.failed("name", elapsed, failure.hint(hint))?;
+            return Err(Stopped);
         }
     };
     let ips: Vec<_> = addresses.iter().map(|at| at.ip().to_string()).collect();
-    chart.good("name", took, format!("{bare} is {}", ips.join(", ")));
+    report.ok(
+        "name",
+        elapsed,
+        format!("{host_name} is {}", ips.join(", ")),
+    );
     Ok(addresses)
 }
 
 async fn connect(
     addresses: &[SocketAddr],
-    limit: Duration,
-    chart: &mut Chart<'_>,
-) -> Result<(), Ended> {
-    let began = Instant::now();
+    timeout: Duration,
+    report: &mut Report<'_>,
+) -> Result<(), Stopped> {
+    let start = Instant::now();
     let mut last = Failure::new(FailureKind::Unreachable, "the name has no addresses");
     for address in addresses {
-        match timed(chart.context(), limit, TcpStream::connect(address)).await {
+        match with_limit(report.context(), timeout, TcpStream::connect(address)).await {
             Ok(_) => {
-                chart.good("connection", began.elapsed(), format!("{address} takes it"));
+                report.ok("connection", start.elapsed(), format!("{address} takes it"));
                 return Ok(());
             }
-            Err(failure) => last = failure.about(&address.to_string()),
+            Err(failure) => last = failure.with_prefix(&address.to_string()),
         }
     }
     let hint = "is the server running, and on this port? Does a firewall stand between?";
-    chart.failed("connection", began.elapsed(), last.hint(hint))
+    report.failed("connection", start.elapsed(), last.hint(hint))
 }
 
 /// Asks for a stream, which costs the server nothing, and looks only at the
 /// status. What it means is for the session to find out.
-async fn greet(url: &Url, limit: Duration, chart: &mut Chart<'_>) -> Result<(), Ended> {
-    let (began, cx) = (Instant::now(), chart.context());
-    let asked = async {
+async fn probe_http(url: &Url, timeout: Duration, report: &mut Report<'_>) -> Result<(), Stopped> {
+    let (start, cx) = (Instant::now(), report.context());
+    let probe = async {
         let builder = Http::client_builder().map_err(|cause| {
             let failure = Failure::new(FailureKind::Unreachable, cause.to_string());
             ("TLS", failure)
         })?;
-        let client = builder.timeout(limit).build();
-        let client = client.map_err(|error| unreachable(&error, url))?;
+        let client = builder.timeout(timeout).build();
+        let client = client.map_err(|error| http_failure(&error, url))?;
         let request = client
             .get(url.clone())
             .header(header::ACCEPT, "text/event-stream");
-        let sent = bounded(cx, async { Ok(request.send().await) }).await;
+        let sent = with_limits(cx, async { Ok(request.send().await) }).await;
         let response = sent.map_err(|interrupted| ("HTTP", interrupted))?;
-        response.map_err(|error| unreachable(&error, url))
+        response.map_err(|error| http_failure(&error, url))
     };
     let encrypted = url.scheme() == "https";
-    match asked.await {
+    match probe.await {
         Ok(response) => {
-            chart.good(
+            report.ok(
                 "TLS",
                 None,
                 match encrypted {
@@ -172,19 +176,19 @@ async fn greet(url: &Url, limit: Duration, chart: &mut Chart<'_>) -> Result<(), 
             );
             let (status, version) = (response.status(), response.version());
             let detail = format!("{version:?}; a plain request gets {status}");
-            chart.good("HTTP", began.elapsed(), detail);
+            report.ok("HTTP", start.elapsed(), detail);
             Ok(())
         }
-        Err((layer, failure)) => chart.failed(layer, began.elapsed(), failure),
+        Err((layer, failure)) => report.failed(layer, start.elapsed(), failure),
     }
 }
 
 /// Why there was no answer. The connection could be made before, so that an
 /// error in connecting is one of encryption.
-fn unreachable(error: &reqwest::Error, url: &Url) -> (&'static str, Failure) {
+fn http_failure(error: &reqwest::Error, url: &Url) -> (&'static str, Failure) {
     let mut cause: &dyn std::error::Error = error;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
+    while let Some(source) = cause.source() {
+        cause = source;
     }
     let kind = match error.is_timeout() {
         true => FailureKind::Timeout,
@@ -204,20 +208,20 @@ fn unreachable(error: &reqwest::Error, url: &Url) -> (&'static str, Failure) {
 }
 
 /// Does something within a limit, or until the user has had enough.
-async fn timed<T>(
+async fn with_limit<T>(
     cx: &Context,
-    limit: Duration,
+    timeout: Duration,
     work: impl Future<Output = std::io::Result<T>>,
 ) -> Result<T, Failure> {
     let timed = async {
-        match tokio::time::timeout(limit, work).await {
-            Ok(Ok(done)) => Ok(done),
+        match tokio::time::timeout(timeout, work).await {
+            Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => Err(Failure::new(FailureKind::Unreachable, error.to_string())),
             Err(_) => {
-                let message = format!("there is no answer after {limit:?}");
+                let message = format!("there is no answer after {timeout:?}");
                 Err(Failure::new(FailureKind::Timeout, message))
             }
         }
     };
-    bounded(cx, timed).await
+    with_limits(cx, timed).await
 }

@@ -2,30 +2,34 @@
 
 use std::collections::BTreeSet;
 
-use bowline::proto::model::Tool;
+use bowline::model::Tool;
 use serde_json::Value;
 
 /// The longest name of a tool that the protocol allows, and the longest that
 /// models are often given.
-const LONGEST: usize = 128;
-const USUAL: usize = 64;
+const MAX_NAME: usize = 128;
+const RECOMMENDED_MAX_NAME: usize = 64;
 
 /// Something that is wrong with a tool.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct ToolProblem {
     pub(super) tool: String,
-    pub(super) what: String,
+    pub(super) message: String,
     pub(super) advice: &'static str,
 }
 
 /// What is wrong with the descriptions of tools.
-pub(super) fn faults(tools: &[Tool]) -> Vec<Fault> {
-    let mut faults = Vec::new();
+pub(super) fn tool_problems(tools: &[Tool]) -> Vec<ToolProblem> {
+    let mut problems = Vec::new();
     let mut names = BTreeSet::new();
     for tool in tools {
-        let mut add = |what: String, advice| {
+        let mut add = |message: String, advice| {
             let tool = tool.name.clone();
-            faults.push(Fault { tool, what, advice });
+            problems.push(ToolProblem {
+                tool,
+                message,
+                advice,
+            });
         };
         if !names.insert(&tool.name) {
             add(
@@ -33,8 +37,8 @@ pub(super) fn faults(tools: &[Tool]) -> Vec<Fault> {
                 "rename one of them",
             );
         }
-        if let Some((what, advice)) = of_name(&tool.name) {
-            add(what, advice);
+        if let Some((message, advice)) = name_problem(&tool.name) {
+            add(message, advice);
         }
         if tool.description.as_ref().is_none_or(String::is_empty) {
             add(
@@ -46,45 +50,47 @@ pub(super) fn faults(tools: &[Tool]) -> Vec<Fault> {
             ("inputSchema", &tool.input_schema),
             ("outputSchema", &tool.output_schema),
         ];
-        for (which, schema) in schemas {
+        for (keyword, schema) in schemas {
             let schema = schema
                 .as_ref()
                 .map(|schema| serde_json::from_str(schema.get()));
             let why = match schema {
-                Some(Ok(schema)) => of_schema(&schema),
+                Some(Ok(schema)) => schema_problem(&schema),
                 Some(Err(error)) => Some(error.to_string()),
-                None if which == "inputSchema" => Some("it is missing".to_owned()),
+                None if keyword == "inputSchema" => Some("it is missing".to_owned()),
                 None => None,
             };
             if let Some(why) = why {
                 add(
-                    format!("{which}: {why}"),
+                    format!("{keyword}: {why}"),
                     "correct the schema in the server",
                 );
             }
         }
     }
-    faults
+    problems
 }
 
-fn of_name(name: &str) -> Option<(String, &'static str)> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+fn name_problem(name: &str) -> Option<(String, &'static str)> {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let length = name.chars().count();
-    if name.is_empty() || !name.chars().all(fits) {
-        let what = "its name has other characters than letters, digits, `_`, `-` and `.`";
-        return Some((what.to_owned(), "rename it: many clients will refuse it"));
+    if name.is_empty() || !name.chars().all(is_allowed) {
+        let message = "its name has other characters than letters, digits, `_`, `-` and `.`";
+        return Some((message.to_owned(), "rename it: many clients will refuse it"));
     }
-    if length > LONGEST {
-        let what = format!("its name has {length} characters, over the limit of {LONGEST}");
-        return Some((what, "shorten it: clients may refuse it"));
+    if length > MAX_NAME {
+        let message = format!("its name has {length} characters, over the limit of {MAX_NAME}");
+        return Some((message, "shorten it: clients may refuse it"));
     }
-    (length > USUAL).then(|| {
-        let what = format!("its name has {length} characters; many models take {USUAL} at most");
-        (what, "shorten it")
+    (length > RECOMMENDED_MAX_NAME).then(|| {
+        let message = format!(
+            "its name has {length} characters; many models take {RECOMMENDED_MAX_NAME} at most"
+        );
+        (message, "shorten it")
     })
 }
 
-fn of_schema(schema: &Value) -> Option<String> {
+fn schema_problem(schema: &Value) -> Option<String> {
     match &schema["type"] {
         Value::String(kind) if kind == "object" => {}
         Value::Null => return Some("its type is missing, and must be object".to_owned()),
@@ -97,20 +103,20 @@ fn of_schema(schema: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use bowline::proto::jsonrpc::RawJson;
+    use bowline::RawJson;
     use serde_json::json;
 
     use super::*;
 
     #[track_caller]
-    fn check(name: &str, schema: &Value, what: &[&str]) {
+    fn check(name: &str, schema: &Value, message: &[&str]) {
         let mut tool = Tool::new(name);
         tool.description = Some("Does something".to_owned());
         tool.input_schema = RawJson::encode(schema).ok();
-        let found = faults(&[tool]);
-        assert_eq!(found.len(), what.len(), "{found:?}");
-        for (fault, part) in found.iter().zip(what) {
-            assert!(fault.what.contains(part), "{fault:?}");
+        let found = tool_problems(&[tool]);
+        assert_eq!(found.len(), message.len(), "{found:?}");
+        for (problem, part) in found.iter().zip(message) {
+            assert!(problem.message.contains(part), "{problem:?}");
         }
     }
 
@@ -127,9 +133,9 @@ mod tests {
         check("misspelt", &bad, &["inputSchema"]);
         let two = [Tool::new("a"), Tool::new("a")];
         assert!(
-            faults(&two)
+            tool_problems(&two)
                 .iter()
-                .any(|fault| fault.what.contains("two of this name"))
+                .any(|problem| problem.message.contains("two of this name"))
         );
     }
 }

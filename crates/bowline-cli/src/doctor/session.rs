@@ -9,132 +9,133 @@ use std::{
 };
 
 use bowline::{
-    Client, Error,
+    Client, Error, Timeouts,
+    client::Telemetry,
     config::Endpoint,
-    proto::{
-        client::{Server, Telemetry, Timeouts},
-        model::{Tool, method},
-        revision::Era,
-    },
-    transport::{CauseKind, ChildProcess, StderrPolicy},
+    model::{Tool, method},
+    proto::{client::ServerInfo, revision::Era},
+    transport::{ChildProcess, ConnectionErrorKind, StderrPolicy},
 };
 
 use super::{
-    advice,
-    chart::{Chart, Ended},
-    heard::Heard,
-    is_started,
-    schemas::faults,
+    advice, is_local_process,
+    opening::OpeningObserver,
+    report::{Report, Stopped},
+    schemas::tool_problems,
 };
 use crate::{
     context::Context,
     failure::{Failure, FailureKind},
-    fleet::{lacks, round_trip},
-    target::{Target, bounded, settings, typed_command},
-    traffic::{self, Tapped},
+    fleet::{is_unsupported, round_trip},
+    target::{Target, client_builder, user_command, with_limits},
+    traffic::{self, ObservedTransport},
 };
 
 /// How often the round trip is measured.
-const ROUNDS: usize = 5;
+const ROUND_TRIPS: usize = 5;
 /// How many lines of standard error are shown.
-const LINES: usize = 5;
+const STDERR_LINES: usize = 5;
 
 pub(super) async fn examine(
     cx: &Context,
     target: &Target,
-    chart: &mut Chart<'_>,
-) -> Result<(), Ended> {
-    let patient = Patient::new(cx, target);
-    let client = match patient {
-        Ok(patient) => patient.open(chart).await?,
-        Err(failure) => return chart.failed("start", None, failure),
+    report: &mut Report<'_>,
+) -> Result<(), Stopped> {
+    let session_probe = SessionProbe::new(cx, target);
+    let client = match session_probe {
+        Ok(session_probe) => session_probe.open(report).await?,
+        Err(failure) => return report.failed("start", None, failure),
     };
     let (client, stderr) = client;
-    let examined = offers(&client, chart).await;
+    let result = report_offers(&client, report).await;
     client.stop().await;
-    if is_started(target) && examined.is_ok() {
-        stderr.examine(target, chart);
+    if is_local_process(target) && result.is_ok() {
+        stderr.write_report(target, report);
     }
-    examined
+    result
 }
 
 /// A server that is about to be connected to.
-struct Patient<'a> {
+struct SessionProbe<'a> {
     cx: &'a Context,
     target: &'a Target,
-    transport: Tapped<Heard>,
-    heard: Heard,
-    stderr: Stderr,
+    transport: ObservedTransport<OpeningObserver>,
+    observer: OpeningObserver,
+    stderr: StderrLines,
 }
 
 /// What the server writes to standard error.
 #[derive(Clone, Default)]
-struct Stderr(Arc<Mutex<Vec<String>>>);
+struct StderrLines(Arc<Mutex<Vec<String>>>);
 
-impl<'a> Patient<'a> {
+impl<'a> SessionProbe<'a> {
     fn new(cx: &'a Context, target: &'a Target) -> Result<Self, Failure> {
-        let (heard, stderr) = (Heard::default(), Stderr::default());
-        let transport = match process(target) {
+        let (observer, stderr) = (OpeningObserver::default(), StderrLines::default());
+        let transport = match child_process(target) {
             Some(process) => Box::new(process.stderr(stderr.listener())),
             None => target.transport(&cx.globals)?,
         };
-        let transport = traffic::watch(transport, &cx.globals)?;
-        let transport = Tapped::new(transport, heard.clone());
+        let transport = traffic::observe_transport(transport, &cx.globals)?;
+        let transport = ObservedTransport::new(transport, observer.clone());
         Ok(Self {
             cx,
             target,
             transport,
-            heard,
+            observer,
             stderr,
         })
     }
 
     /// Opens a session, and says how that went.
-    async fn open(self, chart: &mut Chart<'_>) -> Result<(Client, Stderr), Ended> {
-        let garbage = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&garbage);
-        let settings = settings(self.cx, self.target).observer(move |event| {
-            if let Telemetry::Violation { .. } = event.telemetry {
+    async fn open(self, report: &mut Report<'_>) -> Result<(Client, StderrLines), Stopped> {
+        let violations = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&violations);
+        let builder = client_builder(self.cx, self.target).observer(move |event| {
+            if let Telemetry::Violation { .. } = event.event {
                 count.fetch_add(1, Ordering::Relaxed);
             }
         });
-        let began = Instant::now();
-        let client = settings.connect_later(self.transport);
-        self.cx.departure.includes(&client);
-        let opened = bounded(self.cx, async { Ok(client.opened().await) }).await;
-        let took = began.elapsed();
-        let started = is_started(self.target);
+        let start = Instant::now();
+        let client = builder.connect_in_background(self.transport);
+        self.cx.shutdown.register(&client);
+        let opened = with_limits(self.cx, async { Ok(client.wait_connect().await) }).await;
+        let elapsed = start.elapsed();
+        let is_local = is_local_process(self.target);
         let opened = match opened {
             Ok(opened) => opened,
             Err(interrupted) => {
                 client.stop().await;
-                chart.failed("session", took, interrupted)?;
-                return Err(Ended);
+                report.failed("session", elapsed, interrupted)?;
+                return Err(Stopped);
             }
         };
         if let Err(error) = opened {
             client.stop().await;
-            not_opened(&error, &self.heard, took, started, chart)?;
-            return Err(Ended);
+            report_open_failure(&error, &self.observer, elapsed, is_local, report)?;
+            return Err(Stopped);
         }
-        if started {
-            chart.good("start", self.heard.dialled(), running(self.target));
+        if is_local {
+            report.ok(
+                "start",
+                self.observer.dial_time(),
+                running_detail(self.target),
+            );
         }
-        opening(self.cx, &client, &self.heard, took, chart);
-        complain(garbage.load(Ordering::Relaxed), chart);
+        report_opening(self.cx, &client, &self.observer, elapsed, report);
+        report_violations(violations.load(Ordering::Relaxed), report);
         if let Some(server) = client.server() {
-            capabilities(&server, chart);
+            report_capabilities(&server, report);
         }
         Ok((client, self.stderr))
     }
 }
 
 /// The process to start, if the server is one.
-fn process(target: &Target) -> Option<ChildProcess> {
+fn child_process(target: &Target) -> Option<ChildProcess> {
     match target {
         Target::Command(words) => {
             let (command, args) = words.split_first()?;
-            Some(typed_command(command, args))
+            Some(user_command(command, args))
         }
         Target::Configured(found) => match &found.entry.endpoint {
             Endpoint::Stdio(_) => found.entry.child_process(),
@@ -144,7 +145,7 @@ fn process(target: &Target) -> Option<ChildProcess> {
     }
 }
 
-fn running(target: &Target) -> &'static str {
+fn running_detail(target: &Target) -> &'static str {
     match target {
         Target::Demo => "within this process",
         _ => "it runs",
@@ -152,42 +153,48 @@ fn running(target: &Target) -> &'static str {
 }
 
 /// Says which layer it was that failed.
-fn not_opened(
+fn report_open_failure(
     error: &Error,
-    heard: &Heard,
-    took: Duration,
-    started: bool,
-    chart: &mut Chart<'_>,
-) -> Result<(), Ended> {
-    let Some(cause) = error.cause() else {
-        return chart.failed("session", took, Failure::failed(error.to_string()));
+    observer: &OpeningObserver,
+    elapsed: Duration,
+    is_local: bool,
+    report: &mut Report<'_>,
+) -> Result<(), Stopped> {
+    let Some(cause) = error.connection_error() else {
+        return report.failed("session", elapsed, Failure::failed(error.to_string()));
     };
     let message = match cause.kind() {
-        CauseKind::Unreachable(why) => why.clone(),
-        CauseKind::OpeningTimeout(after) => format!("there is no answer after {after:?}"),
+        ConnectionErrorKind::Unreachable(why) => why.clone(),
+        ConnectionErrorKind::OpeningTimeout(after) => format!("there is no answer after {after:?}"),
         kind => kind.to_string(),
     };
-    let mut failure = Failure::new(FailureKind::of(cause), message);
-    if let Some(tail) = cause.tail() {
+    let mut failure = Failure::new(FailureKind::from_cause(cause), message);
+    if let Some(tail) = cause.detail() {
         let last = last_lines(&tail.lines().collect::<Vec<_>>());
         failure.message = format!("{}\nits last words:\n{last}", failure.message);
     }
-    failure.hints = advice::of_opening(cause, !started);
-    let died = matches!(
+    failure.hints = advice::for_failed_opening(cause, !is_local);
+    let has_exited = matches!(
         cause.kind(),
-        CauseKind::Exited { .. } | CauseKind::Unreachable(_)
+        ConnectionErrorKind::Exited { .. } | ConnectionErrorKind::Unreachable(_)
     );
-    if started && died {
-        return chart.failed("start", took, failure);
+    if is_local && has_exited {
+        return report.failed("start", elapsed, failure);
     }
-    if started {
-        chart.good("start", heard.dialled(), "it runs");
+    if is_local {
+        report.ok("start", observer.dial_time(), "it runs");
     }
-    chart.failed("session", took, failure)
+    report.failed("session", elapsed, failure)
 }
 
 /// Says in which era the session is, and how that was found out.
-fn opening(cx: &Context, client: &Client, heard: &Heard, took: Duration, chart: &mut Chart<'_>) {
+fn report_opening(
+    cx: &Context,
+    client: &Client,
+    observer: &OpeningObserver,
+    elapsed: Duration,
+    report: &mut Report<'_>,
+) {
     let Some(server) = client.server() else {
         return;
     };
@@ -196,11 +203,11 @@ fn opening(cx: &Context, client: &Client, heard: &Heard, took: Duration, chart: 
         |info| format!("{} {}", info.name, info.version),
     );
     let revision = server.revision;
-    let probe = heard.question(method::DISCOVER);
-    let how = match (revision.era(), &probe) {
+    let probe = observer.request(method::DISCOVER);
+    let mode = match (revision.era(), &probe) {
         (Era::Stateless, _) => "stateless".to_owned(),
         (Era::Handshake, None) => "with sessions".to_owned(),
-        (Era::Handshake, Some(probe)) => match probe.answered {
+        (Era::Handshake, Some(probe)) => match probe.response {
             Some((after, _)) => {
                 let ms = after.as_secs_f64() * 1000.0;
                 format!(
@@ -211,19 +218,21 @@ fn opening(cx: &Context, client: &Client, heard: &Heard, took: Duration, chart: 
             None => format!("with sessions; it left {} unanswered", probe.method),
         },
     };
-    chart.good(
+    report.ok(
         "session",
-        took,
-        format!("{name}, revision {revision} ({how})"),
+        elapsed,
+        format!("{name}, revision {revision} ({mode})"),
     );
-    let unanswered = probe.is_some_and(|probe| probe.answered.is_none());
+    let unanswered = probe.is_some_and(|probe| probe.response.is_none());
     if unanswered && revision.era() == Era::Handshake {
-        let waited = cx
+        let probe_timeout = cx
             .timeout()
             .map_or(Timeouts::standard().probe, |limit| limit / 2);
-        chart.warning(
+        report.warning(
             "session",
-            format!("opening waits up to {waited:?} for an answer that this server never gives"),
+            format!(
+                "opening waits up to {probe_timeout:?} for an answer that this server never gives"
+            ),
             format!(
                 "say which revision it speaks: --protocol {revision}, or `revisions` in its entry"
             ),
@@ -232,7 +241,7 @@ fn opening(cx: &Context, client: &Client, heard: &Heard, took: Duration, chart: 
 }
 
 /// Says what the server declares that it can do.
-fn capabilities(server: &Server, chart: &mut Chart<'_>) {
+fn report_capabilities(server: &ServerInfo, report: &mut Report<'_>) {
     let known = [
         "tools",
         "resources",
@@ -247,23 +256,23 @@ fn capabilities(server: &Server, chart: &mut Chart<'_>) {
     let declared = known.into_iter().filter(|it| server.capabilities.has(it));
     let declared = declared.collect::<Vec<_>>().join(", ");
     match declared.is_empty() {
-        true => chart.warning(
+        true => report.warning(
             "capabilities",
             "none are declared",
             "a server that offers nothing is of no use: is it the right one?",
         ),
-        false => chart.good("capabilities", None, declared),
+        false => report.ok("capabilities", None, declared),
     }
 }
 
 /// Says that the server wrote what is no message.
-fn complain(garbage: usize, chart: &mut Chart<'_>) {
-    if garbage > 0 {
-        let what = match garbage {
+fn report_violations(violations: usize, report: &mut Report<'_>) {
+    if violations > 0 {
+        let what = match violations {
             1 => "it sent something that is no message".to_owned(),
-            _ => format!("it sent {garbage} things that are no messages"),
+            _ => format!("it sent {violations} things that are no messages"),
         };
-        chart.warning(
+        report.warning(
             "session",
             what,
             "logs belong on standard error; --trace shows what was sent",
@@ -272,79 +281,79 @@ fn complain(garbage: usize, chart: &mut Chart<'_>) {
 }
 
 /// What the server offers, and whether it is sound.
-async fn offers(client: &Client, chart: &mut Chart<'_>) -> Result<(), Ended> {
-    let tools = list("tools", client.tools().list(), chart).await?;
-    list("resources", client.resources().list(), chart).await?;
-    list("templates", client.resources().templates(), chart).await?;
-    list("prompts", client.prompts().list(), chart).await?;
-    judge(&tools, chart);
-    distance(client, chart).await
+async fn report_offers(client: &Client, report: &mut Report<'_>) -> Result<(), Stopped> {
+    let tools = report_list("tools", client.tools().list(), report).await?;
+    report_list("resources", client.resources().list(), report).await?;
+    report_list("templates", client.resources().templates(), report).await?;
+    report_list("prompts", client.prompts().list(), report).await?;
+    report_tool_problems(&tools, report);
+    measure_round_trip(client, report).await
 }
 
-async fn list<T>(
+async fn report_list<T>(
     layer: &'static str,
     listing: impl Future<Output = Result<Vec<T>, Error>>,
-    chart: &mut Chart<'_>,
-) -> Result<Vec<T>, Ended> {
-    let began = Instant::now();
-    match bounded(chart.context(), async { Ok(listing.await) }).await {
+    report: &mut Report<'_>,
+) -> Result<Vec<T>, Stopped> {
+    let start = Instant::now();
+    match with_limits(report.context(), async { Ok(listing.await) }).await {
         Ok(Ok(items)) => {
-            chart.good(layer, began.elapsed(), items.len().to_string());
+            report.ok(layer, start.elapsed(), items.len().to_string());
             Ok(items)
         }
-        Ok(Err(error)) if lacks(&error) => {
+        Ok(Err(error)) if is_unsupported(&error) => {
             if error.server_error().is_some() {
-                chart.warning(
+                report.warning(
                     layer,
                     format!("declared, and refused: {error}"),
                     "the server should answer, or not declare that it has them",
                 );
             } else {
-                chart.good(layer, None, "not offered");
+                report.ok(layer, None, "not offered");
             }
             Ok(Vec::new())
         }
         Ok(Err(error)) => {
             let failure = Failure::from(error);
-            chart.failed(layer, began.elapsed(), failure)?;
-            Err(Ended)
+            report.failed(layer, start.elapsed(), failure)?;
+            Err(Stopped)
         }
         Err(interrupted) => {
-            chart.failed(layer, began.elapsed(), interrupted)?;
-            Err(Ended)
+            report.failed(layer, start.elapsed(), interrupted)?;
+            Err(Stopped)
         }
     }
 }
 
-fn judge(tools: &[Tool], chart: &mut Chart<'_>) {
-    let faults = faults(tools);
-    if faults.is_empty() {
+fn report_tool_problems(tools: &[Tool], report: &mut Report<'_>) {
+    let problems = tool_problems(tools);
+    if problems.is_empty() {
         let detail = match tools.len() {
             0 => "none to look at".to_owned(),
             1 => "that of the one tool is sound".to_owned(),
             count => format!("those of all {count} tools are sound"),
         };
-        chart.good("schemas", None, detail);
+        report.ok("schemas", None, detail);
     }
-    for fault in faults {
-        chart.warning(
+    for problem in problems {
+        report.warning(
             "schemas",
-            format!("{}: {}", fault.tool, fault.what),
-            fault.advice,
+            format!("{}: {}", problem.tool, problem.message),
+            problem.advice,
         );
     }
 }
 
-async fn distance(client: &Client, chart: &mut Chart<'_>) -> Result<(), Ended> {
+async fn measure_round_trip(client: &Client, report: &mut Report<'_>) -> Result<(), Stopped> {
     let mut times = Vec::new();
     let mut method = "";
-    for _ in 0..ROUNDS {
-        match bounded(chart.context(), round_trip(client)).await {
-            Ok((asked, took)) => {
-                method = asked;
-                times.push(took);
+    for _ in 0..ROUND_TRIPS {
+        match with_limits(report.context(), round_trip(client)).await {
+            Ok((sent_method, elapsed)) => {
+                method = sent_method;
+                times.push(elapsed);
             }
-            Err(failure) => return chart.failed("round trip", None, failure),
+            Err(failure) => return report.failed("round trip", None, failure),
         }
     }
     times.sort_unstable();
@@ -353,18 +362,18 @@ async fn distance(client: &Client, chart: &mut Chart<'_>) -> Result<(), Ended> {
         return Ok(());
     };
     let detail = format!("{method}, {:.1} to {:.1} ms", ms(first), ms(last));
-    chart.good("round trip", times[times.len() / 2], detail);
+    report.ok("round trip", times[times.len() / 2], detail);
     Ok(())
 }
 
 /// Not more of them than somebody wants to read.
 fn last_lines<S: AsRef<str>>(lines: &[S]) -> String {
-    let last = &lines[lines.len().saturating_sub(LINES)..];
+    let last = &lines[lines.len().saturating_sub(STDERR_LINES)..];
     let last: Vec<_> = last.iter().map(AsRef::as_ref).collect();
     last.join("\n")
 }
 
-impl Stderr {
+impl StderrLines {
     fn listener(&self) -> StderrPolicy {
         let lines = Arc::clone(&self.0);
         StderrPolicy::lines(move |line| {
@@ -373,7 +382,7 @@ impl Stderr {
         })
     }
 
-    fn examine(&self, target: &Target, chart: &mut Chart<'_>) {
+    fn write_report(&self, target: &Target, report: &mut Report<'_>) {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let detail = match (lines.len(), target) {
             (_, Target::Demo) => "that of this command".to_owned(),
@@ -381,6 +390,6 @@ impl Stderr {
             (1, _) => format!("one line:\n{}", lines[0]),
             (count, _) => format!("{count} lines; the last of them:\n{}", last_lines(&lines)),
         };
-        chart.good("standard error", None, detail);
+        report.ok("standard error", None, detail);
     }
 }

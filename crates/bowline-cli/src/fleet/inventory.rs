@@ -8,85 +8,85 @@ use bowline::{
 };
 use serde_json::{Value, json};
 
-use super::visit::{State, Visit, visit};
+use super::run::{ServerResult, ServerState, run_on_all};
 use crate::{
     context::Context,
     failure::Failure,
-    output::{Style, clean, short},
-    target::{Rival, Servers, Target, trust},
+    output::{Style, escape_control, short_path},
+    target::{Servers, ShadowedBy, Target, trust},
 };
 
 /// What is configured where.
 pub(crate) struct Inventory {
-    entries: Vec<Entry>,
+    entries: Vec<InventoryEntry>,
     problems: Vec<(PathBuf, Problem)>,
 }
 
 /// One server.
-struct Entry {
+struct InventoryEntry {
     name: String,
     app: Option<App>,
     /// The file; none for what is built in.
     path: Option<PathBuf>,
     /// How it is reached, for people. Unknown where it is switched off.
-    way: String,
+    endpoint: String,
     /// What to type to mean it.
-    typed: String,
-    standing: Standing,
+    shell_args: String,
+    state: EntryState,
 }
 
 /// What becomes of an entry.
-enum Standing {
+enum EntryState {
     /// It is the one that its name means.
     Effective(Target),
     /// It was visited.
-    Visited(Visit<String>),
+    Checked(ServerResult<String>),
     /// It comes with a project, and was not visited for that reason.
-    Untrusted(trust::Standing),
+    Untrusted(trust::TrustState),
     /// Another one has its name, and counts.
-    Hidden(Rival),
-    SwitchedOff,
+    Shadowed(ShadowedBy),
+    Disabled,
 }
 
 impl Inventory {
     /// Looks through the configuration files.
-    pub(crate) fn take(cx: &Context) -> Result<Self, Failure> {
-        let servers = Servers::find(&cx.globals)?;
+    pub(crate) fn collect(cx: &Context) -> Result<Self, Failure> {
+        let servers = Servers::load(&cx.globals)?;
         let mut entries = Vec::new();
-        for (at, found) in servers.found.iter().enumerate() {
+        for (index, found) in servers.entries.iter().enumerate() {
             let target = Target::Configured(Box::new(found.clone()));
-            let typed = target.typed();
-            let standing = match servers.rival(at) {
-                Some(rival) => Standing::Hidden(rival),
-                None => match trust::standing(&cx.globals, found)? {
-                    trust::Standing::Trusted => Standing::Effective(target),
-                    standing => Standing::Untrusted(standing),
+            let shell_args = target.to_shell_args();
+            let state = match servers.shadowed_by(index) {
+                Some(shadowing) => EntryState::Shadowed(shadowing),
+                None => match trust::trust_state(&cx.globals, found)? {
+                    trust::TrustState::Trusted => EntryState::Effective(target),
+                    state => EntryState::Untrusted(state),
                 },
             };
-            entries.push(Entry {
+            entries.push(InventoryEntry {
                 name: found.entry.name.clone(),
                 app: found.app,
                 path: Some(found.path.clone()),
-                way: trust::way(found),
-                typed,
-                standing,
+                endpoint: trust::endpoint_summary(found),
+                shell_args,
+                state,
             });
         }
-        entries.extend(servers.disabled.iter().map(|(path, name)| Entry {
+        entries.extend(servers.disabled.iter().map(|(path, name)| InventoryEntry {
             name: name.clone(),
             app: None,
             path: Some(path.clone()),
-            way: String::new(),
-            typed: String::new(),
-            standing: Standing::SwitchedOff,
+            endpoint: String::new(),
+            shell_args: String::new(),
+            state: EntryState::Disabled,
         }));
-        entries.push(Entry {
+        entries.push(InventoryEntry {
             name: Target::Demo.name().to_owned(),
             app: None,
             path: None,
-            way: "part of this command".to_owned(),
-            typed: Target::Demo.typed(),
-            standing: Standing::Effective(Target::Demo),
+            endpoint: "part of this command".to_owned(),
+            shell_args: Target::Demo.to_shell_args(),
+            state: EntryState::Effective(Target::Demo),
         });
         Ok(Self {
             entries,
@@ -96,71 +96,68 @@ impl Inventory {
 
     /// Connects to those that count, all together.
     pub(crate) async fn check(&mut self, cx: &Context, limit: Duration) {
-        let targets = self
-            .entries
-            .iter()
-            .filter_map(|entry| match &entry.standing {
-                Standing::Effective(target) => Some(target.clone()),
-                _ => None,
-            });
+        let targets = self.entries.iter().filter_map(|entry| match &entry.state {
+            EntryState::Effective(target) => Some(target.clone()),
+            _ => None,
+        });
         let targets: Vec<Target> = targets.collect();
-        let visits = visit(cx, &targets, limit, introduce).await;
+        let results = run_on_all(cx, &targets, limit, server_identity).await;
         let effective = self
             .entries
             .iter_mut()
-            .filter(|entry| matches!(entry.standing, Standing::Effective(_)));
-        for (entry, visit) in effective.zip(visits) {
-            entry.standing = Standing::Visited(visit);
+            .filter(|entry| matches!(entry.state, EntryState::Effective(_)));
+        for (entry, result) in effective.zip(results) {
+            entry.state = EntryState::Checked(result);
         }
     }
 
     /// For programs.
     pub(crate) fn json(&self) -> Value {
-        let servers: Vec<_> = self.entries.iter().map(Entry::json).collect();
+        let servers: Vec<_> = self.entries.iter().map(InventoryEntry::json).collect();
         let problems: Vec<_> = self.problems.iter().map(problem_json).collect();
         json!({"servers": servers, "problems": problems})
     }
 }
 
 /// What a server says that it is.
-async fn introduce(client: Client) -> Result<String, Failure> {
+async fn server_identity(client: Client) -> Result<String, Failure> {
     let Some(server) = client.server() else {
         return Ok(String::new());
     };
     let name = server.info.as_ref().map_or_else(String::new, |info| {
         format!("{} {}, ", info.name, info.version)
     });
-    Ok(clean(&format!("{name}{}", server.revision)).into_owned())
+    Ok(escape_control(&format!("{name}{}", server.revision)).into_owned())
 }
 
 /// For people: file by file.
-pub(crate) fn show(cx: &Context, inventory: &Inventory) -> String {
+pub(crate) fn format_inventory(cx: &Context, inventory: &Inventory) -> String {
     let paint = cx.output.paint();
     let mut lines = Vec::new();
     let names = inventory.entries.iter().map(|entry| entry.name.len());
     let width = names.max().unwrap_or_default();
     for path in inventory.paths() {
-        let here = || inventory.entries.iter().filter(|it| it.path == path);
-        let app = here().find_map(|entry| entry.app);
+        let in_file = || inventory.entries.iter().filter(|it| it.path == path);
+        let app = in_file().find_map(|entry| entry.app);
         let title = match &path {
-            Some(path) => short(path),
+            Some(path) => short_path(path),
             None => "built in".to_owned(),
         };
         let app = app
             .map(|app| format!("  {}", app.name()))
             .unwrap_or_default();
-        lines.push(format!("{}{}", paint.strong(title), paint.faint(app)));
-        lines.extend(here().map(|entry| entry.line(cx, width)));
+        lines.push(format!("{}{}", paint.bold(title), paint.dim(app)));
+        lines.extend(in_file().map(|entry| entry.line(cx, width)));
         let problems = inventory
             .problems
             .iter()
             .filter(|(file, _)| Some(file) == path.as_ref());
         lines.extend(problems.map(|(_, problem)| {
             let mark = match problem.severity() {
-                Severity::Error => paint.text(Style::Bad, "✗"),
+                Severity::Error => paint.text(Style::Error, "✗"),
                 Severity::Warning => paint.text(Style::Warning, "!"),
             };
-            format!("  {mark} {}", clean(&problem.to_string()))
+            format!("  {mark} {}", escape_control(&problem.to_string()))
         }));
     }
     if inventory.entries.len() == 1 && inventory.problems.is_empty() {
@@ -184,49 +181,49 @@ impl Inventory {
     }
 }
 
-impl Entry {
+impl InventoryEntry {
     fn line(&self, cx: &Context, width: usize) -> String {
         let paint = cx.output.paint();
-        let name = format!("{:width$}", clean(&self.name));
-        let way = paint.faint(&self.way);
-        match &self.standing {
-            Standing::Effective(_) => format!("    {name}  {way}"),
-            Standing::Untrusted(standing) => {
+        let name = format!("{:width$}", escape_control(&self.name));
+        let endpoint = paint.dim(&self.endpoint);
+        match &self.state {
+            EntryState::Effective(_) => format!("    {name}  {endpoint}"),
+            EntryState::Untrusted(trust_state) => {
                 let mark = paint.text(Style::Warning, "?");
-                let why = match standing {
-                    trust::Standing::Changed => "its entry has changed since you trusted it",
+                let why = match trust_state {
+                    trust::TrustState::Changed => "its entry has changed since you trusted it",
                     _ => "it comes with a project, and you have not trusted it",
                 };
-                let typed = &self.typed;
-                let advice = format!("bowline config trust {typed} shows it, and asks you");
-                let advice = paint.faint(advice);
-                format!("  {mark} {name}  {way}\n      not used: {why}\n      {advice}")
+                let shell_args = &self.shell_args;
+                let advice = format!("bowline config trust {shell_args} shows it, and asks you");
+                let advice = paint.dim(advice);
+                format!("  {mark} {name}  {endpoint}\n      not used: {why}\n      {advice}")
             }
-            Standing::Hidden(by) => {
-                let by = format!("hidden: {}", by.why());
-                format!("  {} {name}  {}", paint.faint("-"), paint.faint(by))
+            EntryState::Shadowed(shadowing) => {
+                let shadowing = format!("hidden: {}", shadowing.reason());
+                format!("  {} {name}  {}", paint.dim("-"), paint.dim(shadowing))
             }
-            Standing::SwitchedOff => {
-                let off = paint.faint("switched off");
-                format!("  {} {name}  {off}", paint.faint("-"))
+            EntryState::Disabled => {
+                let label = paint.dim("switched off");
+                format!("  {} {name}  {label}", paint.dim("-"))
             }
-            Standing::Visited(visit) => {
-                let state = State::of(&visit.result).word();
-                match &visit.result {
-                    Ok(introduction) => {
-                        let mark = paint.text(Style::Good, "✓");
-                        let ms = visit.opened.as_secs_f64() * 1000.0;
-                        let how = format!("{state} in {ms:.0} ms ({introduction})");
-                        format!("  {mark} {name}  {how:<50}  {way}")
+            EntryState::Checked(result) => {
+                let state = ServerState::from_result(&result.result).as_str();
+                match &result.result {
+                    Ok(identity) => {
+                        let mark = paint.text(Style::Success, "✓");
+                        let ms = result.open_time.as_secs_f64() * 1000.0;
+                        let status = format!("{state} in {ms:.0} ms ({identity})");
+                        format!("  {mark} {name}  {status:<50}  {endpoint}")
                             .trim_end()
                             .to_owned()
                     }
                     Err(failure) => {
-                        let mark = paint.text(Style::Bad, "✗");
-                        let why = clean(&failure.message).replace('\n', "\n      ");
+                        let mark = paint.text(Style::Error, "✗");
+                        let why = escape_control(&failure.message).replace('\n', "\n      ");
                         let advice =
-                            paint.faint(format!("bowline doctor {} finds out why", self.typed));
-                        format!("  {mark} {name}  {state}  {way}\n      {why}\n      {advice}")
+                            paint.dim(format!("bowline doctor {} finds out why", self.shell_args));
+                        format!("  {mark} {name}  {state}  {endpoint}\n      {why}\n      {advice}")
                     }
                 }
             }
@@ -238,26 +235,26 @@ impl Entry {
             "name": self.name,
             "app": self.app.map(App::name),
             "file": self.path,
-            "way": self.way,
+            "way": self.endpoint,
         });
-        let state = match &self.standing {
-            Standing::Effective(_) => "unchecked",
-            Standing::Untrusted(trust::Standing::Changed) => "changed since trusted",
-            Standing::Untrusted(_) => "untrusted",
-            Standing::Hidden(by) => {
-                document["hidden_by"] = match by {
-                    Rival::File(path) | Rival::Unread(path) => json!(path),
-                    Rival::BuiltIn => json!("built in"),
+        let state = match &self.state {
+            EntryState::Effective(_) => "unchecked",
+            EntryState::Untrusted(trust::TrustState::Changed) => "changed since trusted",
+            EntryState::Untrusted(_) => "untrusted",
+            EntryState::Shadowed(shadowing) => {
+                document["hidden_by"] = match shadowing {
+                    ShadowedBy::File(path) | ShadowedBy::UnreadableFile(path) => json!(path),
+                    ShadowedBy::BuiltIn => json!("built in"),
                 };
                 "hidden"
             }
-            Standing::SwitchedOff => "switched off",
-            Standing::Visited(visit) => {
-                document["opened_ms"] = json!(visit.opened.as_secs_f64() * 1000.0);
-                if let Err(failure) = &visit.result {
+            EntryState::Disabled => "switched off",
+            EntryState::Checked(result) => {
+                document["opened_ms"] = json!(result.open_time.as_secs_f64() * 1000.0);
+                if let Err(failure) = &result.result {
                     document["error"] = json!(failure.message);
                 }
-                State::of(&visit.result).word()
+                ServerState::from_result(&result.result).as_str()
             }
         };
         document["state"] = json!(state);

@@ -6,23 +6,23 @@
 //! finds tools that many servers have under one name or another, and `verdict`
 //! says whether it all has worked.
 
-mod checkup;
-mod errand;
+mod health;
 pub(crate) mod inventory;
-mod rank;
-mod trust;
-mod verdict;
-mod visit;
+mod outcome;
+mod run;
+mod search;
+mod selection;
+mod tool_role;
 
 use std::time::Duration;
 
 pub(crate) use self::{
-    checkup::{Checkup, lacks, round_trip},
-    errand::{SYNC, own_search, show as show_result},
-    rank::{Item, Kind, rank},
-    trust::{Choice, choose},
-    visit::{State, Visit, visit, visit_one},
+    health::{HealthCheck, is_unsupported, round_trip},
+    run::{ServerResult, ServerState, run_on_all, run_on_one},
+    search::{ItemKind, SearchItem, rank},
+    selection::{SelectedServers, select},
+    tool_role::{SYNC, call_search_tools, print_result as show_result},
 };
 
 /// How long an errand at one server may take, unless said otherwise.
-pub(crate) const ERRAND: Duration = Duration::from_secs(60);
+pub(crate) const TOOL_TIMEOUT: Duration = Duration::from_secs(60);

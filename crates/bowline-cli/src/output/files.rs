@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 
-use super::{Output, clean};
+use super::{Output, escape_control};
 use crate::failure::Failure;
 
 /// Where results are saved.
@@ -24,13 +24,13 @@ pub(crate) struct SaveArgs {
 
 /// Something that can be saved.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Piece {
+pub(crate) struct FileContent {
     /// What kind of data it is, as the server says.
     pub(crate) mime_type: Option<String>,
     pub(crate) bytes: Vec<u8>,
 }
 
-impl Piece {
+impl FileContent {
     /// What it is, in a few words.
     pub(crate) fn describe(&self) -> String {
         let kind = self
@@ -43,7 +43,7 @@ impl Piece {
             large if large < 10_000_000 => format!("{} kB", large / 1000),
             huge => format!("{} MB", huge / 1_000_000),
         };
-        format!("{}, {size}", clean(kind))
+        format!("{}, {size}", escape_control(kind))
     }
 }
 
@@ -52,7 +52,7 @@ impl SaveArgs {
     /// a call may not be worth repeating.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         match &self.out {
-            Some(out) if out.is_file() && !self.force => Err(taken(out)),
+            Some(out) if out.is_file() && !self.force => Err(already_exists(out)),
             _ => Ok(()),
         }
     }
@@ -63,25 +63,25 @@ impl SaveArgs {
         &self,
         output: &Output,
         name: &str,
-        pieces: &[Piece],
+        files: &[FileContent],
     ) -> Result<(), Failure> {
         let Some(out) = &self.out else {
             return Ok(());
         };
         let is_folder = out.is_dir() || out.as_os_str().to_string_lossy().ends_with(['/', '\\']);
-        match pieces {
+        match files {
             [] => Ok(()),
-            [piece] if !is_folder => self.write(output, out, piece),
-            _ => self.save_into(output, out, name, pieces),
+            [content] if !is_folder => self.write(output, out, content),
+            _ => self.save_into_dir(output, out, name, files),
         }
     }
 
-    fn save_into(
+    fn save_into_dir(
         &self,
         output: &Output,
         folder: &Path,
         name: &str,
-        pieces: &[Piece],
+        files: &[FileContent],
     ) -> Result<(), Failure> {
         fs::create_dir_all(folder).map_err(|error| {
             let why = match error.kind() {
@@ -90,27 +90,27 @@ impl SaveArgs {
             };
             Failure::usage(format!("--out {}: {why}", folder.display())).hint("name a folder")
         })?;
-        let stem = stem(name);
+        let stem = file_stem(name);
         let mut numbers = 1..;
-        for piece in pieces {
-            let end = extension(piece.mime_type.as_deref());
-            let plain = folder.join(format!("{stem}.{end}"));
-            let free = |path: &PathBuf| self.force || !path.exists();
-            let path = match pieces.len() {
-                1 if free(&plain) => plain,
+        for content in files {
+            let suffix = extension(content.mime_type.as_deref());
+            let unnumbered = folder.join(format!("{stem}.{suffix}"));
+            let is_free = |path: &PathBuf| self.force || !path.exists();
+            let path = match files.len() {
+                1 if is_free(&unnumbered) => unnumbered,
                 // A name that is taken is left alone.
                 _ => numbers
                     .by_ref()
-                    .map(|number| folder.join(format!("{stem}-{number}.{end}")))
-                    .find(free)
-                    .unwrap_or(plain),
+                    .map(|number| folder.join(format!("{stem}-{number}.{suffix}")))
+                    .find(is_free)
+                    .unwrap_or(unnumbered),
             };
-            self.write(output, &path, piece)?;
+            self.write(output, &path, content)?;
         }
         Ok(())
     }
 
-    fn write(&self, output: &Output, path: &Path, piece: &Piece) -> Result<(), Failure> {
+    fn write(&self, output: &Output, path: &Path, content: &FileContent) -> Result<(), Failure> {
         let mut options = OpenOptions::new();
         options.write(true);
         match self.force {
@@ -119,28 +119,28 @@ impl SaveArgs {
         };
         let written = options
             .open(path)
-            .and_then(|mut file| file.write_all(&piece.bytes));
+            .and_then(|mut file| file.write_all(&content.bytes));
         written.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => taken(path),
+            io::ErrorKind::AlreadyExists => already_exists(path),
             _ => Failure::usage(format!("{}: {error}", path.display())),
         })?;
-        output.remark(format!("saved {} ({})", path.display(), piece.describe()));
+        output.note(format!("saved {} ({})", path.display(), content.describe()));
         Ok(())
     }
 }
 
-fn taken(path: &Path) -> Failure {
+fn already_exists(path: &Path) -> Failure {
     Failure::usage(format!("{} is already there", path.display())).hint("--force overwrites it")
 }
 
 /// A name for files, of a name that others chose.
-fn stem(name: &str) -> String {
-    let harmless = |character: char| match character {
+fn file_stem(name: &str) -> String {
+    let sanitize = |character: char| match character {
         '-' | '_' => character,
         _ if character.is_alphanumeric() => character,
         _ => '_',
     };
-    let stem: String = name.chars().take(60).map(harmless).collect();
+    let stem: String = name.chars().take(60).map(sanitize).collect();
     match stem.trim_matches('_') {
         "" => "result".to_owned(),
         stem => stem.to_owned(),
@@ -175,7 +175,7 @@ fn extension(mime_type: Option<&str>) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{extension, stem};
+    use super::{extension, file_stem};
 
     #[test]
     fn names_lead_nowhere() {
@@ -187,7 +187,7 @@ mod tests {
             ("größe", "größe"),
         ];
         for (name, expected) in cases {
-            assert_eq!(stem(name), expected, "{name}");
+            assert_eq!(file_stem(name), expected, "{name}");
         }
     }
 

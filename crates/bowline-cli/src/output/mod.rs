@@ -3,12 +3,12 @@
 //! Results go to standard output, everything else to standard error. Nothing
 //! is coloured unless a terminal shows it and nobody asked for plain text.
 
-mod clean;
 mod content;
+mod escape;
 mod files;
 mod path;
-mod similar;
 mod style;
+mod suggest;
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
@@ -18,35 +18,35 @@ use std::{
 use serde::Serialize;
 
 pub(crate) use self::{
-    clean::{clean, clean_name},
-    content::{Parts, pretty, print_parts},
-    files::{Piece, SaveArgs},
-    path::short,
-    similar::similar,
+    content::{ContentParts, pretty_json, print_parts},
+    escape::{escape_control, escape_name},
+    files::{FileContent, SaveArgs},
+    path::short_path,
     style::{Paint, Style},
+    suggest::closest_match,
 };
 use crate::{args::Color, failure::Failure};
 
 /// Where results and remarks go.
 pub(crate) struct Output {
-    results: Paint,
-    remarks: Paint,
+    stdout_paint: Paint,
+    stderr_paint: Paint,
     /// What need not be said again.
-    said: Mutex<Vec<String>>,
+    printed_notes: Mutex<Vec<String>>,
 }
 
 impl Output {
     pub(crate) fn new(color: Color) -> Self {
         Self {
-            results: Paint::new(color.wanted(io::stdout().is_terminal())),
-            remarks: Paint::new(color.wanted(io::stderr().is_terminal())),
-            said: Mutex::default(),
+            stdout_paint: Paint::new(color.is_enabled(io::stdout().is_terminal())),
+            stderr_paint: Paint::new(color.is_enabled(io::stderr().is_terminal())),
+            printed_notes: Mutex::default(),
         }
     }
 
     /// How results are painted.
     pub(crate) fn paint(&self) -> Paint {
-        self.results
+        self.stdout_paint
     }
 
     /// Writes a result for people: as it is, with a line end after it.
@@ -62,36 +62,43 @@ impl Output {
         // Texts of servers are in these, too: what they could steer a terminal
         // with is escaped, as in all that is printed.
         let json = serde_json::to_string(value).map_err(io::Error::from)?;
-        self.verbatim(&json)
+        self.json_text(&json)
     }
 
     /// Says something on standard error. If nobody reads it, nothing is lost.
-    pub(crate) fn remark(&self, text: impl AsRef<str>) {
+    pub(crate) fn note(&self, text: impl AsRef<str>) {
         let _ = writeln!(io::stderr().lock(), "{}", text.as_ref());
     }
 
     /// Says something that was not said before.
-    pub(crate) fn remark_once(&self, text: String) {
-        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        if !said.contains(&text) {
-            self.remark(&text);
-            said.push(text);
+    pub(crate) fn note_once(&self, text: String) {
+        let mut printed = self
+            .printed_notes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if !printed.contains(&text) {
+            self.note(&text);
+            printed.push(text);
         }
     }
 
     /// How remarks are painted.
-    pub(crate) fn remark_paint(&self) -> Paint {
-        self.remarks
+    pub(crate) fn note_paint(&self) -> Paint {
+        self.stderr_paint
     }
 
     /// Says what went wrong, and what could be done.
-    pub(crate) fn failure(&self, failure: &Failure) {
-        let paint = self.remarks;
+    pub(crate) fn print_failure(&self, failure: &Failure) {
+        let paint = self.stderr_paint;
         // Servers have their say in these.
-        let message = clean(&failure.message);
-        self.remark(format!("{} {message}", paint.error("error:")));
+        let message = escape_control(&failure.message);
+        self.note(format!("{} {message}", paint.error("error:")));
         for hint in &failure.hints {
-            self.remark(format!("  {} {}", paint.hint("hint:"), clean(hint)));
+            self.note(format!(
+                "  {} {}",
+                paint.hint("hint:"),
+                escape_control(hint)
+            ));
         }
     }
 }

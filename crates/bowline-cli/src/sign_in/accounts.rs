@@ -6,10 +6,10 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use bowline::auth::{OAuth, SignedIn};
+use bowline::auth::{OAuth, SignInStatus};
 
-use super::{NAME, agent::Seat, failure};
-use crate::{failure::Failure, folders};
+use super::{CLIENT_NAME, auth_failure, user_agent::InteractiveUser};
+use crate::{dirs, failure::Failure};
 
 /// The tokens in the person's state folder, and the person. Clones are the
 /// same.
@@ -19,7 +19,7 @@ pub(crate) struct Accounts(Arc<Shared>);
 #[derive(Default)]
 struct Shared {
     oauth: OnceLock<OAuth>,
-    seat: Seat,
+    user: InteractiveUser,
 }
 
 impl Accounts {
@@ -28,10 +28,10 @@ impl Accounts {
         if let Some(oauth) = self.0.oauth.get() {
             return Ok(oauth);
         }
-        let oauth = OAuth::new(NAME).user(self.0.seat.clone());
+        let oauth = OAuth::new(CLIENT_NAME).user_agent(self.0.user.clone());
         #[cfg(unix)]
         let oauth = {
-            let folder = folder().ok_or_else(|| Failure::usage("there is no home folder"))?;
+            let folder = token_dir().ok_or_else(|| Failure::usage("there is no home folder"))?;
             let store = bowline::auth::FileStore::open(&folder)
                 .map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
             oauth.store(store)
@@ -41,21 +41,24 @@ impl Accounts {
 
     /// The same, for those who have signed in somewhere. Nothing is made on
     /// disk for others.
-    pub(super) fn known(&self) -> Result<Option<&OAuth>, Failure> {
-        match folder().is_some_and(|folder| folder.is_dir()) {
+    pub(super) fn oauth_if_used(&self) -> Result<Option<&OAuth>, Failure> {
+        match token_dir().is_some_and(|folder| folder.is_dir()) {
             true => self.oauth().map(Some),
             false => Ok(None),
         }
     }
 
-    pub(super) fn seat(&self) -> &Seat {
-        &self.0.seat
+    pub(super) fn user(&self) -> &InteractiveUser {
+        &self.0.user
     }
 
     /// How the person stands with the server at this address.
-    pub(crate) async fn signed_in(&self, url: &str) -> Result<Option<SignedIn>, Failure> {
-        match self.known()? {
-            Some(oauth) => oauth.signed_in(url).await.map_err(|error| failure(&error)),
+    pub(crate) async fn sign_in_status(&self, url: &str) -> Result<Option<SignInStatus>, Failure> {
+        match self.oauth_if_used()? {
+            Some(oauth) => oauth
+                .sign_in_status(url)
+                .await
+                .map_err(|error| auth_failure(&error)),
             None => Ok(None),
         }
     }
@@ -63,12 +66,14 @@ impl Accounts {
     /// Forgets the tokens for the server at this address, and under which name
     /// we go to its authorization server: that may have forgotten it, too.
     pub(crate) async fn sign_out(&self, url: &str) -> Result<(), Failure> {
-        let Some(oauth) = self.known()? else {
+        let Some(oauth) = self.oauth_if_used()? else {
             return Ok(());
         };
         let signed_out = oauth.sign_out(url).await;
         let forgotten = oauth.forget_registration(url).await;
-        signed_out.and(forgotten).map_err(|error| failure(&error))
+        signed_out
+            .and(forgotten)
+            .map_err(|error| auth_failure(&error))
     }
 }
 
@@ -78,6 +83,6 @@ impl fmt::Debug for Accounts {
     }
 }
 
-fn folder() -> Option<PathBuf> {
-    folders::state().map(|folder| folder.join("tokens"))
+fn token_dir() -> Option<PathBuf> {
+    dirs::state_dir().map(|folder| folder.join("tokens"))
 }

@@ -5,7 +5,7 @@
 //! are they asked to sign in: by `agent`.
 
 mod accounts;
-mod agent;
+mod user_agent;
 
 use bowline::{
     auth::{AuthError, AuthErrorKind, Scopes},
@@ -18,15 +18,15 @@ use crate::{
     args::Globals,
     context::Context,
     failure::{Failure, FailureKind},
-    output::clean,
+    output::escape_control,
     target::Target,
 };
 
 /// The name by which authorization servers know this program.
-const NAME: &str = "Bowline";
+const CLIENT_NAME: &str = "Bowline";
 
 /// Gives a transport the credentials that are known, if any are.
-pub(crate) fn authorized(
+pub(crate) fn with_credentials(
     http: Http,
     server: Option<&RemoteServer>,
     globals: &Globals,
@@ -35,15 +35,15 @@ pub(crate) fn authorized(
     if server.is_some_and(|server| server.credentials.is_some()) {
         return Ok(http);
     }
-    match globals.accounts.known()? {
+    match globals.accounts.oauth_if_used()? {
         Some(oauth) => Ok(http.authorizer(oauth.clone())),
         None => Ok(http),
     }
 }
 
 /// The address of a server at which a person could sign in.
-pub(crate) fn address(target: &Target) -> Result<&str, Failure> {
-    target.address().ok_or_else(|| {
+pub(crate) fn require_url(target: &Target) -> Result<&str, Failure> {
+    target.url().ok_or_else(|| {
         let name = target.name();
         Failure::usage(format!(
             "{name} is not reached over HTTP, so that there is nothing to sign in to"
@@ -58,17 +58,17 @@ pub(crate) async fn sign_in(
     target: &Target,
     scopes: &[String],
 ) -> Result<(), Failure> {
-    let url = address(target)?;
-    if cx.talk.terminal().is_none() {
+    let url = require_url(target)?;
+    if cx.responder.terminal().is_none() {
         let why = "to sign in takes a terminal, and a person at it";
         return Err(Failure::new(FailureKind::Authorization, why)
             .hint("a program sends a token with --header 'Authorization: Bearer …'"));
     }
     let accounts = &cx.globals.accounts;
-    let by_hand = cx.globals.no_browser;
+    let without_browser = cx.globals.no_browser;
     // Signing in is the person's work.
-    let _pause = cx.globals.patience.pause();
-    let _seated = accounts.seat().take(&cx.talk, by_hand);
+    let _pause = cx.globals.clock.pause();
+    let _attached = accounts.user().attach(&cx.responder, without_browser);
     let oauth = accounts.oauth()?;
     let signed_in = match scopes {
         [] => oauth.sign_in(url).await,
@@ -78,44 +78,44 @@ pub(crate) async fn sign_in(
         }
     };
     signed_in.map_err(|error| match error.kind() {
-        AuthErrorKind::User if !by_hand => failure(&error)
+        AuthErrorKind::User if !without_browser => auth_failure(&error)
             .hint("if your browser is on another machine, or there is none, use --no-browser"),
-        _ => failure(&error),
+        _ => auth_failure(&error),
     })
 }
 
 /// Whether a person could sign in to this server, here or elsewhere.
-pub(crate) fn is_possible(cx: &Context, target: &Target) -> bool {
-    target.address().is_some() && !target.has_credentials(&cx.globals)
+pub(crate) fn can_sign_in(cx: &Context, target: &Target) -> bool {
+    target.url().is_some() && !target.has_credentials(&cx.globals)
 }
 
 /// What calls to a server needed, and the person has not allowed so far.
-pub(crate) fn lacking(cx: &Context, target: &Target) -> Scopes {
-    let oauth = cx.globals.accounts.known().ok().flatten();
-    match (oauth, target.address()) {
-        (Some(oauth), Some(url)) => oauth.lacking(url),
+pub(crate) fn missing_scopes(cx: &Context, target: &Target) -> Scopes {
+    let oauth = cx.globals.accounts.oauth_if_used().ok().flatten();
+    match (oauth, target.url()) {
+        (Some(oauth), Some(url)) => oauth.missing_scopes(url),
         _ => Scopes::default(),
     }
 }
 
 /// What to type to allow more. Servers choose the names of scopes, and people
 /// copy what they read into shells, so that only plain names are repeated.
-pub(crate) fn how_to_allow(name: &str, scopes: &Scopes) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '/' | '-');
+pub(crate) fn scope_hint(name: &str, scopes: &Scopes) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '/' | '-');
     let listed = scopes.to_string();
-    match listed.split(' ').all(|scope| scope.chars().all(plain)) {
+    match listed.split(' ').all(|scope| scope.chars().all(is_plain)) {
         true => format!("`bowline auth login {name} --scope '{listed}'` asks you for it"),
         false => "you are asked for it if you do the same in a terminal".to_owned(),
     }
 }
 
 /// A failure to sign in.
-fn failure(error: &AuthError) -> Failure {
+fn auth_failure(error: &AuthError) -> Failure {
     let kind = match error.kind() {
         AuthErrorKind::Unreachable => FailureKind::Unreachable,
         _ => FailureKind::Authorization,
     };
-    let failure = Failure::new(kind, clean(&error.to_string()));
+    let failure = Failure::new(kind, escape_control(&error.to_string()));
     match error.kind() {
         AuthErrorKind::NoClientId => failure.hint(
             "it takes no new clients; a token of another origin can be sent with \
@@ -131,10 +131,10 @@ mod tests {
 
     #[test]
     fn what_servers_call_things_does_not_get_into_shells() {
-        let hint = how_to_allow("docs", &Scopes::parse("files:read https://a.example/x.y"));
+        let hint = scope_hint("docs", &Scopes::parse("files:read https://a.example/x.y"));
         assert!(hint.contains("--scope 'files:read https://a.example/x.y'"));
         for scopes in ["x';reboot;'", "$(reboot)", "a `reboot`", "a&b", "*"] {
-            let hint = how_to_allow("docs", &Scopes::parse(scopes));
+            let hint = scope_hint("docs", &Scopes::parse(scopes));
             assert!(!hint.contains("--scope"), "{hint}");
         }
     }

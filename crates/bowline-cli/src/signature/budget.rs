@@ -9,9 +9,9 @@ use std::cell::Cell;
 use super::Schema;
 
 /// How many parts of schemas are looked at for one thing, such as a signature.
-const MAX_PARTS: usize = 20_000;
+const MAX_SUBSCHEMAS: usize = 20_000;
 /// How many members or letters are as much work as one part.
-const PER_PART: usize = 16;
+const MEMBERS_PER_SUBSCHEMA: usize = 16;
 
 /// What may still be looked at.
 #[derive(Debug)]
@@ -19,31 +19,34 @@ pub(crate) struct Budget(Cell<usize>);
 
 impl Default for Budget {
     fn default() -> Self {
-        Self::new(MAX_PARTS)
+        Self::new(MAX_SUBSCHEMAS)
     }
 }
 
 impl Budget {
     /// Enough for so many parts.
-    pub(crate) fn new(parts: usize) -> Self {
-        Self(Cell::new(parts))
+    pub(crate) fn new(subschemas: usize) -> Self {
+        Self(Cell::new(subschemas))
     }
 
     /// Takes what it costs to look at a schema. False if there is not enough.
-    pub(crate) fn covers(&self, schema: Schema<'_>) -> bool {
-        self.take(schema.size())
+    pub(crate) fn spend_on(&self, schema: Schema<'_>) -> bool {
+        self.spend(schema.size())
     }
 
     /// Takes what so many members, or letters, cost. False if there is not
     /// enough, from then on.
-    pub(crate) fn take(&self, members: usize) -> bool {
-        let left = self.0.get().checked_sub(1 + members / PER_PART);
-        self.0.set(left.unwrap_or_default());
-        left.is_some()
+    pub(crate) fn spend(&self, members: usize) -> bool {
+        let remaining = self
+            .0
+            .get()
+            .checked_sub(1 + members / MEMBERS_PER_SUBSCHEMA);
+        self.0.set(remaining.unwrap_or_default());
+        remaining.is_some()
     }
 
     /// Whether nothing is left.
-    pub(crate) fn is_spent(&self) -> bool {
+    pub(crate) fn is_exhausted(&self) -> bool {
         self.0.get() == 0
     }
 }

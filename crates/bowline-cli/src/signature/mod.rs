@@ -6,7 +6,7 @@
 //! prompts what this file does for tools.
 
 mod budget;
-mod named;
+mod named_types;
 pub(crate) mod node;
 mod prompt;
 pub(crate) mod schema;
@@ -16,14 +16,14 @@ mod wrap;
 
 pub(crate) use self::{
     budget::Budget,
-    prompt::of_prompt,
+    prompt::prompt_lines,
     schema::{Document, Kind, Property, Schema},
     tool::{Length, Signature},
     type_name::{Detail, type_name},
-    wrap::{shorten, width},
+    wrap::{shorten, terminal_width},
 };
 
-use crate::output::clean;
+use crate::output::escape_control;
 
 /// The first sentence of a description, on one line.
 pub(crate) fn first_sentence(text: &str) -> String {
@@ -34,7 +34,7 @@ pub(crate) fn first_sentence(text: &str) -> String {
         Some(end) => &first[..=end],
         None => first,
     };
-    clean(sentence).into_owned()
+    escape_control(sentence).into_owned()
 }
 
 #[cfg(test)]

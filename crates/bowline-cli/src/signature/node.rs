@@ -17,7 +17,7 @@ pub(crate) enum Node {
     Null,
     Bool(bool),
     Number(Number),
-    Text(String),
+    String(String),
     List(Vec<Node>),
     Object(Vec<(String, Node)>),
 }
@@ -52,20 +52,20 @@ impl Node {
     }
 
     /// The name of a member that is there twice, in this or within it.
-    pub(crate) fn repeated(&self) -> Option<&str> {
+    pub(crate) fn duplicate_key(&self) -> Option<&str> {
         let mut known = HashSet::new();
-        let twice = self.members().iter().find(|(name, _)| !known.insert(name));
-        if let Some((name, _)) = twice {
+        let duplicate = self.members().iter().find(|(name, _)| !known.insert(name));
+        if let Some((name, _)) = duplicate {
             return Some(name);
         }
-        let mut within = self.members().iter().map(|(_, value)| value);
-        let within = within.find_map(Self::repeated);
-        within.or_else(|| self.items().iter().find_map(Self::repeated))
+        let mut nested = self.members().iter().map(|(_, value)| value);
+        let nested = nested.find_map(Self::duplicate_key);
+        nested.or_else(|| self.items().iter().find_map(Self::duplicate_key))
     }
 
-    pub(crate) fn as_text(&self) -> Option<&str> {
+    pub(crate) fn as_str(&self) -> Option<&str> {
         match self {
-            Self::Text(text) => Some(text),
+            Self::String(text) => Some(text),
             _ => None,
         }
     }
@@ -83,7 +83,7 @@ impl Node {
             Self::Null => Value::Null,
             Self::Bool(value) => Value::Bool(*value),
             Self::Number(number) => Value::Number(number.clone()),
-            Self::Text(text) => Value::String(text.clone()),
+            Self::String(text) => Value::String(text.clone()),
             Self::List(items) => items.iter().map(Self::to_value).collect(),
             Self::Object(members) => {
                 let members = members.iter();
@@ -103,16 +103,16 @@ impl fmt::Display for Node {
         match self {
             Self::List(items) => {
                 f.write_str("[")?;
-                for (at, item) in items.iter().enumerate() {
-                    let comma = if at == 0 { "" } else { ", " };
+                for (index, item) in items.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { ", " };
                     write!(f, "{comma}{item}")?;
                 }
                 f.write_str("]")
             }
             Self::Object(members) => {
                 f.write_str("{")?;
-                for (at, (name, value)) in members.iter().enumerate() {
-                    let comma = if at == 0 { "" } else { ", " };
+                for (index, (name, value)) in members.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { ", " };
                     write!(f, "{comma}{}: {value}", Value::from(name.as_str()))?;
                 }
                 f.write_str("}")
@@ -158,7 +158,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 
     fn visit_str<E: de::Error>(self, value: &str) -> Result<Node, E> {
-        Ok(Node::Text(value.to_owned()))
+        Ok(Node::String(value.to_owned()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {

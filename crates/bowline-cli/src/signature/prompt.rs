@@ -1,25 +1,25 @@
 //! A prompt's signature.
 
-use bowline::proto::model::Prompt;
+use bowline::model::Prompt;
 
 use super::{first_sentence, wrap::fill};
-use crate::output::{Paint, clean, clean_name};
+use crate::output::{Paint, escape_control, escape_name};
 
 /// A prompt, line by line: what it is for, what can be filled in, and what
 /// belongs there.
-pub(crate) fn of_prompt(prompt: &Prompt, paint: Paint, width: usize) -> Vec<String> {
+pub(crate) fn prompt_lines(prompt: &Prompt, paint: Paint, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
-    let about = first_sentence(prompt.description.as_deref().unwrap_or_default());
-    if !about.is_empty() {
-        lines.push(paint.faint(format!("/// {about}")));
+    let summary = first_sentence(prompt.description.as_deref().unwrap_or_default());
+    if !summary.is_empty() {
+        lines.push(paint.dim(format!("/// {summary}")));
     }
     let arguments = prompt.arguments.iter().map(|argument| {
         let required = argument.required == Some(true);
-        let mark = if required { "" } else { "?" };
-        format!("{}{mark}", clean_name(&argument.name))
+        let suffix = if required { "" } else { "?" };
+        format!("{}{suffix}", escape_name(&argument.name))
     });
     let arguments: Vec<_> = arguments.collect();
-    let name = paint.strong(clean_name(&prompt.name));
+    let name = paint.bold(escape_name(&prompt.name));
     lines.push(format!("{name}({})", arguments.join(", ")));
     let names = prompt.arguments.iter();
     let column = names.map(|argument| argument.name.chars().count()).max();
@@ -29,10 +29,10 @@ pub(crate) fn of_prompt(prompt: &Prompt, paint: Paint, width: usize) -> Vec<Stri
             continue;
         };
         let gap = column.saturating_sub(argument.name.chars().count());
-        let first = format!("  {}{}  ", clean_name(&argument.name), " ".repeat(gap));
+        let first = format!("  {}{}  ", escape_name(&argument.name), " ".repeat(gap));
         let hanging = " ".repeat(column + 4);
         lines.extend(fill(
-            clean(text).split_whitespace(),
+            escape_control(text).split_whitespace(),
             &first,
             &hanging,
             width,

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use super::node::Node;
 
 /// How many references are followed.
-const DEEPEST: usize = 16;
+const MAX_REFERENCES: usize = 16;
 
 /// How many parts may make up an object.
-const MOST_PARTS: usize = 64;
+const MAX_ALL_OF: usize = 64;
 
 /// The schema of a tool's arguments or of its result.
 #[derive(Clone, Debug)]
@@ -49,15 +49,15 @@ impl Property<'_> {
     /// Whether it must be given. What has a default need not, although it is
     /// required: some servers publish what a value looks like once they have
     /// filled it in.
-    pub(crate) fn is_needed(&self) -> bool {
+    pub(crate) fn is_required(&self) -> bool {
         self.required && !self.schema.has_default()
     }
 }
 
 impl Document {
     /// Reads a schema. What is none allows everything.
-    pub(crate) fn new(text: &str) -> Self {
-        let root = Node::parse(text).unwrap_or(Node::Bool(true));
+    pub(crate) fn new(json: &str) -> Self {
+        let root = Node::parse(json).unwrap_or(Node::Bool(true));
         Self { root }
     }
 
@@ -70,8 +70,8 @@ impl Document {
 }
 
 impl Kind {
-    fn parse(text: &str) -> Option<Self> {
-        Some(match text {
+    fn parse(name: &str) -> Option<Self> {
+        Some(match name {
             "null" => Self::Null,
             "boolean" => Self::Boolean,
             "integer" => Self::Integer,
@@ -83,13 +83,13 @@ impl Kind {
         })
     }
 
-    fn of(node: &Node) -> Self {
+    fn from_node(node: &Node) -> Self {
         match node {
             Node::Null => Self::Null,
             Node::Bool(_) => Self::Boolean,
             Node::Number(number) if number.is_f64() => Self::Number,
             Node::Number(_) => Self::Integer,
-            Node::Text(_) => Self::String,
+            Node::String(_) => Self::String,
             Node::List(_) => Self::Array,
             Node::Object(_) => Self::Object,
         }
@@ -97,7 +97,7 @@ impl Kind {
 }
 
 impl<'a> Schema<'a> {
-    fn at(self, node: &'a Node) -> Self {
+    fn with_node(self, node: &'a Node) -> Self {
         Self { node, ..self }
     }
 
@@ -107,7 +107,7 @@ impl<'a> Schema<'a> {
     }
 
     /// The place of this in its document, which no other schema has.
-    pub(crate) fn place(self) -> *const Node {
+    pub(crate) fn identity(self) -> *const Node {
         self.node
     }
 
@@ -116,21 +116,21 @@ impl<'a> Schema<'a> {
         self.node.get(keyword)
     }
 
-    pub(crate) fn text(self, keyword: &str) -> Option<&'a str> {
-        self.get(keyword).and_then(Node::as_text)
+    pub(crate) fn get_str(self, keyword: &str) -> Option<&'a str> {
+        self.get(keyword).and_then(Node::as_str)
     }
 
     /// The schema that a keyword holds.
-    pub(crate) fn sub(self, keyword: &str) -> Option<Self> {
-        self.get(keyword).map(|node| self.at(node))
+    pub(crate) fn subschema(self, keyword: &str) -> Option<Self> {
+        self.get(keyword).map(|node| self.with_node(node))
     }
 
     /// The name of what this refers to, if it does.
     pub(crate) fn reference(self) -> Option<&'a str> {
-        match self.text("$ref")? {
+        match self.get_str("$ref")? {
             // The whole of it, which may have a title.
             "#" => {
-                let title = self.root.get("title").and_then(Node::as_text);
+                let title = self.root.get("title").and_then(Node::as_str);
                 title.or(Some("Root"))
             }
             path => path.rsplit('/').next(),
@@ -139,54 +139,58 @@ impl<'a> Schema<'a> {
 
     /// What is meant: references are followed, and wrappings taken off.
     pub(crate) fn resolved(self) -> Self {
-        let mut here = self;
-        for _ in 0..DEEPEST {
-            let target = here.text("$ref").and_then(|path| here.pointed(path));
-            let only = match here.get("allOf").map(Node::items) {
-                Some([only]) if here.get("properties").is_none() => Some(here.at(only)),
+        let mut current = self;
+        for _ in 0..MAX_REFERENCES {
+            let target = current
+                .get_str("$ref")
+                .and_then(|path| current.resolve_pointer(path));
+            let only = match current.get("allOf").map(Node::items) {
+                Some([only]) if current.get("properties").is_none() => {
+                    Some(current.with_node(only))
+                }
                 _ => None,
             };
             match target.or(only) {
-                Some(next) => here = next,
+                Some(next) => current = next,
                 None => break,
             }
         }
-        here
+        current
     }
 
     /// What a path such as `#/$defs/Point` points to.
-    fn pointed(self, path: &str) -> Option<Self> {
+    fn resolve_pointer(self, path: &str) -> Option<Self> {
         let path = path.strip_prefix('#')?;
         let mut node = self.root;
-        for step in path.split('/').skip(1) {
-            let step = step.replace("~1", "/").replace("~0", "~");
+        for segment in path.split('/').skip(1) {
+            let segment = segment.replace("~1", "/").replace("~0", "~");
             node = match node {
-                Node::List(items) => items.get(step.parse::<usize>().ok()?)?,
-                other => other.get(&step)?,
+                Node::List(items) => items.get(segment.parse::<usize>().ok()?)?,
+                other => other.get(&segment)?,
             };
         }
-        Some(self.at(node))
+        Some(self.with_node(node))
     }
 
     /// The alternatives, where there are some.
     pub(crate) fn variants(self) -> Vec<Self> {
         let listed = self.get("anyOf").or_else(|| self.get("oneOf"));
         let listed = listed.map(Node::items).unwrap_or_default();
-        listed.iter().map(|node| self.at(node)).collect()
+        listed.iter().map(|node| self.with_node(node)).collect()
     }
 
     /// The types that it may have, as far as it says; none if it does not.
     pub(crate) fn kinds(self) -> Vec<Kind> {
         match self.get("type") {
-            Some(Node::Text(name)) => return Kind::parse(name).into_iter().collect(),
+            Some(Node::String(name)) => return Kind::parse(name).into_iter().collect(),
             Some(Node::List(names)) => {
-                let names = names.iter().filter_map(Node::as_text);
+                let names = names.iter().filter_map(Node::as_str);
                 return names.filter_map(Kind::parse).collect();
             }
             _ => {}
         }
         if let Some(choices) = self.choices() {
-            let mut kinds: Vec<_> = choices.into_iter().map(Kind::of).collect();
+            let mut kinds: Vec<_> = choices.into_iter().map(Kind::from_node).collect();
             kinds.sort();
             kinds.dedup();
             return kinds;
@@ -198,10 +202,10 @@ impl<'a> Schema<'a> {
             ("prefixItems", Kind::Array),
         ];
         let implied = implied.iter().find(|(word, _)| self.get(word).is_some());
-        let made_up = || self.get("allOf").is_some() && !self.properties().is_empty();
+        let is_all_of_object = || self.get("allOf").is_some() && !self.properties().is_empty();
         match implied {
             Some((_, kind)) => vec![*kind],
-            None if made_up() => vec![Kind::Object],
+            None if is_all_of_object() => vec![Kind::Object],
             None => Vec::new(),
         }
     }
@@ -226,80 +230,81 @@ impl<'a> Schema<'a> {
     /// others. Not all servers keep the order of properties; that of what is
     /// required they do.
     pub(crate) fn properties(self) -> Vec<Property<'a>> {
-        let (mut properties, required) = self.gathered();
+        let (mut properties, required) = self.collect_properties();
         for property in &mut properties {
             property.required = required.contains_key(property.name);
         }
         properties.sort_by_key(|property| {
-            let place = required.get(property.name).copied();
-            place.unwrap_or(usize::MAX)
+            let order = required.get(property.name).copied();
+            order.unwrap_or(usize::MAX)
         });
         properties
     }
 
     /// Names that are required without being described.
-    pub(crate) fn undescribed(self) -> Vec<&'a str> {
-        let (properties, mut required) = self.gathered();
+    pub(crate) fn undeclared_required(self) -> Vec<&'a str> {
+        let (properties, mut required) = self.collect_properties();
         for property in &properties {
             required.remove(property.name);
         }
         let mut names: Vec<_> = required.into_iter().collect();
-        names.sort_by_key(|(_, place)| *place);
+        names.sort_by_key(|(_, order)| *order);
         names.into_iter().map(|(name, _)| name).collect()
     }
 
     /// The properties, and the places of those that are required.
-    fn gathered(self) -> (Vec<Property<'a>>, HashMap<&'a str, usize>) {
-        let (mut found, mut known, mut required) = (Vec::new(), HashSet::new(), HashMap::new());
+    fn collect_properties(self) -> (Vec<Property<'a>>, HashMap<&'a str, usize>) {
+        let (mut properties, mut seen, mut required) = (Vec::new(), HashSet::new(), HashMap::new());
         let mut parts = vec![self];
         // Parts may be made of each other.
-        for _ in 0..MOST_PARTS {
+        for _ in 0..MAX_ALL_OF {
             let Some(part) = parts.pop() else { break };
-            let here = part.resolved();
-            let names = here.get("required").map(Node::items).unwrap_or_default();
-            for name in names.iter().filter_map(Node::as_text) {
-                let place = required.len();
-                required.entry(name).or_insert(place);
+            let current = part.resolved();
+            let names = current.get("required").map(Node::items).unwrap_or_default();
+            for name in names.iter().filter_map(Node::as_str) {
+                let order = required.len();
+                required.entry(name).or_insert(order);
             }
-            let members = here.get("properties").map(Node::members);
+            let members = current.get("properties").map(Node::members);
             for (name, node) in members.unwrap_or_default() {
-                if known.insert(name) {
-                    found.push(Property {
+                if seen.insert(name) {
+                    properties.push(Property {
                         name,
-                        schema: here.at(node),
+                        schema: current.with_node(node),
                         required: false,
                     });
                 }
             }
-            let further = here.get("allOf").map(Node::items).unwrap_or_default();
-            parts.extend(further.iter().rev().map(|node| here.at(node)));
+            let all_of = current.get("allOf").map(Node::items).unwrap_or_default();
+            parts.extend(all_of.iter().rev().map(|node| current.with_node(node)));
         }
-        (found, required)
+        (properties, required)
     }
 
     /// Whether it takes members that it does not describe. A schema that says
     /// nothing about them does by the letter; but who types a name wants it to
     /// be one that the tool knows.
-    pub(crate) fn open(self) -> bool {
-        let here = self.resolved();
-        let explicit = match here.get("additionalProperties") {
-            None => here.get("patternProperties").is_some() || !here.variants().is_empty(),
+    pub(crate) fn allows_additional(self) -> bool {
+        let current = self.resolved();
+        let explicit = match current.get("additionalProperties") {
+            None => current.get("patternProperties").is_some() || !current.variants().is_empty(),
             Some(Node::Bool(allowed)) => *allowed,
             Some(_) => true,
         };
-        explicit || (here.properties().is_empty() && here.get("additionalProperties").is_none())
+        explicit
+            || (current.properties().is_empty() && current.get("additionalProperties").is_none())
     }
 
     /// The items of an array.
     pub(crate) fn items(self) -> Option<Self> {
-        self.sub("items")
+        self.subschema("items")
             .filter(|items| items.node.items().is_empty())
     }
 
     /// What it is for, on one line.
     pub(crate) fn description(self) -> Option<String> {
-        let own = self.text("description");
-        let text = own.or_else(|| self.resolved().text("description"))?;
+        let direct = self.get_str("description");
+        let text = direct.or_else(|| self.resolved().get_str("description"))?;
         let words: Vec<_> = text.split_whitespace().collect();
         Some(words.join(" ")).filter(|text| !text.is_empty())
     }

@@ -1,15 +1,15 @@
 //! A tool's signature, in a line or on a page.
 
-use bowline::proto::model::{Tool, ToolAnnotations};
+use bowline::model::{Tool, ToolAnnotations};
 
 use super::{
     Budget, first_sentence,
-    named::NamedTypes,
+    named_types::NamedTypes,
     schema::{Document, Property},
-    type_name::{Detail, spelled},
+    type_name::{Detail, type_expression},
     wrap::{fill, shorten, wrap},
 };
-use crate::output::{Paint, Style, clean, clean_name};
+use crate::output::{Paint, Style, escape_control, escape_name};
 
 /// How many lines of a description a page shows unless all are asked for.
 const DESCRIPTION_LINES: usize = 12;
@@ -20,10 +20,10 @@ const SIGNATURE_LINES: usize = 3;
 
 /// How many arguments that can be left out such a signature has at most: more
 /// do not fit on so few lines.
-const MOST_OPTIONAL: usize = 500;
+const MAX_OPTIONAL: usize = 500;
 
 /// How long a signature in a message may be.
-const MESSAGE: usize = 160;
+const MAX_MESSAGE_WIDTH: usize = 160;
 
 /// How much is shown of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(crate) enum Length {
     /// A page.
     Page,
     /// All that is known, however long.
-    Whole,
+    Full,
 }
 
 /// A tool, ready to be shown.
@@ -46,7 +46,7 @@ pub(crate) struct Signature<'a> {
 }
 
 impl<'a> Signature<'a> {
-    pub(crate) fn of(tool: &'a Tool) -> Self {
+    pub(crate) fn new(tool: &'a Tool) -> Self {
         let output = tool.output_schema.as_ref();
         Self {
             tool,
@@ -57,7 +57,7 @@ impl<'a> Signature<'a> {
     }
 
     /// Looks at no more than this covers, for all that share it.
-    pub(crate) fn within(self, budget: &'a Budget) -> Self {
+    pub(crate) fn with_budget(self, budget: &'a Budget) -> Self {
         let budget = Some(budget);
         Self { budget, ..self }
     }
@@ -65,9 +65,10 @@ impl<'a> Signature<'a> {
     /// The signature alone, without colours and on one line, for messages.
     pub(crate) fn line(&self) -> String {
         let plain = Paint::new(false);
-        let most = self.most(|pieces| pieces.join(" ").chars().count() <= MESSAGE);
-        let pieces = self.pieces(Detail::SHORT, plain, most);
-        shorten(&pieces.join(" "), 2 * MESSAGE)
+        let max =
+            self.max_arguments(|pieces| pieces.join(" ").chars().count() <= MAX_MESSAGE_WIDTH);
+        let pieces = self.pieces(Detail::SHORT, plain, max);
+        shorten(&pieces.join(" "), 2 * MAX_MESSAGE_WIDTH)
     }
 
     /// The tool's name.
@@ -76,34 +77,34 @@ impl<'a> Signature<'a> {
     }
 
     /// The names of what must be given.
-    pub(crate) fn needed(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn required(&self) -> impl Iterator<Item = &str> {
         let properties = self.input.schema().properties().into_iter();
-        let needed = properties.filter(Property::is_needed);
+        let needed = properties.filter(Property::is_required);
         needed.map(|property| property.name)
     }
 
     /// What is shown, line by line.
     pub(crate) fn lines(&self, length: Length, paint: Paint, width: usize) -> Vec<String> {
-        let mut lines = self.description(length, paint, width);
+        let mut lines = self.description_lines(length, paint, width);
         if length == Length::Short {
-            lines.extend(self.short(paint, width));
+            lines.extend(self.short_lines(paint, width));
             return lines;
         }
         let detail = match length {
-            Length::Whole => Detail::WHOLE,
-            _ => Detail::FULL,
+            Length::Full => Detail::FULL,
+            _ => Detail::PAGE,
         };
         let pieces = self.pieces(detail, paint, usize::MAX);
         lines.extend(layout(&pieces, width));
-        lines.extend(self.arguments(length, width));
+        lines.extend(self.argument_lines(length, width));
         lines.extend(self.named_types(detail, paint, width));
         if let Some(annotations) = &self.tool.annotations {
-            lines.extend(hints(annotations, paint));
+            lines.extend(annotation_lines(annotations, paint));
         }
         lines
     }
 
-    fn description(&self, length: Length, paint: Paint, width: usize) -> Vec<String> {
+    fn description_lines(&self, length: Length, paint: Paint, width: usize) -> Vec<String> {
         let text = self.tool.description.as_deref().unwrap_or_default().trim();
         let width = width.saturating_sub(4);
         let mut lines = match length {
@@ -111,59 +112,59 @@ impl<'a> Signature<'a> {
                 let first = first_sentence(text);
                 Vec::from_iter((!first.is_empty()).then(|| shorten(&first, width)))
             }
-            _ => wrap(&clean(text), width),
+            _ => wrap(&escape_control(text), width),
         };
         if length == Length::Page && lines.len() > DESCRIPTION_LINES {
             let more = lines.len() - DESCRIPTION_LINES + 1;
             lines.truncate(DESCRIPTION_LINES - 1);
             lines.push(format!("… {more} more lines, shown with --full"));
         }
-        let comment = |line: String| paint.faint(format!("/// {line}").trim_end());
+        let comment = |line: String| paint.dim(format!("/// {line}").trim_end());
         lines.into_iter().map(comment).collect()
     }
 
     /// The signature among others: what does not fit is counted.
-    fn short(&self, paint: Paint, width: usize) -> Vec<String> {
-        let most = self.most(|pieces| layout(pieces, width).len() <= SIGNATURE_LINES);
-        layout(&self.pieces(Detail::SHORT, paint, most), width)
+    fn short_lines(&self, paint: Paint, width: usize) -> Vec<String> {
+        let max = self.max_arguments(|pieces| layout(pieces, width).len() <= SIGNATURE_LINES);
+        layout(&self.pieces(Detail::SHORT, paint, max), width)
     }
 
     /// How many arguments fit; at least all that are required, which come first.
-    fn most(&self, fits: impl Fn(&[String]) -> bool) -> usize {
+    fn max_arguments(&self, fits: impl Fn(&[String]) -> bool) -> usize {
         let properties = self.input.schema().properties();
         let required = properties
             .iter()
             .filter(|property| property.required)
             .count();
-        let (mut least, mut most) = (required, properties.len().min(required + MOST_OPTIONAL));
-        while least < most {
-            let middle = (least + most).div_ceil(2);
+        let (mut min, mut max) = (required, properties.len().min(required + MAX_OPTIONAL));
+        while min < max {
+            let middle = (min + max).div_ceil(2);
             match fits(&self.pieces(Detail::SHORT, Paint::new(false), middle)) {
-                true => least = middle,
-                false => most = middle - 1,
+                true => min = middle,
+                false => max = middle - 1,
             }
         }
-        least
+        min
     }
 
     /// The signature in pieces between which a line may end, with `most`
     /// arguments and the number of the others.
-    fn pieces(&self, detail: Detail, paint: Paint, most: usize) -> Vec<String> {
+    fn pieces(&self, detail: Detail, paint: Paint, max: usize) -> Vec<String> {
         let properties = self.input.schema().properties();
-        let (shown, left) = properties.split_at(most.min(properties.len()));
-        let own = Budget::default();
-        let budget = self.budget.unwrap_or(&own);
-        let mut arguments: Vec<_> = shown
+        let (listed, omitted) = properties.split_at(max.min(properties.len()));
+        let default_budget = Budget::default();
+        let budget = self.budget.unwrap_or(&default_budget);
+        let mut arguments: Vec<_> = listed
             .iter()
-            .map(|property| argument(property, detail, paint, budget))
+            .map(|property| format_argument(property, detail, paint, budget))
             .collect();
-        if !left.is_empty() {
-            arguments.push(format!("… {} more", left.len()));
+        if !omitted.is_empty() {
+            arguments.push(format!("… {} more", omitted.len()));
         }
-        let name = paint.strong(clean_name(&self.tool.name));
+        let name = paint.bold(escape_name(&self.tool.name));
         let result = self.output.as_ref().map(|output| {
-            let shape = spelled(output.schema(), detail, budget);
-            format!("-> {}", paint.text(Style::Type, clean(&shape)))
+            let type_text = type_expression(output.schema(), detail, budget);
+            format!("-> {}", paint.text(Style::Type, escape_control(&type_text)))
         });
         let mut pieces = Vec::new();
         match arguments.pop() {
@@ -180,7 +181,7 @@ impl<'a> Signature<'a> {
     }
 
     /// What is said about each argument.
-    fn arguments(&self, length: Length, width: usize) -> Vec<String> {
+    fn argument_lines(&self, length: Length, width: usize) -> Vec<String> {
         let properties = self.input.schema().properties();
         let described: Vec<_> = properties
             .iter()
@@ -191,15 +192,15 @@ impl<'a> Signature<'a> {
         let mut lines = Vec::new();
         for (name, text) in &described {
             let gap = column.saturating_sub(name.chars().count());
-            let first = format!("  {}{}  ", clean_name(name), " ".repeat(gap));
+            let first = format!("  {}{}  ", escape_name(name), " ".repeat(gap));
             let hanging = " ".repeat(column + 4);
-            let text = clean(text);
-            let mut said = fill(text.split(' '), &first, &hanging, width);
-            if length == Length::Page && said.len() > ARGUMENT_LINES {
-                said.truncate(ARGUMENT_LINES);
-                said[ARGUMENT_LINES - 1].push_str(" …");
+            let text = escape_control(text);
+            let mut wrapped = fill(text.split(' '), &first, &hanging, width);
+            if length == Length::Page && wrapped.len() > ARGUMENT_LINES {
+                wrapped.truncate(ARGUMENT_LINES);
+                wrapped[ARGUMENT_LINES - 1].push_str(" …");
             }
-            lines.append(&mut said);
+            lines.append(&mut wrapped);
         }
         if !lines.is_empty() {
             lines.insert(0, String::new());
@@ -209,95 +210,105 @@ impl<'a> Signature<'a> {
 
     /// What the types are that the signature names, and those that they name.
     fn named_types(&self, detail: Detail, paint: Paint, width: usize) -> Vec<String> {
-        let own = Budget::default();
-        let mut named = NamedTypes::new(detail, self.budget.unwrap_or(&own));
-        named.look(self.input.schema());
+        let default_budget = Budget::default();
+        let mut named = NamedTypes::new(detail, self.budget.unwrap_or(&default_budget));
+        named.collect(self.input.schema());
         if let Some(output) = &self.output {
-            named.look(output.schema());
+            named.collect(output.schema());
         }
         let mut lines = Vec::new();
-        for (name, spelled) in named.found {
-            let first = format!("  {} = ", paint.text(Style::Type, clean_name(name)));
+        for (name, expression) in named.types {
+            let first = format!("  {} = ", paint.text(Style::Type, escape_name(name)));
             lines.push(String::new());
-            lines.extend(fill(clean(&spelled).split(' '), &first, "    ", width));
+            lines.extend(fill(
+                escape_control(&expression).split(' '),
+                &first,
+                "    ",
+                width,
+            ));
         }
         lines
     }
 }
 
 /// `seats?: 1..9 = 1`
-fn argument(property: &Property<'_>, detail: Detail, paint: Paint, budget: &Budget) -> String {
-    let needed = property.is_needed();
-    let mark = if needed { "" } else { "?" };
-    let name = clean_name(property.name);
-    let shape = spelled(property.schema, detail, budget);
+fn format_argument(
+    property: &Property<'_>,
+    detail: Detail,
+    paint: Paint,
+    budget: &Budget,
+) -> String {
+    let is_required = property.is_required();
+    let suffix = if is_required { "" } else { "?" };
+    let name = escape_name(property.name);
+    let type_text = type_expression(property.schema, detail, budget);
     // Whoever may leave it out need not say that there is none.
-    let shape = match needed {
-        true => shape.as_str(),
-        false => shape.strip_suffix(" | null").unwrap_or(&shape),
+    let type_text = match is_required {
+        true => type_text.as_str(),
+        false => type_text.strip_suffix(" | null").unwrap_or(&type_text),
     };
-    let shape = paint.text(Style::Type, clean(shape));
+    let type_text = paint.text(Style::Type, escape_control(type_text));
     let default = property.schema.default().map(|value| {
-        let whole = value.to_string();
-        let mut value = shorten(&whole, 30);
+        let full = value.to_string();
+        let mut value = shorten(&full, 30);
         // A text that was cut is a text still.
-        if whole.starts_with('"') && value != whole {
+        if full.starts_with('"') && value != full {
             value.push('"');
         }
-        format!(" = {}", paint.text(Style::Value, clean(&value)))
+        format!(" = {}", paint.text(Style::Value, escape_control(&value)))
     });
-    format!("{name}{mark}: {shape}{}", default.unwrap_or_default())
+    format!("{name}{suffix}: {type_text}{}", default.unwrap_or_default())
 }
 
 /// Puts pieces on lines that fit; colours take no room. Only a piece that is
 /// longer than a line is broken.
 fn layout(pieces: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<(usize, String)> = Vec::new();
-    let mut put = |piece: &str, joined: bool| {
-        let room = visible(piece);
+    let mut push_piece = |piece: &str, same_line: bool| {
+        let piece_width = visible_width(piece);
         match lines.last_mut() {
-            Some((used, line)) if joined && *used + 1 + room <= width => {
-                *used += 1 + room;
+            Some((used, line)) if same_line && *used + 1 + piece_width <= width => {
+                *used += 1 + piece_width;
                 line.push(' ');
                 line.push_str(piece);
             }
-            Some(_) => lines.push((room + 4, format!("    {piece}"))),
-            None => lines.push((room, piece.to_owned())),
+            Some(_) => lines.push((piece_width + 4, format!("    {piece}"))),
+            None => lines.push((piece_width, piece.to_owned())),
         }
     };
     for piece in pieces {
-        if visible(piece) + 4 <= width {
-            put(piece, true);
+        if visible_width(piece) + 4 <= width {
+            push_piece(piece, true);
             continue;
         }
-        for (at, word) in piece.split(' ').enumerate() {
-            put(word, at > 0);
+        for (index, word) in piece.split(' ').enumerate() {
+            push_piece(word, index > 0);
         }
     }
     lines.into_iter().map(|(_, line)| line).collect()
 }
 
 /// How many characters are seen: what paints them is not.
-fn visible(text: &str) -> usize {
-    let mut painting = false;
+fn visible_width(text: &str) -> usize {
+    let mut in_escape = false;
     text.chars()
         .filter(|character| match character {
             '\u{1b}' => {
-                painting = true;
+                in_escape = true;
                 false
             }
-            'm' if painting => {
-                painting = false;
+            'm' if in_escape => {
+                in_escape = false;
                 false
             }
-            _ => !painting,
+            _ => !in_escape,
         })
         .count()
 }
 
 /// What the server says about the tool, which need not be true.
-fn hints(annotations: &ToolAnnotations, paint: Paint) -> Vec<String> {
-    let said = [
+fn annotation_lines(annotations: &ToolAnnotations, paint: Paint) -> Vec<String> {
+    let hints = [
         (annotations.read_only_hint, "read-only", "may change things"),
         (
             annotations.destructive_hint,
@@ -307,20 +318,20 @@ fn hints(annotations: &ToolAnnotations, paint: Paint) -> Vec<String> {
         (annotations.idempotent_hint, "idempotent", "not idempotent"),
         (annotations.open_world_hint, "open world", "closed world"),
     ];
-    let said = said
+    let hints = hints
         .iter()
         .filter_map(|(hint, yes, no)| hint.map(|hint| if hint { *yes } else { *no }));
-    let said: Vec<_> = said.collect();
-    if said.is_empty() {
+    let hints: Vec<_> = hints.collect();
+    if hints.is_empty() {
         return Vec::new();
     }
-    let line = format!("  hints of the server: {}", said.join(", "));
-    vec![String::new(), paint.faint(line)]
+    let line = format!("  hints of the server: {}", hints.join(", "));
+    vec![String::new(), paint.dim(line)]
 }
 
 #[cfg(test)]
 mod tests {
-    use bowline::proto::{jsonrpc::RawJson, model::Tool};
+    use bowline::{RawJson, model::Tool};
 
     use super::{Budget, Length, Signature};
     use crate::output::Paint;
@@ -328,7 +339,7 @@ mod tests {
     fn tool(schema: &str) -> Tool {
         let mut tool = Tool::new("book");
         tool.description = Some("Books a seat. Really.".to_owned());
-        tool.input_schema = RawJson::from_text(schema.to_owned()).ok();
+        tool.input_schema = RawJson::from_string(schema.to_owned()).ok();
         tool
     }
 
@@ -338,7 +349,7 @@ mod tests {
             r#"{"properties": {"to": {"type": "string"}, "seats": {"type": "integer", "default": 1}},
                 "required": ["to"]}"#,
         );
-        let signature = Signature::of(&tool);
+        let signature = Signature::new(&tool);
         assert_eq!(signature.line(), "book(to: string, seats?: integer = 1)");
         let lines = signature.lines(Length::Short, Paint::new(false), 80);
         assert_eq!(
@@ -352,7 +363,7 @@ mod tests {
         let tool =
             tool(r#"{"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}}"#);
         let budget = Budget::new(20);
-        let line = || Signature::of(&tool).within(&budget).line();
+        let line = || Signature::new(&tool).with_budget(&budget).line();
         assert_eq!(line(), "book(a?: string)");
         let lines: Vec<_> = (0..10).map(|_| line()).collect();
         assert_eq!(lines.last().map(String::as_str), Some("book(a?: …)"));
@@ -364,7 +375,7 @@ mod tests {
         let schema =
             format!(r#"{{"properties": {{"a": {{"type": "string", "default": "{long}"}}}}}}"#);
         let tool = tool(&schema);
-        let line = Signature::of(&tool).line();
+        let line = Signature::new(&tool).line();
         assert!(
             line.ends_with(r#"= "xxxxxxxxxxxxxxxxxxxxxxxxxxxx…")"#),
             "{line}"
@@ -375,7 +386,7 @@ mod tests {
     fn colours_take_no_room() {
         let tool =
             tool(r#"{"properties": {"one": {"type": "string"}, "two": {"type": "string"}}}"#);
-        let signature = Signature::of(&tool);
+        let signature = Signature::new(&tool);
         let plain = signature.lines(Length::Page, Paint::new(false), 40);
         let painted = signature.lines(Length::Page, Paint::new(true), 40);
         assert_eq!(plain.len(), painted.len());
@@ -391,7 +402,7 @@ mod tests {
             names.join(",")
         );
         let tool = tool(&schema);
-        let lines = Signature::of(&tool).lines(Length::Short, Paint::new(false), 80);
+        let lines = Signature::new(&tool).lines(Length::Short, Paint::new(false), 80);
         assert_eq!(lines.len(), 4);
         assert!(lines[1].starts_with("book(argument_7: string, argument_0?: string,"));
         assert!(lines[3].ends_with("… 191 more)"), "{}", lines[3]);

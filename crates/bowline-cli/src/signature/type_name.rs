@@ -23,7 +23,7 @@ pub(crate) struct Detail {
 }
 
 /// How many alternatives of a type are looked at.
-const VARIANTS: usize = 12;
+const MAX_VARIANTS: usize = 12;
 
 impl Detail {
     /// For a line among many.
@@ -33,14 +33,14 @@ impl Detail {
         nesting: 8,
     };
     /// For a page about one tool.
-    pub(crate) const FULL: Self = Self {
+    pub(crate) const PAGE: Self = Self {
         depth: 3,
         choices: 40,
         nesting: 8,
     };
 
     /// For all that is known.
-    pub(crate) const WHOLE: Self = Self {
+    pub(crate) const FULL: Self = Self {
         depth: 8,
         choices: usize::MAX,
         nesting: 8,
@@ -59,33 +59,33 @@ impl Detail {
 
 /// The type that a schema describes.
 pub(crate) fn type_name(schema: Schema<'_>, detail: Detail) -> String {
-    spelled(schema, detail, &Budget::default())
+    type_expression(schema, detail, &Budget::default())
 }
 
 /// The same, as one of several that are shown together.
-pub(super) fn spelled(schema: Schema<'_>, detail: Detail, budget: &Budget) -> String {
+pub(super) fn type_expression(schema: Schema<'_>, detail: Detail, budget: &Budget) -> String {
     let Some(detail) = detail.nested() else {
         return "…".to_owned();
     };
     let reference = schema.reference();
-    let here = schema.resolved();
-    if !budget.covers(here) {
+    let resolved = schema.resolved();
+    if !budget.spend_on(resolved) {
         return "…".to_owned();
     }
-    if let Some(choices) = here.choices() {
-        return one_of(&choices, detail, budget);
+    if let Some(choices) = resolved.choices() {
+        return choice_expression(&choices, detail, budget);
     }
-    let variants = here.variants();
+    let variants = resolved.variants();
     if !variants.is_empty() {
         // They multiply, so they count twice.
         let Some(detail) = detail.nested() else {
             return "…".to_owned();
         };
-        let variants = variants.iter().take(VARIANTS);
-        let names = variants.map(|variant| spelled(*variant, detail, budget));
-        return union(names, detail);
+        let variants = variants.iter().take(MAX_VARIANTS);
+        let names = variants.map(|variant| type_expression(*variant, detail, budget));
+        return union_expression(names, detail);
     }
-    let kinds = here.kinds();
+    let kinds = resolved.kinds();
     if let (Some(name), [Kind::Object]) = (reference, kinds.as_slice()) {
         return name.to_owned();
     }
@@ -94,60 +94,60 @@ pub(super) fn spelled(schema: Schema<'_>, detail: Detail, budget: &Budget) -> St
     }
     let names = kinds
         .iter()
-        .map(|kind| of_kind(*kind, here, detail, budget));
-    union(names, detail)
+        .map(|kind| kind_expression(*kind, resolved, detail, budget));
+    union_expression(names, detail)
 }
 
 /// An object spelled out, even where it has a name.
-pub(super) fn object(schema: Schema<'_>, detail: Detail, budget: &Budget) -> String {
-    let here = schema.resolved();
-    if !budget.covers(here) {
+pub(super) fn object_expression(schema: Schema<'_>, detail: Detail, budget: &Budget) -> String {
+    let resolved = schema.resolved();
+    if !budget.spend_on(resolved) {
         return "{ … }".to_owned();
     }
-    let properties = here.properties();
+    let properties = resolved.properties();
     if properties.is_empty() {
-        return match here.sub("additionalProperties") {
+        return match resolved.subschema("additionalProperties") {
             Some(values) if !values.resolved().kinds().is_empty() => {
-                let within = detail.deeper();
-                let values = within.map(|detail| spelled(values, detail, budget));
+                let inner = detail.deeper();
+                let values = inner.map(|detail| type_expression(values, detail, budget));
                 format!("{{ [name]: {} }}", values.as_deref().unwrap_or("…"))
             }
             _ => "object".to_owned(),
         };
     }
-    let Some(within) = detail.deeper() else {
+    let Some(inner) = detail.deeper() else {
         return "{ … }".to_owned();
     };
     let mut members = Vec::new();
     for property in &properties {
-        if !budget.take(property.name.len()) {
+        if !budget.spend(property.name.len()) {
             members.push("…".to_owned());
             break;
         }
-        let mark = if property.is_needed() { "" } else { "?" };
-        let name = spelled(property.schema, within, budget);
-        members.push(format!("{}{mark}: {name}", property.name));
+        let suffix = if property.is_required() { "" } else { "?" };
+        let name = type_expression(property.schema, inner, budget);
+        members.push(format!("{}{suffix}: {name}", property.name));
     }
     format!("{{ {} }}", members.join(", "))
 }
 
-fn of_kind(kind: Kind, schema: Schema<'_>, detail: Detail, budget: &Budget) -> String {
+fn kind_expression(kind: Kind, schema: Schema<'_>, detail: Detail, budget: &Budget) -> String {
     match kind {
         Kind::Null => "null".to_owned(),
         Kind::Boolean => "boolean".to_owned(),
-        Kind::Integer => integer(schema),
-        Kind::Number => number(schema),
-        Kind::Array => array(schema, detail, budget),
-        Kind::Object => object(schema, detail, budget),
-        Kind::String => schema.text("format").unwrap_or("string").to_owned(),
+        Kind::Integer => integer_expression(schema),
+        Kind::Number => number_expression(schema),
+        Kind::Array => array_expression(schema, detail, budget),
+        Kind::Object => object_expression(schema, detail, budget),
+        Kind::String => schema.get_str("format").unwrap_or("string").to_owned(),
     }
 }
 
-fn array(schema: Schema<'_>, detail: Detail, budget: &Budget) -> String {
+fn array_expression(schema: Schema<'_>, detail: Detail, budget: &Budget) -> String {
     let Some(items) = schema.items() else {
         return "any[]".to_owned();
     };
-    let name = spelled(items, detail, budget);
+    let name = type_expression(items, detail, budget);
     if name.contains(" | ") && !name.starts_with('{') {
         format!("({name})[]")
     } else {
@@ -157,73 +157,73 @@ fn array(schema: Schema<'_>, detail: Detail, budget: &Budget) -> String {
 
 /// `1..9`, or `integer`. Bounds that only say how an integer is stored are
 /// left out.
-fn integer(schema: Schema<'_>) -> String {
+fn integer_expression(schema: Schema<'_>) -> String {
     let bound = |keyword: &str| schema.get(keyword).and_then(Node::as_f64);
-    let said = |value: &f64| value.abs() < f64::from(i32::MAX);
-    let above = bound("exclusiveMinimum").map(|bound| bound.floor() + 1.0);
-    let below = bound("exclusiveMaximum").map(|bound| bound.ceil() - 1.0);
-    let least = bound("minimum").or(above).filter(said);
-    let most = bound("maximum").or(below).filter(said);
-    match (least, most) {
+    let is_small = |value: &f64| value.abs() < f64::from(i32::MAX);
+    let exclusive_min = bound("exclusiveMinimum").map(|bound| bound.floor() + 1.0);
+    let exclusive_max = bound("exclusiveMaximum").map(|bound| bound.ceil() - 1.0);
+    let min = bound("minimum").or(exclusive_min).filter(is_small);
+    let max = bound("maximum").or(exclusive_max).filter(is_small);
+    match (min, max) {
         (None, None) => "integer".to_owned(),
-        (least, most) => {
+        (min, max) => {
             let show = |bound: Option<f64>| bound.map(|bound| bound.to_string());
             format!(
                 "{}..{}",
-                show(least).unwrap_or_default(),
-                show(most).unwrap_or_default()
+                show(min).unwrap_or_default(),
+                show(max).unwrap_or_default()
             )
         }
     }
 }
 
 /// `number 0..1`, with `<` before a bound that is not reached.
-fn number(schema: Schema<'_>) -> String {
+fn number_expression(schema: Schema<'_>) -> String {
     let bound = |keyword: &str| schema.get(keyword).filter(|node| node.as_f64().is_some());
-    let least = bound("minimum").map(Node::to_string);
-    let above = bound("exclusiveMinimum").map(|bound| format!("{bound}<"));
-    let most = bound("maximum").map(Node::to_string);
-    let below = bound("exclusiveMaximum").map(|bound| format!("<{bound}"));
-    match (least.or(above), most.or(below)) {
+    let min = bound("minimum").map(Node::to_string);
+    let exclusive_min = bound("exclusiveMinimum").map(|bound| format!("{bound}<"));
+    let max = bound("maximum").map(Node::to_string);
+    let exclusive_max = bound("exclusiveMaximum").map(|bound| format!("<{bound}"));
+    match (min.or(exclusive_min), max.or(exclusive_max)) {
         (None, None) => "number".to_owned(),
-        (least, most) => format!(
+        (min, max) => format!(
             "number {}..{}",
-            least.unwrap_or_default(),
-            most.unwrap_or_default()
+            min.unwrap_or_default(),
+            max.unwrap_or_default()
         ),
     }
 }
 
 /// One of these values.
-fn one_of(choices: &[&Node], detail: Detail, budget: &Budget) -> String {
+fn choice_expression(choices: &[&Node], detail: Detail, budget: &Budget) -> String {
     let mut is_cut = false;
     let names = choices.iter().map(ToString::to_string).take_while(|name| {
-        is_cut = !budget.take(name.len());
+        is_cut = !budget.spend(name.len());
         !is_cut
     });
-    let mut shown = union(names, detail);
+    let mut expression = union_expression(names, detail);
     if is_cut {
-        shown.push_str(" | …");
+        expression.push_str(" | …");
     }
-    shown
+    expression
 }
 
 /// One of these, each said once.
-fn union(names: impl Iterator<Item = String>, detail: Detail) -> String {
-    let mut said: Vec<String> = Vec::new();
-    let mut known = HashSet::new();
+fn union_expression(names: impl Iterator<Item = String>, detail: Detail) -> String {
+    let mut alternatives: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
     for name in names {
-        if known.contains(&name) {
+        if seen.contains(&name) {
             continue;
         }
-        if said.len() >= detail.choices {
-            said.push("…".to_owned());
+        if alternatives.len() >= detail.choices {
+            alternatives.push("…".to_owned());
             break;
         }
-        known.insert(name.clone());
-        said.push(name);
+        seen.insert(name.clone());
+        alternatives.push(name);
     }
-    said.join(" | ")
+    alternatives.join(" | ")
 }
 
 #[cfg(test)]
@@ -307,10 +307,10 @@ mod tests {
                 "$defs": {"Tree": {"properties": {"left": {"$ref": "#/$defs/Tree"}}},
                           "Mood": {"enum": ["good"]}}}"##,
         );
-        let shown = type_name(document.schema(), Detail::FULL);
+        let shown = type_name(document.schema(), Detail::PAGE);
         assert_eq!(shown, r#"{ tree?: Tree, mood?: "good" }"#);
         let root = Document::new(r##"{"properties": {"next": {"$ref": "#"}}}"##);
-        let shown = type_name(root.schema(), Detail::WHOLE);
+        let shown = type_name(root.schema(), Detail::FULL);
         assert_eq!(shown, "{ next?: Root }");
         let circle = Document::new(r##"{"items": {"$ref": "#"}}"##);
         let shown = type_name(circle.schema(), Detail::SHORT);
@@ -330,7 +330,7 @@ mod tests {
         let choices = format!(r#"{{"enum": [{}]}}"#, choices.join(", "));
         for schema in [many, choices] {
             let document = Document::new(&schema);
-            let shown = type_name(document.schema(), Detail::WHOLE);
+            let shown = type_name(document.schema(), Detail::FULL);
             assert!(shown.contains('…'), "{}", shown.len());
             let length = shown.len();
             assert!((10_000..1_000_000).contains(&length), "{length}");

@@ -3,18 +3,18 @@
 use std::io::{self, IsTerminal as _};
 
 /// The widest that text is easy to read.
-const WIDEST: usize = 110;
+const MAX_WIDTH: usize = 110;
 /// Where no terminal says how wide it is.
-const USUAL: usize = 100;
-const NARROWEST: usize = 40;
+const DEFAULT_WIDTH: usize = 100;
+const MIN_WIDTH: usize = 40;
 
 /// How wide lines of results may be.
-pub(crate) fn width() -> usize {
+pub(crate) fn terminal_width() -> usize {
     if !io::stdout().is_terminal() {
-        return USUAL;
+        return DEFAULT_WIDTH;
     }
-    let shown = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    shown.unwrap_or(USUAL).clamp(NARROWEST, WIDEST)
+    let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    columns.unwrap_or(DEFAULT_WIDTH).clamp(MIN_WIDTH, MAX_WIDTH)
 }
 
 /// Breaks text into lines of at most `width` characters, where it can. Line
@@ -62,8 +62,8 @@ pub(crate) fn shorten(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
+    let prefix: String = text.chars().take(width.saturating_sub(1)).collect();
+    format!("{}…", prefix.trim_end())
 }
 
 #[cfg(test)]

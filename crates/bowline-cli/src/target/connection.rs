@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use bowline::{Client, client::ClientBuilder, proto::client::Timeouts};
+use bowline::{Client, Timeouts, client::ClientBuilder};
 
 use super::{Target, trust};
 use crate::{
     context::Context,
     failure::{Failure, FailureKind},
-    output::clean,
-    sign_in, signals, talk, traffic,
+    interaction,
+    output::escape_control,
+    sign_in, signals, traffic,
 };
 
 /// Connects to a server, does something with it, and lets it go, whatever
@@ -20,13 +21,16 @@ pub(crate) async fn with_client<T>(
     target: &Target,
     work: impl AsyncFn(&Client) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    connected(cx, target, async |client| {
-        let done = cx.within_time(allowed(cx, target, client, &work)).await;
-        let done = done.unwrap_or_else(|late| Err(late.about(target.name())));
+    run_connected(cx, target, async |client| {
+        let result = cx
+            .with_timeout(retry_with_scopes(cx, target, client, &work))
+            .await;
+        let result = result
+            .unwrap_or_else(|timeout_failure| Err(timeout_failure.with_prefix(target.name())));
         // Which part of it had how much time left is of no interest.
-        done.map_err(|failure| match (cx.timeout(), failure.kind) {
+        result.map_err(|failure| match (cx.timeout(), failure.kind) {
             (Some(limit), FailureKind::Timeout) => Failure {
-                message: too_slow(limit).about(target.name()).message,
+                message: timed_out(limit).with_prefix(target.name()).message,
                 ..failure
             },
             _ => failure,
@@ -37,32 +41,32 @@ pub(crate) async fn with_client<T>(
 
 /// The same, for what goes on until the user has had enough: only the opening
 /// is timed.
-pub(crate) async fn with_client_for_long<T>(
+pub(crate) async fn with_long_lived_client<T>(
     cx: &Context,
     target: &Target,
     work: impl AsyncFn(&Client) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    connected(cx, target, async |client| {
-        allowed(cx, target, client, &work).await
+    run_connected(cx, target, async |client| {
+        retry_with_scopes(cx, target, client, &work).await
     })
     .await
 }
 
-async fn connected<T>(
+async fn run_connected<T>(
     cx: &Context,
     target: &Target,
     work: impl AsyncFn(&Client) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    interruptible(trust::admit(cx, target)).await?;
+    interruptible(trust::ensure_trusted(cx, target)).await?;
     let opened = interruptible(async {
-        let opened = cx.within_time(open(cx, target)).await;
-        opened.unwrap_or_else(|late| Err(late.about(target.name())))
+        let opened = cx.with_timeout(open(cx, target)).await;
+        opened.unwrap_or_else(|timeout_failure| Err(timeout_failure.with_prefix(target.name())))
     });
     let client = opened.await?;
-    let done = interruptible(work(&client)).await;
+    let result = interruptible(work(&client)).await;
     // Its end is waited for when the result was shown.
     client.stop().await;
-    done
+    result
 }
 
 /// Connects to a server, and waits until it is there. If it wants to know who
@@ -73,25 +77,28 @@ async fn open(cx: &Context, target: &Target) -> Result<Client, Failure> {
         Err(failure) => failure,
     };
     if failure.kind == FailureKind::Unreachable {
-        let typed = target.typed();
-        return Err(failure.hint(format!("`bowline doctor {typed}` finds out why")));
+        let shell_args = target.to_shell_args();
+        return Err(failure.hint(format!("`bowline doctor {shell_args}` finds out why")));
     }
-    if failure.kind != FailureKind::Authorization || !sign_in::is_possible(cx, target) {
+    if failure.kind != FailureKind::Authorization || !sign_in::can_sign_in(cx, target) {
         return Err(failure);
     }
-    if cx.talk.terminal().is_none() {
-        let hint = format!("`bowline auth login {}` signs you in", target.typed());
+    if cx.responder.terminal().is_none() {
+        let hint = format!(
+            "`bowline auth login {}` signs you in",
+            target.to_shell_args()
+        );
         failure.hints.insert(0, hint);
         return Err(failure);
     }
     let signed_in = sign_in::sign_in(cx, target, &[]).await;
-    signed_in.map_err(|failure| failure.about(target.name()))?;
+    signed_in.map_err(|failure| failure.with_prefix(target.name()))?;
     dial(cx, target).await
 }
 
 /// Does the work. If it takes more than the person has allowed so far, they are
 /// asked, and it is done again: what was refused has had no effect.
-async fn allowed<T>(
+async fn retry_with_scopes<T>(
     cx: &Context,
     target: &Target,
     client: &Client,
@@ -99,57 +106,57 @@ async fn allowed<T>(
 ) -> Result<T, Failure> {
     let failure = match work(client).await {
         Err(failure) if failure.kind == FailureKind::Authorization => failure,
-        done => return done,
+        result => return result,
     };
-    let lacking = sign_in::lacking(cx, target);
-    if lacking.is_empty() {
+    let missing_scopes = sign_in::missing_scopes(cx, target);
+    if missing_scopes.is_empty() {
         return Err(failure);
     }
-    if cx.talk.terminal().is_none() {
+    if cx.responder.terminal().is_none() {
         let name = target.name();
-        let why = format!("{name}: this takes more than you have allowed: {lacking}");
-        let hint = sign_in::how_to_allow(&target.typed(), &lacking);
-        return Err(Failure::new(failure.kind, clean(&why)).hint(hint));
+        let why = format!("{name}: this takes more than you have allowed: {missing_scopes}");
+        let hint = sign_in::scope_hint(&target.to_shell_args(), &missing_scopes);
+        return Err(Failure::new(failure.kind, escape_control(&why)).hint(hint));
     }
     let signed_in = sign_in::sign_in(cx, target, &[]).await;
-    signed_in.map_err(|failure| failure.about(target.name()))?;
+    signed_in.map_err(|failure| failure.with_prefix(target.name()))?;
     work(client).await
 }
 
 async fn dial(cx: &Context, target: &Target) -> Result<Client, Failure> {
-    let transport = traffic::watch(target.transport(&cx.globals)?, &cx.globals)?;
-    let client = settings(cx, target).connect_later(transport);
-    cx.departure.includes(&client);
-    match client.opened().await {
+    let transport = traffic::observe_transport(target.transport(&cx.globals)?, &cx.globals)?;
+    let client = client_builder(cx, target).connect_in_background(transport);
+    cx.shutdown.register(&client);
+    match client.wait_connect().await {
         Ok(()) => Ok(client),
         Err(error) => {
             client.stop().await;
-            Err(Failure::from(error).about(target.name()))
+            Err(Failure::from(error).with_prefix(target.name()))
         }
     }
 }
 
 /// The settings of a client for this server.
-pub(crate) fn settings(cx: &Context, target: &Target) -> ClientBuilder {
-    let mut builder = Client::builder().identity("bowline", env!("CARGO_PKG_VERSION"));
+pub(crate) fn client_builder(cx: &Context, target: &Target) -> ClientBuilder {
+    let mut builder = Client::builder().client_info("bowline", env!("CARGO_PKG_VERSION"));
     if let Some(entry) = target.entry() {
         builder = entry.apply(builder);
     }
     if let Some(timeout) = cx.timeout() {
-        builder = builder.timeouts(within(timeout));
+        builder = builder.timeouts(timeouts_for(timeout));
     }
     if let Some(max_frame) = cx.globals.max_frame {
-        builder = builder.max_frame(max_frame);
+        builder = builder.max_frame_size(max_frame);
     }
     if let Some(revision) = cx.globals.protocol {
         builder = builder.revisions([revision]);
     }
-    cx.talk.meet(target);
-    talk::offer(builder, cx)
+    cx.responder.set_target(target);
+    interaction::declare_capabilities(builder, cx)
 }
 
 /// Everything within this time, but for people: they may think.
-fn within(timeout: Duration) -> Timeouts {
+fn timeouts_for(timeout: Duration) -> Timeouts {
     let standard = Timeouts::standard();
     Timeouts {
         opening: timeout,
@@ -162,20 +169,20 @@ fn within(timeout: Duration) -> Timeouts {
 }
 
 /// It took longer than the command may.
-pub(crate) fn too_slow(limit: Duration) -> Failure {
+pub(crate) fn timed_out(limit: Duration) -> Failure {
     let message = format!("it was not done within {limit:?}");
     Failure::new(FailureKind::Timeout, message).hint("give it more time with --timeout SECONDS")
 }
 
 /// Does something until it is done, the user presses Ctrl-C, or the time of the
 /// command is over.
-pub(crate) async fn bounded<T>(
+pub(crate) async fn with_limits<T>(
     cx: &Context,
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
     interruptible(async {
-        let done = cx.within_time(work).await;
-        done.unwrap_or_else(Err)
+        let result = cx.with_timeout(work).await;
+        result.unwrap_or_else(Err)
     })
     .await
 }
@@ -186,7 +193,7 @@ pub(crate) async fn interruptible<T>(
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
     tokio::select! {
-        done = work => done,
+        result = work => result,
         signal = signals::received() => Err(signal.into()),
     }
 }

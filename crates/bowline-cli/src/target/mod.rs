@@ -4,9 +4,9 @@
 //! files, `trust` says whether what a project brings may be used, `connection`
 //! goes there, within the time that `patience` has.
 
+mod clock;
+mod configured;
 mod connection;
-mod found;
-mod patience;
 pub(crate) mod trust;
 mod words;
 
@@ -14,20 +14,22 @@ use std::{ffi::OsStr, path::Path};
 
 use bowline::{
     config::{Endpoint, RemoteServer, ServerEntry},
-    transport::{ChildProcess, Http, HttpProblem, Transport},
+    transport::{ChildProcess, Http, HttpConfigError, Transport},
 };
 
 pub(crate) use self::{
-    connection::{bounded, interruptible, settings, too_slow, with_client, with_client_for_long},
-    found::{Found, Rival, Servers, is_projects_file},
-    patience::Patience,
-    words::{ServerArgs, ServerWords, Words},
+    clock::CommandClock,
+    configured::{ConfiguredServer, Servers, ShadowedBy, is_project_file},
+    connection::{
+        client_builder, interruptible, timed_out, with_client, with_limits, with_long_lived_client,
+    },
+    words::{ResolvedWords, ServerArgs, TargetWords},
 };
 use crate::{
     args::Globals,
     demo,
-    failure::{Failure, PLAIN_HTTP},
-    output::clean,
+    failure::{Failure, PLAIN_HTTP_HINT},
+    output::escape_control,
     sign_in,
 };
 
@@ -40,7 +42,7 @@ pub(crate) enum Target {
     /// The one that is built in.
     Demo,
     /// One of a configuration file.
-    Configured(Box<Found>),
+    Configured(Box<ConfiguredServer>),
     /// One behind an address.
     Url(String),
     /// One that a command starts.
@@ -64,14 +66,14 @@ impl Target {
     }
 
     /// What to type to mean it.
-    pub(crate) fn typed(&self) -> String {
+    pub(crate) fn to_shell_args(&self) -> String {
         match self {
             Self::Command(words) => {
-                let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+                let words: Vec<_> = words.iter().map(|word| shell_quoted(word)).collect();
                 format!("-- {}", words.join(" "))
             }
-            Self::Configured(found) => found.typed(),
-            target => quoted(target.name()),
+            Self::Configured(found) => found.to_shell_args(),
+            target => shell_quoted(target.name()),
         }
     }
 
@@ -100,7 +102,7 @@ impl Target {
     }
 
     /// Where it is, if it is reached over HTTP.
-    pub(crate) fn address(&self) -> Option<&str> {
+    pub(crate) fn url(&self) -> Option<&str> {
         match self {
             Self::Url(url) => Some(url),
             target => target.remote().map(|server| server.url.as_str()),
@@ -126,87 +128,94 @@ impl Target {
 
     /// The way to it, without anything that watches the way, if it may be used.
     pub(crate) fn transport(&self, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
-        trust::check(globals, self)?;
+        trust::check_trusted(globals, self)?;
         self.check_headers(globals)?;
-        self.way(globals)
+        self.build_transport(globals)
     }
 
     /// Headers go to addresses. For what has none they would be dropped.
     pub(crate) fn check_headers(&self, globals: &Globals) -> Result<(), Failure> {
-        if globals.header.is_empty() || self.address().is_some() {
+        if globals.header.is_empty() || self.url().is_some() {
             return Ok(());
         }
         let name = self.name();
         let why = format!("--header: {name} is not reached over HTTP, and gets no headers");
-        Err(Failure::usage(clean(&why)).hint("a command gets variables, by `env` in its entry"))
+        Err(Failure::usage(escape_control(&why))
+            .hint("a command gets variables, by `env` in its entry"))
     }
 
     /// The way to it, to be described.
-    pub(crate) fn way(&self, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
+    pub(crate) fn build_transport(&self, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
         match self {
             Self::Demo => demo::transport(),
             Self::Configured(found) => match found.entry.child_process() {
                 Some(process) => Ok(Box::new(process)),
-                None => self.authorized(of_entry(found, globals)?, globals),
+                None => self.authorize(http_transport(found, globals)?, globals),
             },
             Self::Url(url) => {
                 let http = Http::new(url).map_err(|why| Failure::usage(format!("{url}: {why}")))?;
-                self.authorized(with_headers(http, &globals.header)?, globals)
+                self.authorize(with_headers(http, &globals.header)?, globals)
             }
             Self::Command(words) => {
                 let (command, args) = words
                     .split_first()
                     .ok_or_else(|| Failure::usage("a command is expected after `--`"))?;
-                Ok(Box::new(typed_command(command, args)))
+                Ok(Box::new(user_command(command, args)))
             }
         }
     }
 
     /// The same way, with the credentials that are known, unless it has some.
-    fn authorized(&self, mut http: Http, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
+    fn authorize(&self, mut http: Http, globals: &Globals) -> Result<Box<dyn Transport>, Failure> {
         if globals.allow_plain_http {
             http = http.allow_plain_http();
         }
         match self.has_token(globals) {
             true => Ok(Box::new(http)),
-            false => Ok(Box::new(sign_in::authorized(http, self.remote(), globals)?)),
+            false => Ok(Box::new(sign_in::with_credentials(
+                http,
+                self.remote(),
+                globals,
+            )?)),
         }
     }
 }
 
 /// A server that a person starts by hand. It gets what it would get from their
 /// shell, all variables included; a configured one gets what its entry says.
-pub(crate) fn typed_command(command: &str, args: &[String]) -> ChildProcess {
+pub(crate) fn user_command(command: &str, args: &[String]) -> ChildProcess {
     ChildProcess::new(command).args(args).inherit_env()
 }
 
 /// The way to a configured address. A header that was typed goes before one of
 /// the same name in the entry.
-fn of_entry(found: &Found, globals: &Globals) -> Result<Http, Failure> {
+fn http_transport(found: &ConfiguredServer, globals: &Globals) -> Result<Http, Failure> {
     let headers = &globals.header;
     let mut entry = found.entry.clone();
     if let Endpoint::Remote(server) = &mut entry.endpoint {
         server.allow_plain_http |= globals.allow_plain_http;
         for header in headers {
-            let (typed, _) = split_header(header)?;
+            let (overridden, _) = split_header(header)?;
             server
                 .headers
-                .retain(|name, _| !name.eq_ignore_ascii_case(typed));
+                .retain(|name, _| !name.eq_ignore_ascii_case(overridden));
         }
     }
-    let wrong = |why: &dyn std::fmt::Display| Failure::usage(format!("{}: {why}", entry.name));
+    let to_failure = |why: &dyn std::fmt::Display| Failure::usage(format!("{}: {why}", entry.name));
     match entry.http() {
         Ok(Some(http)) => with_headers(http, headers),
-        Ok(None) => Err(wrong(&"it has neither a command nor a URL")),
-        Err(problem @ HttpProblem::PlainHttp) => Err(wrong(&problem).hint(PLAIN_HTTP)),
-        Err(problem) => Err(wrong(&problem)),
+        Ok(None) => Err(to_failure(&"it has neither a command nor a URL")),
+        Err(problem @ HttpConfigError::CredentialsOverPlainHttp) => {
+            Err(to_failure(&problem).hint(PLAIN_HTTP_HINT))
+        }
+        Err(problem) => Err(to_failure(&problem)),
     }
 }
 
 /// A word as a shell takes it.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:=@,+%".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
+pub(crate) fn shell_quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@,+%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }

@@ -3,11 +3,11 @@
 use bowline::config::Severity;
 use clap::Args;
 
-use super::{DEMO, Rival, Servers, Target};
+use super::{DEMO, Servers, ShadowedBy, Target};
 use crate::{
     context::Context,
     failure::Failure,
-    output::{clean, short},
+    output::{escape_control, short_path},
 };
 
 /// A server.
@@ -25,7 +25,7 @@ impl ServerArgs {
     /// The server that is meant.
     pub(crate) fn target(self, cx: &Context) -> Result<Target, Failure> {
         let words = self.server.into_iter().collect();
-        let words = ServerWords {
+        let words = TargetWords {
             words,
             command: self.command,
         };
@@ -35,22 +35,22 @@ impl ServerArgs {
 
 impl Target {
     /// The servers of these names.
-    pub(crate) fn named(names: &[String], cx: &Context) -> Result<Vec<Self>, Failure> {
-        let named = |name: &String| {
+    pub(crate) fn resolve_all(names: &[String], cx: &Context) -> Result<Vec<Self>, Failure> {
+        let resolve = |name: &String| {
             let server = ServerArgs {
                 server: Some(name.clone()),
                 command: Vec::new(),
             };
             server.target(cx)
         };
-        names.iter().map(named).collect()
+        names.iter().map(resolve).collect()
     }
 }
 
 /// A server, and words about something of it: `server.tool`, `server tool`,
 /// `https://… tool`, or `tool -- command`.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct ServerWords {
+pub(crate) struct TargetWords {
     /// The server and what of it is meant, such as `server.tool`, then the rest
     #[arg(value_name = "SERVER[.NAME]")]
     pub(crate) words: Vec<String>,
@@ -61,7 +61,7 @@ pub(crate) struct ServerWords {
 
 /// What was typed, taken apart.
 #[derive(Clone, Debug)]
-pub(crate) struct Words {
+pub(crate) struct ResolvedWords {
     pub(crate) target: Target,
     /// What of the server is meant: a tool, a prompt, a URI.
     pub(crate) name: Option<String>,
@@ -69,12 +69,12 @@ pub(crate) struct Words {
     pub(crate) rest: Vec<String>,
 }
 
-impl ServerWords {
+impl TargetWords {
     /// Finds out which server is meant, and what of it.
-    pub(crate) fn resolve(self, cx: &Context) -> Result<Words, Failure> {
+    pub(crate) fn resolve(self, cx: &Context) -> Result<ResolvedWords, Failure> {
         let mut words = self.words.into_iter();
         if !self.command.is_empty() {
-            return Ok(Words {
+            return Ok(ResolvedWords {
                 target: Target::Command(self.command),
                 name: words.next(),
                 rest: words.collect(),
@@ -86,16 +86,16 @@ impl ServerWords {
                 .hint("`demo` is built in; `bowline servers` lists the others"));
         };
         if is_url(&first) {
-            return Ok(Words {
+            return Ok(ResolvedWords {
                 target: Target::Url(first),
                 name: words.next(),
                 rest: words.collect(),
             });
         }
-        let (target, name) = by_name(&first, cx)?;
+        let (target, name) = resolve_name(&first, cx)?;
         let name = name.or_else(|| words.next());
         let rest = words.collect();
-        Ok(Words { target, name, rest })
+        Ok(ResolvedWords { target, name, rest })
     }
 }
 
@@ -104,44 +104,44 @@ fn is_url(word: &str) -> bool {
 }
 
 /// A server by its name, or by `name.something`.
-fn by_name(word: &str, cx: &Context) -> Result<(Target, Option<String>), Failure> {
+fn resolve_name(word: &str, cx: &Context) -> Result<(Target, Option<String>), Failure> {
     let (head, tail) = match word.split_once('.') {
-        Some((head, tail)) => (head, some_name(tail)),
+        Some((head, tail)) => (head, non_empty(tail)),
         None => (word, None),
     };
-    let servers = Servers::find(&cx.globals)?;
-    servers.warn(&cx.output, false);
+    let servers = Servers::load(&cx.globals)?;
+    servers.print_warnings(&cx.output, false);
     // A name may have dots in it: the longest that fits is meant.
-    let mut fits: Vec<_> = servers
+    let mut candidates: Vec<_> = servers
         .effective()
         .filter_map(|found| {
             let rest = word.strip_prefix(&*found.entry.name)?;
             (rest.is_empty() || rest.starts_with('.')).then_some((found, rest))
         })
         .collect();
-    fits.sort_by_key(|(found, _)| found.entry.name.len());
-    if let Some((found, rest)) = fits.pop() {
-        let name = rest.strip_prefix('.').and_then(some_name);
+    candidates.sort_by_key(|(found, _)| found.entry.name.len());
+    if let Some((found, rest)) = candidates.pop() {
+        let name = rest.strip_prefix('.').and_then(non_empty);
         return Ok((Target::Configured(Box::new(found.clone())), name));
     }
     if head == DEMO {
         return Ok((Target::Demo, tail));
     }
-    let failure = unknown(head, &servers);
+    let failure = unknown_server(head, &servers);
     Err(match tail {
         Some(_) => failure.hint("an address begins with http:// or https://"),
         None => failure,
     })
 }
 
-fn some_name(name: &str) -> Option<String> {
+fn non_empty(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-fn unknown(name: &str, servers: &Servers) -> Failure {
+fn unknown_server(name: &str, servers: &Servers) -> Failure {
     let failure = Failure::usage(format!("no server `{name}`"));
-    let switched_off = servers.disabled.iter().find(|(_, off)| off == name);
-    if let Some((path, _)) = switched_off {
+    let disabled = servers.disabled.iter().find(|(_, off)| off == name);
+    if let Some((path, _)) = disabled {
         return failure.hint(format!("it is switched off in {}", path.display()));
     }
     let broken = servers
@@ -151,21 +151,27 @@ fn unknown(name: &str, servers: &Servers) -> Failure {
         .find(|(_, problem)| problem.server.as_deref() == Some(name));
     if let Some((path, problem)) = broken {
         let problem = problem.to_string();
-        return failure.hint(format!("{}: {}", short(path), clean(&problem)));
+        return failure.hint(format!(
+            "{}: {}",
+            short_path(path),
+            escape_control(&problem)
+        ));
     }
-    if let Some(rival) = servers.rival_of(name) {
+    if let Some(shadowing) = servers.shadowed_by_name(name) {
         let why = format!(
             "`{name}` comes with a project, and is not used: {}",
-            rival.why()
+            shadowing.reason()
         );
-        let failure = Failure::usage(clean(&why));
-        return match rival {
-            Rival::Unread(path) => failure.hint(format!("correct {} first", short(&path))),
+        let failure = Failure::usage(escape_control(&why));
+        return match shadowing {
+            ShadowedBy::UnreadableFile(path) => {
+                failure.hint(format!("correct {} first", short_path(&path)))
+            }
             _ => failure,
         };
     }
     let known = servers.effective().map(|found| found.entry.name.as_str());
-    let failure = match crate::output::similar(name, known.chain([DEMO])) {
+    let failure = match crate::output::closest_match(name, known.chain([DEMO])) {
         Some(similar) => failure.hint(format!("did you mean `{similar}`?")),
         None => failure,
     };

@@ -3,10 +3,8 @@
 use std::{collections::HashMap, time::Duration};
 
 use bowline::{
-    proto::{
-        model::{meta::key, method},
-        revision::Revision,
-    },
+    Revision,
+    model::{meta::key, method},
     transport::Transport,
 };
 use serde_json::{Map, Value, json};
@@ -14,28 +12,28 @@ use serde_json::{Map, Value, json};
 use super::{
     difference::{Difference, covers, differences},
     exchange::Exchange,
-    live::Live,
-    message::{Answer, Request},
+    live::LiveLink,
+    message::{Request, ResponseBody},
 };
-use crate::{departure::Departure, failure::Failure};
+use crate::{failure::Failure, shutdown::Shutdown};
 
 /// How to check.
-pub(crate) struct Rules {
+pub(crate) struct CheckOptions {
     /// Whether to repeat what may have effects.
     pub(crate) all: bool,
     /// The places that may differ.
     pub(crate) ignore: Vec<String>,
     /// How long one answer may take.
-    pub(crate) patience: Duration,
+    pub(crate) timeout: Duration,
     /// The revision that the recording is in.
     pub(crate) revision: Option<Revision>,
     /// What has to end before the command does.
-    pub(crate) departure: Departure,
+    pub(crate) shutdown: Shutdown,
 }
 
 /// What became of a request.
 #[derive(Debug)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedRequest {
     /// What it is about: `tools/call echo`.
     pub(crate) label: String,
     pub(crate) verdict: Verdict,
@@ -53,7 +51,7 @@ pub(crate) enum Verdict {
 /// What was found.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    pub(crate) checked: Vec<Checked>,
+    pub(crate) checked: Vec<CheckedRequest>,
     /// What differs and does not count.
     pub(crate) notes: Vec<String>,
 }
@@ -78,18 +76,18 @@ impl Findings {
 pub(super) async fn check(
     exchanges: &[Exchange],
     transport: Box<dyn Transport>,
-    rules: &Rules,
-    mut tell: impl FnMut(&Checked) -> Result<(), Failure>,
+    options: &CheckOptions,
+    mut on_checked: impl FnMut(&CheckedRequest) -> Result<(), Failure>,
 ) -> Result<Findings, Failure> {
-    let live = Live::dial(transport, rules.patience, &rules.departure).await?;
+    let live = LiveLink::dial(transport, options.timeout, &options.shutdown).await?;
     let mut checker = Checker {
         live,
-        rules,
-        open: false,
-        harmless: None,
+        options,
+        is_open: false,
+        harmless_tools: None,
         notes: Vec::new(),
     };
-    let checked = checker.check_all(exchanges, &mut tell).await;
+    let checked = checker.check_all(exchanges, &mut on_checked).await;
     checker.live.close();
     Ok(Findings {
         checked: checked?,
@@ -98,13 +96,13 @@ pub(super) async fn check(
 }
 
 struct Checker<'a> {
-    live: Live,
-    rules: &'a Rules,
+    live: LiveLink,
+    options: &'a CheckOptions,
     /// Whether the session is open.
-    open: bool,
+    is_open: bool,
     /// Whether each tool may be called again, as the server says; none until it
     /// was asked.
-    harmless: Option<HashMap<String, bool>>,
+    harmless_tools: Option<HashMap<String, bool>>,
     notes: Vec<String>,
 }
 
@@ -112,16 +110,16 @@ impl Checker<'_> {
     async fn check_all(
         &mut self,
         exchanges: &[Exchange],
-        tell: &mut impl FnMut(&Checked) -> Result<(), Failure>,
-    ) -> Result<Vec<Checked>, Failure> {
+        on_checked: &mut impl FnMut(&CheckedRequest) -> Result<(), Failure>,
+    ) -> Result<Vec<CheckedRequest>, Failure> {
         let mut all = Vec::new();
         for exchange in exchanges {
             let verdict = self.check(exchange).await?;
-            let checked = Checked {
+            let checked = CheckedRequest {
                 label: exchange.request.label(),
                 verdict,
             };
-            tell(&checked)?;
+            on_checked(&checked)?;
             all.push(checked);
         }
         Ok(all)
@@ -129,8 +127,8 @@ impl Checker<'_> {
 
     async fn check(&mut self, exchange: &Exchange) -> Result<Verdict, Failure> {
         let request = &exchange.request;
-        let Some(was) = &exchange.answer else {
-            return Ok(Verdict::Skipped(match exchange.listens() {
+        let Some(recorded) = &exchange.response else {
+            return Ok(Verdict::Skipped(match exchange.is_subscription() {
                 true => "streams of changes are not compared",
                 false => "no answer was recorded",
             }));
@@ -138,14 +136,14 @@ impl Checker<'_> {
         if let Some(why) = self.reason_to_skip(request).await? {
             return Ok(Verdict::Skipped(why));
         }
-        let is = self.live.ask(request, &exchange.before).await?;
-        if opens(&request.method) && matches!(is, Answer::Result(_)) {
-            self.opened(request, &is).await?;
+        let actual = self.live.request(request, &exchange.before).await?;
+        if is_opening(&request.method) && matches!(actual, ResponseBody::Result(_)) {
+            self.finish_opening(request, &actual).await?;
         }
-        let mut found = compare(was, &is, &mut self.notes);
+        let mut found = compare(recorded, &actual, &mut self.notes);
         found.retain(|it| {
             let ignored = |pattern: &String| covers(pattern, &it.path);
-            !self.rules.ignore.iter().any(ignored)
+            !self.options.ignore.iter().any(ignored)
         });
         Ok(match found.is_empty() {
             true => Verdict::Same,
@@ -153,35 +151,42 @@ impl Checker<'_> {
         })
     }
 
-    async fn opened(&mut self, request: &Request, answer: &Answer) -> Result<(), Failure> {
-        self.open = true;
-        let agreed = answer.value();
+    async fn finish_opening(
+        &mut self,
+        request: &Request,
+        body: &ResponseBody,
+    ) -> Result<(), Failure> {
+        self.is_open = true;
+        let agreed = body.value();
         let agreed = agreed["protocolVersion"].as_str().and_then(Revision::parse);
-        if let Some(revision) = agreed.or(self.rules.revision) {
-            self.live.settle(revision);
+        if let Some(revision) = agreed.or(self.options.revision) {
+            self.live.set_revision(revision);
         }
         match request.method == method::INITIALIZE {
-            true => self.live.tell(method::INITIALIZED).await,
+            true => self.live.notify(method::INITIALIZED).await,
             false => Ok(()),
         }
     }
 
     async fn reason_to_skip(&mut self, request: &Request) -> Result<Option<&'static str>, Failure> {
-        if opens(&request.method) && self.open {
+        if is_opening(&request.method) && self.is_open {
             return Ok(Some("the session is open already"));
         }
-        if self.rules.all {
+        if self.options.all {
             return Ok(None);
         }
         if request.method != method::TOOLS_CALL {
             let harmless = is_harmless(&request.method);
             return Ok((!harmless).then_some("it may have effects; --all makes it again"));
         }
-        if self.harmless.is_none() {
-            self.harmless = Some(self.ask_for_tools(request).await?);
+        if self.harmless_tools.is_none() {
+            self.harmless_tools = Some(self.list_harmless_tools(request).await?);
         }
         let name = request.params["name"].as_str().unwrap_or_default();
-        let tools = self.harmless.as_ref().and_then(|tools| tools.get(name));
+        let tools = self
+            .harmless_tools
+            .as_ref()
+            .and_then(|tools| tools.get(name));
         Ok(match tools {
             Some(true) => None,
             Some(false) => Some("not marked read-only or idempotent; --all calls it again"),
@@ -191,21 +196,24 @@ impl Checker<'_> {
 
     /// Asks the server which tools may be called again. It is the live server
     /// that counts: it is what would be changed.
-    async fn ask_for_tools(&mut self, like: &Request) -> Result<HashMap<String, bool>, Failure> {
+    async fn list_harmless_tools(
+        &mut self,
+        template: &Request,
+    ) -> Result<HashMap<String, bool>, Failure> {
         let mut tools = HashMap::new();
         let mut params = Map::new();
-        if let Some(meta) = like.params.get("_meta") {
+        if let Some(meta) = template.params.get("_meta") {
             params.insert("_meta".to_owned(), meta.clone());
         }
         let mut cursors: Vec<Value> = Vec::new();
         loop {
             let request = Request {
-                id: like.id.clone(),
+                id: template.id.clone(),
                 method: method::TOOLS_LIST.to_owned(),
-                raw: String::new(),
+                raw_params: String::new(),
                 params: Value::Object(params.clone()),
             };
-            let page = self.live.ask(&request, &[]).await?.value();
+            let page = self.live.request(&request, &[]).await?.value();
             for tool in page["tools"].as_array().into_iter().flatten() {
                 let hint = |name: &str| tool["annotations"][name] == Value::Bool(true);
                 let name = tool["name"].as_str().unwrap_or_default();
@@ -223,7 +231,7 @@ impl Checker<'_> {
     }
 }
 
-fn opens(method: &str) -> bool {
+fn is_opening(method: &str) -> bool {
     matches!(method, method::INITIALIZE | method::DISCOVER)
 }
 
@@ -250,33 +258,37 @@ fn is_harmless(method: &str) -> bool {
 }
 
 /// How two answers differ, apart from what differs by nature.
-fn compare(was: &Answer, is: &Answer, notes: &mut Vec<String>) -> Vec<Difference> {
-    match (was, is) {
-        (Answer::Result(_), Answer::Result(_)) => {
-            let (was, is) = (was.value(), is.value());
-            note_version(&was, &is, notes);
-            differences(&lasting(was), &lasting(is))
+fn compare(
+    recorded: &ResponseBody,
+    actual: &ResponseBody,
+    notes: &mut Vec<String>,
+) -> Vec<Difference> {
+    match (recorded, actual) {
+        (ResponseBody::Result(_), ResponseBody::Result(_)) => {
+            let (recorded, actual) = (recorded.value(), actual.value());
+            note_version(&recorded, &actual, notes);
+            differences(&without_volatile(recorded), &without_volatile(actual))
         }
-        (Answer::Error(_), Answer::Error(_)) => {
-            let named = |answer: &Answer| json!({"error": answer.value()});
-            differences(&named(was), &named(is))
+        (ResponseBody::Error(_), ResponseBody::Error(_)) => {
+            let labelled = |body: &ResponseBody| json!({"error": body.value()});
+            differences(&labelled(recorded), &labelled(actual))
         }
         _ => {
-            let named = |answer: &Answer| match answer {
-                Answer::Result(_) => json!({"result": answer.value()}),
-                Answer::Error(_) => json!({"error": answer.value()}),
+            let labelled = |body: &ResponseBody| match body {
+                ResponseBody::Result(_) => json!({"result": body.value()}),
+                ResponseBody::Error(_) => json!({"error": body.value()}),
             };
             vec![Difference {
                 path: "answer".to_owned(),
-                was: Some(named(was)),
-                is: Some(named(is)),
+                recorded: Some(labelled(recorded)),
+                actual: Some(labelled(actual)),
             }]
         }
     }
 }
 
 /// A result without what is new each time.
-fn lasting(mut result: Value) -> Value {
+fn without_volatile(mut result: Value) -> Value {
     if let Value::Object(members) = &mut result {
         members.remove("_meta");
         members.remove("requestState");
@@ -287,7 +299,7 @@ fn lasting(mut result: Value) -> Value {
     result
 }
 
-fn note_version(was: &Value, is: &Value, notes: &mut Vec<String>) {
+fn note_version(recorded: &Value, actual: &Value, notes: &mut Vec<String>) {
     let version = |result: &Value| {
         let server = match result.get("serverInfo") {
             Some(server) => server,
@@ -295,9 +307,9 @@ fn note_version(was: &Value, is: &Value, notes: &mut Vec<String>) {
         };
         server.get("version")?.as_str().map(str::to_owned)
     };
-    if let (Some(was), Some(is)) = (version(was), version(is)) {
-        let note = format!("the server's version was {was}, is {is}");
-        if was != is && !notes.contains(&note) {
+    if let (Some(recorded), Some(actual)) = (version(recorded), version(actual)) {
+        let note = format!("the server's version was {recorded}, is {actual}");
+        if recorded != actual && !notes.contains(&note) {
             notes.push(note);
         }
     }

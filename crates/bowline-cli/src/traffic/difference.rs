@@ -8,79 +8,96 @@ pub(crate) struct Difference {
     /// Where, such as `content[0].text` or `tools[echo].title`.
     pub(crate) path: String,
     /// What was there; none where nothing was.
-    pub(crate) was: Option<Value>,
+    pub(crate) recorded: Option<Value>,
     /// What is there now.
-    pub(crate) is: Option<Value>,
+    pub(crate) actual: Option<Value>,
 }
 
 /// All places at which two values differ.
-pub(crate) fn differences(was: &Value, is: &Value) -> Vec<Difference> {
+pub(crate) fn differences(recorded: &Value, actual: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
-    compare("", Some(was), Some(is), &mut found);
+    compare("", Some(recorded), Some(actual), &mut found);
     found
 }
 
-fn compare(path: &str, was: Option<&Value>, is: Option<&Value>, found: &mut Vec<Difference>) {
-    match (was, is) {
-        (Some(Value::Object(was)), Some(Value::Object(is))) => objects(path, was, is, found),
-        (Some(Value::Array(was)), Some(Value::Array(is))) => arrays(path, was, is, found),
-        (was, is) if was == is => {}
-        (was, is) => found.push(Difference {
+fn compare(
+    path: &str,
+    recorded: Option<&Value>,
+    actual: Option<&Value>,
+    found: &mut Vec<Difference>,
+) {
+    match (recorded, actual) {
+        (Some(Value::Object(recorded)), Some(Value::Object(actual))) => {
+            compare_objects(path, recorded, actual, found);
+        }
+        (Some(Value::Array(recorded)), Some(Value::Array(actual))) => {
+            compare_arrays(path, recorded, actual, found);
+        }
+        (recorded, actual) if recorded == actual => {}
+        (recorded, actual) => found.push(Difference {
             path: path.to_owned(),
-            was: was.cloned(),
-            is: is.cloned(),
+            recorded: recorded.cloned(),
+            actual: actual.cloned(),
         }),
     }
 }
 
-fn objects(
+fn compare_objects(
     path: &str,
-    was: &Map<String, Value>,
-    is: &Map<String, Value>,
+    recorded: &Map<String, Value>,
+    actual: &Map<String, Value>,
     found: &mut Vec<Difference>,
 ) {
-    let added = is.keys().filter(|key| !was.contains_key(*key));
-    for key in was.keys().chain(added) {
-        let path = member(path, key);
-        compare(&path, was.get(key), is.get(key), found);
+    let added = actual.keys().filter(|key| !recorded.contains_key(*key));
+    for key in recorded.keys().chain(added) {
+        let path = member_path(path, key);
+        compare(&path, recorded.get(key), actual.get(key), found);
     }
 }
 
-fn arrays(path: &str, was: &[Value], is: &[Value], found: &mut Vec<Difference>) {
-    let (Some(names_were), Some(names_are)) = (names(was), names(is)) else {
-        for at in 0..was.len().max(is.len()) {
-            compare(&format!("{path}[{at}]"), was.get(at), is.get(at), found);
+fn compare_arrays(path: &str, recorded: &[Value], actual: &[Value], found: &mut Vec<Difference>) {
+    let (Some(recorded_names), Some(actual_names)) = (item_names(recorded), item_names(actual))
+    else {
+        for index in 0..recorded.len().max(actual.len()) {
+            compare(
+                &format!("{path}[{index}]"),
+                recorded.get(index),
+                actual.get(index),
+                found,
+            );
         }
         return;
     };
     // Lists of named things are compared by name, so that one that was added
     // does not make all that follow differ.
-    let place = |names: &[&str], name: &str| names.iter().position(|other| *other == name);
-    let added = names_are.iter().filter(|name| !names_were.contains(*name));
-    for name in names_were.iter().chain(added) {
-        let was = place(&names_were, name).map(|at| &was[at]);
-        let is = place(&names_are, name).map(|at| &is[at]);
-        compare(&format!("{path}[{name}]"), was, is, found);
+    let position = |names: &[&str], name: &str| names.iter().position(|other| *other == name);
+    let added = actual_names
+        .iter()
+        .filter(|name| !recorded_names.contains(*name));
+    for name in recorded_names.iter().chain(added) {
+        let recorded = position(&recorded_names, name).map(|index| &recorded[index]);
+        let actual = position(&actual_names, name).map(|index| &actual[index]);
+        compare(&format!("{path}[{name}]"), recorded, actual, found);
     }
     let common = |names: &[&str], others: &[&str]| -> Vec<Value> {
         let common = names.iter().filter(|name| others.contains(*name));
         common.map(|name| Value::from(*name)).collect()
     };
     let orders = (
-        common(&names_were, &names_are),
-        common(&names_are, &names_were),
+        common(&recorded_names, &actual_names),
+        common(&actual_names, &recorded_names),
     );
     if orders.0 != orders.1 {
         found.push(Difference {
             path: format!("{path} (order)"),
-            was: Some(Value::from(orders.0)),
-            is: Some(Value::from(orders.1)),
+            recorded: Some(Value::from(orders.0)),
+            actual: Some(Value::from(orders.1)),
         });
     }
 }
 
 /// The names of things in a list, if all have one of their own.
-fn names(items: &[Value]) -> Option<Vec<&str>> {
+fn item_names(items: &[Value]) -> Option<Vec<&str>> {
     let key = ["name", "uri", "uriTemplate"]
         .into_iter()
         .find(|key| items.first().is_some_and(|item| item.get(key).is_some()))?;
@@ -92,9 +109,9 @@ fn names(items: &[Value]) -> Option<Vec<&str>> {
     })
 }
 
-fn member(path: &str, key: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$');
-    match (path, !key.is_empty() && key.chars().all(plain)) {
+fn member_path(path: &str, key: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$');
+    match (path, !key.is_empty() && key.chars().all(is_plain)) {
         ("", true) => key.to_owned(),
         (_, true) => format!("{path}.{key}"),
         (_, false) => format!("{path}[{key:?}]"),
@@ -104,15 +121,15 @@ fn member(path: &str, key: &str) -> String {
 /// Whether a pattern covers a path: the same, or something above it. `*` stands
 /// for any one key or place in a list.
 pub(crate) fn covers(pattern: &str, path: &str) -> bool {
-    let (pattern, path) = (parts(pattern), parts(path));
+    let (pattern, path) = (path_segments(pattern), path_segments(path));
     pattern.len() <= path.len()
         && pattern
             .iter()
             .zip(&path)
-            .all(|(wanted, part)| *wanted == "*" || wanted == part)
+            .all(|(expected_part, part)| *expected_part == "*" || expected_part == part)
 }
 
-fn parts(path: &str) -> Vec<&str> {
+fn path_segments(path: &str) -> Vec<&str> {
     let parts = path.split(['.', '[', ']']);
     parts
         .map(|part| part.trim_matches('"'))
@@ -127,11 +144,11 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(was: &Value, is: &Value, expected: &[&str]) {
+    fn check(recorded: &Value, actual: &Value, expected: &[&str]) {
         let shown = |value: Option<Value>| value.map_or("-".to_owned(), |value| value.to_string());
-        let found: Vec<String> = differences(was, is)
+        let found: Vec<String> = differences(recorded, actual)
             .into_iter()
-            .map(|it| format!("{}: {} {}", it.path, shown(it.was), shown(it.is)))
+            .map(|it| format!("{}: {} {}", it.path, shown(it.recorded), shown(it.actual)))
             .collect();
         assert_eq!(found, expected);
     }
@@ -154,17 +171,17 @@ mod tests {
 
     #[test]
     fn lists_of_named_things_are_compared_by_name() {
-        let was = json!({"tools": [{"name": "a"}, {"name": "c", "x": 1}]});
-        let is = json!({"tools": [{"name": "a"}, {"name": "b"}, {"name": "c", "x": 2}]});
+        let recorded = json!({"tools": [{"name": "a"}, {"name": "c", "x": 1}]});
+        let actual = json!({"tools": [{"name": "a"}, {"name": "b"}, {"name": "c", "x": 2}]});
         check(
-            &was,
-            &is,
+            &recorded,
+            &actual,
             &["tools[c].x: 1 2", "tools[b]: - {\"name\":\"b\"}"],
         );
-        let turned = json!({"tools": [{"name": "c", "x": 1}, {"name": "a"}]});
+        let reordered = json!({"tools": [{"name": "c", "x": 1}, {"name": "a"}]});
         check(
-            &was,
-            &turned,
+            &recorded,
+            &reordered,
             &["tools (order): [\"a\",\"c\"] [\"c\",\"a\"]"],
         );
     }

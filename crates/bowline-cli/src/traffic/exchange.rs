@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use bowline::proto::{
-    jsonrpc::RequestId,
+use bowline::{
     model::{meta::key, method},
+    proto::jsonrpc::RequestId,
 };
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    message::{Answer, Message, Request},
+    message::{Message, Request, ResponseBody},
     recording::Recording,
 };
 
@@ -18,40 +18,40 @@ use super::{
 pub(super) struct Exchange {
     pub(super) request: Request,
     /// What came before the answer.
-    pub(super) before: Vec<Step>,
+    pub(super) before: Vec<ServerMessage>,
     /// None where the recording, or the connection, ended first.
-    pub(super) answer: Option<Answer>,
+    pub(super) response: Option<ResponseBody>,
     /// What came after it, before anything else was asked.
-    pub(super) after: Vec<Step>,
+    pub(super) after: Vec<ServerMessage>,
 }
 
 /// Something that the server said besides answers.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
-    Tell(Box<RawValue>),
-    Ask {
+pub(super) enum ServerMessage {
+    Notification(Box<RawValue>),
+    Request {
         request: Request,
         /// What the client said to it.
-        answer: Option<Answer>,
+        body: Option<ResponseBody>,
     },
 }
 
 impl Exchange {
     /// Whether it stays open for as long as the client likes.
-    pub(super) fn listens(&self) -> bool {
+    pub(super) fn is_subscription(&self) -> bool {
         self.request.method == method::SUBSCRIPTIONS_LISTEN
     }
 }
 
 /// Sorts a recording. The exchanges stand in the order of their requests.
-pub(super) fn sort(recording: &Recording) -> Vec<Exchange> {
-    let mut sorter = Sorter::default();
+pub(super) fn group_exchanges(recording: &Recording) -> Vec<Exchange> {
+    let mut sorter = ExchangeBuilder::default();
     for recorded in &recording.messages {
-        for message in Message::all(recorded.message.get()) {
+        for message in Message::parse_all(recorded.message.get()) {
             if recorded.sent {
-                sorter.sent(recorded.link, message);
+                sorter.add_sent(recorded.link, message);
             } else {
-                sorter.received(recorded.link, message);
+                sorter.add_received(recorded.link, message);
             }
         }
     }
@@ -59,45 +59,47 @@ pub(super) fn sort(recording: &Recording) -> Vec<Exchange> {
 }
 
 #[derive(Default)]
-struct Sorter {
+struct ExchangeBuilder {
     exchanges: Vec<Exchange>,
     /// The exchanges that wait for an answer, in the order of their requests.
     open: Vec<(u32, usize)>,
     /// The one that was answered last, by link.
-    done: HashMap<u32, usize>,
+    last_done: HashMap<u32, usize>,
     /// The server's own requests: where they stand.
-    asked: HashMap<(u32, RequestId), Place>,
+    questions: HashMap<(u32, RequestId), StepPosition>,
 }
 
 /// Where a step stands.
 #[derive(Clone, Copy)]
-struct Place {
+struct StepPosition {
     exchange: usize,
     after: bool,
     step: usize,
 }
 
-impl Sorter {
-    fn sent(&mut self, link: u32, message: Message) {
+impl ExchangeBuilder {
+    fn add_sent(&mut self, link: u32, message: Message) {
         match message {
             Message::Request(request) => {
                 self.open.push((link, self.exchanges.len()));
                 self.exchanges.push(Exchange {
                     request,
                     before: Vec::new(),
-                    answer: None,
+                    response: None,
                     after: Vec::new(),
                 });
             }
-            Message::Answer { id, answer } => {
-                if let Some(place) = self.asked.remove(&(link, id)) {
-                    let exchange = &mut self.exchanges[place.exchange];
-                    let steps = match place.after {
+            Message::Response { id, body } => {
+                if let Some(position) = self.questions.remove(&(link, id)) {
+                    let exchange = &mut self.exchanges[position.exchange];
+                    let steps = match position.after {
                         true => &mut exchange.after,
                         false => &mut exchange.before,
                     };
-                    if let Some(Step::Ask { answer: slot, .. }) = steps.get_mut(place.step) {
-                        *slot = Some(answer);
+                    if let Some(ServerMessage::Request { body: slot, .. }) =
+                        steps.get_mut(position.step)
+                    {
+                        *slot = Some(body);
                     }
                 }
             }
@@ -105,28 +107,30 @@ impl Sorter {
         }
     }
 
-    fn received(&mut self, link: u32, message: Message) {
+    fn add_received(&mut self, link: u32, message: Message) {
         match message {
-            Message::Answer { id, answer } => {
-                let of_this =
-                    |(its, at): &(u32, usize)| *its == link && self.exchanges[*at].request.id == id;
-                if let Some(open) = self.open.iter().position(of_this) {
-                    let (_, at) = self.open.remove(open);
-                    self.exchanges[at].answer = Some(answer);
-                    self.done.insert(link, at);
+            Message::Response { id, body } => {
+                let is_match = |(other_link, index): &(u32, usize)| {
+                    *other_link == link && self.exchanges[*index].request.id == id
+                };
+                if let Some(open) = self.open.iter().position(is_match) {
+                    let (_, index) = self.open.remove(open);
+                    self.exchanges[index].response = Some(body);
+                    self.last_done.insert(link, index);
                 }
             }
             Message::Notification { frame, .. } => {
                 let params: Value = serde_json::from_str(frame.get()).unwrap_or_default();
-                let place = self.place(link, &params["params"]);
-                self.add(place, Step::Tell(frame));
+                let position = self.locate(link, &params["params"]);
+                self.add(position, ServerMessage::Notification(frame));
             }
             Message::Request(request) => {
                 let id = request.id.clone();
-                let place = self.place(link, &Value::Null);
-                let answer = None;
-                if let Some(place) = self.add(place, Step::Ask { request, answer }) {
-                    self.asked.insert((link, id), place);
+                let position = self.locate(link, &Value::Null);
+                let body = None;
+                if let Some(position) = self.add(position, ServerMessage::Request { request, body })
+                {
+                    self.questions.insert((link, id), position);
                 }
             }
         }
@@ -135,33 +139,41 @@ impl Sorter {
     /// Where something belongs that the server said: to the request that it
     /// names, or to the latest one under way, or behind the one that was
     /// answered last.
-    fn place(&self, link: u32, params: &Value) -> Option<(usize, bool)> {
+    fn locate(&self, link: u32, params: &Value) -> Option<(usize, bool)> {
         let open = || {
-            let of_link = self.open.iter().rev().filter(move |(its, _)| *its == link);
-            of_link.map(|(_, at)| *at)
+            let of_link = self
+                .open
+                .iter()
+                .rev()
+                .filter(move |(other_link, _)| *other_link == link);
+            of_link.map(|(_, index)| *index)
         };
         let token = params.get("progressToken");
         let stream = params
             .get("_meta")
             .and_then(|meta| meta.get(key::SUBSCRIPTION_ID));
-        let named = open().find(|&at| {
-            let request = &self.exchanges[at].request;
+        let named = open().find(|&index| {
+            let request = &self.exchanges[index].request;
             (token.is_some() && request.progress_token() == token)
                 || (stream.is_some() && serde_json::to_value(&request.id).ok().as_ref() == stream)
         });
-        let latest = || open().find(|&at| !self.exchanges[at].listens());
-        let last = || self.done.get(&link).map(|at| (*at, true));
-        let before = |at| (at, false);
+        let latest = || open().find(|&index| !self.exchanges[index].is_subscription());
+        let last = || self.last_done.get(&link).map(|index| (*index, true));
+        let before = |index| (index, false);
         named.or_else(latest).map(before).or_else(last)
     }
 
-    fn add(&mut self, place: Option<(usize, bool)>, step: Step) -> Option<Place> {
-        let (exchange, after) = place?;
+    fn add(
+        &mut self,
+        position: Option<(usize, bool)>,
+        step: ServerMessage,
+    ) -> Option<StepPosition> {
+        let (exchange, after) = position?;
         let it = &mut self.exchanges[exchange];
         let steps = if after { &mut it.after } else { &mut it.before };
         steps.push(step);
         let step = steps.len() - 1;
-        Some(Place {
+        Some(StepPosition {
             exchange,
             after,
             step,

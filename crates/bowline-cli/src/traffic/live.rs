@@ -6,96 +6,97 @@ use std::{
 };
 
 use bowline::{
-    proto::{
-        jsonrpc::{RequestId, code},
-        model::method,
-        revision::Revision,
-    },
-    transport::{Dial, Link, LinkEvent, Outgoing, Refusal, Transport},
+    Revision,
+    model::method,
+    proto::jsonrpc::{RequestId, code},
+    transport::{DialOptions, Link, LinkEvent, OutgoingFrame, SendError, Transport},
 };
 use serde_json::{Value, json};
 
 use super::{
-    exchange::Step,
-    message::{Answer, Message, Request},
+    exchange::ServerMessage,
+    message::{Message, Request, ResponseBody},
 };
 use crate::{
-    departure::Departure,
     failure::{Failure, FailureKind},
+    shutdown::Shutdown,
 };
 
 /// A link to a live server, on which one request is under way at a time.
-pub(super) struct Live {
+pub(super) struct LiveLink {
     link: Box<dyn Link>,
-    requests: u64,
-    patience: Duration,
+    last_id: u64,
+    timeout: Duration,
     /// The state that the server gave us last, to be given back.
-    state: Option<Value>,
+    request_state: Option<Value>,
 }
 
-impl Live {
+impl LiveLink {
     pub(super) async fn dial(
         mut transport: Box<dyn Transport>,
-        patience: Duration,
-        departure: &Departure,
+        timeout: Duration,
+        shutdown: &Shutdown,
     ) -> Result<Self, Failure> {
-        let mut dial = Dial::default();
-        dial.closing = departure.links();
-        let dialled = transport.dial(dial);
-        let link = tokio::time::timeout(patience, dialled)
+        let mut dial = DialOptions::default();
+        dial.close_tracker = shutdown.links();
+        let dialing = transport.dial(dial);
+        let link = tokio::time::timeout(timeout, dialing)
             .await
-            .map_err(|_| too_long("connecting", patience))?;
+            .map_err(|_| timeout_failure("connecting", timeout))?;
         let link = link.map_err(|cause| Failure::from(&cause))?;
         Ok(Self {
             link,
-            requests: 0,
-            patience,
-            state: None,
+            last_id: 0,
+            timeout,
+            request_state: None,
         })
     }
 
     /// Makes a request as it was made before, and answers what the server asks
     /// meanwhile as it was answered before.
-    pub(super) async fn ask(
+    pub(super) async fn request(
         &mut self,
         request: &Request,
-        steps: &[Step],
-    ) -> Result<Answer, Failure> {
+        steps: &[ServerMessage],
+    ) -> Result<ResponseBody, Failure> {
         let mut params = request.params.clone();
-        if let (Some(slot), Some(state)) = (params.get_mut("requestState"), &self.state) {
+        if let (Some(slot), Some(state)) = (params.get_mut("requestState"), &self.request_state) {
             *slot = state.clone();
         }
-        self.requests += 1;
-        let id = self.requests;
+        self.last_id += 1;
+        let id = self.last_id;
         let mut message = json!({"jsonrpc": "2.0", "id": id, "method": request.method});
         if !params.is_null() {
             message["params"] = params;
         }
         self.send(Some(id), message.to_string()).await?;
-        let deadline = Instant::now() + self.patience;
-        let answers = steps.iter().filter_map(|step| match step {
-            Step::Ask { request, answer } => Some((request, answer.as_ref()?)),
-            Step::Tell(_) => None,
+        let deadline = Instant::now() + self.timeout;
+        let responses = steps.iter().filter_map(|step| match step {
+            ServerMessage::Request { request, body } => Some((request, body.as_ref()?)),
+            ServerMessage::Notification(_) => None,
         });
-        let mut answers: Vec<_> = answers.collect();
+        let mut responses: Vec<_> = responses.collect();
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let remaining = deadline.saturating_duration_since(Instant::now());
             let event = poll_fn(|cx| {
                 // What is still queued moves on meanwhile.
                 let _ = self.link.poll_flush(cx);
                 self.link.poll_event(cx)
             });
-            let event = tokio::time::timeout(left, event).await;
-            let event = event.map_err(|_| too_long(&request.label(), self.patience))?;
+            let event = tokio::time::timeout(remaining, event).await;
+            let event = event.map_err(|_| timeout_failure(&request.label(), self.timeout))?;
             for message in self.messages(id, event)? {
                 match message {
-                    Message::Answer { id: its, answer } if its == RequestId::from(id) => {
-                        self.remember(&answer);
-                        return Ok(answer);
+                    Message::Response {
+                        id: response_id,
+                        body,
+                    } if response_id == RequestId::from(id) => {
+                        self.remember_request_state(&body);
+                        return Ok(body);
                     }
-                    Message::Request(asked) => {
-                        let answer = take(&mut answers, &asked);
-                        self.send(None, answer.frame(&asked.id)).await?;
+                    Message::Request(question) => {
+                        let body = take_response(&mut responses, &question);
+                        self.send(None, body.frame(&question.id)).await?;
                     }
                     _ => {}
                 }
@@ -104,36 +105,38 @@ impl Live {
     }
 
     /// Tells the server something.
-    pub(super) async fn tell(&mut self, method: &str) -> Result<(), Failure> {
+    pub(super) async fn notify(&mut self, method: &str) -> Result<(), Failure> {
         let message = json!({"jsonrpc": "2.0", "method": method});
         self.send(None, message.to_string()).await
     }
 
     /// From now on this revision is spoken.
-    pub(super) fn settle(&mut self, revision: Revision) {
-        self.link.settle(revision);
+    pub(super) fn set_revision(&mut self, revision: Revision) {
+        self.link.set_revision(revision);
     }
 
     pub(super) fn close(self) {
         self.link.close();
     }
 
-    fn remember(&mut self, answer: &Answer) {
-        if let Some(state) = answer.value().get("requestState") {
-            self.state = Some(state.clone());
+    fn remember_request_state(&mut self, body: &ResponseBody) {
+        if let Some(state) = body.value().get("requestState") {
+            self.request_state = Some(state.clone());
         }
     }
 
-    async fn send(&mut self, id: Option<u64>, text: String) -> Result<(), Failure> {
-        let mut frame = text.into();
+    async fn send(&mut self, id: Option<u64>, payload: String) -> Result<(), Failure> {
+        let mut frame = payload.into();
         loop {
-            match self.link.send(Outgoing { id, frame }) {
+            match self.link.send(OutgoingFrame { id, frame }) {
                 Ok(()) => break,
-                Err(Refusal::Busy(back)) => frame = back,
-                Err(Refusal::Failed(cause) | Refusal::Unanswered(cause)) => {
+                Err(SendError::Busy(returned)) => frame = returned,
+                Err(SendError::Failed(cause) | SendError::NoResponse(cause)) => {
                     return Err(Failure::from(&cause));
                 }
-                Err(Refusal::Status(refusal)) => return Err(Failure::from(&refusal.cause())),
+                Err(SendError::Status(refusal)) => {
+                    return Err(Failure::from(&refusal.to_connection_error()));
+                }
             }
             self.flush().await?;
         }
@@ -142,31 +145,40 @@ impl Live {
 
     async fn flush(&mut self) -> Result<(), Failure> {
         let flushed = poll_fn(|cx| self.link.poll_flush(cx));
-        let flushed = tokio::time::timeout(self.patience, flushed).await;
-        flushed.map_err(|_| too_long("sending", self.patience))
+        let flushed = tokio::time::timeout(self.timeout, flushed).await;
+        flushed.map_err(|_| timeout_failure("sending", self.timeout))
     }
 
     /// What an event brings. A refusal by HTTP is an answer if it says so.
     fn messages(&self, id: u64, event: LinkEvent) -> Result<Vec<Message>, Failure> {
         match event {
-            LinkEvent::Frame(frame) => Ok(Message::all(&String::from_utf8_lossy(&frame))),
-            LinkEvent::Oversize { size, .. } => Err(Failure::failed(format!(
+            LinkEvent::Frame(frame) => Ok(Message::parse_all(&String::from_utf8_lossy(&frame))),
+            LinkEvent::OversizedFrame { size, .. } => Err(Failure::failed(format!(
                 "the server sent a message of {size} bytes or more, which is too large"
             ))),
-            LinkEvent::Refused { refusal, .. } => match refusal {
-                Refusal::Status(refusal) => {
+            LinkEvent::SendFailed { error: refusal, .. } => match refusal {
+                SendError::Status(refusal) => {
                     let body = String::from_utf8_lossy(&refusal.body);
-                    let answers = Message::all(&body);
-                    let answer = answers.into_iter().find_map(|message| match message {
-                        Message::Answer { answer, .. } => Some(answer),
+                    let responses = Message::parse_all(&body);
+                    let response_body = responses.into_iter().find_map(|message| match message {
+                        Message::Response {
+                            body: response_body,
+                            ..
+                        } => Some(response_body),
                         _ => None,
                     });
-                    let answer = answer.ok_or_else(|| Failure::from(&refusal.cause()))?;
+                    let response_body = response_body
+                        .ok_or_else(|| Failure::from(&refusal.to_connection_error()))?;
                     let id = RequestId::from(id);
-                    Ok(vec![Message::Answer { id, answer }])
+                    Ok(vec![Message::Response {
+                        id,
+                        body: response_body,
+                    }])
                 }
-                Refusal::Failed(cause) | Refusal::Unanswered(cause) => Err(Failure::from(&cause)),
-                Refusal::Busy(_) => Ok(Vec::new()),
+                SendError::Failed(cause) | SendError::NoResponse(cause) => {
+                    Err(Failure::from(&cause))
+                }
+                SendError::Busy(_) => Ok(Vec::new()),
             },
             LinkEvent::Down(cause) => Err(Failure::from(&cause)),
         }
@@ -174,22 +186,25 @@ impl Live {
 }
 
 /// What was said to the first question of this kind that is left.
-fn take(answers: &mut Vec<(&Request, &Answer)>, asked: &Request) -> Answer {
-    let found = answers
+fn take_response(
+    responses: &mut Vec<(&Request, &ResponseBody)>,
+    question: &Request,
+) -> ResponseBody {
+    let found = responses
         .iter()
-        .position(|(request, _)| request.method == asked.method);
+        .position(|(request, _)| request.method == question.method);
     match found {
-        Some(at) => answers.remove(at).1.clone(),
-        None if asked.method == method::PING => Answer::Result("{}".to_owned()),
+        Some(at) => responses.remove(at).1.clone(),
+        None if question.method == method::PING => ResponseBody::Result("{}".to_owned()),
         None => {
             let message = "the recording has no answer to this";
             let error = json!({"code": code::METHOD_NOT_FOUND, "message": message});
-            Answer::Error(error.to_string())
+            ResponseBody::Error(error.to_string())
         }
     }
 }
 
-fn too_long(what: &str, patience: Duration) -> Failure {
-    let message = format!("{what}: no answer within {patience:?}");
+fn timeout_failure(operation: &str, timeout: Duration) -> Failure {
+    let message = format!("{operation}: no answer within {timeout:?}");
     Failure::new(FailureKind::Timeout, message).hint("give it more time with --timeout SECONDS")
 }

@@ -1,8 +1,8 @@
 //! A message of a recording or of a client, taken apart.
 
-use bowline::proto::{
-    jsonrpc::{Envelope, RequestId, scan},
+use bowline::{
     model::{meta::key, method},
+    proto::jsonrpc::{Envelope, RequestId, scan},
 };
 use serde_json::{Value, value::RawValue};
 
@@ -14,9 +14,9 @@ pub(super) enum Message {
         method: String,
         frame: Box<RawValue>,
     },
-    Answer {
+    Response {
         id: RequestId,
-        answer: Answer,
+        body: ResponseBody,
     },
 }
 
@@ -26,13 +26,13 @@ pub(super) struct Request {
     pub(super) id: RequestId,
     pub(super) method: String,
     /// Verbatim; empty where there are none.
-    pub(super) raw: String,
+    pub(super) raw_params: String,
     pub(super) params: Value,
 }
 
 /// How a request was answered, verbatim.
 #[derive(Clone, Debug)]
-pub(super) enum Answer {
+pub(super) enum ResponseBody {
     Result(String),
     Error(String),
 }
@@ -40,18 +40,18 @@ pub(super) enum Answer {
 impl Message {
     /// The messages of a frame: one, or those of a batch. What is none is left
     /// out.
-    pub(super) fn all(frame: &str) -> Vec<Self> {
+    pub(super) fn parse_all(frame: &str) -> Vec<Self> {
         if !frame.trim_start().starts_with('[') {
-            return Self::read(frame).into_iter().collect();
+            return Self::parse(frame).into_iter().collect();
         }
         let parts: Vec<&RawValue> = serde_json::from_str(frame).unwrap_or_default();
         parts
             .into_iter()
-            .filter_map(|part| Self::read(part.get()))
+            .filter_map(|part| Self::parse(part.get()))
             .collect()
     }
 
-    fn read(frame: &str) -> Option<Self> {
+    fn parse(frame: &str) -> Option<Self> {
         let text = |part: &[u8]| String::from_utf8_lossy(part).into_owned();
         match scan(frame.as_bytes()).ok()? {
             Envelope::Request { id, method, params } => {
@@ -60,7 +60,7 @@ impl Message {
                 Some(Self::Request(Request {
                     id,
                     method: method.into_owned(),
-                    raw,
+                    raw_params: raw,
                     params,
                 }))
             }
@@ -68,13 +68,13 @@ impl Message {
                 method: method.into_owned(),
                 frame: RawValue::from_string(frame.to_owned()).ok()?,
             }),
-            Envelope::Response { id, result, .. } => Some(Self::Answer {
+            Envelope::Response { id, result, .. } => Some(Self::Response {
                 id,
-                answer: Answer::Result(text(result)),
+                body: ResponseBody::Result(text(result)),
             }),
-            Envelope::Error { id, error } => Some(Self::Answer {
+            Envelope::Error { id, error } => Some(Self::Response {
                 id: id?,
-                answer: Answer::Error(text(error)),
+                body: ResponseBody::Error(text(error)),
             }),
         }
     }
@@ -83,14 +83,14 @@ impl Message {
 impl Request {
     /// What tells it from others of its method: all but what names this one
     /// attempt.
-    pub(super) fn essence(&self) -> Value {
+    pub(super) fn matching_key(&self) -> Value {
         let opens = matches!(self.method.as_str(), method::INITIALIZE | method::DISCOVER);
         match &self.params {
             // Who asks, and what they can do, differs from client to client.
             _ if opens => Value::Null,
             Value::Object(members) => {
-                let names_attempt = |key: &str| matches!(key, "_meta" | "requestState");
-                let rest = members.iter().filter(|(key, _)| !names_attempt(key));
+                let is_per_attempt = |key: &str| matches!(key, "_meta" | "requestState");
+                let rest = members.iter().filter(|(key, _)| !is_per_attempt(key));
                 let rest: serde_json::Map<_, _> = rest
                     .map(|(key, value)| (key.clone(), value.clone()))
                     .collect();
@@ -119,7 +119,7 @@ impl Request {
     }
 }
 
-impl Answer {
+impl ResponseBody {
     /// The frame that answers a request of this id so.
     pub(super) fn frame(&self, id: &RequestId) -> String {
         let id = id_text(id);

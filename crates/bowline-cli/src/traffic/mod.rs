@@ -10,18 +10,18 @@
 mod check;
 mod difference;
 mod exchange;
+mod feed;
 mod live;
 mod message;
-mod news;
-mod play_http;
-mod play_stdio;
-mod player;
+mod observed;
+mod recorded_server;
 mod recorder;
 mod recording;
 mod replay;
-mod tap;
-mod time;
+mod serve_http;
+mod serve_stdio;
 mod trace;
+mod utc_time;
 
 use std::{
     io::{self, IsTerminal as _},
@@ -33,16 +33,16 @@ use std::{
 };
 
 use bowline::{
-    proto::revision::Revision,
-    transport::{Cause, Transport},
+    Revision,
+    transport::{ConnectionError, Transport},
 };
 use bytes::Bytes;
 
 pub(crate) use self::{
-    check::{Checked, Findings, Rules, Verdict},
-    news::{Follow, follow},
-    replay::Replayable,
-    tap::{Tapped, Watcher},
+    check::{CheckOptions, CheckedRequest, Findings, Verdict},
+    feed::{FollowOptions, follow},
+    observed::{ObservedTransport, TrafficObserver},
+    replay::LoadedRecording,
 };
 use self::{recorder::Recorder, trace::Trace};
 use crate::{args::Globals, failure::Failure};
@@ -75,44 +75,44 @@ impl Default for Traffic {
 }
 
 /// Something that happened to a link.
-pub(crate) enum Happening<'a> {
+pub(crate) enum TrafficEvent<'a> {
     /// It is there, and leads to this server.
     Up {
         server: &'a str,
         /// How long that took.
-        took: Duration,
+        dial_time: Duration,
     },
     Sent(&'a Bytes),
     Received(&'a Bytes),
     /// From here on this revision is spoken.
-    Settled(Revision),
+    RevisionAgreed(Revision),
     /// A frame of ours was not taken, or not delivered.
     Refused {
         id: Option<u64>,
-        why: String,
+        reason: String,
     },
     /// Nobody waits for the answer to this request any more.
-    GivenUp(u64),
+    Cancelled(u64),
     /// A frame was too large, and was abandoned.
-    Oversize(usize),
+    OversizedFrame(usize),
     /// It is dead, or never lived.
-    Down(&'a Cause),
+    Down(&'a ConnectionError),
     /// It was closed from here.
     Closed,
 }
 
-impl Watcher for Traffic {
-    fn see(&self, link: u32, happening: &Happening<'_>) {
-        let after = self.shared.start.elapsed();
+impl TrafficObserver for Traffic {
+    fn observe(&self, link: u32, event: &TrafficEvent<'_>) {
+        let elapsed = self.shared.start.elapsed();
         if let Some(trace) = self.shared.trace.get() {
-            trace.see(after, link, happening);
+            trace.print(elapsed, link, event);
         }
         if let Some(recorder) = self.shared.recorder.get() {
-            recorder.see(after, link, happening);
+            recorder.record(elapsed, link, event);
         }
     }
 
-    fn number(&self) -> u32 {
+    fn next_link(&self) -> u32 {
         self.shared.links.fetch_add(1, Ordering::Relaxed) + 1
     }
 }
@@ -120,9 +120,9 @@ impl Watcher for Traffic {
 impl Traffic {
     /// Begins to watch as the options say. Says whether there is anything to
     /// watch for.
-    fn begin(&self, globals: &Globals, server: &str) -> Result<bool, Failure> {
+    fn start_observing(&self, globals: &Globals, server: &str) -> Result<bool, Failure> {
         if globals.trace {
-            let color = globals.color.wanted(io::stderr().is_terminal());
+            let color = globals.color.is_enabled(io::stderr().is_terminal());
             self.shared.trace.get_or_init(|| Trace::new(color));
         }
         if let (Some(path), None) = (&globals.record, self.shared.recorder.get()) {
@@ -135,24 +135,27 @@ impl Traffic {
 }
 
 /// The same way, watched as the options say.
-pub(crate) fn watch(
+pub(crate) fn observe_transport(
     transport: Box<dyn Transport>,
     globals: &Globals,
 ) -> Result<Box<dyn Transport>, Failure> {
-    let server = without_secrets(&transport.describe());
-    if !globals.traffic.begin(globals, &server)? {
+    let server = redact(&transport.describe());
+    if !globals.traffic.start_observing(globals, &server)? {
         return Ok(transport);
     }
-    Ok(Box::new(Tapped::new(transport, globals.traffic.clone())))
+    Ok(Box::new(ObservedTransport::new(
+        transport,
+        globals.traffic.clone(),
+    )))
 }
 
 /// What a link leads to, without the parts in which people put keys: of a
 /// command the arguments, of an address the user and the query.
-fn without_secrets(described: &str) -> String {
-    let Some((scheme, rest)) = described.split_once("://") else {
-        return match described.split_once(' ') {
-            Some((command, _)) if described != "in this process" => format!("{command} …"),
-            _ => described.to_owned(),
+fn redact(description: &str) -> String {
+    let Some((scheme, rest)) = description.split_once("://") else {
+        return match description.split_once(' ') {
+            Some((command, _)) if description != "in this process" => format!("{command} …"),
+            _ => description.to_owned(),
         };
     };
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
@@ -163,7 +166,7 @@ fn without_secrets(described: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::without_secrets;
+    use super::redact;
 
     #[test]
     fn keys_are_not_written_down() {
@@ -174,8 +177,8 @@ mod tests {
             ("https://a.test/mcp", "https://a.test/mcp"),
             ("https://me:1@a.test/mcp?key=1#2", "https://a.test/mcp"),
         ];
-        for (described, shown) in cases {
-            assert_eq!(without_secrets(described), shown);
+        for (description, expected) in cases {
+            assert_eq!(redact(description), expected);
         }
     }
 }

@@ -13,9 +13,9 @@ use serde::Serialize;
 use serde_json::{json, value::RawValue};
 
 use super::{
-    Happening,
+    TrafficEvent,
     recording::{FORMAT, event},
-    time::Moment,
+    utc_time::UtcTime,
 };
 use crate::failure::Failure;
 
@@ -54,45 +54,45 @@ impl Recorder {
             "bowline": env!("CARGO_PKG_VERSION"),
             "format": FORMAT,
             "server": server,
-            "started": Moment::now().date_and_time(),
+            "started": UtcTime::now().rfc3339(),
         }));
         Ok(recorder)
     }
 
-    pub(super) fn see(&self, after: Duration, link: u32, happening: &Happening<'_>) {
+    pub(super) fn record(&self, elapsed: Duration, link: u32, traffic_event: &TrafficEvent<'_>) {
         let mut line = Line {
-            ms: (after.as_secs_f64() * 1e6).round() / 1e3,
+            ms: (elapsed.as_secs_f64() * 1e6).round() / 1e3,
             link,
-            event: name(happening),
+            event: event_name(traffic_event),
             message: None,
             text: None,
             id: None,
         };
         let text;
-        match happening {
-            Happening::Sent(frame) | Happening::Received(frame) => {
-                return self.frame(line, frame);
+        match traffic_event {
+            TrafficEvent::Sent(frame) | TrafficEvent::Received(frame) => {
+                return self.write_frame(line, frame);
             }
-            Happening::Up { server, .. } => text = (*server).to_owned(),
-            Happening::Settled(revision) => text = revision.as_str().to_owned(),
-            Happening::Refused { id, why } => {
+            TrafficEvent::Up { server, .. } => text = (*server).to_owned(),
+            TrafficEvent::RevisionAgreed(revision) => text = revision.as_str().to_owned(),
+            TrafficEvent::Refused { id, reason: why } => {
                 line.id = *id;
                 text = why.clone();
             }
-            Happening::GivenUp(id) => {
+            TrafficEvent::Cancelled(id) => {
                 line.id = Some(*id);
                 return self.write(&line);
             }
-            Happening::Oversize(size) => text = format!("at least {size} bytes"),
-            Happening::Down(cause) => text = cause.to_string(),
-            Happening::Closed => return self.write(&line),
+            TrafficEvent::OversizedFrame(size) => text = format!("at least {size} bytes"),
+            TrafficEvent::Down(cause) => text = cause.to_string(),
+            TrafficEvent::Closed => return self.write(&line),
         }
         line.text = Some(&text);
         self.write(&line);
     }
 
     /// Writes a message verbatim, or as text if it is none.
-    fn frame(&self, line: Line<'_>, frame: &Bytes) {
+    fn write_frame(&self, line: Line<'_>, frame: &Bytes) {
         let text = String::from_utf8_lossy(frame);
         // In valid JSON line ends are blanks, and a line here is one line.
         let one_line = text.replace(['\n', '\r'], " ");
@@ -111,14 +111,14 @@ impl Recorder {
 
     fn write(&self, line: &impl Serialize) {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(open) = &mut *file else {
+        let Some(writer) = &mut *file else {
             return;
         };
         let written = serde_json::to_vec(line)
             .map_err(io::Error::from)
             .and_then(|mut bytes| {
                 bytes.push(b'\n');
-                open.write_all(&bytes)
+                writer.write_all(&bytes)
             });
         if let Err(error) = written {
             let path = self.path.display();
@@ -132,17 +132,17 @@ impl Recorder {
     }
 }
 
-fn name(happening: &Happening<'_>) -> &'static str {
-    match happening {
-        Happening::Up { .. } => event::UP,
-        Happening::Sent(_) => event::SENT,
-        Happening::Received(_) => event::RECEIVED,
-        Happening::Settled(_) => event::SETTLED,
-        Happening::Refused { .. } => event::REFUSED,
-        Happening::GivenUp(_) => event::GIVEN_UP,
-        Happening::Oversize(_) => event::OVERSIZE,
-        Happening::Down(_) => event::DOWN,
-        Happening::Closed => event::CLOSED,
+fn event_name(traffic_event: &TrafficEvent<'_>) -> &'static str {
+    match traffic_event {
+        TrafficEvent::Up { .. } => event::UP,
+        TrafficEvent::Sent(_) => event::SENT,
+        TrafficEvent::Received(_) => event::RECEIVED,
+        TrafficEvent::RevisionAgreed(_) => event::REVISION_AGREED,
+        TrafficEvent::Refused { .. } => event::REFUSED,
+        TrafficEvent::Cancelled(_) => event::CANCELLED,
+        TrafficEvent::OversizedFrame(_) => event::OVERSIZE,
+        TrafficEvent::Down(_) => event::DOWN,
+        TrafficEvent::Closed => event::CLOSED,
     }
 }
 
@@ -160,15 +160,15 @@ fn open(path: &Path) -> io::Result<File> {
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         options.mode(0o600).custom_flags(flags.bits().cast_signed());
     }
-    if fs::symlink_metadata(path).is_ok_and(|about| !about.is_file()) {
+    if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let file = options.open(path)?;
-    let about = file.metadata()?;
-    if !about.is_file() {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    if about.len() > 0 {
+    if metadata.len() > 0 {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
     // One that was there has the mode that it was given by others.
@@ -178,19 +178,19 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 fn cannot_create(path: &Path, error: &io::Error) -> Failure {
-    let shown = path.display();
+    let path_display = path.display();
     match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            Failure::usage(format!("--record {shown}: there is a file already"))
+            Failure::usage(format!("--record {path_display}: there is a file already"))
                 .hint("remove it first, or give another name")
         }
         io::ErrorKind::InvalidInput => Failure::usage(format!(
-            "--record {shown}: there is a link, a folder or a device, and no file"
+            "--record {path_display}: there is a link, a folder or a device, and no file"
         ))
         .hint("remove it first, or give another name"),
-        io::ErrorKind::NotFound => {
-            Failure::usage(format!("--record {shown}: the folder does not exist"))
-        }
-        _ => Failure::usage(format!("--record {shown}: {error}")),
+        io::ErrorKind::NotFound => Failure::usage(format!(
+            "--record {path_display}: the folder does not exist"
+        )),
+        _ => Failure::usage(format!("--record {path_display}: {error}")),
     }
 }

@@ -21,9 +21,9 @@ pub(super) mod event {
     pub(crate) const UP: &str = "up";
     pub(crate) const SENT: &str = "sent";
     pub(crate) const RECEIVED: &str = "received";
-    pub(crate) const SETTLED: &str = "settled";
+    pub(crate) const REVISION_AGREED: &str = "settled";
     pub(crate) const REFUSED: &str = "refused";
-    pub(crate) const GIVEN_UP: &str = "given-up";
+    pub(crate) const CANCELLED: &str = "given-up";
     pub(crate) const OVERSIZE: &str = "oversize";
     pub(crate) const DOWN: &str = "down";
     pub(crate) const CLOSED: &str = "closed";
@@ -36,12 +36,12 @@ pub(crate) struct Recording {
     pub(crate) server: String,
     /// The revision that was spoken last.
     pub(crate) revision: Option<String>,
-    pub(crate) messages: Vec<Recorded>,
+    pub(crate) messages: Vec<RecordedMessage>,
 }
 
 /// A message of a recording.
 #[derive(Debug)]
-pub(crate) struct Recorded {
+pub(crate) struct RecordedMessage {
     pub(crate) link: u32,
     /// Whether the client sent it.
     pub(crate) sent: bool,
@@ -69,14 +69,14 @@ struct Line {
 
 impl Recording {
     pub(crate) fn load(path: &Path) -> Result<Self, Failure> {
-        let about = |why: &str| Failure::usage(format!("{}: {why}", path.display()));
+        let to_failure = |why: &str| Failure::usage(format!("{}: {why}", path.display()));
         let text = fs::read_to_string(path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => about("there is no such file"),
-            io::ErrorKind::InvalidData => about("this is not a recording"),
-            _ => about(&error.to_string()),
+            io::ErrorKind::NotFound => to_failure("there is no such file"),
+            io::ErrorKind::InvalidData => to_failure("this is not a recording"),
+            _ => to_failure(&error.to_string()),
         })?;
         Self::parse(&text).map_err(|why| {
-            about(&why).hint("a recording is made with --record FILE, by any command")
+            to_failure(&why).hint("a recording is made with --record FILE, by any command")
         })
     }
 
@@ -96,13 +96,13 @@ impl Recording {
             revision: None,
             messages: Vec::new(),
         };
-        for (at, line) in lines {
-            let last_and_cut = line.len() < text.len() && text.ends_with(line);
+        for (index, line) in lines {
+            let is_truncated_tail = line.len() < text.len() && text.ends_with(line);
             match serde_json::from_str(line) {
                 Ok(line) => recording.add(line),
                 // The command was killed while it wrote.
-                Err(_) if last_and_cut => break,
-                Err(error) => return Err(format!("line {}: {error}", at + 1)),
+                Err(_) if is_truncated_tail => break,
+                Err(error) => return Err(format!("line {}: {error}", index + 1)),
             }
         }
         Ok(recording)
@@ -111,13 +111,13 @@ impl Recording {
     fn add(&mut self, line: Line) {
         match (line.event.as_str(), line.message) {
             (sent @ (event::SENT | event::RECEIVED), Some(message)) => {
-                self.messages.push(Recorded {
+                self.messages.push(RecordedMessage {
                     link: line.link,
                     sent: sent == event::SENT,
                     message,
                 });
             }
-            (event::SETTLED, _) => self.revision = line.text,
+            (event::REVISION_AGREED, _) => self.revision = line.text,
             _ => {}
         }
     }

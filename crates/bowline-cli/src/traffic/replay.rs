@@ -2,20 +2,20 @@
 
 use std::path::Path;
 
-use bowline::{proto::revision::Revision, transport::Transport};
+use bowline::{Revision, transport::Transport};
 
 use super::{
-    check::{self, Checked, Findings, Rules},
+    check::{self, CheckOptions, CheckedRequest, Findings},
     exchange::{self, Exchange},
-    message::Answer,
-    play_http, play_stdio,
-    player::Player,
+    message::ResponseBody,
+    recorded_server::RecordedServer,
     recording::Recording,
+    serve_http, serve_stdio,
 };
 use crate::{context::Context, failure::Failure};
 
 /// A recording, sorted.
-pub(crate) struct Replayable {
+pub(crate) struct LoadedRecording {
     /// What was recorded.
     pub(crate) server: String,
     /// The revision that was spoken.
@@ -24,17 +24,17 @@ pub(crate) struct Replayable {
 }
 
 /// A request of a recording, for people.
-pub(crate) struct Line {
+pub(crate) struct RequestSummary {
     /// What it is about: `tools/call echo`.
     pub(crate) label: String,
     /// How it ended.
-    pub(crate) ended: &'static str,
+    pub(crate) outcome: &'static str,
 }
 
-impl Replayable {
+impl LoadedRecording {
     pub(crate) fn load(path: &Path) -> Result<Self, Failure> {
         let recording = Recording::load(path)?;
-        let exchanges = exchange::sort(&recording);
+        let exchanges = exchange::group_exchanges(&recording);
         if exchanges.is_empty() {
             let path = path.display();
             return Err(Failure::usage(format!("{path}: nothing was asked in it")));
@@ -48,22 +48,27 @@ impl Replayable {
 
     /// Answers as the server did, to whoever started this program.
     pub(crate) async fn serve_stdio(self, cx: &Context) -> Result<(), Failure> {
-        play_stdio::serve(cx, Player::new(self.exchanges, self.revision)).await
+        serve_stdio::serve(cx, RecordedServer::new(self.exchanges, self.revision)).await
     }
 
     /// Answers as the server did, over HTTP.
     pub(crate) async fn serve_http(self, cx: &Context, address: &str) -> Result<(), Failure> {
-        play_http::serve(cx, Player::new(self.exchanges, self.revision), address).await
+        serve_http::serve(
+            cx,
+            RecordedServer::new(self.exchanges, self.revision),
+            address,
+        )
+        .await
     }
 
     /// Makes the requests again, and compares.
     pub(crate) async fn check(
         &self,
         transport: Box<dyn Transport>,
-        rules: &Rules,
-        tell: impl FnMut(&Checked) -> Result<(), Failure>,
+        options: &CheckOptions,
+        on_checked: impl FnMut(&CheckedRequest) -> Result<(), Failure>,
     ) -> Result<Findings, Failure> {
-        check::check(&self.exchanges, transport, rules, tell).await
+        check::check(&self.exchanges, transport, options, on_checked).await
     }
 
     /// The revision, if it is one that is known here.
@@ -72,14 +77,14 @@ impl Replayable {
     }
 
     /// What was asked, and how it ended.
-    pub(crate) fn lines(&self) -> Vec<Line> {
-        let line = |exchange: &Exchange| Line {
+    pub(crate) fn request_summaries(&self) -> Vec<RequestSummary> {
+        let line = |exchange: &Exchange| RequestSummary {
             label: exchange.request.label(),
-            ended: match &exchange.answer {
-                Some(Answer::Error(_)) => "error",
-                None if exchange.listens() => "stream",
+            outcome: match &exchange.response {
+                Some(ResponseBody::Error(_)) => "error",
+                None if exchange.is_subscription() => "stream",
                 None => "no answer",
-                Some(answer) => match answer.value() {
+                Some(body) => match body.value() {
                     value if value["isError"] == true => "failed",
                     value if value["resultType"] == "input_required" => "questions",
                     _ => "ok",

@@ -7,15 +7,12 @@ use std::{
 };
 
 use bowline::{
-    Client,
-    client::{ClientBuilder, ToolTurn},
-    proto::{
-        jsonrpc::RawJson,
-        model::{
-            CreateMessageResult, ElicitResult, InputRequests, InputResponses, Role, SamplingBlock,
-        },
+    Client, RawJson,
+    client::{ClientBuilder, ToolCallOutcome},
+    model::{
+        CreateMessageResult, ElicitResult, InputRequests, InputResponses, Role, SamplingBlock,
     },
-    transport::{CauseKind, ChildProcess},
+    transport::{ChildProcess, ConnectionErrorKind},
 };
 use serde_json::{Value, json};
 
@@ -113,15 +110,15 @@ async fn a_crash_is_told_with_the_last_words() {
     let words = json!({"last_words": "that was it"});
     let error = client.tools().call("crash", words).await;
     let error = error.expect_err("it crashed");
-    let cause = error.cause().expect("the connection fell");
-    let exited = CauseKind::Exited {
+    let cause = error.connection_error().expect("the connection fell");
+    let exited = ConnectionErrorKind::Exited {
         code: Some(70),
         signal: None,
     };
     assert_eq!(*cause.kind(), exited);
     assert!(
         cause
-            .tail()
+            .detail()
             .is_some_and(|tail| tail.contains("that was it"))
     );
     client.stop().await;
@@ -138,21 +135,21 @@ async fn a_conversation_goes_on_in_another_process() {
     let call = client
         .tools()
         .call("book_flight", json!({"destination": "Oslo"}));
-    let mut turn = call.park_on_input().await.expect("it asks");
+    let mut turn = call.suspend_on_input().await.expect("it asks");
     client.stop().await;
     check_key(&key);
     for _ in 0..3 {
-        let ToolTurn::NeedsInput(parked) = turn else {
+        let ToolCallOutcome::InputRequired(parked) = turn else {
             break;
         };
         // Every answer comes to a process that has not heard the question.
         let client = connect(&rig, able()).await;
         let answers = answers(parked.questions());
         let resumed = client.tools().resume(parked, &answers);
-        turn = resumed.park_on_input().await.expect("it goes on");
+        turn = resumed.suspend_on_input().await.expect("it goes on");
         client.stop().await;
     }
-    let ToolTurn::Done(result) = turn else {
+    let ToolCallOutcome::Done(result) = turn else {
         panic!("it asks on: {turn:?}");
     };
     let text = result.all_text();

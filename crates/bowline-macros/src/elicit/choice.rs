@@ -4,16 +4,16 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DataEnum, DeriveInput, Fields, Ident, spanned::Spanned as _};
 
-use super::{Container, names::Names};
+use super::{Container, names::WireNames};
 use crate::{attributes::Settings, docs, errors::Errors};
 
 const CONTAINER: &[&str] = &["rename_all", "crate"];
 const VARIANT: &[&str] = &["title", "rename"];
 
 /// One value of the choice.
-struct Value<'a> {
+struct ChoiceVariant<'a> {
     ident: &'a Ident,
-    wire: String,
+    wire_name: String,
     title: Option<String>,
 }
 
@@ -29,11 +29,14 @@ pub(super) fn derive(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenS
     let values = values(data, &container, &mut errors);
     errors.finish()?;
 
-    let form = &container.form;
+    let form = &container.form_path;
     let name = &input.ident;
     let choices = choices(form, &values);
     let idents: Vec<&Ident> = values.iter().map(|value| value.ident).collect();
-    let wires: Vec<&str> = values.iter().map(|value| value.wire.as_str()).collect();
+    let wire_names: Vec<&str> = values
+        .iter()
+        .map(|value| value.wire_name.as_str())
+        .collect();
     Ok(quote! {
         #[automatically_derived]
         impl #form::Choice for #name {
@@ -43,13 +46,13 @@ pub(super) fn derive(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenS
 
             fn as_wire(&self) -> &'static str {
                 match self {
-                    #( Self::#idents => #wires, )*
+                    #( Self::#idents => #wire_names, )*
                 }
             }
 
             fn from_wire(wire: &str) -> ::core::option::Option<Self> {
                 match wire {
-                    #( #wires => ::core::option::Option::Some(Self::#idents), )*
+                    #( #wire_names => ::core::option::Option::Some(Self::#idents), )*
                     _ => ::core::option::Option::None,
                 }
             }
@@ -78,8 +81,12 @@ pub(super) fn derive(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenS
     })
 }
 
-fn values<'a>(data: &'a DataEnum, container: &Container, errors: &mut Errors) -> Vec<Value<'a>> {
-    let mut names = Names::new("variants");
+fn values<'a>(
+    data: &'a DataEnum,
+    container: &Container,
+    errors: &mut Errors,
+) -> Vec<ChoiceVariant<'a>> {
+    let mut names = WireNames::new("variants");
     let mut values = Vec::new();
     for variant in &data.variants {
         if !matches!(variant.fields, Fields::Unit) {
@@ -91,11 +98,11 @@ fn values<'a>(data: &'a DataEnum, container: &Container, errors: &mut Errors) ->
             errors.push(variant.fields.span(), message);
         }
         let settings = Settings::read(&variant.attrs, "a variant", VARIANT, errors);
-        let rename = settings.text("rename", errors);
-        let title = settings.text("title", errors).map(|title| title.value());
-        values.push(Value {
+        let rename = settings.string("rename", errors);
+        let title = settings.string("title", errors).map(|title| title.value());
+        values.push(ChoiceVariant {
             ident: &variant.ident,
-            wire: names.add(
+            wire_name: names.add(
                 &variant.ident,
                 rename.as_ref(),
                 container.rename_all,
@@ -109,15 +116,15 @@ fn values<'a>(data: &'a DataEnum, container: &Container, errors: &mut Errors) ->
 
 /// With names for people as soon as one value has one; the others show their
 /// value.
-fn choices(form: &TokenStream, values: &[Value<'_>]) -> TokenStream {
-    let wires = values.iter().map(|value| &value.wire);
+fn choices(form: &TokenStream, values: &[ChoiceVariant<'_>]) -> TokenStream {
+    let wire_names = values.iter().map(|value| &value.wire_name);
     if values.iter().all(|value| value.title.is_none()) {
-        return quote!(#form::ChoiceSchema::bare([ #( #wires ),* ]));
+        return quote!(#form::ChoiceSchema::untitled([ #( #wire_names ),* ]));
     }
     let titles = values
         .iter()
-        .map(|value| value.title.as_ref().unwrap_or(&value.wire));
+        .map(|value| value.title.as_ref().unwrap_or(&value.wire_name));
     quote! {
-        #form::ChoiceSchema::titled([ #( #form::ChoiceOption::new(#wires, #titles) ),* ])
+        #form::ChoiceSchema::titled([ #( #form::ChoiceOption::new(#wire_names, #titles) ),* ])
     }
 }

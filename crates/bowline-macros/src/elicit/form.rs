@@ -6,12 +6,12 @@ use syn::{DeriveInput, FieldsNamed, Ident, LitFloat, LitStr, Type, spanned::Span
 
 use super::{
     Container,
-    kind::Kind,
+    kind::FieldKind,
     limits::{self, Literal},
-    names::Names,
+    names::WireNames,
 };
 use crate::{
-    attributes::{Setting, Settings, in_words},
+    attributes::{Setting, Settings, join_names},
     docs,
     errors::Errors,
 };
@@ -40,98 +40,98 @@ const FORMATS: &[(&str, &str)] = &[
 struct Field<'a> {
     ident: &'a Ident,
     ty: &'a Type,
-    wire: String,
+    wire_name: String,
     /// Calls that describe it.
-    described: TokenStream,
+    description_calls: TokenStream,
     default: Option<TokenStream>,
 }
 
 pub(super) fn derive(input: &DeriveInput, fields: &FieldsNamed) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     let container = Container::read(input, "a form", CONTAINER, &mut errors);
-    let mut names = Names::new("fields");
+    let mut names = WireNames::new("fields");
     let fields: Vec<Field<'_>> = fields
         .named
         .iter()
-        .filter_map(|field| read(field, &container, &mut names, &mut errors))
+        .filter_map(|field| parse_field(field, &container, &mut names, &mut errors))
         .collect();
-    let key = container.settings.text("key", &mut errors);
+    let key = container.settings.string("key", &mut errors);
     errors.finish()?;
 
-    let form = &container.form;
+    let form = &container.form_path;
     let name = &input.ident;
     let key = key.map(|key| {
         quote! {
             const KEY: ::core::option::Option<&'static str> = ::core::option::Option::Some(#key);
         }
     });
-    let added = fields.iter().map(|field| add(form, field));
-    let read = fields.iter().map(|field| read_back(form, field));
+    let add_calls = fields.iter().map(|field| add_field_call(form, field));
+    let read = fields.iter().map(|field| read_field_expr(form, field));
     Ok(quote! {
         #[automatically_derived]
         impl #form::Elicit for #name {
             #key
 
             fn form() -> #form::ElicitSchema {
-                #form::Form::new() #( #added )* .into_schema()
+                #form::FormBuilder::new() #( #add_calls )* .into_schema()
             }
 
             fn from_answer(
                 answer: &#form::Value,
             ) -> ::core::result::Result<Self, #form::DecodeError> {
-                let _answer = #form::Answer::of(answer)?;
+                let _answer = #form::FormAnswer::new(answer)?;
                 ::core::result::Result::Ok(Self { #( #read )* })
             }
         }
     })
 }
 
-fn read<'a>(
+fn parse_field<'a>(
     field: &'a syn::Field,
     container: &Container,
-    names: &mut Names,
+    names: &mut WireNames,
     errors: &mut Errors,
 ) -> Option<Field<'a>> {
     let ident = field.ident.as_ref()?;
     let settings = Settings::read(&field.attrs, "a field", FIELD, errors);
-    let kind = Kind::of(&field.ty);
+    let kind = FieldKind::from_type(&field.ty);
     limits::check(&settings, kind, errors);
-    let rename = settings.text("rename", errors);
+    let rename = settings.string("rename", errors);
     let default = settings
         .get("default")
-        .map(|default| value(&container.form, default, &field.ty, kind));
+        .map(|default| value_tokens(&container.form_path, default, &field.ty, kind));
     Some(Field {
         ident,
         ty: &field.ty,
-        wire: names.add(ident, rename.as_ref(), container.rename_all, errors),
-        described: describe(field, &settings, container, errors),
+        wire_name: names.add(ident, rename.as_ref(), container.rename_all, errors),
+        description_calls: description_calls(field, &settings, container, errors),
         default,
     })
 }
 
 /// The calls that say what the attributes and the doc comment say.
-fn describe(
+fn description_calls(
     field: &syn::Field,
     settings: &Settings,
     container: &Container,
     errors: &mut Errors,
 ) -> TokenStream {
-    let form = &container.form;
-    let kind = Kind::of(&field.ty);
+    let form = &container.form_path;
+    let kind = FieldKind::from_type(&field.ty);
     let mut calls = TokenStream::new();
     let mut call = |name: &str, at: Span, value: TokenStream| {
         let method = Ident::new(name, at);
         calls.extend(quote_spanned!(at=> let field = field.#method(#value);));
     };
-    if let Some(title) = settings.text("title", errors) {
+    if let Some(title) = settings.string("title", errors) {
         call("title", title.span(), title.to_token_stream());
     }
-    if let Some(text) = docs::text(&field.attrs) {
+    if let Some(text) = docs::joined_paragraphs(&field.attrs) {
         call("description", field.span(), text.to_token_stream());
     }
     for name in ["min", "max"] {
         if let Some(setting) = settings.get(name) {
-            let value = value(form, setting, &field.ty, kind);
+            let value = value_tokens(form, setting, &field.ty, kind);
             call(name, setting.name.span(), value);
         }
     }
@@ -140,8 +140,8 @@ fn describe(
             call(name, setting.name.span(), count.to_token_stream());
         }
     }
-    if let (Some(text), Some(setting)) = (settings.text("format", errors), settings.get("format"))
-        && let Some(format) = format(&text, errors)
+    if let (Some(text), Some(setting)) = (settings.string("format", errors), settings.get("format"))
+        && let Some(format) = format_variant(&text, errors)
     {
         call(
             "format",
@@ -150,20 +150,20 @@ fn describe(
         );
     }
     if let Some(setting) = settings.get("default") {
-        let value = value(form, setting, &field.ty, kind);
+        let value = value_tokens(form, setting, &field.ty, kind);
         call("default", setting.name.span(), value);
     }
     calls
 }
 
-fn format(text: &LitStr, errors: &mut Errors) -> Option<Ident> {
+fn format_variant(text: &LitStr, errors: &mut Errors) -> Option<Ident> {
     let name = text.value();
     let found = FORMATS.iter().find(|(known, _)| *known == name);
     if found.is_none() {
         let known: Vec<&str> = FORMATS.iter().map(|(known, _)| *known).collect();
         let message = format!(
             "there is no format `{name}`; there are {}",
-            in_words(&known)
+            join_names(&known)
         );
         errors.push(text.span(), message);
     }
@@ -171,17 +171,17 @@ fn format(text: &LitStr, errors: &mut Errors) -> Option<Ident> {
 }
 
 /// A bound or default as a value of the field's own type.
-fn value(form: &TokenStream, setting: &Setting, ty: &Type, kind: Kind) -> TokenStream {
+fn value_tokens(form: &TokenStream, setting: &Setting, ty: &Type, kind: FieldKind) -> TokenStream {
     let value = &setting.value;
     match Literal::read(value) {
-        Some(Literal::Text(text)) => {
-            let ty = moved(ty.to_token_stream(), text.span());
-            let form = moved(form.clone(), text.span());
-            quote_spanned!(text.span()=> #form::text::<#ty>(#text))
+        Some(Literal::String(text)) => {
+            let ty = respan(ty.to_token_stream(), text.span());
+            let form = respan(form.clone(), text.span());
+            quote_spanned!(text.span()=> #form::string_default::<#ty>(#text))
         }
         // A whole number is a number, though not to the compiler.
         Some(Literal::Integer { negative, digits })
-            if kind == Kind::Float && digits.suffix().is_empty() =>
+            if kind == FieldKind::Float && digits.suffix().is_empty() =>
         {
             let minus = negative.then(|| quote!(-));
             let float = LitFloat::new(&format!("{}.0", digits.base10_digits()), digits.span());
@@ -202,25 +202,28 @@ fn is_array(value: &TokenStream) -> bool {
 
 /// The type is named in a qualified path here and below: what the compiler then
 /// says of a type that cannot be a field is the same twice, so it says it once.
-fn add(form: &TokenStream, field: &Field<'_>) -> TokenStream {
+fn add_field_call(form: &TokenStream, field: &Field<'_>) -> TokenStream {
     let Field {
         ty,
-        wire,
-        described,
+        wire_name: wire,
+        description_calls,
         ..
     } = field;
     quote! {
         .add(#wire, {
-            let field = <#ty as #form::Field>::spec();
-            #described
+            let field = <#ty as #form::Field>::builder();
+            #description_calls
             field
         })
     }
 }
 
-fn read_back(form: &TokenStream, field: &Field<'_>) -> TokenStream {
+fn read_field_expr(form: &TokenStream, field: &Field<'_>) -> TokenStream {
     let Field {
-        ident, ty, wire, ..
+        ident,
+        ty,
+        wire_name: wire,
+        ..
     } = field;
     let read = match &field.default {
         Some(default) => {
@@ -232,17 +235,17 @@ fn read_back(form: &TokenStream, field: &Field<'_>) -> TokenStream {
 }
 
 /// The tokens, as if they stood somewhere else.
-fn moved(tokens: TokenStream, to: Span) -> TokenStream {
-    let each = |tree: TokenTree| match tree {
+fn respan(tokens: TokenStream, to: Span) -> TokenStream {
+    let respan_tree = |tree: TokenTree| match tree {
         TokenTree::Group(group) => {
-            let mut inside = Group::new(group.delimiter(), moved(group.stream(), to));
-            inside.set_span(to);
-            TokenTree::Group(inside)
+            let mut respanned = Group::new(group.delimiter(), respan(group.stream(), to));
+            respanned.set_span(to);
+            TokenTree::Group(respanned)
         }
         mut other => {
             other.set_span(to);
             other
         }
     };
-    tokens.into_iter().map(each).collect()
+    tokens.into_iter().map(respan_tree).collect()
 }

@@ -7,8 +7,8 @@ use syn::{GenericArgument, PathArguments, Type};
 
 /// What a field is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Text,
+pub(super) enum FieldKind {
+    String,
     Integer,
     Float,
     Boolean,
@@ -21,9 +21,9 @@ const INTEGERS: &[&str] = &[
     "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
 ];
 
-impl Kind {
+impl FieldKind {
     /// The kind of a type, or of what it is an `Option` of.
-    pub(super) fn of(ty: &Type) -> Self {
+    pub(super) fn from_type(ty: &Type) -> Self {
         let Type::Path(path) = ty else {
             return Self::Other;
         };
@@ -33,12 +33,12 @@ impl Kind {
         match last.ident.to_string().as_str() {
             "Option" => match &last.arguments {
                 PathArguments::AngleBracketed(arguments) => match arguments.args.first() {
-                    Some(GenericArgument::Type(inner)) => Self::of(inner),
+                    Some(GenericArgument::Type(inner)) => Self::from_type(inner),
                     _ => Self::Other,
                 },
                 _ => Self::Other,
             },
-            "String" => Self::Text,
+            "String" => Self::String,
             "bool" => Self::Boolean,
             "f32" | "f64" => Self::Float,
             "Vec" => Self::List,
@@ -48,9 +48,9 @@ impl Kind {
     }
 
     /// What it is called.
-    pub(super) fn in_words(self) -> &'static str {
+    pub(super) fn describe(self) -> &'static str {
         match self {
-            Self::Text => "a text",
+            Self::String => "a text",
             Self::Integer => "a whole number",
             Self::Float => "a number",
             Self::Boolean => "a boolean",
@@ -60,9 +60,9 @@ impl Kind {
     }
 
     /// What bounds it, for those who tried something else.
-    pub(super) fn bounds_in_words(self) -> &'static str {
+    pub(super) fn describe_bounds(self) -> &'static str {
         match self {
-            Self::Text => "a text has `min_length`, `max_length` and `format`",
+            Self::String => "a text has `min_length`, `max_length` and `format`",
             Self::Integer | Self::Float => "a number has `min` and `max`",
             Self::Boolean => "a boolean has no bounds",
             Self::List => "a list of choices has `min_items` and `max_items`",

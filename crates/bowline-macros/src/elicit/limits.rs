@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 use syn::{Lit, LitFloat, LitInt, LitStr, Token, parse::ParseStream, parse::Parser as _};
 
-use super::kind::Kind;
+use super::kind::FieldKind;
 use crate::{
     attributes::{Setting, Settings},
     errors::Errors,
@@ -12,7 +12,7 @@ use crate::{
 
 /// A value that is written out.
 pub(super) enum Literal {
-    Text(LitStr),
+    String(LitStr),
     Integer { negative: bool, digits: LitInt },
     Float { negative: bool, digits: LitFloat },
     Boolean,
@@ -26,7 +26,7 @@ impl Literal {
             Ok((negative, input.parse::<Lit>()?))
         };
         match parse.parse2(tokens.clone()).ok()? {
-            (false, Lit::Str(text)) => Some(Self::Text(text)),
+            (false, Lit::Str(text)) => Some(Self::String(text)),
             (false, Lit::Bool(_)) => Some(Self::Boolean),
             (negative, Lit::Int(digits)) => Some(Self::Integer { negative, digits }),
             (negative, Lit::Float(digits)) => Some(Self::Float { negative, digits }),
@@ -34,22 +34,22 @@ impl Literal {
         }
     }
 
-    fn in_words(&self) -> &'static str {
+    fn describe(&self) -> &'static str {
         match self {
-            Self::Text(_) => Kind::Text.in_words(),
-            Self::Integer { .. } => Kind::Integer.in_words(),
-            Self::Float { .. } => Kind::Float.in_words(),
-            Self::Boolean => Kind::Boolean.in_words(),
+            Self::String(_) => FieldKind::String.describe(),
+            Self::Integer { .. } => FieldKind::Integer.describe(),
+            Self::Float { .. } => FieldKind::Float.describe(),
+            Self::Boolean => FieldKind::Boolean.describe(),
         }
     }
 
     /// Whether a field of this kind can have this value.
-    fn fits(&self, kind: Kind) -> bool {
+    fn is_valid_for(&self, kind: FieldKind) -> bool {
         match self {
-            Self::Text(_) => kind == Kind::Text,
-            Self::Integer { .. } => matches!(kind, Kind::Integer | Kind::Float),
-            Self::Float { .. } => kind == Kind::Float,
-            Self::Boolean => kind == Kind::Boolean,
+            Self::String(_) => kind == FieldKind::String,
+            Self::Integer { .. } => matches!(kind, FieldKind::Integer | FieldKind::Float),
+            Self::Float { .. } => kind == FieldKind::Float,
+            Self::Boolean => kind == FieldKind::Boolean,
         }
     }
 
@@ -65,39 +65,39 @@ impl Literal {
 }
 
 /// The settings that bound a value, each with the kinds that have it.
-const BOUNDS: &[(&str, &[Kind])] = &[
-    ("min", &[Kind::Integer, Kind::Float]),
-    ("max", &[Kind::Integer, Kind::Float]),
-    ("min_length", &[Kind::Text]),
-    ("max_length", &[Kind::Text]),
-    ("format", &[Kind::Text]),
-    ("min_items", &[Kind::List]),
-    ("max_items", &[Kind::List]),
+const BOUNDS: &[(&str, &[FieldKind])] = &[
+    ("min", &[FieldKind::Integer, FieldKind::Float]),
+    ("max", &[FieldKind::Integer, FieldKind::Float]),
+    ("min_length", &[FieldKind::String]),
+    ("max_length", &[FieldKind::String]),
+    ("format", &[FieldKind::String]),
+    ("min_items", &[FieldKind::List]),
+    ("max_items", &[FieldKind::List]),
 ];
 
 /// Notes what does not fit.
-pub(super) fn check(settings: &Settings, kind: Kind, errors: &mut Errors) {
+pub(super) fn check(settings: &Settings, kind: FieldKind, errors: &mut Errors) {
     for (name, kinds) in BOUNDS {
         if let Some(setting) = settings.get(name)
-            && kind != Kind::Other
+            && kind != FieldKind::Other
             && !kinds.contains(&kind)
         {
             let message = format!(
                 "`{name}` does not fit {}: {}",
-                kind.in_words(),
-                kind.bounds_in_words()
+                kind.describe(),
+                kind.describe_bounds()
             );
             errors.push(setting.name.span(), message);
         }
     }
-    for (least, greatest) in [
+    for (lower, upper) in [
         ("min", "max"),
         ("min_length", "max_length"),
         ("min_items", "max_items"),
     ] {
-        check_order(settings, least, greatest, errors);
+        check_order(settings, lower, upper, errors);
     }
-    if matches!(kind, Kind::Integer | Kind::Float) {
+    if matches!(kind, FieldKind::Integer | FieldKind::Float) {
         check_literal(settings.get("min"), kind, errors);
         check_literal(settings.get("max"), kind, errors);
     }
@@ -108,38 +108,38 @@ pub(super) fn check(settings: &Settings, kind: Kind, errors: &mut Errors) {
 }
 
 /// The least value is not above the greatest.
-fn check_order(settings: &Settings, least: &str, greatest: &str, errors: &mut Errors) {
+fn check_order(settings: &Settings, lower: &str, upper: &str, errors: &mut Errors) {
     let number = |name| Literal::read(&settings.get(name)?.value)?.number();
     if let (Some(low), Some(high), Some(setting)) =
-        (number(least), number(greatest), settings.get(greatest))
+        (number(lower), number(upper), settings.get(upper))
         && low > high
     {
-        let message = format!("`{greatest}` is less than `{least}`: no answer would be right");
-        errors.push_at(&setting.value, message);
+        let message = format!("`{upper}` is less than `{lower}`: no answer would be right");
+        errors.push_spanned(&setting.value, message);
     }
 }
 
 /// A value that is written out is of the kind of the field.
-fn check_literal(setting: Option<&Setting>, kind: Kind, errors: &mut Errors) {
+fn check_literal(setting: Option<&Setting>, kind: FieldKind, errors: &mut Errors) {
     let Some(setting) = setting else { return };
     if let Some(literal) = Literal::read(&setting.value)
-        && kind != Kind::Other
-        && !literal.fits(kind)
+        && kind != FieldKind::Other
+        && !literal.is_valid_for(kind)
     {
         let message = format!(
             "`{}` is {}, and the field is {}",
             setting.name,
-            literal.in_words(),
-            kind.in_words()
+            literal.describe(),
+            kind.describe()
         );
-        errors.push_at(&setting.value, message);
+        errors.push_spanned(&setting.value, message);
     }
 }
 
 /// A default that is written out is within the bounds that are.
 fn check_default(settings: &Settings, default: &Setting, errors: &mut Errors) {
-    let (least, greatest, value) = match Literal::read(&default.value) {
-        Some(Literal::Text(text)) => {
+    let (lower, upper, value) = match Literal::read(&default.value) {
+        Some(Literal::String(text)) => {
             let length = text.value().chars().count();
             ("min_length", "max_length", length as f64)
         }
@@ -150,14 +150,14 @@ fn check_default(settings: &Settings, default: &Setting, errors: &mut Errors) {
         None => return,
     };
     let bound = |name| Literal::read(&settings.get(name)?.value)?.number();
-    let mut refuse = |bound: &str, side: &str| {
+    let mut report = |bound: &str, side: &str| {
         let message = format!("the default is {side} `{bound}`: nobody could leave it as it is");
-        errors.push_at(&default.value, message);
+        errors.push_spanned(&default.value, message);
     };
-    if bound(least).is_some_and(|bound| value < bound) {
-        refuse(least, "below");
+    if bound(lower).is_some_and(|bound| value < bound) {
+        report(lower, "below");
     }
-    if bound(greatest).is_some_and(|bound| value > bound) {
-        refuse(greatest, "above");
+    if bound(upper).is_some_and(|bound| value > bound) {
+        report(upper, "above");
     }
 }

@@ -47,36 +47,36 @@ pub(crate) fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
 /// What a type says of itself.
 struct Container {
     /// The path of `bowline::server::form`.
-    form: TokenStream,
+    form_path: TokenStream,
     rename_all: Option<Case>,
     settings: Settings,
 }
 
 impl Container {
-    fn read(input: &DeriveInput, place: &str, known: &[&str], errors: &mut Errors) -> Self {
-        let settings = Settings::read(&input.attrs, place, known, errors);
+    fn read(input: &DeriveInput, subject: &str, known: &[&str], errors: &mut Errors) -> Self {
+        let settings = Settings::read(&input.attrs, subject, known, errors);
         let root = settings
-            .text("crate", errors)
-            .and_then(|text| errors.ok(text.parse::<Path>()));
-        let form = match root {
+            .string("crate", errors)
+            .and_then(|literal| errors.ok(literal.parse::<Path>()));
+        let form_path = match root {
             Some(root) => quote!(#root::server::form),
             None => quote!(::bowline::server::form),
         };
-        let rename_all = settings.text("rename_all", errors).and_then(|text| {
-            let case = Case::named(&text.value());
+        let rename_all = settings.string("rename_all", errors).and_then(|literal| {
+            let case = Case::from_name(&literal.value());
             if case.is_none() {
                 let names: Vec<&str> = Case::names().collect();
                 let message = format!(
                     "`rename_all` has no `{}`; it has {}",
-                    text.value(),
-                    crate::attributes::in_words(&names)
+                    literal.value(),
+                    crate::attributes::join_names(&names)
                 );
-                errors.push(text.span(), message);
+                errors.push(literal.span(), message);
             }
             case
         });
         Self {
-            form,
+            form_path,
             rename_all,
             settings,
         }

@@ -6,16 +6,16 @@ use syn::{LitStr, ext::IdentExt as _};
 use crate::{case::Case, errors::Errors};
 
 /// The names so far.
-pub(super) struct Names {
+pub(super) struct WireNames {
     /// What has the names.
-    owners: &'static str,
+    item_kind: &'static str,
     used: Vec<String>,
 }
 
-impl Names {
-    pub(super) fn new(owners: &'static str) -> Self {
+impl WireNames {
+    pub(super) fn new(item_kind: &'static str) -> Self {
         Self {
-            owners,
+            item_kind,
             used: Vec::new(),
         }
     }
@@ -28,11 +28,11 @@ impl Names {
         rename_all: Option<Case>,
         errors: &mut Errors,
     ) -> String {
-        let plain = ident.unraw().to_string();
+        let rust_name = ident.unraw().to_string();
         let name = match (rename, rename_all) {
             (Some(rename), _) => rename.value(),
-            (None, Some(case)) => case.write(&plain),
-            (None, None) => plain,
+            (None, Some(case)) => case.apply(&rust_name),
+            (None, None) => rust_name,
         };
         let at: Span = rename.map_or_else(|| ident.span(), LitStr::span);
         if name.is_empty() {
@@ -41,7 +41,7 @@ impl Names {
         if self.used.contains(&name) {
             let message = format!(
                 "two {} have the name `{name}` on the wire; `rename` one of them",
-                self.owners
+                self.item_kind
             );
             errors.push(at, message);
         }

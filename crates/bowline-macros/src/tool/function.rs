@@ -47,11 +47,11 @@ impl Function {
         }
         if !matches!(signature.safety, Safety::Default) {
             let message = "clients call a tool as they like: it cannot be `unsafe`";
-            errors.push_at(&signature.safety.to_token_stream(), message);
+            errors.push_spanned(&signature.safety.to_token_stream(), message);
         }
         if !signature.generics.params.is_empty() {
             let message = "a tool cannot be generic: write the types out, one tool for each";
-            errors.push_at(&signature.generics.params.to_token_stream(), message);
+            errors.push_spanned(&signature.generics.params.to_token_stream(), message);
         }
         if matches!(signature.output, ReturnType::Default) {
             let message = "a tool returns a `Result`: `-> Result<()>` if there is nothing to say";

@@ -14,7 +14,7 @@ use syn::{Attribute, ReturnType, ext::IdentExt as _, spanned::Spanned as _};
 use self::{
     function::Function,
     options::Options,
-    parameters::{Argument, Context, Given, Parameters},
+    parameters::{Argument, Context, Parameters, ToolInput},
 };
 use crate::{case::Case, docs, errors::Errors};
 
@@ -31,7 +31,7 @@ pub(crate) fn expand(options: TokenStream, function: &TokenStream) -> TokenStrea
     let mut errors = Errors::default();
     let options = Options::read(options, &mut errors);
     function.check(&mut errors);
-    let parameters = Parameters::take(&mut function.signature, &mut errors);
+    let parameters = Parameters::extract(&mut function.signature, &mut errors);
     let name = name(&function, &options, &mut errors);
     let description = docs::lines(&function.attributes);
     if description.is_none() {
@@ -42,8 +42,8 @@ pub(crate) fn expand(options: TokenStream, function: &TokenStream) -> TokenStrea
     let tool = match errors.finish() {
         Ok(()) => {
             let description = description.unwrap_or_default();
-            let begun = quote!(new(#name).description(#description));
-            finished(&function, &options, &parameters, &begun)
+            let builder = quote!(new(#name).description(#description));
+            tool_impl(&function, &options, &parameters, &builder)
         }
         // What uses the function and the tool is not at fault.
         Err(error) => {
@@ -79,47 +79,47 @@ fn name(function: &Function, options: &Options, errors: &mut Errors) -> String {
 
 /// A type of the function's name, which has the tool. A type rather than a
 /// module, so that it sees what the function sees, even inside of another one.
-fn finished(
+fn tool_impl(
     function: &Function,
     options: &Options,
     parameters: &Parameters,
-    begun: &TokenStream,
+    builder: &TokenStream,
 ) -> TokenStream {
     let server = &options.server;
     let calls = &options.calls;
-    let (declared, input) = match &parameters.given {
-        Given::Nothing => (None, quote!(no_input())),
-        Given::Whole(ty) => (None, quote_spanned!(ty.span()=> input::<#ty>())),
-        Given::Each(arguments) => (
-            Some(declare(function, options, arguments)),
+    let (declaration, input) = match &parameters.input {
+        ToolInput::None => (None, quote!(no_input())),
+        ToolInput::Single(ty) => (None, quote_spanned!(ty.span()=> input::<#ty>())),
+        ToolInput::Fields(arguments) => (
+            Some(arguments_struct(function, options, arguments)),
             quote!(input::<__Arguments>()),
         ),
     };
-    let work = work(function, options, parameters);
-    let made = quote!(#server::Tool::#begun.#input #calls #work);
+    let handler = handler_call(function, options, parameters);
+    let tool_expr = quote!(#server::Tool::#builder.#input #calls #handler);
     let generics = quote!(<__State: ::core::marker::Send + ::core::marker::Sync + 'static>);
-    let (generics, state, made) = match &parameters.context {
-        None => (Some(generics), quote!(__State), made),
+    let (generics, state, tool_expr) = match &parameters.context {
+        None => (Some(generics), quote!(__State), tool_expr),
         Some(context) => match &context.state {
-            Some(state) => (None, quote!(#state), made),
+            Some(state) => (None, quote!(#state), tool_expr),
             None => (
                 Some(generics),
                 quote!(__State),
-                quote!(#server::Tool::<()>::with_any_state(#made)),
+                quote!(#server::Tool::<()>::with_any_state(#tool_expr)),
             ),
         },
     };
-    let body = quote!(#declared #made);
-    holder(function, options, generics.as_ref(), &state, &body)
+    let body = quote!(#declaration #tool_expr);
+    tool_type(function, options, generics.as_ref(), &state, &body)
 }
 
 /// The struct that the arguments are read into. Its title is not its name: an
 /// argument's type may well have the name of the function.
-fn declare(function: &Function, options: &Options, arguments: &[Argument]) -> TokenStream {
+fn arguments_struct(function: &Function, options: &Options, arguments: &[Argument]) -> TokenStream {
     let private = &options.private;
     let serde = quote!(#private::serde).to_string();
     let schemars = quote!(#private::schemars).to_string();
-    let title = Case::Pascal.write(&function.signature.ident.unraw().to_string());
+    let title = Case::Pascal.apply(&function.signature.ident.unraw().to_string());
     let fields = arguments.iter().map(|argument| {
         let Argument {
             attributes,
@@ -140,7 +140,7 @@ fn declare(function: &Function, options: &Options, arguments: &[Argument]) -> To
 
 /// The call that finishes the tool. It stands where the return type does, as do
 /// its errors.
-fn work(function: &Function, options: &Options, parameters: &Parameters) -> TokenStream {
+fn handler_call(function: &Function, options: &Options, parameters: &Parameters) -> TokenStream {
     let server = &options.server;
     let ident = &function.signature.ident;
     let input = Ident::new("input", Span::mixed_site());
@@ -149,31 +149,34 @@ fn work(function: &Function, options: &Options, parameters: &Parameters) -> Toke
         ReturnType::Type(_, ty) => ty.span(),
         ReturnType::Default => ident.span(),
     };
-    let arguments = match &parameters.given {
-        Given::Nothing => TokenStream::new(),
-        Given::Whole(_) => quote!(#input,),
-        Given::Each(arguments) => {
+    let arguments = match &parameters.input {
+        ToolInput::None => TokenStream::new(),
+        ToolInput::Single(_) => quote!(#input,),
+        ToolInput::Fields(arguments) => {
             let fields = arguments.iter().map(|argument| &argument.ident);
             quote!(#( #input.#fields, )*)
         }
     };
-    let input = match parameters.given {
-        Given::Nothing => quote!(_),
-        Given::Whole(_) => quote!(#input),
-        Given::Each(_) => quote!(#input: __Arguments),
+    let input = match parameters.input {
+        ToolInput::None => quote!(_),
+        ToolInput::Single(_) => quote!(#input),
+        ToolInput::Fields(_) => quote!(#input: __Arguments),
     };
     match &parameters.context {
-        None => quote_spanned!(at=> .headless(|#input| #ident(#arguments))),
-        Some(Context { asks, state }) => {
+        None => quote_spanned!(at=> .handler(|#input| #ident(#arguments))),
+        Some(Context {
+            is_conversation,
+            state,
+        }) => {
             let state = state.as_ref();
             let state = state.map_or_else(|| quote!(()), |state| quote!(#state));
-            let context = if *asks {
+            let context = if *is_conversation {
                 quote!(#cx)
             } else {
-                quote!(#cx.server())
+                quote!(#cx.context())
             };
             let cx = quote!(#cx: #server::Conversation<#state>);
-            quote_spanned!(at=> .execute(|#input, #cx| #ident(#arguments #context)))
+            quote_spanned!(at=> .handler_with_context(|#input, #cx| #ident(#arguments #context)))
         }
     }
 }
@@ -182,10 +185,10 @@ fn work(function: &Function, options: &Options, parameters: &Parameters) -> Toke
 fn stub(function: &Function, options: &Options) -> TokenStream {
     let generics = quote!(<__State>);
     let body = quote!(::core::unreachable!());
-    holder(function, options, Some(&generics), &quote!(__State), &body)
+    tool_type(function, options, Some(&generics), &quote!(__State), &body)
 }
 
-fn holder(
+fn tool_type(
     function: &Function,
     options: &Options,
     generics: Option<&TokenStream>,
@@ -202,10 +205,10 @@ fn holder(
     let ident = &signature.ident;
     let is_cfg = |attribute: &&Attribute| attribute.path().is_ident("cfg");
     let cfgs: Vec<&Attribute> = attributes.iter().filter(is_cfg).collect();
-    let about = format!("Has the tool that [`{ident}`](fn@{ident}) is.");
+    let doc_text = format!("Has the tool that [`{ident}`](fn@{ident}) is.");
     quote! {
         #( #cfgs )*
-        #[doc = #about]
+        #[doc = #doc_text]
         #[allow(non_camel_case_types)]
         #visibility enum #ident {}
 

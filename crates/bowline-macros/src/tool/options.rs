@@ -11,11 +11,11 @@ use syn::{
 };
 
 use crate::{
-    attributes::{Setting, Settings, in_words, is_new},
+    attributes::{Setting, Settings, check_name, join_names},
     errors::Errors,
 };
 
-const KNOWN: &[&str] = &[
+const OPTIONS: &[&str] = &[
     "name",
     "title",
     "read_only",
@@ -28,14 +28,14 @@ const KNOWN: &[&str] = &[
     "limits",
     "crate",
 ];
-const NEEDS: &[(&str, &str)] = &[
+const CAPABILITIES: &[(&str, &str)] = &[
     ("elicitation", "Elicitation"),
     ("url_elicitation", "UrlElicitation"),
     ("sampling", "Sampling"),
     ("sampling_tools", "SamplingTools"),
     ("roots", "Roots"),
 ];
-const LIMITS: &[&str] = &["time_ms", "questions", "tokens", "depth"];
+const LIMITS: &[&str] = &["timeout_ms", "max_questions", "max_tokens", "max_depth"];
 
 /// What the options say.
 pub(super) struct Options {
@@ -49,7 +49,7 @@ pub(super) struct Options {
 }
 
 /// One option as it is written.
-enum Written {
+enum ToolOption {
     Flag(Ident),
     Value(Setting),
     List(Ident, TokenStream),
@@ -57,24 +57,24 @@ enum Written {
 
 impl Options {
     pub(super) fn read(tokens: TokenStream, errors: &mut Errors) -> Self {
-        let parser = Punctuated::<Written, Token![,]>::parse_terminated;
+        let parser = Punctuated::<ToolOption, Token![,]>::parse_terminated;
         let list = errors.ok(parser.parse2(tokens)).unwrap_or_default();
         let mut names: Vec<Ident> = Vec::new();
         let mut name = None;
         let mut root = None;
         let mut calls = Vec::new();
-        for written in list {
-            let ident = written.ident().clone();
-            if !is_new(&ident, names.iter(), "a tool", KNOWN, errors) {
+        for option in list {
+            let ident = option.ident().clone();
+            if !check_name(&ident, names.iter(), "a tool", OPTIONS, errors) {
                 continue;
             }
             match ident.to_string().as_str() {
-                "name" => name = errors.ok(written.text()),
+                "name" => name = errors.ok(option.string()),
                 "crate" => {
-                    let path = written.text().and_then(|text| text.parse::<Path>());
+                    let path = option.string().and_then(|literal| literal.parse::<Path>());
                     root = errors.ok(path);
                 }
-                _ => calls.push(written),
+                _ => calls.push(option),
             }
             names.push(ident);
         }
@@ -82,8 +82,8 @@ impl Options {
         let server = quote!(#root::server);
         let calls = calls
             .into_iter()
-            .filter_map(|written| {
-                let call = written.call(&server, errors);
+            .filter_map(|option| {
+                let call = option.builder_call(&server, errors);
                 errors.ok(call)
             })
             .collect();
@@ -96,14 +96,14 @@ impl Options {
     }
 }
 
-impl Parse for Written {
+impl Parse for ToolOption {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         // `crate` is a keyword.
         let name = input.call(Ident::parse_any)?;
         if input.peek(token::Paren) {
-            let inside;
-            syn::parenthesized!(inside in input);
-            return Ok(Self::List(name, inside.parse()?));
+            let content;
+            syn::parenthesized!(content in input);
+            return Ok(Self::List(name, content.parse()?));
         }
         if input.peek(Token![=]) {
             return Setting::parse_value(name, input).map(Self::Value);
@@ -112,7 +112,7 @@ impl Parse for Written {
     }
 }
 
-impl Written {
+impl ToolOption {
     fn ident(&self) -> &Ident {
         match self {
             Self::Flag(name) | Self::List(name, _) => name,
@@ -120,12 +120,12 @@ impl Written {
         }
     }
 
-    fn text(&self) -> syn::Result<LitStr> {
-        self.value("\"…\"")?.text()
+    fn string(&self) -> syn::Result<LitStr> {
+        self.value("\"…\"")?.string()
     }
 
     /// The call of the builder that says the same.
-    fn call(self, server: &TokenStream, errors: &mut Errors) -> syn::Result<TokenStream> {
+    fn builder_call(self, server: &TokenStream, errors: &mut Errors) -> syn::Result<TokenStream> {
         let name = self.ident().clone();
         let at = name.span();
         match name.to_string().as_str() {
@@ -138,9 +138,13 @@ impl Written {
                 Ok(quote_spanned!(at=> .#name(#value)))
             }
             "requires" => {
-                let needs = self.items::<Ident>("elicitation, sampling")?;
-                let needs = needs.iter().filter_map(|need| errors.ok(variant(need)));
-                Ok(quote_spanned!(at=> .requires([ #( #server::Need::#needs ),* ])))
+                let capabilities = self.items::<Ident>("elicitation, sampling")?;
+                let capabilities = capabilities
+                    .iter()
+                    .filter_map(|capability| errors.ok(capability_variant(capability)));
+                Ok(
+                    quote_spanned!(at=> .requires([ #( #server::ClientCapability::#capabilities ),* ])),
+                )
             }
             "elicits" => {
                 let forms = self.items::<Type>("FirstForm, SecondForm")?;
@@ -152,20 +156,21 @@ impl Written {
             "scope" => {
                 let scopes = match &self {
                     Self::List(..) => self.items::<LitStr>("\"notes:read\", \"notes:write\"")?,
-                    _ => vec![self.text()?],
+                    _ => vec![self.string()?],
                 };
                 Ok(quote_spanned!(at=> #( .scope(#scopes) )*))
             }
             "limits" => {
-                let given = Settings::list.parse2(self.list("questions = 10, time_ms = 5000")?)?;
-                let settings = Settings::gather(given, "the set of limits", LIMITS, errors);
+                let parsed = Settings::parse_list
+                    .parse2(self.list("max_questions = 10, timeout_ms = 5000")?)?;
+                let settings = Settings::from_list(parsed, "the set of limits", LIMITS, errors);
                 let limits = LIMITS.iter().filter_map(|limit| settings.get(limit));
-                let limits: TokenStream = limits.map(limit).collect();
-                Ok(quote_spanned!(at=> .limits(#server::Limits::new() #limits)))
+                let limits: TokenStream = limits.map(limit_call).collect();
+                Ok(quote_spanned!(at=> .limits(#server::CallLimits::new() #limits)))
             }
             _ => {
-                let text = self.text()?;
-                Ok(quote_spanned!(at=> .#name(#text)))
+                let literal = self.string()?;
+                Ok(quote_spanned!(at=> .#name(#literal)))
             }
         }
     }
@@ -194,7 +199,7 @@ impl Written {
 
     fn list(self, example: &str) -> syn::Result<TokenStream> {
         match self {
-            Self::List(_, inside) if !inside.is_empty() => Ok(inside),
+            Self::List(_, content) if !content.is_empty() => Ok(content),
             other => {
                 let name = other.ident();
                 let message = format!("`{name}` takes a list: `{name}({example})`");
@@ -210,25 +215,25 @@ impl Written {
     }
 }
 
-/// The variant of `Need`.
-fn variant(need: &Ident) -> syn::Result<Ident> {
-    let found = NEEDS.iter().find(|(name, _)| need == name);
-    let variant = found.map(|(_, variant)| Ident::new(variant, need.span()));
+/// The variant of `ClientCapability`.
+fn capability_variant(capability: &Ident) -> syn::Result<Ident> {
+    let found = CAPABILITIES.iter().find(|(name, _)| capability == name);
+    let variant = found.map(|(_, variant)| Ident::new(variant, capability.span()));
     variant.ok_or_else(|| {
-        let known: Vec<&str> = NEEDS.iter().map(|(name, _)| *name).collect();
+        let known: Vec<&str> = CAPABILITIES.iter().map(|(name, _)| *name).collect();
         let message = format!(
-            "a tool cannot require `{need}`; it can require {}",
-            in_words(&known)
+            "a tool cannot require `{capability}`; it can require {}",
+            join_names(&known)
         );
-        syn::Error::new(need.span(), message)
+        syn::Error::new(capability.span(), message)
     })
 }
 
 /// The call that sets one limit.
-fn limit(setting: &Setting) -> TokenStream {
+fn limit_call(setting: &Setting) -> TokenStream {
     let Setting { name, value } = setting;
-    if name == "time_ms" {
-        quote!(.time(::core::time::Duration::from_millis(#value)))
+    if name == "timeout_ms" {
+        quote!(.timeout(::core::time::Duration::from_millis(#value)))
     } else {
         quote!(.#name(#value))
     }

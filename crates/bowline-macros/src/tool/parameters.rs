@@ -10,22 +10,22 @@ use syn::{
 use crate::errors::Errors;
 
 /// Attributes that the field of an argument gets.
-const OF_FIELDS: &[&str] = &["doc", "serde", "schemars"];
+const FIELD_ATTRIBUTES: &[&str] = &["doc", "serde", "schemars"];
 /// Attributes that stay with the parameter.
-const OF_PARAMETERS: &[&str] = &["allow", "expect", "warn", "deny", "forbid"];
+const PARAMETER_ATTRIBUTES: &[&str] = &["allow", "expect", "warn", "deny", "forbid"];
 
 /// The parameters of a function, sorted.
 pub(super) struct Parameters {
-    pub(super) given: Given,
+    pub(super) input: ToolInput,
     pub(super) context: Option<Context>,
 }
 
 /// What the tool is given.
-pub(super) enum Given {
-    Nothing,
+pub(super) enum ToolInput {
+    None,
     /// One value that is all arguments.
-    Whole(TokenStream),
-    Each(Vec<Argument>),
+    Single(TokenStream),
+    Fields(Vec<Argument>),
 }
 
 /// One argument.
@@ -39,83 +39,83 @@ pub(super) struct Argument {
 /// The last parameter, where it is the tool's context.
 pub(super) struct Context {
     /// Whether it is a `Conversation`.
-    pub(super) asks: bool,
+    pub(super) is_conversation: bool,
     /// The state, where it is named.
     pub(super) state: Option<TokenStream>,
 }
 
 /// The attributes of one parameter that the function does not keep.
 #[derive(Default)]
-struct Marks {
+struct ParameterAttributes {
     /// `#[input]`
     input: Option<Attribute>,
-    of_field: Vec<Attribute>,
+    field: Vec<Attribute>,
 }
 
 impl Parameters {
     /// Sorts the parameters, and takes off them what a function cannot have.
-    pub(super) fn take(signature: &mut Signature, errors: &mut Errors) -> Self {
-        let mut sorted = Self {
-            given: Given::Nothing,
+    pub(super) fn extract(signature: &mut Signature, errors: &mut Errors) -> Self {
+        let mut parameters = Self {
+            input: ToolInput::None,
             context: None,
         };
         for parameter in &mut signature.inputs {
             match parameter {
-                FnArg::Typed(parameter) => sorted.add(parameter, errors),
+                FnArg::Typed(parameter) => parameters.add(parameter, errors),
                 FnArg::Receiver(receiver) => {
                     let message = "a tool has no `self`: what it needs is in the state of the \
                                    server, which a last parameter `cx: Conversation<State>` has";
-                    errors.push_at(&receiver.to_token_stream(), message);
+                    errors.push_spanned(&receiver.to_token_stream(), message);
                 }
             }
         }
-        sorted
+        parameters
     }
 
     fn add(&mut self, parameter: &mut PatType, errors: &mut Errors) {
-        let marks = Marks::take(&mut parameter.attrs, errors);
-        let whole = parameter.to_token_stream();
-        if let Some(context) = Context::of(&parameter.ty) {
-            let why = "the context is no argument, and clients do not see it: remove this";
-            marks.refuse(why, errors);
-            if let Some(attribute) = &marks.input {
-                errors.push_at(&attribute.to_token_stream(), why);
+        let extracted = ParameterAttributes::extract(&mut parameter.attrs, errors);
+        let tokens = parameter.to_token_stream();
+        if let Some(context) = Context::from_type(&parameter.ty) {
+            let reason = "the context is no argument, and clients do not see it: remove this";
+            extracted.reject_field_attributes(reason, errors);
+            if let Some(attribute) = &extracted.input {
+                errors.push_spanned(&attribute.to_token_stream(), reason);
             }
             if self.context.is_some() {
                 let message = "a tool has one context: a `Conversation` has all that a \
                                `ServerContext` has";
-                errors.push_at(&whole, message);
+                errors.push_spanned(&tokens, message);
             }
             if matches!(*parameter.ty, Type::Reference(_)) {
                 let message = "the context is taken as it is: remove the `&`";
-                errors.push_at(&whole, message);
+                errors.push_spanned(&tokens, message);
             }
             self.context = Some(context);
             return;
         }
         if self.context.is_some() {
-            errors.push_at(&whole, "the context comes last: move this in front of it");
+            errors.push_spanned(&tokens, "the context comes last: move this in front of it");
         }
         check_type(&parameter.ty, errors);
-        let alone = matches!(self.given, Given::Nothing);
-        let is_whole = marks.input.is_some();
-        if !alone && (is_whole || matches!(self.given, Given::Whole(_))) {
+        let is_first = matches!(self.input, ToolInput::None);
+        let is_input = extracted.input.is_some();
+        if !is_first && (is_input || matches!(self.input, ToolInput::Single(_))) {
             let message = "`#[input]` is all arguments at once: put the others into its struct, \
                            or take `#[input]` off";
-            errors.push_at(&whole, message);
-        } else if is_whole {
-            let why = "clients see the fields of the input, one by one: put this there";
-            marks.refuse(why, errors);
-            self.given = Given::Whole(parameter.ty.to_token_stream());
-        } else if let Some(ident) = ident(&parameter.pat, errors) {
+            errors.push_spanned(&tokens, message);
+        } else if is_input {
+            let reason = "clients see the fields of the input, one by one: put this there";
+            extracted.reject_field_attributes(reason, errors);
+            self.input = ToolInput::Single(parameter.ty.to_token_stream());
+        } else if let Some(ident) = argument_ident(&parameter.pat, errors) {
             let argument = Argument {
-                attributes: marks.of_field,
+                attributes: extracted.field,
                 ident,
                 ty: parameter.ty.to_token_stream(),
             };
-            match &mut self.given {
-                Given::Each(arguments) => arguments.push(argument),
-                given => *given = Given::Each(vec![argument]),
+            match &mut self.input {
+                ToolInput::Fields(arguments) => arguments.push(argument),
+                other_input => *other_input = ToolInput::Fields(vec![argument]),
             }
         }
     }
@@ -123,17 +123,17 @@ impl Parameters {
 
 impl Context {
     /// The context that a type is, by its name.
-    fn of(ty: &Type) -> Option<Self> {
+    fn from_type(ty: &Type) -> Option<Self> {
         let path = match ty {
             Type::Path(path) => &path.path,
-            Type::Reference(reference) => return Self::of(&reference.elem),
+            Type::Reference(reference) => return Self::from_type(&reference.elem),
             // What another macro was given as a type.
-            Type::Group(group) => return Self::of(&group.elem),
+            Type::Group(group) => return Self::from_type(&group.elem),
             _ => return None,
         };
         let last = path.segments.last()?;
-        let asks = last.ident == "Conversation";
-        if !asks && last.ident != "ServerContext" {
+        let is_conversation = last.ident == "Conversation";
+        if !is_conversation && last.ident != "ServerContext" {
             return None;
         }
         let state = match &last.arguments {
@@ -143,46 +143,51 @@ impl Context {
             },
             _ => None,
         };
-        Some(Self { asks, state })
+        Some(Self {
+            is_conversation,
+            state,
+        })
     }
 }
 
-impl Marks {
-    fn take(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Self {
-        let mut marks = Self::default();
+impl ParameterAttributes {
+    fn extract(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Self {
+        let mut extracted = Self::default();
         for attribute in std::mem::take(attributes) {
             let path = attribute.path();
             let is_one_of = |names: &[&str]| names.iter().any(|name| path.is_ident(name));
-            if is_one_of(OF_FIELDS) {
-                marks.of_field.push(attribute);
-            } else if is_one_of(OF_PARAMETERS) {
+            if is_one_of(FIELD_ATTRIBUTES) {
+                extracted.field.push(attribute);
+            } else if is_one_of(PARAMETER_ATTRIBUTES) {
                 attributes.push(attribute);
             } else if path.is_ident("header") {
-                marks.of_field.extend(errors.ok(header(&attribute)));
+                extracted
+                    .field
+                    .extend(errors.ok(header_schema_attribute(&attribute)));
             } else if path.is_ident("input") {
                 let plain = attribute.meta.require_path_only().map(drop);
                 errors.ok(plain);
-                marks.input = Some(attribute);
+                extracted.input = Some(attribute);
             } else {
                 let message = "a parameter of a tool may have a `///` comment, `#[input]`, \
                                `#[header(\"…\")]`, `#[serde(…)]` and `#[schemars(…)]`, and no \
                                other attribute";
-                errors.push_at(&attribute.to_token_stream(), message);
+                errors.push_spanned(&attribute.to_token_stream(), message);
             }
         }
-        marks
+        extracted
     }
 
     /// Notes each of them, since there is no field that could have it.
-    fn refuse(&self, why: &str, errors: &mut Errors) {
-        for attribute in &self.of_field {
-            errors.push_at(&attribute.to_token_stream(), why);
+    fn reject_field_attributes(&self, reason: &str, errors: &mut Errors) {
+        for attribute in &self.field {
+            errors.push_spanned(&attribute.to_token_stream(), reason);
         }
     }
 }
 
 /// The mark in the schema of an argument that HTTP requests repeat in a header.
-fn header(attribute: &Attribute) -> syn::Result<Attribute> {
+fn header_schema_attribute(attribute: &Attribute) -> syn::Result<Attribute> {
     let name = attribute.parse_args::<LitStr>().map_err(|_| {
         let message = "`#[header]` takes the name of the header, without `Mcp-Param-`: \
                        `#[header(\"Region\")]`";
@@ -192,7 +197,7 @@ fn header(attribute: &Attribute) -> syn::Result<Attribute> {
 }
 
 /// The name of an argument.
-fn ident(pattern: &Pat, errors: &mut Errors) -> Option<Ident> {
+fn argument_ident(pattern: &Pat, errors: &mut Errors) -> Option<Ident> {
     match pattern {
         Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
             Some(name.ident.clone())
@@ -200,7 +205,7 @@ fn ident(pattern: &Pat, errors: &mut Errors) -> Option<Ident> {
         other => {
             let message = "an argument needs a name: take it apart in the function, or mark it \
                            with `#[input]` if it is all arguments at once";
-            errors.push_at(&other.to_token_stream(), message);
+            errors.push_spanned(&other.to_token_stream(), message);
             None
         }
     }
@@ -209,11 +214,11 @@ fn ident(pattern: &Pat, errors: &mut Errors) -> Option<Ident> {
 fn check_type(ty: &Type, errors: &mut Errors) {
     if matches!(ty, Type::ImplTrait(_)) {
         let message = "a tool cannot be generic: write the type out";
-        errors.push_at(&ty.to_token_stream(), message);
+        errors.push_spanned(&ty.to_token_stream(), message);
     } else if borrows(ty.to_token_stream()) {
         let message =
             "an argument owns its parts: `String` and not `&str`, `Vec<T>` and not `&[T]`";
-        errors.push_at(&ty.to_token_stream(), message);
+        errors.push_spanned(&ty.to_token_stream(), message);
     }
 }
 

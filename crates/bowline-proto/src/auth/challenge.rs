@@ -3,10 +3,10 @@
 use super::Scopes;
 
 /// How many challenges of one answer are looked at.
-const MOST: usize = 16;
+const MAX_CHALLENGES: usize = 16;
 
 /// How many parameters of one challenge are kept.
-const MOST_PARAMS: usize = 32;
+const MAX_PARAMS: usize = 32;
 
 /// One challenge: a scheme and its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Challenge {
 impl Challenge {
     /// Whether it is of this scheme, in any case.
     #[must_use]
-    pub fn is(&self, scheme: &str) -> bool {
+    pub fn is_scheme(&self, scheme: &str) -> bool {
         self.scheme.eq_ignore_ascii_case(scheme)
     }
 
@@ -35,7 +35,7 @@ impl Challenge {
 /// What the challenges of one answer come to, for a client that knows bearer
 /// tokens and proofs of possession.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Demand {
+pub struct ChallengeSummary {
     /// Where the metadata of the resource is.
     pub resource_metadata: Option<String>,
     /// The scopes that this request needs.
@@ -43,39 +43,39 @@ pub struct Demand {
     /// The error code, such as `invalid_token` or `insufficient_scope`.
     pub error: Option<String>,
     /// Whether a token must come with a proof that its key is ours.
-    pub proof: bool,
+    pub dpop_required: bool,
 }
 
-impl Demand {
+impl ChallengeSummary {
     /// Reads the values of all `WWW-Authenticate` headers of an answer. Schemes
     /// that are not ours say nothing.
-    pub fn read<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Self {
-        let mut demand = Self::default();
-        let mut bearer = false;
-        for challenge in read_challenges(values) {
-            let proof = challenge.is("DPoP");
-            if !proof && !challenge.is("Bearer") {
+    pub fn from_headers<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut summary = Self::default();
+        let mut has_bearer = false;
+        for challenge in parse_challenges(values) {
+            let is_dpop = challenge.is_scheme("DPoP");
+            if !is_dpop && !challenge.is_scheme("Bearer") {
                 continue;
             }
-            bearer |= !proof;
-            demand.proof |= proof;
-            let text = |name| challenge.param(name).map(str::to_owned);
+            has_bearer |= !is_dpop;
+            summary.dpop_required |= is_dpop;
+            let string = |name| challenge.param(name).map(str::to_owned);
             let Self {
                 resource_metadata,
                 scope,
                 error,
                 ..
-            } = &mut demand;
+            } = &mut summary;
             *resource_metadata = resource_metadata
                 .take()
-                .or_else(|| text("resource_metadata"));
-            *error = error.take().or_else(|| text("error"));
+                .or_else(|| string("resource_metadata"));
+            *error = error.take().or_else(|| string("error"));
             let named = || challenge.param("scope").map(Scopes::parse);
             *scope = scope.take().or_else(named);
         }
         // Where both will do, the simpler one does.
-        demand.proof &= !bearer;
-        demand
+        summary.dpop_required &= !has_bearer;
+        summary
     }
 }
 
@@ -90,15 +90,15 @@ impl Demand {
 /// assert_eq!(challenges.len(), 2);
 /// assert_eq!(challenges[1].param("scope"), Some("x y"));
 /// ```
-pub fn read_challenges<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Vec<Challenge> {
+pub fn parse_challenges<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Vec<Challenge> {
     let mut challenges = Vec::new();
     for value in values {
-        read_value(value, &mut challenges);
+        parse_value(value, &mut challenges);
     }
     challenges
 }
 
-fn read_value(value: &[u8], challenges: &mut Vec<Challenge>) {
+fn parse_value(value: &[u8], challenges: &mut Vec<Challenge>) {
     let mut rest = Cursor(value);
     // Parameters belong to a challenge of the same header.
     let first = challenges.len();
@@ -113,24 +113,24 @@ fn read_value(value: &[u8], challenges: &mut Vec<Challenge>) {
             rest.skip_to_comma();
             continue;
         }
-        let spaced = rest.skip(is_space);
-        if rest.eat(b'=') {
+        let has_space = rest.skip(is_space);
+        if rest.skip_if(b'=') {
             match rest.value() {
                 Some(value) => {
                     if let Some(last) = challenges[first..].last_mut()
-                        && last.params.len() < MOST_PARAMS
+                        && last.params.len() < MAX_PARAMS
                     {
                         last.params.push((word.to_ascii_lowercase(), value));
                     }
                 }
                 None => rest.skip_to_comma(),
             }
-        } else if challenges.len() < MOST {
+        } else if challenges.len() < MAX_CHALLENGES {
             challenges.push(Challenge {
                 scheme: word,
                 params: Vec::new(),
             });
-            if spaced {
+            if has_space {
                 rest.skip_token68();
             }
         } else {
@@ -143,18 +143,18 @@ struct Cursor<'a>(&'a [u8]);
 
 impl Cursor<'_> {
     /// Passes over bytes; says whether there were any.
-    fn skip(&mut self, which: impl Fn(u8) -> bool) -> bool {
-        let count = self.0.iter().take_while(|&&byte| which(byte)).count();
+    fn skip(&mut self, predicate: impl Fn(u8) -> bool) -> bool {
+        let count = self.0.iter().take_while(|&&byte| predicate(byte)).count();
         self.0 = &self.0[count..];
         count > 0
     }
 
-    fn eat(&mut self, byte: u8) -> bool {
-        let there = self.0.first() == Some(&byte);
-        if there {
+    fn skip_if(&mut self, byte: u8) -> bool {
+        let found = self.0.first() == Some(&byte);
+        if found {
             self.0 = &self.0[1..];
         }
-        there
+        found
     }
 
     fn token(&mut self) -> String {
@@ -167,22 +167,22 @@ impl Cursor<'_> {
     /// A token or a quoted string, after the `=`.
     fn value(&mut self) -> Option<String> {
         self.skip(is_space);
-        if !self.eat(b'"') {
+        if !self.skip_if(b'"') {
             let token = self.token();
             return (!token.is_empty()).then_some(token);
         }
-        let mut text = Vec::new();
+        let mut unescaped = Vec::new();
         loop {
             let (&byte, rest) = self.0.split_first()?;
             self.0 = rest;
             match byte {
-                b'"' => return Some(String::from_utf8_lossy(&text).into_owned()),
+                b'"' => return Some(String::from_utf8_lossy(&unescaped).into_owned()),
                 b'\\' => {
                     let (&escaped, rest) = self.0.split_first()?;
                     self.0 = rest;
-                    text.push(escaped);
+                    unescaped.push(escaped);
                 }
-                other => text.push(other),
+                other => unescaped.push(other),
             }
         }
     }
@@ -192,12 +192,12 @@ impl Cursor<'_> {
         let word = |byte: u8| is_token(byte) || matches!(byte, b'/' | b'=');
         let count = self.0.iter().take_while(|&&byte| word(byte)).count();
         let after = self.0[count..].iter().find(|&&byte| !is_space(byte));
-        let ends = matches!(after, None | Some(b','));
+        let is_last = matches!(after, None | Some(b','));
         // `a=b` is a parameter; `ab==` and `a/b` are not.
-        let text = &self.0[..count];
-        let padded = text.iter().rev().take_while(|&&byte| byte == b'=').count();
-        let body = &text[..count - padded];
-        if ends && !body.contains(&b'=') {
+        let token = &self.0[..count];
+        let padding = token.iter().rev().take_while(|&&byte| byte == b'=').count();
+        let body = &token[..count - padding];
+        if is_last && !body.contains(&b'=') {
             self.0 = &self.0[count..];
         }
     }
@@ -233,7 +233,7 @@ mod tests {
 
     #[track_caller]
     fn check(header: &str, expected: &[(&str, &[(&str, &str)])]) {
-        let read = read_challenges([header.as_bytes()]);
+        let read = parse_challenges([header.as_bytes()]);
         let read: Vec<_> = read
             .iter()
             .map(|challenge| {
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn parameters_do_not_cross_headers() {
-        let read = read_challenges([&b"Basic"[..], b"scope=x", b"Bearer"]);
+        let read = parse_challenges([&b"Basic"[..], b"scope=x", b"Bearer"]);
         assert!(read.iter().all(|challenge| challenge.params.is_empty()));
     }
 
@@ -302,23 +302,23 @@ mod tests {
             br#"Bearer scope="a b", error="invalid_token""#,
             br#"Bearer scope="c", resource_metadata="https://a""#,
         ];
-        let demand = Demand::read(headers);
-        assert_eq!(demand.scope.unwrap().to_string(), "a b");
-        assert_eq!(demand.error.as_deref(), Some("invalid_token"));
-        assert_eq!(demand.resource_metadata.as_deref(), Some("https://a"));
-        assert!(!demand.proof);
-        assert!(Demand::read([&b"DPoP algs=ES256"[..]]).proof);
-        assert!(!Demand::read([&b"DPoP algs=ES256, Bearer"[..]]).proof);
+        let summary = ChallengeSummary::from_headers(headers);
+        assert_eq!(summary.scope.unwrap().to_string(), "a b");
+        assert_eq!(summary.error.as_deref(), Some("invalid_token"));
+        assert_eq!(summary.resource_metadata.as_deref(), Some("https://a"));
+        assert!(!summary.dpop_required);
+        assert!(ChallengeSummary::from_headers([&b"DPoP algs=ES256"[..]]).dpop_required);
+        assert!(!ChallengeSummary::from_headers([&b"DPoP algs=ES256, Bearer"[..]]).dpop_required);
     }
 
     #[test]
     fn there_is_an_end_to_what_is_kept() {
         let many = "A,".repeat(1000);
-        assert_eq!(read_challenges([many.as_bytes()]).len(), MOST);
+        assert_eq!(parse_challenges([many.as_bytes()]).len(), MAX_CHALLENGES);
         let long = format!("A {}", "b=c,".repeat(1000));
         assert_eq!(
-            read_challenges([long.as_bytes()])[0].params.len(),
-            MOST_PARAMS
+            parse_challenges([long.as_bytes()])[0].params.len(),
+            MAX_PARAMS
         );
     }
 }

@@ -6,25 +6,25 @@ use super::{Secret, ServerMetadata, encode_form};
 
 /// The ways that there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AuthMethod {
+pub enum ClientAuthMethod {
     /// Not at all: the client has no secret.
     None,
     /// Its secret, in a header.
-    Basic,
+    ClientSecretBasic,
     /// Its secret, in the form.
-    Post,
+    ClientSecretPost,
     /// A statement that it signed.
     PrivateKeyJwt,
 }
 
-impl AuthMethod {
+impl ClientAuthMethod {
     /// The name in metadata and registrations.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
-            Self::Basic => "client_secret_basic",
-            Self::Post => "client_secret_post",
+            Self::ClientSecretBasic => "client_secret_basic",
+            Self::ClientSecretPost => "client_secret_post",
             Self::PrivateKeyJwt => "private_key_jwt",
         }
     }
@@ -32,7 +32,12 @@ impl AuthMethod {
     /// The way of this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        let all = [Self::None, Self::Basic, Self::Post, Self::PrivateKeyJwt];
+        let all = [
+            Self::None,
+            Self::ClientSecretBasic,
+            Self::ClientSecretPost,
+            Self::PrivateKeyJwt,
+        ];
         all.into_iter().find(|method| method.as_str() == name)
     }
 
@@ -42,13 +47,15 @@ impl AuthMethod {
     pub fn choose(registered: Option<Self>, has_secret: bool, server: &ServerMetadata) -> Self {
         match (registered, has_secret) {
             (_, false) => Self::None,
-            (Some(method @ (Self::Basic | Self::Post)), true) => method,
+            (Some(method @ (Self::ClientSecretBasic | Self::ClientSecretPost)), true) => method,
             // A registration that gives a secret, and says that none is used.
             (Some(Self::None), true) => Self::None,
             (_, true) => {
-                let ways = [Self::Basic, Self::Post, Self::None];
-                let way = ways.into_iter().find(|way| server.takes(*way));
-                way.unwrap_or(Self::Basic)
+                let candidates = [Self::ClientSecretBasic, Self::ClientSecretPost, Self::None];
+                let chosen = candidates
+                    .into_iter()
+                    .find(|chosen| server.supports_auth_method(*chosen));
+                chosen.unwrap_or(Self::ClientSecretBasic)
             }
         }
     }
@@ -60,7 +67,7 @@ pub struct ClientAuth {
     /// The client.
     pub client_id: String,
     /// How it proves that.
-    pub method: AuthMethod,
+    pub method: ClientAuthMethod,
     /// The secret, or the signed statement.
     pub secret: Option<Secret>,
 }
@@ -68,7 +75,7 @@ pub struct ClientAuth {
 impl ClientAuth {
     /// What goes into the form.
     #[must_use]
-    pub fn form(&self) -> Vec<(&'static str, String)> {
+    pub fn form_fields(&self) -> Vec<(&'static str, String)> {
         let id = ("client_id", self.client_id.clone());
         let secret = || {
             self.secret
@@ -76,14 +83,14 @@ impl ClientAuth {
                 .map(|secret| secret.expose().to_owned())
         };
         match self.method {
-            AuthMethod::None => vec![id],
-            AuthMethod::Basic => Vec::new(),
-            AuthMethod::Post => {
+            ClientAuthMethod::None => vec![id],
+            ClientAuthMethod::ClientSecretBasic => Vec::new(),
+            ClientAuthMethod::ClientSecretPost => {
                 let mut form = vec![id];
                 form.extend(secret().map(|secret| ("client_secret", secret)));
                 form
             }
-            AuthMethod::PrivateKeyJwt => {
+            ClientAuthMethod::PrivateKeyJwt => {
                 const KIND: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
                 let mut form = vec![id, ("client_assertion_type", KIND.to_owned())];
                 form.extend(secret().map(|secret| ("client_assertion", secret)));
@@ -95,11 +102,11 @@ impl ClientAuth {
     /// The value of the `Authorization` header, if there is one. Both parts are
     /// form-encoded first, so that a colon in the id divides nothing.
     #[must_use]
-    pub fn header(&self) -> Option<Secret> {
-        if self.method != AuthMethod::Basic {
+    pub fn authorization_header(&self) -> Option<Secret> {
+        if self.method != ClientAuthMethod::ClientSecretBasic {
             return None;
         }
-        let encoded = |text: &str| encode_form([("", text)])[1..].to_owned();
+        let encoded = |input: &str| encode_form([("", input)])[1..].to_owned();
         let secret = self.secret.as_ref().map_or("", Secret::expose);
         let pair = format!("{}:{}", encoded(&self.client_id), encoded(secret));
         Some(Secret::new(format!("Basic {}", STANDARD.encode(pair))))
@@ -109,45 +116,51 @@ impl ClientAuth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth::Document;
+    use crate::auth::JsonDocument;
 
     fn server(methods: &str) -> ServerMetadata {
-        let text =
+        let input =
             format!(r#"{{"issuer": "i", "token_endpoint_auth_methods_supported": {methods}}}"#);
-        ServerMetadata::read(Document::parse(text.as_bytes()).unwrap(), "i").unwrap()
+        ServerMetadata::from_document(JsonDocument::parse(input.as_bytes()).unwrap(), "i").unwrap()
     }
 
     #[test]
     fn the_registration_decides_and_then_the_server() {
         let post = server(r#"["client_secret_post"]"#);
         let silent = server("null");
-        let choose = AuthMethod::choose;
-        assert_eq!(choose(None, true, &post), AuthMethod::Post);
-        assert_eq!(choose(None, true, &silent), AuthMethod::Basic);
-        assert_eq!(choose(None, false, &post), AuthMethod::None);
+        let choose = ClientAuthMethod::choose;
         assert_eq!(
-            choose(Some(AuthMethod::Basic), true, &post),
-            AuthMethod::Basic
+            choose(None, true, &post),
+            ClientAuthMethod::ClientSecretPost
         );
         assert_eq!(
-            choose(Some(AuthMethod::None), true, &post),
-            AuthMethod::None
+            choose(None, true, &silent),
+            ClientAuthMethod::ClientSecretBasic
+        );
+        assert_eq!(choose(None, false, &post), ClientAuthMethod::None);
+        assert_eq!(
+            choose(Some(ClientAuthMethod::ClientSecretBasic), true, &post),
+            ClientAuthMethod::ClientSecretBasic
+        );
+        assert_eq!(
+            choose(Some(ClientAuthMethod::None), true, &post),
+            ClientAuthMethod::None
         );
         let none = server(r#"["none"]"#);
-        assert_eq!(choose(None, true, &none), AuthMethod::None);
+        assert_eq!(choose(None, true, &none), ClientAuthMethod::None);
     }
 
     #[test]
     fn the_header_escapes_what_would_divide_it() {
         let auth = ClientAuth {
             client_id: "a:b c".to_owned(),
-            method: AuthMethod::Basic,
+            method: ClientAuthMethod::ClientSecretBasic,
             secret: Some("d:é".into()),
         };
-        let header = auth.header().unwrap();
+        let header = auth.authorization_header().unwrap();
         let encoded = header.expose().strip_prefix("Basic ").unwrap();
         assert_eq!(STANDARD.decode(encoded).unwrap(), b"a%3Ab+c:d%3A%C3%A9");
-        assert!(auth.form().is_empty());
+        assert!(auth.form_fields().is_empty());
         assert!(!format!("{auth:?}").contains('é'));
     }
 
@@ -159,15 +172,21 @@ mod tests {
                 method,
                 secret: Some("hush".into()),
             };
-            assert_eq!(auth.header().is_some(), method == AuthMethod::Basic);
-            auth.form()
+            assert_eq!(
+                auth.authorization_header().is_some(),
+                method == ClientAuthMethod::ClientSecretBasic
+            );
+            auth.form_fields()
                 .into_iter()
                 .map(|(name, _)| name)
                 .collect::<Vec<_>>()
         };
-        assert_eq!(form(AuthMethod::None), ["client_id"]);
-        assert_eq!(form(AuthMethod::Post), ["client_id", "client_secret"]);
+        assert_eq!(form(ClientAuthMethod::None), ["client_id"]);
+        assert_eq!(
+            form(ClientAuthMethod::ClientSecretPost),
+            ["client_id", "client_secret"]
+        );
         let signed = ["client_id", "client_assertion_type", "client_assertion"];
-        assert_eq!(form(AuthMethod::PrivateKeyJwt), signed);
+        assert_eq!(form(ClientAuthMethod::PrivateKeyJwt), signed);
     }
 }

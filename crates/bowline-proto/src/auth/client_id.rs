@@ -5,7 +5,7 @@ use crate::http::authority::WebOrigin;
 
 /// How the client comes by its id, in the order of preference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Identification {
+pub enum ClientIdSource {
     /// It has one at this server: agreed on beforehand, or registered earlier.
     Known,
     /// The URL of a document about it, which is good at every such server.
@@ -13,7 +13,7 @@ pub enum Identification {
     /// It registers itself at this endpoint.
     Register(String),
     /// Somebody has to register it by hand.
-    Ask,
+    Manual,
 }
 
 /// Decides how to come by a client id.
@@ -21,22 +21,22 @@ pub enum Identification {
 /// `known` says whether there is one *for this issuer*. One for another issuer
 /// is never used: it would tell the one server of the other.
 #[must_use]
-pub fn identify(
+pub fn choose_client_id_source(
     known: bool,
     metadata_url: Option<&str>,
     server: &ServerMetadata,
-) -> Identification {
+) -> ClientIdSource {
     if known {
-        return Identification::Known;
+        return ClientIdSource::Known;
     }
     if server.client_id_metadata_document_supported
         && let Some(url) = metadata_url.filter(|url| is_client_metadata_url(url))
     {
-        return Identification::MetadataDocument(url.to_owned());
+        return ClientIdSource::MetadataDocument(url.to_owned());
     }
     match &server.registration_endpoint {
-        Some(endpoint) => Identification::Register(endpoint.clone()),
-        None => Identification::Ask,
+        Some(endpoint) => ClientIdSource::Register(endpoint.clone()),
+        None => ClientIdSource::Manual,
     }
 }
 
@@ -47,24 +47,24 @@ pub fn is_client_metadata_url(url: &str) -> bool {
     let Some((origin, path)) = WebOrigin::split(url) else {
         return false;
     };
-    let elsewhere = |segment: &str| segment == "." || segment == "..";
-    origin.secure
+    let is_dot_segment = |segment: &str| segment == "." || segment == "..";
+    origin.is_https
         && path.starts_with('/')
         && path.len() > 1
         && !path.contains('#')
-        && !path.split(['/', '?']).any(elsewhere)
+        && !path.split(['/', '?']).any(is_dot_segment)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth::Document;
+    use crate::auth::JsonDocument;
 
     const DOCUMENT: &str = "https://app.example/client.json";
 
     fn server(rest: &str) -> ServerMetadata {
         let text = format!(r#"{{"issuer": "i"{rest}}}"#);
-        ServerMetadata::read(Document::parse(text.as_bytes()).unwrap(), "i").unwrap()
+        ServerMetadata::from_document(JsonDocument::parse(text.as_bytes()).unwrap(), "i").unwrap()
     }
 
     #[test]
@@ -74,15 +74,24 @@ mod tests {
         );
         let registers = server(r#", "registration_endpoint": "r""#);
         let neither = server("");
-        let by_document = Identification::MetadataDocument(DOCUMENT.to_owned());
-        let by_itself = Identification::Register("r".to_owned());
-        assert_eq!(identify(true, Some(DOCUMENT), &all), Identification::Known);
-        assert_eq!(identify(false, Some(DOCUMENT), &all), by_document);
-        assert_eq!(identify(false, None, &all), by_itself);
-        assert_eq!(identify(false, Some(DOCUMENT), &registers), by_itself);
+        let by_document = ClientIdSource::MetadataDocument(DOCUMENT.to_owned());
+        let by_itself = ClientIdSource::Register("r".to_owned());
         assert_eq!(
-            identify(false, Some(DOCUMENT), &neither),
-            Identification::Ask
+            choose_client_id_source(true, Some(DOCUMENT), &all),
+            ClientIdSource::Known
+        );
+        assert_eq!(
+            choose_client_id_source(false, Some(DOCUMENT), &all),
+            by_document
+        );
+        assert_eq!(choose_client_id_source(false, None, &all), by_itself);
+        assert_eq!(
+            choose_client_id_source(false, Some(DOCUMENT), &registers),
+            by_itself
+        );
+        assert_eq!(
+            choose_client_id_source(false, Some(DOCUMENT), &neither),
+            ClientIdSource::Manual
         );
     }
 

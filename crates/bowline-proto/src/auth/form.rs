@@ -37,8 +37,8 @@ pub fn decode_form(form: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-fn encode(text: &str, out: &mut String) {
-    for byte in text.bytes() {
+fn encode(input: &str, out: &mut String) {
+    for byte in input.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'*' => {
                 out.push(char::from(byte));
@@ -50,8 +50,8 @@ fn encode(text: &str, out: &mut String) {
     }
 }
 
-fn decode(text: &str) -> String {
-    let bytes = text.as_bytes();
+fn decode(input: &str) -> String {
+    let bytes = input.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {

@@ -11,20 +11,20 @@ const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
 #[derive(Clone, Debug)]
 pub enum Grant<'a> {
     /// A code that the user brought back.
-    Code {
+    AuthorizationCode {
         /// The code.
         code: &'a Secret,
         /// Where it was brought to, as it was asked for.
         redirect_uri: &'a str,
         /// The text whose digest was sent along when the code was asked for.
-        verifier: &'a Secret,
+        code_verifier: &'a Secret,
     },
     /// A refresh token.
-    Refresh(&'a Secret),
+    RefreshToken(&'a Secret),
     /// Nothing but who the client is.
     ClientCredentials,
     /// A statement that the authorization server trusts.
-    Jwt(&'a Secret),
+    JwtBearer(&'a Secret),
     /// The user's sign-in at an identity provider, for a statement that the
     /// authorization server of a resource trusts.
     IdentityAssertion {
@@ -39,38 +39,42 @@ impl Grant<'_> {
     /// The pairs of the form. `resource` is what the tokens are for, as its
     /// metadata has it; scopes are those to ask for.
     #[must_use]
-    pub fn form(&self, resource: Option<&str>, scopes: &Scopes) -> Vec<(&'static str, String)> {
-        let mut form = self.own_pairs();
+    pub fn form_fields(
+        &self,
+        resource: Option<&str>,
+        scopes: &Scopes,
+    ) -> Vec<(&'static str, String)> {
+        let mut form = self.grant_fields();
         if let Some(resource) = resource {
             form.push(("resource", resource.to_owned()));
         }
         // A code was asked for with its scopes; a refresh keeps those it has.
-        let has_scopes = matches!(self, Self::Code { .. } | Self::Refresh(_));
+        let has_scopes = matches!(self, Self::AuthorizationCode { .. } | Self::RefreshToken(_));
         if !has_scopes && !scopes.is_empty() {
             form.push(("scope", scopes.to_string()));
         }
         form
     }
 
-    fn own_pairs(&self) -> Vec<(&'static str, String)> {
+    fn grant_fields(&self) -> Vec<(&'static str, String)> {
         let kind = |kind: &str| ("grant_type", kind.to_owned());
         match self {
-            Self::Code {
+            Self::AuthorizationCode {
                 code,
                 redirect_uri,
-                verifier,
+                code_verifier: verifier,
             } => vec![
                 kind("authorization_code"),
                 ("code", code.expose().to_owned()),
                 ("redirect_uri", (*redirect_uri).to_owned()),
                 ("code_verifier", verifier.expose().to_owned()),
             ],
-            Self::Refresh(token) => vec![
+            Self::RefreshToken(token) => vec![
                 kind("refresh_token"),
                 ("refresh_token", token.expose().to_owned()),
             ],
             Self::ClientCredentials => vec![kind("client_credentials")],
-            Self::Jwt(assertion) => vec![
+            Self::JwtBearer(assertion) => vec![
                 kind(JWT_BEARER),
                 ("assertion", assertion.expose().to_owned()),
             ],
@@ -92,10 +96,10 @@ mod tests {
     #[test]
     fn every_grant_names_the_resource_as_it_is() {
         let (secret, scopes) = (Secret::new("hush"), Scopes::parse("a b"));
-        let code = Grant::Code {
+        let code = Grant::AuthorizationCode {
             code: &secret,
             redirect_uri: "r",
-            verifier: &secret,
+            code_verifier: &secret,
         };
         let assertion = Grant::IdentityAssertion {
             id_token: &secret,
@@ -103,12 +107,12 @@ mod tests {
         };
         for (grant, scoped) in [
             (code, false),
-            (Grant::Refresh(&secret), false),
+            (Grant::RefreshToken(&secret), false),
             (Grant::ClientCredentials, true),
-            (Grant::Jwt(&secret), true),
+            (Grant::JwtBearer(&secret), true),
             (assertion, true),
         ] {
-            let form = grant.form(Some("https://a.example"), &scopes);
+            let form = grant.form_fields(Some("https://a.example"), &scopes);
             let resource = form.iter().find(|(name, _)| *name == "resource");
             assert_eq!(resource.unwrap().1, "https://a.example");
             assert_eq!(form.iter().any(|(name, _)| *name == "scope"), scoped);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{AuthMethod, Document, Scopes, Secret, ServerMetadata};
+use super::{ClientAuthMethod, JsonDocument, Scopes, Secret, ServerMetadata};
 
 /// What kind of program the client is, which decides where it may be redirected
 /// to.
@@ -29,7 +29,7 @@ impl ApplicationType {
 /// What a client says of itself.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Registration {
+pub struct RegistrationRequest {
     /// Its name, for the user who is asked to let it in.
     pub client_name: String,
     /// Where the user comes back to.
@@ -39,14 +39,14 @@ pub struct Registration {
     /// The kinds of grant that it uses.
     pub grant_types: Vec<String>,
     /// How it will prove who it is.
-    pub auth_method: AuthMethod,
+    pub auth_method: ClientAuthMethod,
     /// The scopes that it will ask for, at most.
     pub scope: Scopes,
     /// Further members of the request.
     pub extra: Map<String, Value>,
 }
 
-impl Registration {
+impl RegistrationRequest {
     /// A client that sends its user to the server and is refreshed later.
     #[must_use]
     pub fn new(client_name: &str, redirect_uri: &str) -> Self {
@@ -55,7 +55,7 @@ impl Registration {
             redirect_uris: vec![redirect_uri.to_owned()],
             application_type: ApplicationType::Native,
             grant_types: vec!["authorization_code".to_owned(), "refresh_token".to_owned()],
-            auth_method: AuthMethod::None,
+            auth_method: ClientAuthMethod::None,
             scope: Scopes::default(),
             extra: Map::new(),
         }
@@ -66,14 +66,20 @@ impl Registration {
     /// keeps no secrets, so it asks for none if it may.
     #[must_use]
     pub fn for_server(mut self, server: &ServerMetadata) -> Self {
-        let ways = [AuthMethod::None, AuthMethod::Basic, AuthMethod::Post];
+        let candidates = [
+            ClientAuthMethod::None,
+            ClientAuthMethod::ClientSecretBasic,
+            ClientAuthMethod::ClientSecretPost,
+        ];
         if server.token_endpoint_auth_methods_supported.is_some() {
-            let way = ways.into_iter().find(|way| server.takes(*way));
-            self.auth_method = way.unwrap_or(self.auth_method);
+            let chosen = candidates
+                .into_iter()
+                .find(|chosen| server.supports_auth_method(*chosen));
+            self.auth_method = chosen.unwrap_or(self.auth_method);
         }
-        if let Some(known) = &server.grant_types_supported {
+        if let Some(supported) = &server.grant_types_supported {
             self.grant_types
-                .retain(|grant| grant == "authorization_code" || known.contains(grant));
+                .retain(|grant| grant == "authorization_code" || supported.contains(grant));
         }
         self
     }
@@ -104,18 +110,18 @@ impl Registration {
 /// What the server made of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Registered {
+pub struct RegisteredClient {
     /// The client's id at this server.
     pub client_id: String,
     /// Its secret there, if it has one.
     pub client_secret: Option<Secret>,
     /// How it proves who it is, where the server says.
-    pub auth_method: Option<AuthMethod>,
+    pub auth_method: Option<ClientAuthMethod>,
     /// When the secret stops being one, in seconds since 1970.
     pub secret_expires_at: Option<u64>,
 }
 
-impl Registered {
+impl RegisteredClient {
     /// A client that was registered by other means.
     #[must_use]
     pub fn new(client_id: impl Into<String>, client_secret: Option<Secret>) -> Self {
@@ -129,13 +135,13 @@ impl Registered {
 
     /// Reads the answer to a registration; `None` where it names no client.
     #[must_use]
-    pub fn read(document: &Document) -> Option<Self> {
-        let method = document.text("token_endpoint_auth_method");
+    pub fn from_document(document: &JsonDocument) -> Option<Self> {
+        let method = document.string("token_endpoint_auth_method");
         let expires = document.number("client_secret_expires_at");
         Some(Self {
-            client_id: document.text("client_id")?.to_owned(),
-            client_secret: document.text("client_secret").map(Secret::from),
-            auth_method: method.and_then(AuthMethod::parse),
+            client_id: document.string("client_id")?.to_owned(),
+            client_secret: document.string("client_secret").map(Secret::from),
+            auth_method: method.and_then(ClientAuthMethod::parse),
             // Zero means never.
             secret_expires_at: expires.filter(|at| *at != 0),
         })
@@ -143,7 +149,7 @@ impl Registered {
 
     /// Whether it can still be used at a moment, in seconds since 1970.
     #[must_use]
-    pub fn is_good_at(&self, now: u64) -> bool {
+    pub fn is_valid_at(&self, now: u64) -> bool {
         self.secret_expires_at.is_none_or(|at| now < at)
     }
 }
@@ -154,17 +160,17 @@ mod tests {
 
     fn server(rest: &str) -> ServerMetadata {
         let text = format!(r#"{{"issuer": "i"{rest}}}"#);
-        ServerMetadata::read(Document::parse(text.as_bytes()).unwrap(), "i").unwrap()
+        ServerMetadata::from_document(JsonDocument::parse(text.as_bytes()).unwrap(), "i").unwrap()
     }
 
     #[test]
     fn a_request_says_what_kind_of_program_it_is() {
-        let body = Registration::new("Knots", "http://127.0.0.1:1/callback").to_json();
-        let body = Document::parse(&body).unwrap();
-        assert_eq!(body.text("application_type"), Some("native"));
-        assert_eq!(body.text("token_endpoint_auth_method"), Some("none"));
+        let body = RegistrationRequest::new("Knots", "http://127.0.0.1:1/callback").to_json();
+        let body = JsonDocument::parse(&body).unwrap();
+        assert_eq!(body.string("application_type"), Some("native"));
+        assert_eq!(body.string("token_endpoint_auth_method"), Some("none"));
         assert_eq!(
-            body.texts("grant_types").unwrap(),
+            body.strings("grant_types").unwrap(),
             ["authorization_code", "refresh_token"]
         );
         assert_eq!(body.get("scope"), None);
@@ -172,27 +178,32 @@ mod tests {
 
     #[test]
     fn it_fits_the_server() {
-        let fit = |rest: &str| Registration::new("a", "b").for_server(&server(rest));
+        let fit = |rest: &str| RegistrationRequest::new("a", "b").for_server(&server(rest));
         let post = fit(r#", "token_endpoint_auth_methods_supported": ["client_secret_post"]"#);
-        assert_eq!(post.auth_method, AuthMethod::Post);
-        assert_eq!(fit("").auth_method, AuthMethod::None);
+        assert_eq!(post.auth_method, ClientAuthMethod::ClientSecretPost);
+        assert_eq!(fit("").auth_method, ClientAuthMethod::None);
         let code = fit(r#", "grant_types_supported": ["authorization_code"]"#);
         assert_eq!(code.grant_types, ["authorization_code"]);
     }
 
     #[test]
     fn an_answer_is_read_and_its_secret_hidden() {
-        let read = |text: &str| Registered::read(&Document::parse(text.as_bytes()).unwrap());
+        let read = |text: &str| {
+            RegisteredClient::from_document(&JsonDocument::parse(text.as_bytes()).unwrap())
+        };
         let registered = read(
             r#"{"client_id": "a", "client_secret": "hush", "client_secret_expires_at": 100,
                 "token_endpoint_auth_method": "client_secret_post"}"#,
         )
         .unwrap();
-        assert_eq!(registered.auth_method, Some(AuthMethod::Post));
-        assert!(registered.is_good_at(99) && !registered.is_good_at(100));
+        assert_eq!(
+            registered.auth_method,
+            Some(ClientAuthMethod::ClientSecretPost)
+        );
+        assert!(registered.is_valid_at(99) && !registered.is_valid_at(100));
         assert!(!format!("{registered:?}").contains("hush"));
         let forever = read(r#"{"client_id": "a", "client_secret_expires_at": 0}"#).unwrap();
-        assert!(forever.is_good_at(u64::MAX));
+        assert!(forever.is_valid_at(u64::MAX));
         assert_eq!(read(r#"{"client_id": 5}"#), None);
     }
 }

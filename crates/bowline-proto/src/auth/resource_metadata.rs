@@ -1,6 +1,6 @@
 //! What a protected resource says of itself: RFC 9728.
 
-use super::Document;
+use super::JsonDocument;
 
 /// The metadata of a protected resource.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,18 +15,18 @@ pub struct ResourceMetadata {
     /// Whether tokens must be bound to a key of ours.
     pub dpop_bound_access_tokens_required: bool,
     /// All of it, as it came.
-    pub document: Document,
+    pub document: JsonDocument,
 }
 
 impl ResourceMetadata {
     /// Reads a document; `None` where it names no resource.
     #[must_use]
-    pub fn read(document: Document) -> Option<Self> {
-        let servers = document.texts("authorization_servers");
+    pub fn from_document(document: JsonDocument) -> Option<Self> {
+        let servers = document.strings("authorization_servers");
         Some(Self {
-            resource: document.text("resource")?.to_owned(),
+            resource: document.string("resource")?.to_owned(),
             authorization_servers: servers.unwrap_or_default(),
-            scopes_supported: document.texts("scopes_supported"),
+            scopes_supported: document.strings("scopes_supported"),
             dpop_bound_access_tokens_required: document.flag("dpop_bound_access_tokens_required"),
             document,
         })

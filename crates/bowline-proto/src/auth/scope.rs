@@ -15,8 +15,8 @@ impl Scopes {
     /// Reads scopes that are separated by spaces. What cannot be a scope is
     /// left out.
     #[must_use]
-    pub fn parse(text: &str) -> Self {
-        text.split(' ').collect()
+    pub fn parse(input: &str) -> Self {
+        input.split(' ').collect()
     }
 
     /// The scopes to ask for at first: those that the server named in its
@@ -24,16 +24,16 @@ impl Scopes {
     /// the metadata lists; else none, which leaves the choice to the
     /// authorization server.
     #[must_use]
-    pub fn choose(
+    pub fn select(
         challenged: Option<&Self>,
-        wanted: &Self,
+        requested: &Self,
         resource: Option<&ResourceMetadata>,
     ) -> Self {
         if let Some(challenged) = challenged.filter(|scopes| !scopes.is_empty()) {
-            return challenged.union(wanted);
+            return challenged.union(requested);
         }
-        if !wanted.is_empty() {
-            return wanted.clone();
+        if !requested.is_empty() {
+            return requested.clone();
         }
         let listed = resource.and_then(|metadata| metadata.scopes_supported.as_ref());
         let listed = listed.into_iter().flatten().map(String::as_str);
@@ -45,12 +45,12 @@ impl Scopes {
     /// server knows that scope. Servers that do not would refuse the request.
     /// To no scopes none is added: the server chooses then, and would not.
     #[must_use]
-    pub fn offline(self, server: &ServerMetadata) -> Self {
-        let knows = server
+    pub fn with_offline_access(self, server: &ServerMetadata) -> Self {
+        let is_supported = server
             .scopes_supported
             .as_ref()
             .is_some_and(|scopes| scopes.iter().any(|scope| scope == OFFLINE_ACCESS));
-        match knows {
+        match is_supported {
             true if self.is_empty() => self,
             true => self.union(&[OFFLINE_ACCESS].into_iter().collect()),
             false => Self(
@@ -108,25 +108,25 @@ impl fmt::Display for Scopes {
 }
 
 /// Printable ASCII without quotes and backslashes.
-fn is_scope(text: &str) -> bool {
-    let fits = |byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
-    !text.is_empty() && text.bytes().all(fits)
+fn is_scope(input: &str) -> bool {
+    let is_scope_byte = |byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
+    !input.is_empty() && input.bytes().all(is_scope_byte)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth::Document;
+    use crate::auth::JsonDocument;
 
     fn resource(scopes: &str) -> ResourceMetadata {
         let text = format!(r#"{{"resource": "https://a", "scopes_supported": {scopes}}}"#);
-        ResourceMetadata::read(Document::parse(text.as_bytes()).unwrap()).unwrap()
+        ResourceMetadata::from_document(JsonDocument::parse(text.as_bytes()).unwrap()).unwrap()
     }
 
     fn server(scopes: &str) -> ServerMetadata {
         let text = format!(r#"{{"issuer": "https://a", "scopes_supported": {scopes}}}"#);
-        let document = Document::parse(text.as_bytes()).unwrap();
-        ServerMetadata::read(document, "https://a").unwrap()
+        let document = JsonDocument::parse(text.as_bytes()).unwrap();
+        ServerMetadata::from_document(document, "https://a").unwrap()
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
         let none = Scopes::default();
         let choose = |challenged: Option<&str>, wanted: &str, listed| {
             let challenged = challenged.map(Scopes::parse);
-            Scopes::choose(challenged.as_ref(), &Scopes::parse(wanted), listed).to_string()
+            Scopes::select(challenged.as_ref(), &Scopes::parse(wanted), listed).to_string()
         };
         assert_eq!(choose(Some("a b"), "", Some(&listed)), "a b");
         assert_eq!(choose(Some("a b"), "c a", Some(&listed)), "a b c");
@@ -148,16 +148,27 @@ mod tests {
 
     #[test]
     fn offline_access_is_for_servers_that_know_it() {
-        let knows = server(r#"["a", "offline_access"]"#);
+        let is_supported = server(r#"["a", "offline_access"]"#);
         let not = server(r#"["a"]"#);
         assert_eq!(
-            Scopes::parse("a").offline(&knows).to_string(),
+            Scopes::parse("a")
+                .with_offline_access(&is_supported)
+                .to_string(),
             "a offline_access"
         );
-        assert_eq!(Scopes::parse("a").offline(&not).to_string(), "a");
-        assert!(Scopes::default().offline(&knows).is_empty());
         assert_eq!(
-            Scopes::parse("offline_access a").offline(&not).to_string(),
+            Scopes::parse("a").with_offline_access(&not).to_string(),
+            "a"
+        );
+        assert!(
+            Scopes::default()
+                .with_offline_access(&is_supported)
+                .is_empty()
+        );
+        assert_eq!(
+            Scopes::parse("offline_access a")
+                .with_offline_access(&not)
+                .to_string(),
             "a"
         );
     }

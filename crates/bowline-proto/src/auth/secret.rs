@@ -25,8 +25,8 @@ impl Secret {
     /// Keeps a text out of sight. It is taken over, not copied, if it is a
     /// `String`; where it was before that, is for others to wipe.
     #[must_use]
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+    pub fn new(secret: impl Into<String>) -> Self {
+        Self(secret.into())
     }
 
     /// The text. Whoever calls this sees to it that it goes nowhere else.
@@ -75,14 +75,14 @@ impl Hash for Secret {
 }
 
 impl From<&str> for Secret {
-    fn from(text: &str) -> Self {
-        Self::new(text)
+    fn from(secret: &str) -> Self {
+        Self::new(secret)
     }
 }
 
 impl From<String> for Secret {
-    fn from(text: String) -> Self {
-        Self::new(text)
+    fn from(secret: String) -> Self {
+        Self::new(secret)
     }
 }
 

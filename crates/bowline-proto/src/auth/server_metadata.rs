@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{AuthMethod, Document};
+use super::{ClientAuthMethod, JsonDocument};
 
 /// The metadata of an authorization server.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,9 +29,9 @@ pub struct ServerMetadata {
     /// Whether what comes back from it says whom it comes from.
     pub authorization_response_iss_parameter_supported: bool,
     /// Whether this was made up for a server that says nothing of itself.
-    pub assumed: bool,
+    pub is_assumed: bool,
     /// All of it, as it came.
-    pub document: Document,
+    pub document: JsonDocument,
 }
 
 /// Why metadata cannot be used.
@@ -39,16 +39,16 @@ pub struct ServerMetadata {
 #[non_exhaustive]
 pub enum MetadataError {
     /// It speaks for another issuer than the one that was looked for.
-    WrongIssuer,
+    IssuerMismatch,
     /// It does not offer the one kind of proof that is safe, or does not say.
-    NoS256,
+    S256NotSupported,
     /// It has no such endpoint.
-    NoEndpoint(&'static str),
+    MissingEndpoint(&'static str),
 }
 
 /// Where the endpoints are of servers that do not say: below their origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EndpointsAt<'a>(
+pub struct EndpointBase<'a>(
     /// The origin, without a slash at its end.
     pub &'a str,
 );
@@ -61,26 +61,26 @@ impl ServerMetadata {
     /// Where it names another issuer. That is compared letter by letter: a
     /// document that speaks for somebody else is how one server gets at the
     /// codes of another.
-    pub fn read(document: Document, issuer: &str) -> Result<Self, MetadataError> {
-        if document.text("issuer") != Some(issuer) {
-            return Err(MetadataError::WrongIssuer);
+    pub fn from_document(document: JsonDocument, issuer: &str) -> Result<Self, MetadataError> {
+        if document.string("issuer") != Some(issuer) {
+            return Err(MetadataError::IssuerMismatch);
         }
-        let text = |name: &str| document.text(name).map(str::to_owned);
+        let string = |name: &str| document.string(name).map(str::to_owned);
         Ok(Self {
             issuer: issuer.to_owned(),
-            authorization_endpoint: text("authorization_endpoint"),
-            token_endpoint: text("token_endpoint"),
-            registration_endpoint: text("registration_endpoint"),
-            scopes_supported: document.texts("scopes_supported"),
-            code_challenge_methods_supported: document.texts("code_challenge_methods_supported"),
+            authorization_endpoint: string("authorization_endpoint"),
+            token_endpoint: string("token_endpoint"),
+            registration_endpoint: string("registration_endpoint"),
+            scopes_supported: document.strings("scopes_supported"),
+            code_challenge_methods_supported: document.strings("code_challenge_methods_supported"),
             token_endpoint_auth_methods_supported: document
-                .texts("token_endpoint_auth_methods_supported"),
-            grant_types_supported: document.texts("grant_types_supported"),
+                .strings("token_endpoint_auth_methods_supported"),
+            grant_types_supported: document.strings("grant_types_supported"),
             client_id_metadata_document_supported: document
                 .flag("client_id_metadata_document_supported"),
             authorization_response_iss_parameter_supported: document
                 .flag("authorization_response_iss_parameter_supported"),
-            assumed: false,
+            is_assumed: false,
             document,
         })
     }
@@ -88,10 +88,10 @@ impl ServerMetadata {
     /// What is assumed of the first servers with authorization, which need not
     /// say anything of themselves.
     #[must_use]
-    pub fn assumed(at: EndpointsAt<'_>) -> Self {
-        let endpoint = |name: &str| Some(format!("{}/{name}", at.0));
+    pub fn with_default_endpoints(base: EndpointBase<'_>) -> Self {
+        let endpoint = |name: &str| Some(format!("{}/{name}", base.0));
         Self {
-            issuer: at.0.to_owned(),
+            issuer: base.0.to_owned(),
             authorization_endpoint: endpoint("authorize"),
             token_endpoint: endpoint("token"),
             registration_endpoint: endpoint("register"),
@@ -101,8 +101,8 @@ impl ServerMetadata {
             grant_types_supported: None,
             client_id_metadata_document_supported: false,
             authorization_response_iss_parameter_supported: false,
-            assumed: true,
-            document: Document::default(),
+            is_assumed: true,
+            document: JsonDocument::default(),
         }
     }
 
@@ -112,14 +112,15 @@ impl ServerMetadata {
     /// # Errors
     ///
     /// Where they are not, or there is no such endpoint.
-    pub fn code_endpoint(&self) -> Result<&str, MetadataError> {
+    pub fn authorization_endpoint(&self) -> Result<&str, MetadataError> {
         let methods = self.code_challenge_methods_supported.as_ref();
-        let safe = methods.is_some_and(|methods| methods.iter().any(|method| method == "S256"));
-        if !safe && !self.assumed {
-            return Err(MetadataError::NoS256);
+        let supports_s256 =
+            methods.is_some_and(|methods| methods.iter().any(|method| method == "S256"));
+        if !supports_s256 && !self.is_assumed {
+            return Err(MetadataError::S256NotSupported);
         }
         let endpoint = self.authorization_endpoint.as_deref();
-        endpoint.ok_or(MetadataError::NoEndpoint("authorization_endpoint"))
+        endpoint.ok_or(MetadataError::MissingEndpoint("authorization_endpoint"))
     }
 
     /// The token endpoint.
@@ -129,16 +130,16 @@ impl ServerMetadata {
     /// Where there is none.
     pub fn token_endpoint(&self) -> Result<&str, MetadataError> {
         let endpoint = self.token_endpoint.as_deref();
-        endpoint.ok_or(MetadataError::NoEndpoint("token_endpoint"))
+        endpoint.ok_or(MetadataError::MissingEndpoint("token_endpoint"))
     }
 
     /// Whether clients may prove who they are in this way. A server that does
     /// not say takes a secret in a header.
     #[must_use]
-    pub fn takes(&self, method: AuthMethod) -> bool {
+    pub fn supports_auth_method(&self, method: ClientAuthMethod) -> bool {
         match &self.token_endpoint_auth_methods_supported {
             Some(methods) => methods.iter().any(|name| name == method.as_str()),
-            None => method == AuthMethod::Basic,
+            None => method == ClientAuthMethod::ClientSecretBasic,
         }
     }
 }
@@ -146,9 +147,9 @@ impl ServerMetadata {
 impl fmt::Display for MetadataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::WrongIssuer => f.write_str("its metadata speaks for another issuer"),
-            Self::NoS256 => f.write_str("it does not say that it protects codes by S256"),
-            Self::NoEndpoint(name) => write!(f, "its metadata has no {name}"),
+            Self::IssuerMismatch => f.write_str("its metadata speaks for another issuer"),
+            Self::S256NotSupported => f.write_str("it does not say that it protects codes by S256"),
+            Self::MissingEndpoint(name) => write!(f, "its metadata has no {name}"),
         }
     }
 }
@@ -160,7 +161,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, issuer: &str) -> Result<ServerMetadata, MetadataError> {
-        ServerMetadata::read(Document::parse(text.as_bytes()).unwrap(), issuer)
+        ServerMetadata::from_document(JsonDocument::parse(text.as_bytes()).unwrap(), issuer)
     }
 
     #[test]
@@ -175,11 +176,11 @@ mod tests {
         ] {
             assert_eq!(
                 read(text, other),
-                Err(MetadataError::WrongIssuer),
+                Err(MetadataError::IssuerMismatch),
                 "{other}"
             );
         }
-        assert_eq!(read("{}", ""), Err(MetadataError::WrongIssuer));
+        assert_eq!(read("{}", ""), Err(MetadataError::IssuerMismatch));
     }
 
     #[test]
@@ -187,23 +188,32 @@ mod tests {
         let endpoint = |methods: &str| {
             let text =
                 format!(r#"{{"issuer": "i", "authorization_endpoint": "https://a/x"{methods}}}"#);
-            read(&text, "i").unwrap().code_endpoint().map(str::to_owned)
+            read(&text, "i")
+                .unwrap()
+                .authorization_endpoint()
+                .map(str::to_owned)
         };
         let methods = r#", "code_challenge_methods_supported": ["plain", "S256"]"#;
         assert_eq!(endpoint(methods).as_deref(), Ok("https://a/x"));
         let plain = r#", "code_challenge_methods_supported": ["plain"]"#;
-        assert_eq!(endpoint(plain), Err(MetadataError::NoS256));
-        assert_eq!(endpoint(""), Err(MetadataError::NoS256));
-        let assumed = ServerMetadata::assumed(EndpointsAt("https://a"));
-        assert_eq!(assumed.code_endpoint(), Ok("https://a/authorize"));
+        assert_eq!(endpoint(plain), Err(MetadataError::S256NotSupported));
+        assert_eq!(endpoint(""), Err(MetadataError::S256NotSupported));
+        let assumed = ServerMetadata::with_default_endpoints(EndpointBase("https://a"));
+        assert_eq!(assumed.authorization_endpoint(), Ok("https://a/authorize"));
     }
 
     #[test]
     fn a_server_that_does_not_say_takes_a_header() {
         let silent = read(r#"{"issuer": "i"}"#, "i").unwrap();
-        assert!(silent.takes(AuthMethod::Basic) && !silent.takes(AuthMethod::None));
+        assert!(
+            silent.supports_auth_method(ClientAuthMethod::ClientSecretBasic)
+                && !silent.supports_auth_method(ClientAuthMethod::None)
+        );
         let text = r#"{"issuer": "i", "token_endpoint_auth_methods_supported": ["none"]}"#;
         let open = read(text, "i").unwrap();
-        assert!(!open.takes(AuthMethod::Basic) && open.takes(AuthMethod::None));
+        assert!(
+            !open.supports_auth_method(ClientAuthMethod::ClientSecretBasic)
+                && open.supports_auth_method(ClientAuthMethod::None)
+        );
     }
 }

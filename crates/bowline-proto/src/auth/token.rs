@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::{Document, Scopes, Secret};
+use super::{JsonDocument, Scopes, Secret};
 
 /// The longest word of a server's that goes into an error.
-const LONGEST: usize = 200;
+const MAX_ERROR_TEXT: usize = 200;
 
 /// What an authorization server gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,13 +27,13 @@ pub struct Tokens {
 
 /// An answer of a token endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TokenAnswer {
+pub enum TokenResponse {
     /// Tokens.
-    Granted(Box<Tokens>),
+    Issued(Box<Tokens>),
     /// No tokens, and why.
-    Refused(OAuthError),
+    Error(OAuthError),
     /// Neither.
-    Unreadable,
+    Invalid,
 }
 
 /// An error of an authorization server.
@@ -46,40 +46,40 @@ pub struct OAuthError {
 /// Reads the answer of a token endpoint. Some servers send errors with a good
 /// status, so that the body decides.
 #[must_use]
-pub fn read_token_answer(status: u16, body: &[u8]) -> TokenAnswer {
-    let Ok(document) = Document::parse(body) else {
-        return TokenAnswer::Unreadable;
+pub fn parse_token_response(status: u16, body: &[u8]) -> TokenResponse {
+    let Ok(document) = JsonDocument::parse(body) else {
+        return TokenResponse::Invalid;
     };
-    if let Some(error) = OAuthError::read(&document) {
-        return TokenAnswer::Refused(error);
+    if let Some(error) = OAuthError::from_document(&document) {
+        return TokenResponse::Error(error);
     }
-    match Tokens::read(&document) {
-        Some(tokens) if (200..300).contains(&status) => TokenAnswer::Granted(Box::new(tokens)),
-        _ => TokenAnswer::Unreadable,
+    match Tokens::from_document(&document) {
+        Some(tokens) if (200..300).contains(&status) => TokenResponse::Issued(Box::new(tokens)),
+        _ => TokenResponse::Invalid,
     }
 }
 
 impl Tokens {
-    fn read(document: &Document) -> Option<Self> {
-        let text = |name: &str| document.text(name).map(str::to_owned);
-        let access_token = document.text("access_token")?;
+    fn from_document(document: &JsonDocument) -> Option<Self> {
+        let string = |name: &str| document.string(name).map(str::to_owned);
+        let access_token = document.string("access_token")?;
         if !access_token.bytes().all(|byte| byte.is_ascii_graphic()) {
             // It could not be sent in a header.
             return None;
         }
         Some(Self {
             access_token: Secret::from(access_token),
-            token_type: text("token_type").unwrap_or_else(|| "Bearer".to_owned()),
+            token_type: string("token_type").unwrap_or_else(|| "Bearer".to_owned()),
             expires_in: document.number("expires_in"),
-            refresh_token: document.text("refresh_token").map(Secret::from),
-            scope: document.text("scope").map(Scopes::parse),
-            issued_token_type: text("issued_token_type"),
+            refresh_token: document.string("refresh_token").map(Secret::from),
+            scope: document.string("scope").map(Scopes::parse),
+            issued_token_type: string("issued_token_type"),
         })
     }
 
     /// Whether it is bound to a key, and shown with a proof.
     #[must_use]
-    pub fn is_bound(&self) -> bool {
+    pub fn is_dpop_bound(&self) -> bool {
         self.token_type.eq_ignore_ascii_case("DPoP")
     }
 }
@@ -91,16 +91,16 @@ impl OAuthError {
     #[must_use]
     pub fn new(code: &str, description: Option<&str>) -> Self {
         Self {
-            code: tame(code),
-            description: description.map(tame).filter(|text| !text.is_empty()),
+            code: sanitize(code),
+            description: description.map(sanitize).filter(|text| !text.is_empty()),
         }
     }
 
     /// The error in a document, if it is one.
     #[must_use]
-    pub fn read(document: &Document) -> Option<Self> {
-        let code = document.text("error")?;
-        Some(Self::new(code, document.text("error_description")))
+    pub fn from_document(document: &JsonDocument) -> Option<Self> {
+        let code = document.string("error")?;
+        Some(Self::new(code, document.string("error_description")))
     }
 
     /// The code, such as `invalid_grant`.
@@ -116,9 +116,9 @@ impl OAuthError {
     }
 }
 
-fn tame(text: &str) -> String {
-    let shown = text.chars().filter(|c| !c.is_control());
-    shown.take(LONGEST).collect()
+fn sanitize(text: &str) -> String {
+    let printable = text.chars().filter(|c| !c.is_control());
+    printable.take(MAX_ERROR_TEXT).collect()
 }
 
 impl fmt::Display for OAuthError {
@@ -141,12 +141,12 @@ mod tests {
     fn tokens_are_read_and_hidden() {
         let body = br#"{"access_token": "hush", "token_type": "dpop", "expires_in": "60",
             "refresh_token": "hush2", "scope": "a b", "id_token": "hush3"}"#;
-        let answer = read_token_answer(200, body);
+        let answer = parse_token_response(200, body);
         assert!(!format!("{answer:?}").contains("hush"));
-        let TokenAnswer::Granted(tokens) = answer else {
+        let TokenResponse::Issued(tokens) = answer else {
             panic!("tokens");
         };
-        assert!(tokens.is_bound());
+        assert!(tokens.is_dpop_bound());
         assert_eq!(tokens.expires_in, Some(60));
         assert_eq!(tokens.scope.unwrap().to_string(), "a b");
     }
@@ -155,7 +155,7 @@ mod tests {
     fn errors_are_errors_whatever_the_status() {
         let body = br#"{"error": "invalid_grant", "error_description": "gone\u001b[31m\n"}"#;
         for status in [200, 400, 500] {
-            let TokenAnswer::Refused(error) = read_token_answer(status, body) else {
+            let TokenResponse::Error(error) = parse_token_response(status, body) else {
                 panic!("an error");
             };
             assert_eq!(error.to_string(), "invalid_grant: gone[31m");
@@ -171,7 +171,7 @@ mod tests {
             (200, br#"{"access_token": ""}"#),
             (200, br#"{"access_token": "a\r\nx: y"}"#),
         ] {
-            assert_eq!(read_token_answer(status, body), TokenAnswer::Unreadable);
+            assert_eq!(parse_token_response(status, body), TokenResponse::Invalid);
         }
     }
 }

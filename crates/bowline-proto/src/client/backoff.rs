@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::rng::vary;
+use super::rng::apply_jitter;
 
 /// The waits between attempts to connect: doubling, capped, jittered.
 ///
@@ -27,13 +27,13 @@ pub struct Backoff {
 
 /// Bounds for a [`Backoff`] that contradict each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadBackoff {
+pub enum BackoffError {
     /// The minimum is zero, so that a dead server would be dialled in a loop.
     ZeroMinimum,
     /// The minimum is above the maximum.
-    MinimumOverMaximum,
+    MinExceedsMax,
     /// The jitter is not a share between zero and one.
-    Jitter,
+    InvalidJitter,
 }
 
 impl Backoff {
@@ -42,16 +42,16 @@ impl Backoff {
     ///
     /// # Errors
     ///
-    /// Where the bounds contradict each other; see [`BadBackoff`].
-    pub fn new(min: Duration, max: Duration, jitter: f64) -> Result<Self, BadBackoff> {
+    /// Where the bounds contradict each other; see [`BackoffError`].
+    pub fn new(min: Duration, max: Duration, jitter: f64) -> Result<Self, BackoffError> {
         if min.is_zero() {
-            return Err(BadBackoff::ZeroMinimum);
+            return Err(BackoffError::ZeroMinimum);
         }
         if min > max {
-            return Err(BadBackoff::MinimumOverMaximum);
+            return Err(BackoffError::MinExceedsMax);
         }
         if !(0.0..=1.0).contains(&jitter) {
-            return Err(BadBackoff::Jitter);
+            return Err(BackoffError::InvalidJitter);
         }
         Ok(Self { min, max, jitter })
     }
@@ -62,10 +62,10 @@ impl Backoff {
     /// The undisturbed base is what doubles, so that jitter never compounds;
     /// the result is clamped into the bounds after the jitter.
     #[must_use]
-    pub fn delay(&self, attempt: u32, unit: f64) -> Duration {
+    pub fn delay(&self, attempt: u32, random: f64) -> Duration {
         let factor = 1_u32.checked_shl(attempt).unwrap_or(u32::MAX);
         let base = self.min.saturating_mul(factor).min(self.max);
-        vary(base, self.jitter, unit).clamp(self.min, self.max)
+        apply_jitter(base, self.jitter, random).clamp(self.min, self.max)
     }
 
     /// The shortest wait.
@@ -92,17 +92,17 @@ impl Default for Backoff {
     }
 }
 
-impl std::fmt::Display for BadBackoff {
+impl std::fmt::Display for BackoffError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::ZeroMinimum => "the shortest wait must be longer than zero",
-            Self::MinimumOverMaximum => "the shortest wait must not be longer than the longest",
-            Self::Jitter => "the jitter must be between 0 and 1",
+            Self::MinExceedsMax => "the shortest wait must not be longer than the longest",
+            Self::InvalidJitter => "the jitter must be between 0 and 1",
         })
     }
 }
 
-impl std::error::Error for BadBackoff {}
+impl std::error::Error for BackoffError {}
 
 #[cfg(test)]
 mod tests {
@@ -140,15 +140,15 @@ mod tests {
         let second = Duration::from_secs(1);
         assert_eq!(
             Backoff::new(Duration::ZERO, second, 0.2),
-            Err(BadBackoff::ZeroMinimum)
+            Err(BackoffError::ZeroMinimum)
         );
         assert_eq!(
             Backoff::new(second * 2, second, 0.2),
-            Err(BadBackoff::MinimumOverMaximum)
+            Err(BackoffError::MinExceedsMax)
         );
         assert_eq!(
             Backoff::new(second, second, f64::NAN),
-            Err(BadBackoff::Jitter)
+            Err(BackoffError::InvalidJitter)
         );
     }
 }

@@ -5,8 +5,8 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::{Failure, Wire, calls::Call, core::Core, ready::Ready};
-use crate::{jsonrpc::Draft, model::ToolMode, revision::Era};
+use super::{Failure, TransportKind, calls::Call, core::Core, ready::Ready};
+use crate::{jsonrpc::OutgoingMessage, model::ToolMode, revision::Era};
 
 /// Which of a connection's sessions: they are counted from 1. That of one
 /// connection is none of another's.
@@ -29,7 +29,7 @@ impl ConnectionNumber {
 }
 
 impl SessionNumber {
-    pub(super) fn is_of(self, connection: ConnectionNumber) -> bool {
+    pub(super) fn belongs_to(self, connection: ConnectionNumber) -> bool {
         self.connection == connection
     }
 }
@@ -46,7 +46,7 @@ pub(super) enum Binding {
     /// Nobody said. Whether the call may be sent again is up to its caller.
     Undeclared,
     /// The call is stateless: any session serves it.
-    Any,
+    AnySession,
     /// The call is stateful: this session, or none.
     Session(SessionNumber),
 }
@@ -59,7 +59,7 @@ impl Binding {
     pub(super) fn session(self) -> Option<SessionNumber> {
         match self {
             Self::Session(number) => Some(number),
-            Self::Undeclared | Self::Any => None,
+            Self::Undeclared | Self::AnySession => None,
         }
     }
 }
@@ -68,8 +68,8 @@ impl Core {
     /// The number of the session that is open, or was last.
     fn current_session(&self) -> SessionNumber {
         SessionNumber {
-            connection: self.number,
-            number: self.sessions,
+            connection: self.connection_number,
+            number: self.session_count,
         }
     }
 }
@@ -77,44 +77,52 @@ impl Core {
 /// What ties calls to this session.
 impl Ready {
     pub(super) fn session(&self, core: &Core) -> Option<SessionNumber> {
-        let has_sessions = self.has_sessions(core.config.wire);
+        let has_sessions = self.has_sessions(core.config.transport);
         has_sessions.then(|| core.current_session())
     }
 
     /// The mode of a call, where the caller or the tool's description has it.
-    pub(super) fn declared_mode(&self, call: &Call, draft: &Draft) -> Option<ToolMode> {
+    pub(super) fn declared_mode(&self, call: &Call, message: &OutgoingMessage) -> Option<ToolMode> {
         if call.options.session.is_some() {
             return Some(ToolMode::Stateful);
         }
         let tool = call.tool.as_ref();
-        let listed = || self.modes.declared(|| tool?.get(draft.members()).into());
-        call.options.mode.or_else(listed)
+        let declared = || {
+            self.modes
+                .declared_mode(|| tool?.get(message.members()).into())
+        };
+        call.options.mode.or_else(declared)
     }
 
     /// What ties a call to a session, from its first sending on; or why it
     /// cannot be sent in this one.
-    pub(super) fn bind(&self, core: &Core, call: &Call, draft: &Draft) -> Result<Binding, Failure> {
+    pub(super) fn bind(
+        &self,
+        core: &Core,
+        call: &Call,
+        message: &OutgoingMessage,
+    ) -> Result<Binding, Failure> {
         let current = core.current_session();
-        let wanted = call.binding.session().or(call.options.session);
-        if wanted.is_some_and(|wanted| wanted != current) {
+        let required = call.binding.session().or(call.options.session);
+        if required.is_some_and(|required| required != current) {
             return Err(Failure::SessionLost);
         }
-        match self.declared_mode(call, draft) {
+        match self.declared_mode(call, message) {
             None => Ok(Binding::Undeclared),
-            Some(ToolMode::Stateless) => Ok(Binding::Any),
-            Some(ToolMode::Stateful) if self.has_sessions(core.config.wire) => {
+            Some(ToolMode::Stateless) => Ok(Binding::AnySession),
+            Some(ToolMode::Stateful) if self.has_sessions(core.config.transport) => {
                 Ok(Binding::Session(current))
             }
             // What the tool says of itself has no meaning here; what the
             // caller demands cannot be had.
-            Some(ToolMode::Stateful) if call.options.demands_session() => Err(Failure::NoSession),
+            Some(ToolMode::Stateful) if call.options.requires_session() => Err(Failure::NoSession),
             Some(ToolMode::Stateful) => Ok(Binding::Undeclared),
         }
     }
 
     /// Whether the server can keep anything for us between two calls: it has
     /// sessions, or is a process of our own.
-    fn has_sessions(&self, wire: Wire) -> bool {
-        self.rules.era == Era::Handshake || wire != Wire::Http
+    fn has_sessions(&self, transport: TransportKind) -> bool {
+        self.rules.era == Era::Handshake || transport != TransportKind::Http
     }
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Instant,
-    jsonrpc::Draft,
+    jsonrpc::OutgoingMessage,
     model::{
         LogLevel, Meta,
         method::{self, MethodInfo},
@@ -40,22 +40,22 @@ pub(super) struct Call {
     /// When the call ends unless something happens. Always armed.
     pub(super) deadline: Instant,
     /// The moment that progress cannot push the deadline beyond.
-    pub(super) cap: Option<Instant>,
+    pub(super) max_deadline: Option<Instant>,
     pub(super) started: Instant,
     pub(super) correlation: u64,
     /// How many rounds of input the server has asked for.
     pub(super) rounds: u32,
     /// Whether it waits for the host's answer to a question that may be about
     /// it, and how often it has.
-    pub(super) held: bool,
-    pub(super) holds: u32,
+    pub(super) awaits_host: bool,
+    pub(super) deadline_pauses: u32,
     /// Whether it was moved to a new session already, because the server did
     /// not know the old one.
-    pub(super) moved: bool,
+    pub(super) moved_session: bool,
     /// Whether the tool list was asked for on its behalf already.
     pub(super) relisted: bool,
     /// Whether it only asks if the server is there.
-    pub(super) probe: bool,
+    pub(super) is_ping: bool,
 }
 
 /// Where a call stands.
@@ -63,21 +63,21 @@ pub(super) struct Call {
 pub(super) enum Phase {
     /// Not sent: the connection is not open. `None` for a moment only, while
     /// the draft is on its way out.
-    Waiting(Option<Draft>),
+    Queued(Option<OutgoingMessage>),
     /// Refused as busy; will be offered again.
     Retrying {
-        wire: u64,
+        wire_id: u64,
         frame: Bytes,
         sends: u32,
         at: Instant,
     },
     /// Sent, as `wire`, `sends` times.
-    InFlight { wire: u64, sends: u32 },
+    InFlight { wire_id: u64, sends: u32 },
     /// The host is being asked; the answer will be sent as a new request.
-    Asking(Asking),
+    AwaitingInput(PendingInput),
     /// The server asked for a pause; the request will be sent again.
-    Pausing {
-        state: Option<Box<str>>,
+    Paused {
+        request_state: Option<Box<str>>,
         at: Instant,
     },
     /// A subscription that waits for the stream's acknowledgement.
@@ -86,11 +86,11 @@ pub(super) enum Phase {
 
 /// What must be remembered while the host is being asked.
 #[derive(Debug)]
-pub(super) struct Asking {
+pub(super) struct PendingInput {
     /// To be echoed byte for byte.
-    pub(super) state: Option<Box<str>>,
+    pub(super) request_state: Option<Box<str>>,
     /// The questions that the machine answers itself: where our roots are.
-    pub(super) roots: Vec<Box<str>>,
+    pub(super) roots_keys: Vec<Box<str>>,
 }
 
 /// What a call is for, where the machine itself has an interest in its end.
@@ -98,7 +98,7 @@ pub(super) struct Asking {
 pub(super) enum Purpose {
     User,
     ListTools {
-        continues: bool,
+        has_cursor: bool,
     },
     Subscribe(Box<str>),
     Unsubscribe(Box<str>),
@@ -113,16 +113,16 @@ pub(super) enum Purpose {
 
 impl Purpose {
     /// What a caller's request means to the machine.
-    pub(super) fn of(draft: &Draft) -> Self {
-        if draft.method() == method::TOOLS_LIST {
-            let continues = memmem::find(draft.members(), b"\"cursor\"").is_some();
-            return Self::ListTools { continues };
+    pub(super) fn for_message(message: &OutgoingMessage) -> Self {
+        if message.method() == method::TOOLS_LIST {
+            let has_cursor = memmem::find(message.members(), b"\"cursor\"").is_some();
+            return Self::ListTools { has_cursor };
         }
         Self::User
     }
 
     /// Whether somebody outside waits for the end of the call.
-    pub(super) fn is_ours(&self) -> bool {
+    pub(super) fn is_internal(&self) -> bool {
         matches!(
             self,
             Self::RestoreSubscription(_) | Self::RestoreLevel | Self::Relist(_)
@@ -132,26 +132,26 @@ impl Purpose {
 
 impl Call {
     /// The id under which an answer is expected, if one is.
-    pub(super) fn wire(&self) -> Option<u64> {
+    pub(super) fn wire_id(&self) -> Option<u64> {
         match &self.phase {
-            Phase::InFlight { wire, .. } => Some(*wire),
+            Phase::InFlight { wire_id, .. } => Some(*wire_id),
             _ => None,
         }
     }
 
     /// The time that the call has in the phase that it is in.
-    pub(super) fn patience(&self, timeouts: &Timeouts) -> Duration {
+    pub(super) fn current_timeout(&self, timeouts: &Timeouts) -> Duration {
         match self.phase {
-            Phase::Asking(_) => timeouts.input,
-            _ if self.held => timeouts.input,
+            Phase::AwaitingInput(_) => timeouts.input,
+            _ if self.awaits_host => timeouts.input,
             _ => self.timeout,
         }
     }
 
     /// The request as it was first asked for, to be sent anew.
-    pub(super) fn redraft(&self) -> Option<Draft> {
+    pub(super) fn rebuild_message(&self) -> Option<OutgoingMessage> {
         let members = self.members.as_ref()?;
-        Some(Draft::from_members(self.method.clone(), members))
+        Some(OutgoingMessage::from_members(self.method.clone(), members))
     }
 }
 
@@ -180,22 +180,22 @@ impl Calls {
     }
 
     /// Lets answers to `wire` find the call.
-    pub(super) fn alias(&mut self, wire: u64, id: CallId) {
-        if wire != id.0 {
-            self.aliases.insert(wire, id);
+    pub(super) fn alias(&mut self, wire_id: u64, id: CallId) {
+        if wire_id != id.0 {
+            self.aliases.insert(wire_id, id);
         }
     }
 
-    pub(super) fn forget_alias(&mut self, wire: u64) {
-        self.aliases.remove(&wire);
+    pub(super) fn remove_alias(&mut self, wire_id: u64) {
+        self.aliases.remove(&wire_id);
     }
 
     /// The call that waits for the answer to `wire`.
-    pub(super) fn awaiting(&self, wire: u64) -> Option<CallId> {
-        let alias = self.aliases.get(&wire).copied();
-        let id = alias.unwrap_or(CallId(wire));
+    pub(super) fn find_in_flight(&self, wire_id: u64) -> Option<CallId> {
+        let alias = self.aliases.get(&wire_id).copied();
+        let id = alias.unwrap_or(CallId(wire_id));
         let call = self.table.get(&id)?;
-        (call.wire() == Some(wire)).then_some(id)
+        (call.wire_id() == Some(wire_id)).then_some(id)
     }
 
     pub(super) fn remove(&mut self, id: CallId) -> Option<Call> {
@@ -213,7 +213,7 @@ impl Calls {
         self.table.len()
     }
 
-    pub(super) fn aliases(&self) -> usize {
+    pub(super) fn alias_count(&self) -> usize {
         self.aliases.len()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Backoff, modes::SessionMeta};
+use super::{Backoff, tool_modes::SessionMetaPolicy};
 use crate::{
     model::{ClientCapabilities, Implementation, LogLevel, Root, method::RequestClass},
     revision::{Era, Revision},
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Who we say we are.
-    pub identity: Implementation,
+    pub client_info: Implementation,
     /// What we can do for the server. Only what is declared here is handed up
     /// as an event; the rest is refused on the wire.
     pub capabilities: ClientCapabilities,
@@ -29,46 +29,46 @@ pub struct Config {
     /// The revisions we are willing to speak.
     pub revisions: Vec<Revision>,
     /// What the link below is.
-    pub wire: Wire,
+    pub transport: TransportKind,
     /// The era the server is known to speak, from an earlier connection. It
     /// saves the probe; an assumption that fails is forgotten.
-    pub assume: Option<Era>,
+    pub assumed_era: Option<Era>,
     /// How long each thing may take.
     pub timeouts: Timeouts,
     /// The wait between attempts to connect.
     pub backoff: Backoff,
     /// What to do when the link's outbound queue is full.
-    pub busy: BusyRetry,
+    pub busy_retry: BusyRetry,
     /// The largest frame, in either direction: 16 MiB.
-    pub max_frame: usize,
+    pub max_frame_size: usize,
     /// How often expired tombstones are swept: every minute.
-    pub sweep_every: Duration,
+    pub sweep_interval: Duration,
     /// How many tombstones are kept at most. An evicted one turns a silent
     /// drop of a late answer into a counted one; nothing else changes.
-    pub max_tombstones: usize,
+    pub max_cancelled_calls: usize,
     /// How long `Closing` waits for the link to confirm: 100 ms.
-    pub linger: Duration,
+    pub close_timeout: Duration,
     /// How many rounds of input one call may ask for.
-    pub max_rounds: u32,
+    pub max_input_rounds: u32,
     /// How many requests of the server's may be open at once. Together they may
     /// hold as much as one frame may have.
     pub max_server_requests: usize,
     /// When calls carry our session number.
-    pub session_meta: SessionMeta,
+    pub session_meta: SessionMetaPolicy,
     /// Whether a violation that could be tolerated ends the connection.
     pub strict: bool,
     /// The log level asked of the server after every (re)connection.
     pub log_level: Option<LogLevel>,
     /// After how many failed attempts in a row to give up; never, by default.
-    pub max_attempts: Option<u32>,
+    pub max_connect_attempts: Option<u32>,
     /// How often sessions may fall before the connection is given up; as often
     /// as they like, by default.
-    pub max_restarts: Option<RestartLimit>,
+    pub restart_limit: Option<RestartLimit>,
     /// Whether an HTTP server that refuses `initialize` is tried with the
     /// two-endpoint transport of the first revision.
-    pub two_endpoint_fallback: bool,
+    pub legacy_sse_fallback: bool,
     /// Values of `resultType` that negotiated extensions add.
-    pub extension_results: Vec<Box<str>>,
+    pub extension_result_types: Vec<Box<str>>,
     /// Whether [`Output::Telemetry`](super::Output::Telemetry) is produced.
     pub telemetry: bool,
 }
@@ -78,28 +78,28 @@ impl Config {
     #[must_use]
     pub fn new(name: &str, version: &str) -> Self {
         Self {
-            identity: Implementation::new(name, version),
+            client_info: Implementation::new(name, version),
             capabilities: ClientCapabilities::default(),
             roots: Vec::new(),
             revisions: Revision::ALL.to_vec(),
-            wire: Wire::Stream,
-            assume: None,
+            transport: TransportKind::Stream,
+            assumed_era: None,
             timeouts: Timeouts::standard(),
             backoff: Backoff::default(),
-            busy: BusyRetry::default(),
-            max_frame: 16 * 1024 * 1024,
-            sweep_every: Duration::from_secs(60),
-            max_tombstones: 4096,
-            linger: Duration::from_millis(100),
-            max_rounds: 32,
+            busy_retry: BusyRetry::default(),
+            max_frame_size: 16 * 1024 * 1024,
+            sweep_interval: Duration::from_secs(60),
+            max_cancelled_calls: 4096,
+            close_timeout: Duration::from_millis(100),
+            max_input_rounds: 32,
             max_server_requests: 64,
-            session_meta: SessionMeta::WhenDeclared,
+            session_meta: SessionMetaPolicy::WhenDeclared,
             strict: false,
             log_level: None,
-            max_attempts: None,
-            max_restarts: None,
-            two_endpoint_fallback: true,
-            extension_results: Vec::new(),
+            max_connect_attempts: None,
+            restart_limit: None,
+            legacy_sse_fallback: true,
+            extension_result_types: Vec::new(),
             telemetry: true,
         }
     }
@@ -107,7 +107,7 @@ impl Config {
     /// How long a late answer is recognised as one: longer than anything that
     /// can still be on its way.
     #[must_use]
-    pub fn tombstone_ttl(&self) -> Duration {
+    pub fn cancelled_call_ttl(&self) -> Duration {
         // Saturating: "no timeout" is a setting that people use.
         self.timeouts
             .longest_request()
@@ -119,7 +119,7 @@ impl Config {
 
 /// What the link below a connection is, as far as the protocol cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wire {
+pub enum TransportKind {
     /// One stream of frames in each direction: a child process, a socket,
     /// memory. It dies as a whole.
     Stream,
@@ -180,7 +180,7 @@ impl Timeouts {
 
     /// The time that a request of `class` gets unless the caller says.
     #[must_use]
-    pub fn of(&self, class: RequestClass) -> Duration {
+    pub fn for_class(&self, class: RequestClass) -> Duration {
         match class {
             RequestClass::Initialize => self.opening,
             RequestClass::Resource => self.resource,
@@ -210,7 +210,7 @@ pub struct RestartLimit {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BusyRetry {
     /// How often a frame is offered in all: three times.
-    pub sends: u32,
+    pub max_sends: u32,
     /// The wait between two offers: 10 ms, not growing.
     pub delay: Duration,
     /// By which share the wait varies: half.
@@ -220,7 +220,7 @@ pub struct BusyRetry {
 impl Default for BusyRetry {
     fn default() -> Self {
         Self {
-            sends: 3,
+            max_sends: 3,
             delay: Duration::from_millis(10),
             jitter: 0.5,
         }

@@ -1,16 +1,16 @@
 //! The connection machine, as its driver sees it.
 
 use super::{
-    CallId, CallOptions, Config, Event, Input, Link, Output, PeerRequest, Request, Server,
-    SessionMode, SessionNumber, StateName, Telemetry, Watch,
+    CallId, CallOptions, Config, ConnectionState, Event, Input, LinkId, ListSubscriptions, Output,
+    PeerRequestId, Request, ServerInfo, SessionNumber, SessionRequirement, Telemetry,
     core::Core,
     outcome::Failure,
-    request::Want,
-    state::{Happening, State},
+    request::CallKind,
+    state::{State, StateInput},
 };
 use crate::{
     Instant,
-    jsonrpc::{Draft, ErrorObject, RawJson},
+    jsonrpc::{ErrorObject, OutgoingMessage, RawJson},
     model::{InputResponses, LogLevel},
     revision::Era,
 };
@@ -53,16 +53,16 @@ pub struct Connection {
 
 /// Who gave a call up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cancel {
+pub enum Cancellation {
     /// The caller said so, perhaps with a reason for the server.
-    Asked(Option<Box<str>>),
+    Requested(Option<Box<str>>),
     /// Nobody waits for the answer any more.
     Dropped,
 }
 
 /// How many things a connection holds on to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Census {
+pub struct ConnectionStats {
     /// Calls that have not ended.
     pub calls: usize,
     /// Further ids under which answers to them may come.
@@ -70,7 +70,7 @@ pub struct Census {
     /// Armed timers of calls.
     pub timers: usize,
     /// Ids given up, whose late answers are recognised.
-    pub tombstones: usize,
+    pub cancelled_calls: usize,
     /// Requests of the server's that are open.
     pub peer_requests: usize,
     /// Outputs not polled yet.
@@ -91,54 +91,54 @@ impl Connection {
 
     /// Says which era the server spoke on an earlier connection, which saves
     /// the probe. An assumption that fails is forgotten.
-    pub fn assume(&mut self, era: Era) {
-        self.core.belief = Some(era);
+    pub fn assume_era(&mut self, era: Era) {
+        self.core.assumed_era = Some(era);
     }
 
     /// Dials for the first time. Later calls do nothing.
     pub fn start(&mut self, now: Instant) {
-        self.step(now, Happening::Start);
+        self.step(now, StateInput::Start);
     }
 
     /// Makes a call. It ends with one [`Output::Done`], which may be waiting
     /// already when this returns.
     pub fn call(&mut self, now: Instant, request: Request, options: CallOptions) -> CallId {
-        self.want(now, Want::Request(request), options)
+        self.start_call(now, CallKind::Request(request), options)
     }
 
     /// Asks to hear of changes to a resource, now and after every
     /// reconnection. Ends like a call.
     pub fn subscribe(&mut self, now: Instant, uri: &str, options: CallOptions) -> CallId {
-        self.want(now, Want::Subscribe(uri.into()), options)
+        self.start_call(now, CallKind::Subscribe(uri.into()), options)
     }
 
     /// Ends a subscription. Ends like a call.
     pub fn unsubscribe(&mut self, now: Instant, uri: &str, options: CallOptions) -> CallId {
-        self.want(now, Want::Unsubscribe(uri.into()), options)
+        self.start_call(now, CallKind::Unsubscribe(uri.into()), options)
     }
 
     /// Asks for log messages from `level` up, now and after every
     /// reconnection. Ends like a call.
     pub fn set_log_level(&mut self, now: Instant, level: LogLevel, options: CallOptions) -> CallId {
-        self.want(now, Want::SetLevel(level), options)
+        self.start_call(now, CallKind::SetLevel(level), options)
     }
 
     /// Says which lists' changes the host wants to hear of.
-    pub fn watch(&mut self, now: Instant, watch: Watch) {
-        if self.core.intents.watch != watch {
-            self.core.intents.watch = watch;
-            self.step(now, Happening::WatchChanged);
+    pub fn set_list_subscriptions(&mut self, now: Instant, subscriptions: ListSubscriptions) {
+        if self.core.desired.lists != subscriptions {
+            self.core.desired.lists = subscriptions;
+            self.step(now, StateInput::ListSubscriptionsChanged);
         }
     }
 
     /// Gives a call up. Does nothing if it has ended.
-    pub fn cancel(&mut self, now: Instant, call: CallId, cancel: Cancel) {
-        self.step(now, Happening::Cancel(call, cancel));
+    pub fn cancel(&mut self, now: Instant, call: CallId, cancellation: Cancellation) {
+        self.step(now, StateInput::Cancel(call, cancellation));
     }
 
     /// Sends a notification: once, if a session is open that has such a thing.
-    pub fn notify(&mut self, now: Instant, notification: Draft) {
-        self.step(now, Happening::Notify(notification));
+    pub fn notify(&mut self, now: Instant, notification: OutgoingMessage) {
+        self.step(now, StateInput::Notify(notification));
     }
 
     /// Whether a notification of this method would be sent now.
@@ -149,9 +149,9 @@ impl Connection {
     pub fn can_notify(&self, method: &str) -> Result<(), Failure> {
         match &self.state {
             State::Ready(ready) => ready.can_notify(&self.core, method),
-            State::Closing(_) => Err(self.core.over()),
+            State::Closing(_) => Err(self.core.closed_failure()),
             state => Err(Failure::NotReady {
-                state: state.name(),
+                state: state.public_state(),
                 retry_in: None,
             }),
         }
@@ -162,16 +162,16 @@ impl Connection {
     pub fn respond(
         &mut self,
         now: Instant,
-        request: PeerRequest,
-        answer: Result<RawJson, ErrorObject>,
+        request: PeerRequestId,
+        reply: Result<RawJson, ErrorObject>,
     ) {
-        self.step(now, Happening::Respond(request, answer));
+        self.step(now, StateInput::Respond(request, reply));
     }
 
     /// Answers the questions of [`Event::InputRequired`](super::Event), all of
     /// them; or, with `None`, gives the call up.
-    pub fn provide_input(&mut self, now: Instant, call: CallId, answers: Option<InputResponses>) {
-        self.step(now, Happening::Input(call, answers));
+    pub fn provide_input(&mut self, now: Instant, call: CallId, responses: Option<InputResponses>) {
+        self.step(now, StateInput::Input(call, responses));
     }
 
     /// Replaces the roots that the server is told of. Announcing the change is
@@ -184,7 +184,7 @@ impl Connection {
     /// whether this was the first time.
     pub fn stop(&mut self, now: Instant) -> bool {
         let first = !matches!(self.state, State::Closing(_));
-        self.step(now, Happening::Stop);
+        self.step(now, StateInput::Stop);
         first
     }
 }
@@ -193,20 +193,22 @@ impl Connection {
 impl Connection {
     /// Takes in what happened.
     pub fn handle(&mut self, now: Instant, input: Input) {
-        let (link, happening) = match input {
+        let (link, state_input) = match input {
             Input::Tick => {
                 self.tick(now);
                 return;
             }
-            Input::Up { link } => (link, Happening::Up),
-            Input::DialFailed { link, cause } => (link, Happening::DialFailed(cause)),
-            Input::Frame { link, frame } => (link, Happening::Frame(frame)),
-            Input::Oversize { link, size, prefix } => (link, Happening::Oversize { size, prefix }),
-            Input::Down { link, cause } => (link, Happening::Down(cause)),
-            Input::Refused { link, id, refusal } => (link, Happening::Refused(id, refusal)),
+            Input::Up { link } => (link, StateInput::Up),
+            Input::DialFailed { link, cause } => (link, StateInput::DialFailed(cause)),
+            Input::Frame { link, frame } => (link, StateInput::Frame(frame)),
+            Input::OversizedFrame { link, size, prefix } => {
+                (link, StateInput::OversizedFrame { size, prefix })
+            }
+            Input::Down { link, cause } => (link, StateInput::Down(cause)),
+            Input::SendFailed { link, id, error } => (link, StateInput::SendFailed(id, error)),
         };
         if self.state.link() == Some(link) {
-            self.step(now, happening);
+            self.step(now, state_input);
         } else {
             self.core.observe(|| Telemetry::StaleLink);
         }
@@ -216,38 +218,38 @@ impl Connection {
     pub fn poll_output(&mut self) -> Output {
         match self.core.pop_output() {
             Some(output) => output,
-            None => Output::Idle(self.core.timers.next()),
+            None => Output::Idle(self.core.timers.next_deadline()),
         }
     }
 
-    fn want(&mut self, now: Instant, want: Want, options: CallOptions) -> CallId {
-        let id = CallId(self.core.ids.fresh());
+    fn start_call(&mut self, now: Instant, kind: CallKind, options: CallOptions) -> CallId {
+        let id = CallId(self.core.ids.next_id());
         let session = options.session;
-        if session.is_some_and(|session| !session.is_of(self.core.number)) {
-            self.core.refuse(id, &want, Failure::ForeignSession);
+        if session.is_some_and(|session| !session.belongs_to(self.core.connection_number)) {
+            self.core.refuse(id, &kind, Failure::ForeignSession);
         } else {
-            self.step(now, Happening::Call(id, want, options));
+            self.step(now, StateInput::Call(id, kind, options));
         }
         id
     }
 
     fn tick(&mut self, now: Instant) {
         while let Some(timer) = self.core.timers.pop_due(now) {
-            self.step(now, Happening::Timer(timer));
+            self.step(now, StateInput::Timer(timer));
         }
     }
 
-    fn step(&mut self, now: Instant, happening: Happening) {
+    fn step(&mut self, now: Instant, state_input: StateInput) {
         // The placeholder is never seen: `step` takes the state and gives one.
         let state = std::mem::replace(&mut self.state, State::Starting);
-        let (before, had_ended) = (state.name(), state.has_ended());
-        self.state = state.step(&mut self.core, now, happening);
-        let after = self.state.name();
+        let (before, had_ended) = (state.public_state(), state.has_ended());
+        self.state = state.step(&mut self.core, now, state_input);
+        let after = self.state.public_state();
         if before != after {
-            self.core.changed(before, after);
+            self.core.report_transition(before, after);
         }
         if !had_ended && self.state.has_ended() {
-            self.core.event(Event::Ended);
+            self.core.push_event(Event::Ended);
         }
     }
 }
@@ -256,8 +258,8 @@ impl Connection {
 impl Connection {
     /// The state.
     #[must_use]
-    pub fn state(&self) -> StateName {
-        self.state.name()
+    pub fn state(&self) -> ConnectionState {
+        self.state.public_state()
     }
 
     /// The server, once a session is open and while it is.
@@ -265,11 +267,11 @@ impl Connection {
     /// # Errors
     ///
     /// Where there is no session.
-    pub fn server(&self) -> Result<&Server, Failure> {
+    pub fn server(&self) -> Result<&ServerInfo, Failure> {
         match &self.state {
             State::Ready(ready) => Ok(&ready.server),
             state => Err(Failure::NotReady {
-                state: state.name(),
+                state: state.public_state(),
                 retry_in: None,
             }),
         }
@@ -284,7 +286,7 @@ impl Connection {
 
     /// The link whose next frame may be delivered.
     #[must_use]
-    pub fn receiving(&self) -> Option<Link> {
+    pub fn readable_link(&self) -> Option<LinkId> {
         match &self.state {
             State::Opening(opening) if opening.is_up() => Some(opening.link()),
             State::Ready(ready) => Some(ready.link()),
@@ -310,24 +312,24 @@ impl Connection {
 
     /// Whether calls need the session, as far as is known.
     #[must_use]
-    pub fn session_mode(&self) -> SessionMode {
+    pub fn session_requirement(&self) -> SessionRequirement {
         match &self.state {
-            State::Ready(ready) => ready.session_mode(),
-            _ => SessionMode::Optional,
+            State::Ready(ready) => ready.session_requirement(),
+            _ => SessionRequirement::Optional,
         }
     }
 
     /// What the connection holds on to. At rest, all of it is zero but the
     /// tombstones, which expire.
     #[must_use]
-    pub fn census(&self) -> Census {
-        Census {
+    pub fn stats(&self) -> ConnectionStats {
+        ConnectionStats {
             calls: self.core.calls.len(),
-            aliases: self.core.calls.aliases(),
-            timers: self.core.timers.armed_calls(),
-            tombstones: self.core.tombstones.len(),
+            aliases: self.core.calls.alias_count(),
+            timers: self.core.timers.armed_call_timers(),
+            cancelled_calls: self.core.cancelled_calls.len(),
             peer_requests: match &self.state {
-                State::Ready(ready) => ready.peer_requests(),
+                State::Ready(ready) => ready.peer_request_count(),
                 _ => 0,
             },
             outputs: self.core.outputs_pending(),
@@ -335,7 +337,7 @@ impl Connection {
     }
 }
 
-impl Cancel {
+impl Cancellation {
     /// The outcome of a call that was given up.
     pub(super) fn failure(&self) -> Failure {
         Failure::Cancelled
@@ -344,8 +346,8 @@ impl Cancel {
     /// What the server is told.
     pub(super) fn reason(&self) -> &str {
         match self {
-            Self::Asked(Some(reason)) => reason,
-            Self::Asked(None) => "cancelled by the caller",
+            Self::Requested(Some(reason)) => reason,
+            Self::Requested(None) => "cancelled by the caller",
             Self::Dropped => "no longer needed",
         }
     }

@@ -5,15 +5,16 @@ use std::{collections::VecDeque, time::Duration};
 use bytes::Bytes;
 
 use super::{
-    CallId, CallOptions, CallPolicy, Cause, Config, Event, Failure, Link, Outcome, Output,
-    Progress, RestartLimit, StateName, Telemetry, TransitionReason, Violation, Wiring,
+    CallId, CallOptions, CallPolicy, Config, ConnectionError, ConnectionState, Event, Failure,
+    HttpVariant, LinkId, Outcome, Output, ProgressMode, RestartLimit, Telemetry, TransitionReason,
+    Violation,
     binding::{Binding, ConnectionNumber},
     calls::{Call, Calls, Phase, Purpose},
-    intents::Intents,
-    request::Want,
+    cancelled_calls::{CancelledCalls, UnmatchedResponse},
+    desired_state::DesiredState,
+    request::CallKind,
     rng::Rng,
     timer::{Timer, Timers},
-    tombstones::{Grave, Tombstones},
 };
 use crate::{
     Instant,
@@ -30,37 +31,37 @@ pub(super) struct Core {
     pub(super) rng: Rng,
     pub(super) timers: Timers,
     pub(super) calls: Calls,
-    pub(super) tombstones: Tombstones,
-    pub(super) intents: Intents,
+    pub(super) cancelled_calls: CancelledCalls,
+    pub(super) desired: DesiredState,
     /// Which era the server is believed to speak, until it proves otherwise.
-    pub(super) belief: Option<Era>,
+    pub(super) assumed_era: Option<Era>,
     /// Which transport the next dial is for.
-    pub(super) wiring: Wiring,
+    pub(super) http_variant: HttpVariant,
     /// What the server said where it was asked first, while another transport
     /// is tried.
-    pub(super) refused: Option<Cause>,
+    pub(super) streamable_error: Option<ConnectionError>,
     /// Attempts that failed since the last success.
-    pub(super) failures: u32,
+    pub(super) failed_attempts: u32,
     /// Waits since the last success. The loss of a session is no failed attempt,
     /// but there is a wait behind it.
-    pub(super) waits: u32,
+    pub(super) backoff_attempts: u32,
     /// Why the connection fell just now, for the observer.
-    pub(super) fall: Option<Cause>,
+    pub(super) last_disconnect: Option<ConnectionError>,
     /// Attempts in a row that timed out although the server was there.
     pub(super) slow_openings: u32,
     /// Tells our sessions from those of other connections.
-    pub(super) number: ConnectionNumber,
+    pub(super) connection_number: ConnectionNumber,
     /// How many sessions there have been.
-    pub(super) sessions: u64,
+    pub(super) session_count: u64,
     /// Whether a session is open that has not fallen.
     pub(super) in_session: bool,
     /// When sessions fell lately, as far as that is limited.
-    pub(super) falls: VecDeque<Instant>,
+    pub(super) recent_disconnects: VecDeque<Instant>,
     /// Why the connection was given up, if it was.
-    pub(super) gave_up: Option<Cause>,
+    pub(super) gave_up: Option<ConnectionError>,
     /// Where `_meta` is put together, so that doing so allocates nothing.
     pub(super) scratch: Vec<u8>,
-    pub(super) ids: Ids,
+    pub(super) ids: IdCounter,
     outputs: VecDeque<Output>,
     last_link: u64,
     last_peer_request: u64,
@@ -69,12 +70,12 @@ pub(super) struct Core {
 /// The ids of requests and calls: one counter for the life of the connection,
 /// never reset.
 #[derive(Debug, Default)]
-pub(super) struct Ids {
+pub(super) struct IdCounter {
     last: u64,
 }
 
-impl Ids {
-    pub(super) fn fresh(&mut self) -> u64 {
+impl IdCounter {
+    pub(super) fn next_id(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
@@ -86,37 +87,38 @@ impl Ids {
 
 impl Core {
     pub(super) fn new(config: Config, seed: u64) -> Self {
-        let tombstones = Tombstones::new(config.tombstone_ttl(), config.max_tombstones);
+        let cancelled_calls =
+            CancelledCalls::new(config.cancelled_call_ttl(), config.max_cancelled_calls);
         Self {
-            intents: Intents::new(config.log_level.clone()),
-            belief: config.assume,
+            desired: DesiredState::new(config.log_level.clone()),
+            assumed_era: config.assumed_era,
             rng: Rng::new(seed),
             config,
             timers: Timers::default(),
             calls: Calls::default(),
-            tombstones,
-            wiring: Wiring::Usual,
-            refused: None,
-            failures: 0,
-            waits: 0,
-            fall: None,
+            cancelled_calls,
+            http_variant: HttpVariant::Streamable,
+            streamable_error: None,
+            failed_attempts: 0,
+            backoff_attempts: 0,
+            last_disconnect: None,
             slow_openings: 0,
-            number: ConnectionNumber::fresh(),
-            sessions: 0,
+            connection_number: ConnectionNumber::fresh(),
+            session_count: 0,
             in_session: false,
-            falls: VecDeque::new(),
+            recent_disconnects: VecDeque::new(),
             gave_up: None,
             scratch: Vec::new(),
-            ids: Ids::default(),
+            ids: IdCounter::default(),
             outputs: VecDeque::new(),
             last_link: 0,
             last_peer_request: 0,
         }
     }
 
-    pub(super) fn next_link(&mut self) -> Link {
+    pub(super) fn next_link(&mut self) -> LinkId {
         self.last_link += 1;
-        Link(self.last_link)
+        LinkId(self.last_link)
     }
 
     pub(super) fn next_peer_request(&mut self) -> u64 {
@@ -124,11 +126,11 @@ impl Core {
         self.last_peer_request
     }
 
-    pub(super) fn output(&mut self, output: Output) {
+    pub(super) fn push_output(&mut self, output: Output) {
         self.outputs.push_back(output);
     }
 
-    pub(super) fn event(&mut self, event: Event) {
+    pub(super) fn push_event(&mut self, event: Event) {
         self.outputs.push_back(Output::Event(event));
     }
 
@@ -139,13 +141,17 @@ impl Core {
         }
     }
 
-    pub(super) fn violation(&mut self, what: Violation, size: usize) {
-        let limit = match what {
-            Violation::Oversize => Some(self.config.max_frame),
+    pub(super) fn report_violation(&mut self, violation: Violation, size: usize) {
+        let limit = match violation {
+            Violation::OversizedFrame => Some(self.config.max_frame_size),
             Violation::TooManyRequests => Some(self.config.max_server_requests),
             _ => None,
         };
-        self.observe(|| Telemetry::Violation { what, size, limit });
+        self.observe(|| Telemetry::Violation {
+            violation,
+            size,
+            limit,
+        });
     }
 
     pub(super) fn pop_output(&mut self) -> Option<Output> {
@@ -156,50 +162,52 @@ impl Core {
         self.outputs.len()
     }
 
-    pub(super) fn send(&mut self, link: Link, id: Option<u64>, frame: Bytes) {
+    pub(super) fn send(&mut self, link: LinkId, id: Option<u64>, frame: Bytes) {
         self.outputs.push_back(Output::Send { link, id, frame });
     }
 
-    pub(super) fn changed(&mut self, from: StateName, to: StateName) {
-        let fall = self.fall.take();
+    pub(super) fn report_transition(&mut self, from: ConnectionState, to: ConnectionState) {
+        let error = self.last_disconnect.take();
         self.observe(|| Telemetry::Transition {
             from,
             to,
-            reason: TransitionReason::of(from, to, fall),
+            reason: TransitionReason::from_states(from, to, error),
         });
-        self.event(Event::State(to));
+        self.push_event(Event::StateChanged(to));
     }
 
     /// Remembers that the answer to `wire` is not wanted any more.
-    pub(super) fn bury(&mut self, now: Instant, wire: u64) {
-        self.tombstones.insert(now, wire);
-        if !self.timers.is_armed(Timer::Sweep) {
+    pub(super) fn remember_cancelled(&mut self, now: Instant, wire_id: u64) {
+        self.cancelled_calls.insert(now, wire_id);
+        if !self.timers.is_armed(Timer::SweepCancelledCalls) {
             self.arm_sweep(now);
         }
     }
 
     /// Not at once, whatever the settings say: it would be due for ever.
     fn arm_sweep(&mut self, now: Instant) {
-        let wait = self.config.sweep_every.max(Duration::from_millis(1));
-        self.timers.arm(Timer::Sweep, now + wait);
+        let wait = self.config.sweep_interval.max(Duration::from_millis(1));
+        self.timers.arm(Timer::SweepCancelledCalls, now + wait);
     }
 
     pub(super) fn sweep(&mut self, now: Instant) {
-        let count = self.tombstones.sweep(now);
+        let count = self.cancelled_calls.sweep(now);
         if count > 0 {
-            self.observe(|| Telemetry::TombstonesSwept { count });
+            self.observe(|| Telemetry::CancelledCallsExpired { count });
         }
-        if !self.tombstones.is_empty() {
+        if !self.cancelled_calls.is_empty() {
             self.arm_sweep(now);
         }
     }
 
     /// Counts an answer that nobody waits for.
-    pub(super) fn unexpected_answer(&mut self, now: Instant, wire: Option<u64>) {
-        let grave = wire.map_or(Grave::Unknown, |wire| self.tombstones.look_up(now, wire));
-        self.observe(|| match grave {
-            Grave::Tombstoned => Telemetry::LateResponse,
-            Grave::Unknown => Telemetry::UnknownResponse,
+    pub(super) fn report_unmatched_response(&mut self, now: Instant, wire_id: Option<u64>) {
+        let unmatched = wire_id.map_or(UnmatchedResponse::Unknown, |wire_id| {
+            self.cancelled_calls.classify(now, wire_id)
+        });
+        self.observe(|| match unmatched {
+            UnmatchedResponse::Late => Telemetry::LateResponse,
+            UnmatchedResponse::Unknown => Telemetry::UnknownResponse,
         });
     }
 }
@@ -207,10 +215,10 @@ impl Core {
 /// Beginning and ending calls.
 impl Core {
     /// Takes a call in. Its deadline counts from here.
-    pub(super) fn accept(&mut self, id: CallId, call: Call) {
+    pub(super) fn register_call(&mut self, id: CallId, call: Call) {
         self.timers.arm(Timer::Deadline(id), call.deadline);
         let (method, correlation) = (&call.method, call.correlation);
-        if self.config.telemetry && !call.purpose.is_ours() {
+        if self.config.telemetry && !call.purpose.is_internal() {
             self.outputs
                 .push_back(Output::Telemetry(Telemetry::RequestStart {
                     call: id.0,
@@ -223,69 +231,71 @@ impl Core {
 
     /// Takes a call in while there is no session: to wait for one, or to be
     /// told that there is none.
-    pub(super) fn park_or_refuse(
+    pub(super) fn queue_or_refuse(
         &mut self,
         now: Instant,
         id: CallId,
-        want: Want,
+        kind: CallKind,
         options: CallOptions,
-        state: StateName,
+        state: ConnectionState,
     ) {
         if options.session.is_some() {
             // A session that is over does not come back.
-            self.refuse(id, &want, Failure::SessionLost);
+            self.refuse(id, &kind, Failure::SessionLost);
             return;
         }
         match options.policy {
-            CallPolicy::WaitReady => {
-                let call = self.call(now, want, options);
-                self.accept(id, call);
+            CallPolicy::WaitForConnection => {
+                let call = self.new_call(now, kind, options);
+                self.register_call(id, call);
             }
             CallPolicy::FailFast => {
                 let retry_in = self.retry_in(now);
-                self.refuse(id, &want, Failure::NotReady { state, retry_in });
+                self.refuse(id, &kind, Failure::NotReady { state, retry_in });
             }
         }
     }
 
     /// Ends a call that was never taken in.
-    pub(super) fn refuse(&mut self, id: CallId, want: &Want, failure: Failure) {
+    pub(super) fn refuse(&mut self, id: CallId, kind: &CallKind, failure: Failure) {
         let correlation = self.rng.next_u64();
         self.observe(|| Telemetry::RequestException {
             call: id.0,
             correlation,
-            method: want.method(),
+            method: kind.method(),
             duration: Duration::ZERO,
             reason: failure.reason(),
         });
         let outcome = Outcome::Failed(failure);
-        self.output(Output::Done { call: id, outcome });
+        self.push_output(Output::CallDone { call: id, outcome });
     }
 
     /// A call as it begins: waiting, with its deadline set.
-    pub(super) fn call(&mut self, now: Instant, want: Want, options: CallOptions) -> Call {
-        let method = want.method();
+    pub(super) fn new_call(&mut self, now: Instant, kind: CallKind, options: CallOptions) -> Call {
+        let method = kind.method();
         let info = method::info(&method);
         let class = info.map_or(RequestClass::Other, |info| info.class);
-        let mut timeout = options.timeout.unwrap_or(self.config.timeouts.of(class));
-        if let Progress::ExtendsDeadline { at_most } = options.progress {
-            timeout = timeout.min(at_most);
+        let mut timeout = options
+            .timeout
+            .unwrap_or(self.config.timeouts.for_class(class));
+        if let ProgressMode::ExtendDeadline { max } = options.progress {
+            timeout = timeout.min(max);
         }
-        let cap = options.progress.cap(now);
-        let probe = matches!(&want, Want::Request(request) if request.probe);
-        let (purpose, draft, meta, tool) = match want {
-            Want::Request(request) => {
-                let purpose = Purpose::of(&request.draft);
-                (purpose, Some(request.draft), request.meta, request.tool)
+        let max_deadline = options.progress.max_deadline(now);
+        let is_ping = matches!(&kind, CallKind::Request(request) if request.is_ping);
+        let (purpose, message, meta, tool) = match kind {
+            CallKind::Request(request) => {
+                let purpose = Purpose::for_message(&request.message);
+                (purpose, Some(request.message), request.meta, request.tool)
             }
-            Want::Subscribe(uri) => (Purpose::Subscribe(uri), None, None, None),
-            Want::Unsubscribe(uri) => (Purpose::Unsubscribe(uri), None, None, None),
-            Want::SetLevel(level) => (Purpose::SetLevel(level), None, None, None),
+            CallKind::Subscribe(uri) => (Purpose::Subscribe(uri), None, None, None),
+            CallKind::Unsubscribe(uri) => (Purpose::Unsubscribe(uri), None, None, None),
+            CallKind::SetLevel(level) => (Purpose::SetLevel(level), None, None, None),
         };
         Call {
             method,
             info,
-            phase: Phase::Waiting(draft),
+            phase: Phase::Queued(message),
             purpose,
             options,
             meta,
@@ -294,22 +304,22 @@ impl Core {
             members: None,
             timeout,
             deadline: now + timeout,
-            cap,
+            max_deadline,
             started: now,
             correlation: self.rng.next_u64(),
             rounds: 0,
-            held: false,
-            holds: 0,
-            moved: false,
+            awaits_host: false,
+            deadline_pauses: 0,
+            moved_session: false,
             relisted: false,
-            probe,
+            is_ping,
         }
     }
 
     /// The deadline of a call that is not on the wire.
-    pub(super) fn expire_unsent(&mut self, now: Instant, id: CallId) {
+    pub(super) fn fail_timed_out(&mut self, now: Instant, id: CallId) {
         if let Some(call) = self.calls.get(id) {
-            let after = call.patience(&self.config.timeouts);
+            let after = call.current_timeout(&self.config.timeouts);
             self.fail(now, id, Failure::Timeout { after });
         }
     }
@@ -317,20 +327,20 @@ impl Core {
     /// Ends a call within its session, and says what it was for. A subscription
     /// that was to be restored and was not is lost.
     pub(super) fn finish(&mut self, now: Instant, id: CallId, outcome: Outcome) -> Option<Purpose> {
-        let answer = match &outcome {
+        let failure_error = match &outcome {
             Outcome::Result(_) => None,
-            Outcome::Refused(error) => Some(Some(error.clone())),
+            Outcome::Error(error) => Some(Some(error.clone())),
             Outcome::Failed(_) => Some(None),
         };
-        let purpose = self.conclude(now, id, outcome)?;
-        let Some(error) = answer else {
+        let purpose = self.remove_call(now, id, outcome)?;
+        let Some(error) = failure_error else {
             return Some(purpose);
         };
         match &purpose {
-            Purpose::RestoreSubscription(uri) => self.lose_subscription(uri.clone(), error),
+            Purpose::RestoreSubscription(uri) => self.drop_subscription(uri.clone(), error),
             Purpose::Relist(relisting) => {
-                let refused = Outcome::Refused(relisting.error.clone());
-                self.finish(now, relisting.call, refused);
+                let relist_outcome = Outcome::Error(relisting.error.clone());
+                self.finish(now, relisting.call, relist_outcome);
             }
             _ => {}
         }
@@ -339,22 +349,22 @@ impl Core {
 
     /// Ends a call: forgets it, disarms its timers, and says how it ended.
     /// The only way out of the table, so that no call ends twice.
-    fn conclude(&mut self, now: Instant, id: CallId, outcome: Outcome) -> Option<Purpose> {
+    fn remove_call(&mut self, now: Instant, id: CallId, outcome: Outcome) -> Option<Purpose> {
         let call = self.calls.remove(id)?;
         self.timers.disarm_at(Timer::Deadline(id), call.deadline);
         match &call.phase {
-            Phase::Retrying { wire, at, .. } => {
+            Phase::Retrying { wire_id, at, .. } => {
                 self.timers.disarm_at(Timer::Resend(id), *at);
-                self.calls.forget_alias(*wire);
+                self.calls.remove_alias(*wire_id);
             }
-            Phase::Pausing { at, .. } => self.timers.disarm_at(Timer::Resend(id), *at),
-            Phase::InFlight { wire, .. } => self.calls.forget_alias(*wire),
-            Phase::Asking(_) => self.event(Event::InputWithdrawn { call: id }),
-            Phase::Waiting(_) | Phase::Subscribing => {}
+            Phase::Paused { at, .. } => self.timers.disarm_at(Timer::Resend(id), *at),
+            Phase::InFlight { wire_id, .. } => self.calls.remove_alias(*wire_id),
+            Phase::AwaitingInput(_) => self.push_event(Event::InputWithdrawn { call: id }),
+            Phase::Queued(_) | Phase::Subscribing => {}
         }
-        if !call.purpose.is_ours() {
+        if !call.purpose.is_internal() {
             self.observe_end(now, id, &call, &outcome);
-            self.output(Output::Done { call: id, outcome });
+            self.push_output(Output::CallDone { call: id, outcome });
         }
         Some(call.purpose)
     }
@@ -383,13 +393,13 @@ impl Core {
                 duration,
                 reason: failure.reason(),
             },
-            Outcome::Result(_) | Outcome::Refused(_) => Telemetry::RequestStop {
+            Outcome::Result(_) | Outcome::Error(_) => Telemetry::RequestStop {
                 call: id.0,
                 correlation,
                 method: method.clone(),
                 duration,
-                refused: match outcome {
-                    Outcome::Refused(error) => Some(error.code),
+                error_code: match outcome {
+                    Outcome::Error(error) => Some(error.code),
                     Outcome::Result(_) | Outcome::Failed(_) => None,
                 },
             },
@@ -400,44 +410,44 @@ impl Core {
     /// on it. Calls that wait for a connection go on waiting; so do those that
     /// may be sent again, those whose next request is not sent yet, and
     /// stateless calls that the link was too busy for.
-    pub(super) fn fail_bound_calls(&mut self, now: Instant, cause: &Cause) {
+    pub(super) fn fail_calls_on_link(&mut self, now: Instant, cause: &ConnectionError) {
         for id in self.calls.ids() {
             let Some(call) = self.calls.get_mut(id) else {
                 continue;
             };
-            let waits_again = match &call.phase {
-                Phase::Waiting(_) | Phase::Asking(_) | Phase::Pausing { .. } => {
+            let requeued = match &call.phase {
+                Phase::Queued(_) | Phase::AwaitingInput(_) | Phase::Paused { .. } => {
                     // Nobody need be asked for what no other session takes.
                     if call.binding.is_session() {
-                        self.conclude(now, id, Outcome::Failed(Failure::SessionLost));
+                        self.remove_call(now, id, Outcome::Failed(Failure::SessionLost));
                     }
                     continue;
                 }
-                Phase::InFlight { wire, .. } => {
-                    let wire = *wire;
-                    self.bury(now, wire);
-                    self.wait_again(id)
+                Phase::InFlight { wire_id, .. } => {
+                    let wire_id = *wire_id;
+                    self.remember_cancelled(now, wire_id);
+                    self.requeue_if_allowed(id)
                 }
                 // The server has not seen it, and any session serves it.
-                Phase::Retrying { .. } => call.binding == Binding::Any && self.requeue(id),
+                Phase::Retrying { .. } => call.binding == Binding::AnySession && self.requeue(id),
                 Phase::Subscribing => false,
             };
-            if waits_again {
+            if requeued {
                 continue;
             }
             let lost = Failure::ConnectionLost(cause.clone());
-            self.conclude(now, id, Outcome::Failed(lost));
+            self.remove_call(now, id, Outcome::Failed(lost));
         }
     }
 
     /// Puts a call that was sent back among those that wait, if its caller
     /// allowed that, its parameters were kept, and it is not bound to the
     /// session that is over.
-    fn wait_again(&mut self, id: CallId) -> bool {
+    fn requeue_if_allowed(&mut self, id: CallId) -> bool {
         let Some(call) = self.calls.get(id) else {
             return false;
         };
-        call.options.replay && !call.binding.is_session() && self.requeue(id)
+        call.options.repeat_if_lost && !call.binding.is_session() && self.requeue(id)
     }
 
     /// Puts a call that was sent among those that wait for a connection.
@@ -445,9 +455,9 @@ impl Core {
         let Some(call) = self.calls.get_mut(id) else {
             return false;
         };
-        let draft = match call.purpose {
-            Purpose::User | Purpose::ListTools { .. } => match call.redraft() {
-                Some(draft) => Some(draft),
+        let message = match call.purpose {
+            Purpose::User | Purpose::ListTools { .. } => match call.rebuild_message() {
+                Some(message) => Some(message),
                 None => return false,
             },
             // How a wish is put on the wire depends on the era, and the next
@@ -460,15 +470,18 @@ impl Core {
         };
         // Without the answers that were given, it begins anew.
         call.rounds = 0;
-        call.held = false;
-        let before = std::mem::replace(&mut call.phase, Phase::Waiting(draft));
+        call.awaits_host = false;
+        let before = std::mem::replace(&mut call.phase, Phase::Queued(message));
         match before {
-            Phase::InFlight { wire, .. } => self.calls.forget_alias(wire),
-            Phase::Retrying { wire, at, .. } => {
+            Phase::InFlight { wire_id, .. } => self.calls.remove_alias(wire_id),
+            Phase::Retrying { wire_id, at, .. } => {
                 self.timers.disarm_at(Timer::Resend(id), at);
-                self.calls.forget_alias(wire);
+                self.calls.remove_alias(wire_id);
             }
-            Phase::Waiting(_) | Phase::Asking(_) | Phase::Pausing { .. } | Phase::Subscribing => {}
+            Phase::Queued(_)
+            | Phase::AwaitingInput(_)
+            | Phase::Paused { .. }
+            | Phase::Subscribing => {}
         }
         true
     }
@@ -476,19 +489,19 @@ impl Core {
     /// Takes a call that the server did not look at along into the next
     /// session: once, lest a server that never does keep us busy for ever. Our
     /// own are asked for anew there anyway.
-    pub(super) fn move_on(&mut self, id: CallId) -> bool {
+    pub(super) fn move_to_next_session(&mut self, id: CallId) -> bool {
         let Some(call) = self.calls.get_mut(id) else {
             return false;
         };
-        if call.purpose.is_ours() || call.binding.is_session() {
+        if call.purpose.is_internal() || call.binding.is_session() {
             return false;
         }
-        call.moved = true;
+        call.moved_session = true;
         self.requeue(id)
     }
 
     /// Why there will be no connection any more.
-    pub(super) fn over(&self) -> Failure {
+    pub(super) fn closed_failure(&self) -> Failure {
         match &self.gave_up {
             Some(cause) => Failure::GaveUp(cause.clone()),
             None => Failure::Shutdown,
@@ -496,38 +509,38 @@ impl Core {
     }
 
     /// Whether sessions have fallen more often than allowed, with this one.
-    pub(super) fn falls_too_often(&mut self, now: Instant) -> Option<RestartLimit> {
-        let limit = self.config.max_restarts?;
+    pub(super) fn record_disconnect(&mut self, now: Instant) -> Option<RestartLimit> {
+        let limit = self.config.restart_limit?;
         while self
-            .falls
+            .recent_disconnects
             .front()
-            .is_some_and(|fell| now - *fell >= limit.period)
+            .is_some_and(|disconnected_at| now - *disconnected_at >= limit.period)
         {
-            self.falls.pop_front();
+            self.recent_disconnects.pop_front();
         }
-        self.falls.push_back(now);
+        self.recent_disconnects.push_back(now);
         let restarts = usize::try_from(limit.max_restarts).unwrap_or(usize::MAX);
-        (self.falls.len() > restarts).then_some(limit)
+        (self.recent_disconnects.len() > restarts).then_some(limit)
     }
 
     /// Ends every call, whatever it waits for.
     pub(super) fn fail_all_calls(&mut self, now: Instant, failure: &Failure) {
         for id in self.calls.ids() {
-            let wire = self.calls.get(id).and_then(Call::wire);
-            if let Some(wire) = wire {
-                self.bury(now, wire);
+            let wire_id = self.calls.get(id).and_then(Call::wire_id);
+            if let Some(wire_id) = wire_id {
+                self.remember_cancelled(now, wire_id);
             }
-            self.conclude(now, id, Outcome::Failed(failure.clone()));
+            self.remove_call(now, id, Outcome::Failed(failure.clone()));
         }
     }
 
     /// How long until the next attempt to connect.
     pub(super) fn retry_in(&self, now: Instant) -> Option<Duration> {
-        self.timers.at(Timer::Redial).map(|at| at - now)
+        self.timers.deadline_of(Timer::Redial).map(|at| at - now)
     }
 
-    pub(super) fn lose_subscription(&mut self, uri: Box<str>, error: Option<ErrorObject>) {
-        self.intents.uris.remove(&uri);
-        self.event(Event::SubscriptionLost { uri, error });
+    pub(super) fn drop_subscription(&mut self, uri: Box<str>, error: Option<ErrorObject>) {
+        self.desired.uris.remove(&uri);
+        self.push_event(Event::SubscriptionLost { uri, error });
     }
 }

@@ -1,42 +1,47 @@
 //! Sessions of the handshake era: servers ask us things, and subscriptions are
 //! requests.
 
-use super::{calls::Purpose, request::Want, serving::Serving};
+use super::{calls::Purpose, peer_requests::PeerRequests, request::CallKind};
 use crate::{
-    jsonrpc::Draft,
+    jsonrpc::OutgoingMessage,
     model::{SetLevelParams, SubscribeParams, UnsubscribeParams, method},
 };
 
 /// What only a session of the handshake era has.
 #[derive(Debug, Default)]
-pub(super) struct Handshake {
+pub(super) struct HandshakeSession {
     /// The server's requests that are open.
-    pub(super) serving: Serving,
+    pub(super) peer_requests: PeerRequests,
 }
 
-impl Handshake {
+impl HandshakeSession {
     /// The request that fulfils a wish.
-    pub(super) fn draft(want: &Want) -> Option<Draft> {
-        match want {
-            Want::Request(_) => None,
-            Want::Subscribe(uri) => Self::draft_for(&Purpose::Subscribe(uri.clone())),
-            Want::Unsubscribe(uri) => Self::draft_for(&Purpose::Unsubscribe(uri.clone())),
-            Want::SetLevel(level) => Self::draft_for(&Purpose::SetLevel(level.clone())),
+    pub(super) fn message_for_kind(kind: &CallKind) -> Option<OutgoingMessage> {
+        match kind {
+            CallKind::Request(_) => None,
+            CallKind::Subscribe(uri) => Self::message_for_purpose(&Purpose::Subscribe(uri.clone())),
+            CallKind::Unsubscribe(uri) => {
+                Self::message_for_purpose(&Purpose::Unsubscribe(uri.clone()))
+            }
+            CallKind::SetLevel(level) => {
+                Self::message_for_purpose(&Purpose::SetLevel(level.clone()))
+            }
         }
     }
 
     /// The request that serves a purpose of ours.
-    pub(super) fn draft_for(purpose: &Purpose) -> Option<Draft> {
+    pub(super) fn message_for_purpose(purpose: &Purpose) -> Option<OutgoingMessage> {
         match purpose {
             Purpose::Subscribe(uri) | Purpose::RestoreSubscription(uri) => {
-                Draft::new(method::RESOURCES_SUBSCRIBE, &SubscribeParams::new(&**uri)).ok()
+                OutgoingMessage::new(method::RESOURCES_SUBSCRIBE, &SubscribeParams::new(&**uri))
+                    .ok()
             }
-            Purpose::Unsubscribe(uri) => Draft::new(
+            Purpose::Unsubscribe(uri) => OutgoingMessage::new(
                 method::RESOURCES_UNSUBSCRIBE,
                 &UnsubscribeParams::new(&**uri),
             )
             .ok(),
-            Purpose::SetLevel(level) => Draft::new(
+            Purpose::SetLevel(level) => OutgoingMessage::new(
                 method::LOGGING_SET_LEVEL,
                 &SetLevelParams::new(level.clone()),
             )

@@ -4,21 +4,21 @@ use bytes::Bytes;
 use memchr::memmem;
 
 use super::{
-    CallId, CauseKind, Event, Failure, OnInput, Outcome, Progress, Refusal, Telemetry, Violation,
-    Wire,
+    CallId, ConnectionErrorKind, Event, Failure, InputHandling, Outcome, ProgressMode, SendError,
+    Telemetry, TransportKind, Violation,
     calls::Purpose,
+    capability_check::check_request,
     core::Core,
-    offers::answers,
-    opening::error_in,
-    ready::{Ready, Session, status_outcome},
-    serving::NotOpened,
-    state::{Redial, State},
+    opening::parse_error_body,
+    peer_requests::OpenRequestError,
+    ready::{Ready, Session, outcome_from_status},
+    state::{RedialPolicy, State},
 };
 use crate::{
     Instant,
     jsonrpc::{
         Envelope, ErrorObject, Messages, RequestId, ScanError, code, decode, error_response,
-        part_of, response, response_raw, salvage, scan, split,
+        response, response_raw, scan, scan_partial, slice_or_copy, split_batch,
     },
     model::{
         Adapt, CancelledParams, InitializedParams, ListRootsResult, ProgressParams,
@@ -28,131 +28,143 @@ use crate::{
 };
 
 /// What to do after a message.
-enum Next {
-    GoOn,
+enum Flow {
+    Continue,
     /// Strict settings, and a violation that they do not tolerate.
-    Leave(&'static str),
+    Disconnect(&'static str),
 }
 
-impl Next {
+impl Flow {
     /// A violation that only strict settings do not tolerate.
-    fn tolerate(core: &Core, what: &'static str) -> Self {
+    fn disconnect_if_strict(core: &Core, reason: &'static str) -> Self {
         if core.config.strict {
-            Self::Leave(what)
+            Self::Disconnect(reason)
         } else {
-            Self::GoOn
+            Self::Continue
         }
     }
 }
 
 impl Ready {
-    pub(super) fn frame(
+    pub(super) fn handle_frame(
         mut self: Box<Self>,
         core: &mut Core,
         now: Instant,
         frame: &Bytes,
     ) -> State {
-        if frame.len() > core.config.max_frame {
-            return self.oversize(core, now, frame.len(), frame);
+        if frame.len() > core.config.max_frame_size {
+            return self.handle_oversized_frame(core, now, frame.len(), frame);
         }
-        let next = match split(frame) {
-            Ok(Messages::One(message)) => self.message(core, now, frame, message),
+        let next = match split_batch(frame) {
+            Ok(Messages::Single(message)) => self.handle_message(core, now, frame, message),
             Ok(Messages::Batch(messages)) if self.rules.batching => {
-                let mut next = Next::GoOn;
+                let mut next = Flow::Continue;
                 for message in messages {
-                    if let Next::GoOn = next {
-                        next = self.message(core, now, frame, message);
+                    if let Flow::Continue = next {
+                        next = self.handle_message(core, now, frame, message);
                     }
                 }
                 next
             }
             Ok(Messages::Batch(_)) => {
-                core.violation(Violation::Batch, frame.len());
-                Next::GoOn
+                core.report_violation(Violation::Batch, frame.len());
+                Flow::Continue
             }
-            Err(error) => self.garbage(core, now, &error, frame.len()),
+            Err(error) => self.handle_malformed(core, now, &error, frame.len()),
         };
         match next {
-            Next::GoOn => State::Ready(self),
-            Next::Leave(why) => {
-                let kind = CauseKind::Violation(why.to_owned());
-                self.abandon(core, now, kind, Redial::AfterBackoff)
+            Flow::Continue => State::Ready(self),
+            Flow::Disconnect(reason) => {
+                let kind = ConnectionErrorKind::ProtocolViolation(reason.to_owned());
+                self.close_session(core, now, kind, RedialPolicy::AfterBackoff)
             }
         }
     }
 
     /// A frame over the limit. It ends the call that it was the answer to; what
     /// comes after it can be told apart from it.
-    pub(super) fn oversize(
+    pub(super) fn handle_oversized_frame(
         self: Box<Self>,
         core: &mut Core,
         now: Instant,
         size: usize,
         prefix: &[u8],
     ) -> State {
-        core.violation(Violation::Oversize, size);
-        let limit = core.config.max_frame;
-        let wire = salvage(prefix).answered();
-        if let Some(id) = wire.and_then(|wire| core.calls.awaiting(wire)) {
-            core.fail(now, id, Failure::AnswerTooLarge { size, limit });
+        core.report_violation(Violation::OversizedFrame, size);
+        let limit = core.config.max_frame_size;
+        let wire_id = scan_partial(prefix).response_to();
+        if let Some(id) = wire_id.and_then(|wire_id| core.calls.find_in_flight(wire_id)) {
+            core.fail(now, id, Failure::ResponseTooLarge { size, limit });
         }
         // Of an HTTP exchange nothing is left that could be broken off.
-        if !core.config.strict || core.config.wire == Wire::Http {
+        if !core.config.strict || core.config.transport == TransportKind::Http {
             return State::Ready(self);
         }
-        self.abandon(
+        self.close_session(
             core,
             now,
-            CauseKind::Oversize { size, limit },
-            Redial::AfterBackoff,
+            ConnectionErrorKind::OversizedFrame { size, limit },
+            RedialPolicy::AfterBackoff,
         )
     }
 
-    fn message(&mut self, core: &mut Core, now: Instant, frame: &Bytes, message: &[u8]) -> Next {
+    fn handle_message(
+        &mut self,
+        core: &mut Core,
+        now: Instant,
+        frame: &Bytes,
+        message: &[u8],
+    ) -> Flow {
         match scan(message) {
             Ok(Envelope::Response {
                 id,
                 result,
                 result_type,
             }) => {
-                let result = part_of(frame, result);
-                self.answer(core, now, &id, &result, result_type.as_deref());
+                let result = slice_or_copy(frame, result);
+                self.handle_response(core, now, &id, &result, result_type.as_deref());
             }
-            Ok(Envelope::Error { id, error }) => self.error(core, now, id.as_ref(), error),
+            Ok(Envelope::Error { id, error }) => self.handle_error(core, now, id.as_ref(), error),
             Ok(Envelope::Notification { method, params }) => {
-                let params = params.map(|params| part_of(frame, params));
-                self.notification(core, now, &method, params);
+                let params = params.map(|params| slice_or_copy(frame, params));
+                self.handle_notification(core, now, &method, params);
             }
             Ok(Envelope::Request { id, method, params }) => {
-                let params = params.map(|params| part_of(frame, params));
-                return self.request(core, now, &id, &method, params);
+                let params = params.map(|params| slice_or_copy(frame, params));
+                return self.handle_request(core, now, &id, &method, params);
             }
-            Err(error) => return self.garbage(core, now, &error, message.len()),
+            Err(error) => return self.handle_malformed(core, now, &error, message.len()),
         }
-        Next::GoOn
+        Flow::Continue
     }
 
     /// Something that is not a message. If it was meant as an answer and its
     /// id can be read, the call that waits for it need not wait longer.
-    fn garbage(&mut self, core: &mut Core, now: Instant, error: &ScanError, size: usize) -> Next {
-        core.violation(Violation::Garbage, size);
-        let wire = error.answered();
-        if let Some(id) = wire.and_then(|wire| core.calls.awaiting(wire)) {
+    fn handle_malformed(
+        &mut self,
+        core: &mut Core,
+        now: Instant,
+        error: &ScanError,
+        size: usize,
+    ) -> Flow {
+        core.report_violation(Violation::MalformedMessage, size);
+        let wire_id = error.response_to();
+        if let Some(id) = wire_id.and_then(|wire_id| core.calls.find_in_flight(wire_id)) {
             core.fail(
                 now,
                 id,
-                Failure::InvalidAnswer {
-                    why: error.to_string(),
+                Failure::InvalidResponse {
+                    message: error.to_string(),
                 },
             );
         }
-        Next::GoOn
+        Flow::Continue
     }
 }
 
 /// Answers.
 impl Ready {
-    fn answer(
+    fn handle_response(
         &mut self,
         core: &mut Core,
         now: Instant,
@@ -160,108 +172,120 @@ impl Ready {
         result: &Bytes,
         result_type: Option<&str>,
     ) {
-        let wire = id.as_u64();
-        let Some(call) = wire.and_then(|wire| core.calls.awaiting(wire)) else {
-            if !self.stream_ended(core, now, wire, None) {
-                core.unexpected_answer(now, wire);
+        let wire_id = id.as_u64();
+        let Some(call) = wire_id.and_then(|wire_id| core.calls.find_in_flight(wire_id)) else {
+            if !self.subscription_stream_ended(core, now, wire_id, None) {
+                core.report_unmatched_response(now, wire_id);
             }
             return;
         };
-        match self.judge(core, call, result_type) {
-            Verdict::Complete => self.complete(core, now, call, result),
-            Verdict::Questions => self.questions(core, now, call, result),
-            Verdict::Invalid(why) => {
-                core.violation(Violation::InvalidResponse, result.len());
-                core.fail(now, call, Failure::InvalidAnswer { why });
+        match self.classify_result(core, call, result_type) {
+            ResultKind::Complete => self.complete_call(core, now, call, result),
+            ResultKind::InputRequired => self.handle_input_required(core, now, call, result),
+            ResultKind::Invalid(reason) => {
+                core.report_violation(Violation::InvalidResponse, result.len());
+                core.fail(now, call, Failure::InvalidResponse { message: reason });
             }
         }
     }
 
     /// Whether a result is the end of the call.
-    fn judge(&self, core: &Core, id: CallId, result_type: Option<&str>) -> Verdict {
-        let (Session::Stateless(_), Some(kind)) = (&self.era, result_type) else {
+    fn classify_result(&self, core: &Core, id: CallId, result_type: Option<&str>) -> ResultKind {
+        let (Session::Stateless(_), Some(kind)) = (&self.session, result_type) else {
             // Handshake revisions have no such field; servers that leave it
             // out mean the usual.
-            return Verdict::Complete;
+            return ResultKind::Complete;
         };
         let Some(call) = core.calls.get(id) else {
-            return Verdict::Complete;
+            return ResultKind::Complete;
         };
         match kind {
-            "complete" => Verdict::Complete,
+            "complete" => ResultKind::Complete,
             "input_required" if !call.info.is_some_and(|info| info.input_rounds) => {
-                Verdict::Invalid(format!("{} cannot require input", call.method))
+                ResultKind::Invalid(format!("{} cannot require input", call.method))
             }
-            "input_required" => match call.options.on_input {
-                OnInput::Ask => Verdict::Questions,
-                OnInput::HandBack => Verdict::Complete,
+            "input_required" => match call.options.input_handling {
+                InputHandling::AskHost => ResultKind::InputRequired,
+                InputHandling::ReturnToCaller => ResultKind::Complete,
             },
             other
                 if core
                     .config
-                    .extension_results
+                    .extension_result_types
                     .iter()
                     .any(|known| &**known == other) =>
             {
-                Verdict::Complete
+                ResultKind::Complete
             }
-            other => Verdict::Invalid(format!("unknown resultType {other:?}")),
+            other => ResultKind::Invalid(format!("unknown resultType {other:?}")),
         }
     }
 
-    fn complete(&mut self, core: &mut Core, now: Instant, id: CallId, result: &Bytes) {
+    fn complete_call(&mut self, core: &mut Core, now: Instant, id: CallId, result: &Bytes) {
         let purpose = core.calls.get(id).map(|call| &call.purpose);
-        let told = match purpose {
-            Some(Purpose::ListTools { .. }) => self.offered(core, result),
+        let visible = match purpose {
+            Some(Purpose::ListTools { .. }) => self.filter_page(core, result),
             _ => result.clone(),
         };
-        let Some(purpose) = core.finish(now, id, Outcome::Result(told)) else {
+        let Some(purpose) = core.finish(now, id, Outcome::Result(visible)) else {
             return;
         };
         match purpose {
-            Purpose::ListTools { continues } => self.modes.listed(result, continues),
+            Purpose::ListTools { has_cursor } => self.modes.record_page(result, has_cursor),
             Purpose::Subscribe(uri) => {
-                core.intents.uris.insert(uri);
+                core.desired.uris.insert(uri);
             }
             Purpose::RestoreSubscription(uri) => {
-                core.event(Event::Resubscribed { uris: vec![uri] });
+                core.push_event(Event::Resubscribed { uris: vec![uri] });
             }
             Purpose::Unsubscribe(uri) => {
-                core.intents.uris.remove(&uri);
+                core.desired.uris.remove(&uri);
             }
-            Purpose::SetLevel(level) => core.intents.log_level = Some(level),
+            Purpose::SetLevel(level) => core.desired.log_level = Some(level),
             Purpose::Relist(relisting) => self.relisted(core, now, *relisting, result),
             Purpose::User | Purpose::RestoreLevel => {}
         }
     }
 
-    fn error(&mut self, core: &mut Core, now: Instant, id: Option<&RequestId>, error: &[u8]) {
-        let wire = id.and_then(RequestId::as_u64);
-        let waiting = wire.and_then(|wire| core.calls.awaiting(wire));
+    fn handle_error(
+        &mut self,
+        core: &mut Core,
+        now: Instant,
+        id: Option<&RequestId>,
+        error: &[u8],
+    ) {
+        let wire_id = id.and_then(RequestId::as_u64);
+        let in_flight = wire_id.and_then(|wire_id| core.calls.find_in_flight(wire_id));
         let outcome = match decode::<ErrorObject>(error) {
-            Ok(error) => Outcome::Refused(error),
-            Err(fault) => Outcome::Failed(Failure::InvalidAnswer {
-                why: fault.to_string(),
+            Ok(error) => Outcome::Error(error),
+            Err(decode_error) => Outcome::Failed(Failure::InvalidResponse {
+                message: decode_error.to_string(),
             }),
         };
-        let Some(call) = waiting else {
-            let error = if let Outcome::Refused(error) = &outcome {
+        let Some(call) = in_flight else {
+            let error = if let Outcome::Error(error) = &outcome {
                 Some(error)
             } else {
                 None
             };
-            if !self.stream_ended(core, now, wire, error) {
-                core.unexpected_answer(now, wire);
+            if !self.subscription_stream_ended(core, now, wire_id, error) {
+                core.report_unmatched_response(now, wire_id);
             }
             return;
         };
-        self.end(core, now, call, outcome);
+        self.finish_or_relist(core, now, call, outcome);
     }
 
     /// Ends a call as the server answered it, unless it can be made better.
-    pub(super) fn end(&mut self, core: &mut Core, now: Instant, id: CallId, outcome: Outcome) {
-        if let Outcome::Refused(error) = &outcome
-            && self.relist(core, now, id, error)
+    pub(super) fn finish_or_relist(
+        &mut self,
+        core: &mut Core,
+        now: Instant,
+        id: CallId,
+        outcome: Outcome,
+    ) {
+        if let Outcome::Error(error) = &outcome
+            && self.try_relist(core, now, id, error)
         {
             return;
         }
@@ -269,120 +293,138 @@ impl Ready {
     }
 
     /// The end of a stream of changes, if `wire` is one.
-    fn stream_ended(
+    fn subscription_stream_ended(
         &mut self,
         core: &mut Core,
         now: Instant,
-        wire: Option<u64>,
+        wire_id: Option<u64>,
         error: Option<&ErrorObject>,
     ) -> bool {
-        let (Session::Stateless(session), Some(wire)) = (&mut self.era, wire) else {
+        let (Session::Stateless(session), Some(wire_id)) = (&mut self.session, wire_id) else {
             return false;
         };
-        let known = session.listening.knows(wire);
-        session.listening.ended(core, now, wire, error);
+        let known = session.subscriptions.contains(wire_id);
+        session.subscriptions.ended(core, now, wire_id, error);
         known
     }
 }
 
-enum Verdict {
+enum ResultKind {
     Complete,
-    Questions,
+    InputRequired,
     Invalid(String),
 }
 
 /// Notifications.
 impl Ready {
-    fn notification(&mut self, core: &mut Core, now: Instant, name: &str, params: Option<Bytes>) {
+    fn handle_notification(
+        &mut self,
+        core: &mut Core,
+        now: Instant,
+        name: &str,
+        params: Option<Bytes>,
+    ) {
         core.observe(|| Telemetry::NotificationReceived {
             method: name.into(),
         });
         match name {
-            method::PROGRESS => self.progress(core, now, params.as_deref()),
-            method::CANCELLED => self.cancelled(core, now, params.as_deref()),
-            method::SUBSCRIPTIONS_ACKNOWLEDGED => self.acknowledged(core, now, params.as_deref()),
+            method::PROGRESS => self.handle_progress(core, now, params.as_deref()),
+            method::CANCELLED => self.handle_cancelled(core, now, params.as_deref()),
+            method::SUBSCRIPTIONS_ACKNOWLEDGED => {
+                self.handle_acknowledged(core, now, params.as_deref());
+            }
             _ if self.is_stale_change(params.as_deref()) => {}
-            _ => core.event(Event::Notification {
+            _ => core.push_event(Event::Notification {
                 method: name.into(),
                 params,
             }),
         }
     }
 
-    fn progress(&mut self, core: &mut Core, now: Instant, params: Option<&[u8]>) {
+    fn handle_progress(&mut self, core: &mut Core, now: Instant, params: Option<&[u8]>) {
         let Ok(progress) = decode::<ProgressParams>(params.unwrap_or(b"{}")) else {
-            core.violation(Violation::BadNotification, params.map_or(0, <[u8]>::len));
+            core.report_violation(
+                Violation::InvalidNotification,
+                params.map_or(0, <[u8]>::len),
+            );
             return;
         };
-        let wire = progress.progress_token.as_u64();
-        let Some(id) = wire.and_then(|wire| core.calls.awaiting(wire)) else {
+        let wire_id = progress.progress_token.as_u64();
+        let Some(id) = wire_id.and_then(|wire_id| core.calls.find_in_flight(wire_id)) else {
             return;
         };
         let Some(call) = core.calls.get(id) else {
             return;
         };
-        match (call.options.progress, call.cap) {
-            (Progress::Unwanted, _) => return,
-            (Progress::ExtendsDeadline { .. }, Some(cap)) if !call.held => {
+        match (call.options.progress, call.max_deadline) {
+            (ProgressMode::Off, _) => return,
+            (ProgressMode::ExtendDeadline { .. }, Some(cap)) if !call.awaits_host => {
                 let deadline = (now + call.timeout).min(cap);
                 core.set_deadline(id, deadline);
             }
-            (Progress::Report | Progress::ExtendsDeadline { .. }, _) => {}
+            (ProgressMode::Report | ProgressMode::ExtendDeadline { .. }, _) => {}
         }
         let progress = Box::new(progress);
-        core.event(Event::Progress { call: id, progress });
+        core.push_event(Event::Progress { call: id, progress });
     }
 
     /// The server gave up a request of its own, or ends a stream of changes.
     /// Ids are per direction: this never means a call of ours.
-    fn cancelled(&mut self, core: &mut Core, now: Instant, params: Option<&[u8]>) {
+    fn handle_cancelled(&mut self, core: &mut Core, now: Instant, params: Option<&[u8]>) {
         let Ok(params) = decode::<CancelledParams>(params.unwrap_or(b"{}")) else {
-            core.violation(Violation::BadNotification, params.map_or(0, <[u8]>::len));
+            core.report_violation(
+                Violation::InvalidNotification,
+                params.map_or(0, <[u8]>::len),
+            );
             return;
         };
         let Some(id) = params.request_id else {
             return;
         };
-        match &mut self.era {
+        match &mut self.session {
             Session::Handshake(session) => {
-                session.serving.withdraw(core, &id);
-                if session.serving.len() == 0 {
-                    core.release_calls(now);
+                session.peer_requests.cancel(core, &id);
+                if session.peer_requests.len() == 0 {
+                    core.resume_deadlines(now);
                 }
             }
             Session::Stateless(_) => {
-                self.stream_ended(core, now, id.as_u64(), None);
+                self.subscription_stream_ended(core, now, id.as_u64(), None);
             }
         }
     }
 
-    fn acknowledged(&mut self, core: &mut Core, now: Instant, params: Option<&[u8]>) {
-        let Session::Stateless(session) = &mut self.era else {
+    fn handle_acknowledged(&mut self, core: &mut Core, now: Instant, params: Option<&[u8]>) {
+        let Session::Stateless(session) = &mut self.session else {
             return;
         };
         let Ok(params) = decode::<SubscriptionsAcknowledgedParams>(params.unwrap_or(b"{}")) else {
-            core.violation(Violation::BadNotification, params.map_or(0, <[u8]>::len));
+            core.report_violation(
+                Violation::InvalidNotification,
+                params.map_or(0, <[u8]>::len),
+            );
             return;
         };
         let id = params
             .meta
             .as_ref()
             .and_then(|meta| meta.subscription_id().ok().flatten());
-        let Some(wire) = id.and_then(|id| id.as_u64()) else {
-            core.violation(Violation::BadNotification, 0);
+        let Some(wire_id) = id.and_then(|id| id.as_u64()) else {
+            core.report_violation(Violation::InvalidNotification, 0);
             return;
         };
-        let replaced = session
-            .listening
-            .acknowledged(core, now, wire, &params.notifications);
+        let replaced =
+            session
+                .subscriptions
+                .acknowledged(core, now, wire_id, &params.notifications);
         if let Some(old) = replaced {
-            self.withdraw(core, now, old, "subscription changed");
+            self.send_cancel(core, now, old, "subscription changed");
         }
     }
 
     /// Whether a change comes from a stream that we closed, or never had.
     fn is_stale_change(&self, params: Option<&[u8]>) -> bool {
-        let (Session::Stateless(session), Some(params)) = (&self.era, params) else {
+        let (Session::Stateless(session), Some(params)) = (&self.session, params) else {
             return false;
         };
         if memmem::find(params, meta::key::SUBSCRIPTION_ID.as_bytes()).is_none() {
@@ -395,66 +437,66 @@ impl Ready {
         let id = params
             .meta
             .and_then(|meta| meta.subscription_id().ok().flatten());
-        let is_ours = |wire| session.listening.knows(wire);
-        id.is_some_and(|id| !id.as_u64().is_some_and(is_ours))
+        let is_current = |wire_id| session.subscriptions.contains(wire_id);
+        id.is_some_and(|id| !id.as_u64().is_some_and(is_current))
     }
 
-    pub(super) fn relisten(&mut self, core: &mut Core, now: Instant) {
-        let Session::Stateless(session) = &mut self.era else {
+    pub(super) fn reopen_subscription_stream(&mut self, core: &mut Core, now: Instant) {
+        let Session::Stateless(session) = &mut self.session else {
             return;
         };
-        match session.listening.overdue() {
-            Some(wire) => {
-                session.listening.schedule(core, now);
-                self.withdraw(core, now, wire, "timeout");
+        match session.subscriptions.take_unacknowledged() {
+            Some(wire_id) => {
+                session.subscriptions.schedule_reopen(core, now);
+                self.send_cancel(core, now, wire_id, "timeout");
             }
-            None => self.watch_changed(core, now),
+            None => self.refresh_subscriptions(core, now),
         }
     }
 
-    pub(super) fn listening_refused(
+    pub(super) fn subscription_stream_failed(
         &mut self,
         core: &mut Core,
         now: Instant,
-        wire: u64,
-        refusal: &Refusal,
+        wire_id: u64,
+        send_error: &SendError,
     ) {
-        if let Refusal::Status(status) = refusal
-            && let Some(error) = error_in(&status.body)
+        if let SendError::Status(status) = send_error
+            && let Some(error) = parse_error_body(&status.body)
         {
-            self.stream_ended(core, now, Some(wire), Some(&error));
+            self.subscription_stream_ended(core, now, Some(wire_id), Some(&error));
             return;
         }
-        let outcome = match refusal {
-            Refusal::Busy(_) => None,
-            Refusal::Failed(cause) => Some(Outcome::Failed(Failure::Undelivered(cause.clone()))),
-            Refusal::Unanswered(cause) => {
+        let outcome = match send_error {
+            SendError::Busy(_) => None,
+            SendError::Failed(cause) => Some(Outcome::Failed(Failure::NotDelivered(cause.clone()))),
+            SendError::NoResponse(cause) => {
                 Some(Outcome::Failed(Failure::ConnectionLost(cause.clone())))
             }
-            Refusal::Status(status) => Some(status_outcome(status)),
+            SendError::Status(status) => Some(outcome_from_status(status)),
         };
-        if let Session::Stateless(session) = &mut self.era {
-            let listening = &mut session.listening;
-            listening.undelivered(core, now, wire, outcome.as_ref());
+        if let Session::Stateless(session) = &mut self.session {
+            let streams = &mut session.subscriptions;
+            streams.send_failed(core, now, wire_id, outcome.as_ref());
         }
     }
 }
 
 /// Requests of the server's.
 impl Ready {
-    fn request(
+    fn handle_request(
         &mut self,
         core: &mut Core,
         now: Instant,
         id: &RequestId,
         name: &str,
         params: Option<Bytes>,
-    ) -> Next {
+    ) -> Flow {
         let size = params.as_ref().map_or(0, Bytes::len);
         if self.rules.era == Era::Stateless {
             // There is nothing to answer with: clients send no responses here.
-            core.violation(Violation::ServerRequest, size);
-            return Next::tolerate(core, "a request from the server");
+            core.report_violation(Violation::ServerRequest, size);
+            return Flow::disconnect_if_strict(core, "a request from the server");
         }
         match name {
             method::PING => core.send(self.link, None, response_raw(id, b"{}")),
@@ -466,26 +508,26 @@ impl Ready {
                 }
             }
             method::INITIALIZE => {
-                core.violation(Violation::SecondInitialize, size);
-                let next = Next::tolerate(core, "a second initialize");
-                if let Next::GoOn = next {
-                    let refusal =
+                core.report_violation(Violation::SecondInitialize, size);
+                let next = Flow::disconnect_if_strict(core, "a second initialize");
+                if let Flow::Continue = next {
+                    let send_error =
                         ErrorObject::new(code::INVALID_REQUEST, "only clients send initialize");
-                    core.send(self.link, None, error_response(Some(id), &refusal));
+                    core.send(self.link, None, error_response(Some(id), &send_error));
                 }
                 return next;
             }
             _ => {
-                if let Err(refusal) = self.hand_up(core, now, id, name, params) {
-                    core.send(self.link, None, error_response(Some(id), &refusal));
+                if let Err(send_error) = self.deliver_request(core, now, id, name, params) {
+                    core.send(self.link, None, error_response(Some(id), &send_error));
                 }
             }
         }
-        Next::GoOn
+        Flow::Continue
     }
 
     /// Hands a request to the host, if we declared to answer such.
-    fn hand_up(
+    fn deliver_request(
         &mut self,
         core: &mut Core,
         now: Instant,
@@ -493,28 +535,28 @@ impl Ready {
         name: &str,
         params: Option<Bytes>,
     ) -> Result<(), ErrorObject> {
-        answers(&core.config.capabilities, name, params.as_deref())?;
-        let Session::Handshake(session) = &mut self.era else {
+        check_request(&core.config.capabilities, name, params.as_deref())?;
+        let Session::Handshake(session) = &mut self.session else {
             return Ok(());
         };
         let size = params.as_ref().map_or(0, Bytes::len);
-        match session.serving.open(core, id.clone(), size) {
+        match session.peer_requests.open(core, id.clone(), size) {
             Ok(request) => {
                 let method = name.into();
-                core.event(Event::Request {
+                core.push_event(Event::Request {
                     request,
                     method,
                     params,
                 });
-                core.hold_calls(now);
+                core.pause_deadlines(now);
                 Ok(())
             }
-            Err(NotOpened::Duplicate) => {
-                core.violation(Violation::DuplicateId, size);
+            Err(OpenRequestError::Duplicate) => {
+                core.report_violation(Violation::DuplicateId, size);
                 Err(ErrorObject::new(code::INVALID_REQUEST, "this id is in use"))
             }
-            Err(NotOpened::TooMany) => {
-                core.violation(Violation::TooManyRequests, size);
+            Err(OpenRequestError::TooMany) => {
+                core.report_violation(Violation::TooManyRequests, size);
                 Err(ErrorObject::new(
                     code::INTERNAL_ERROR,
                     "too many requests at once",

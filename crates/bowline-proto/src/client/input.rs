@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{Cause, CauseKind, Link};
+use super::{ConnectionError, ConnectionErrorKind, LinkId};
 
 /// Something that happened outside: on the link, or on the clock.
 ///
@@ -13,27 +13,27 @@ pub enum Input {
     /// The dial succeeded: the link carries frames now.
     Up {
         /// The link that was dialled.
-        link: Link,
+        link: LinkId,
     },
     /// The dial failed: there is no link.
     DialFailed {
         /// The link that was dialled.
-        link: Link,
+        link: LinkId,
         /// Why.
-        cause: Cause,
+        cause: ConnectionError,
     },
     /// One frame arrived whole.
     Frame {
         /// Where from.
-        link: Link,
+        link: LinkId,
         /// The frame, without its line end.
         frame: Bytes,
     },
     /// A frame grew over the limit and was not kept. Frames may follow it; a
     /// link on which they cannot is [down](Input::Down).
-    Oversize {
+    OversizedFrame {
         /// Where from.
-        link: Link,
+        link: LinkId,
         /// How large it was when that was known.
         size: usize,
         /// Its first bytes, from which the id can often still be read; or the
@@ -43,19 +43,19 @@ pub enum Input {
     /// The link is gone.
     Down {
         /// Which one.
-        link: Link,
+        link: LinkId,
         /// Why, as well as the transport knows.
-        cause: Cause,
+        cause: ConnectionError,
     },
     /// The link did not take, or could not deliver, a frame of ours.
-    Refused {
+    SendFailed {
         /// Which link.
-        link: Link,
+        link: LinkId,
         /// The frame's request id, as [`Output::Send`](super::Output::Send)
         /// named it; none for notifications and answers.
         id: Option<u64>,
         /// What was wrong.
-        refusal: Refusal,
+        error: SendError,
     },
     /// Time has passed. Give it whenever the deadline of
     /// [`Output::Idle`](super::Output::Idle) is reached.
@@ -64,21 +64,21 @@ pub enum Input {
 
 /// Why a frame of ours was not taken or not delivered.
 #[derive(Clone, Debug)]
-pub enum Refusal {
+pub enum SendError {
     /// The outbound queue is full. The frame is handed back, so that the
     /// machine need not keep a copy of what it sends.
     Busy(Bytes),
     /// The link could not send it, but lives.
-    Failed(Cause),
+    Failed(ConnectionError),
     /// HTTP: the exchange ended without an answer to this request.
-    Unanswered(Cause),
+    NoResponse(ConnectionError),
     /// HTTP: the server answered with a status that is not success.
-    Status(HttpRefusal),
+    Status(HttpStatusError),
 }
 
 /// An HTTP answer that is not success.
 #[derive(Clone, Debug)]
-pub struct HttpRefusal {
+pub struct HttpStatusError {
     /// The status code.
     pub status: u16,
     /// The start of the body, bounded by the transport.
@@ -88,25 +88,25 @@ pub struct HttpRefusal {
 }
 
 /// How much of a refusal is told, in characters.
-const MAX_WORDS: usize = 500;
+const MAX_DETAIL_CHARS: usize = 500;
 
-impl HttpRefusal {
+impl HttpStatusError {
     /// The cause that it is, with what the server says of it.
     #[must_use]
-    pub fn cause(&self) -> Cause {
-        let cause = Cause::new(CauseKind::Status {
+    pub fn to_connection_error(&self) -> ConnectionError {
+        let cause = ConnectionError::new(ConnectionErrorKind::Status {
             status: self.status,
             retry_after: self.retry_after,
         });
-        match self.words() {
-            Some(words) => cause.with_tail(words),
+        match self.body_text() {
+            Some(detail) => cause.with_detail(detail),
             None => cause,
         }
     }
 
     /// What the body says, where it is text for people: not a page, and not
     /// bytes. Blanks and line ends are one blank.
-    fn words(&self) -> Option<String> {
+    fn body_text(&self) -> Option<String> {
         let text = match str::from_utf8(&self.body) {
             Ok(text) => text,
             // The transport may have cut it in the middle of a character.
@@ -120,7 +120,7 @@ impl HttpRefusal {
         if text.is_empty() || text.starts_with('<') || text.contains('\0') {
             return None;
         }
-        Some(match text.char_indices().nth(MAX_WORDS) {
+        Some(match text.char_indices().nth(MAX_DETAIL_CHARS) {
             Some((end, _)) => format!("{}…", &text[..end]),
             None => text,
         })
@@ -146,17 +146,17 @@ mod tests {
             (b"caf\xc3", Some("caf")),
         ];
         let words = |body: &[u8]| {
-            let refusal = HttpRefusal {
+            let refusal = HttpStatusError {
                 status: 403,
                 body: Bytes::copy_from_slice(body),
                 retry_after: None,
             };
-            refusal.cause().tail().map(str::to_owned)
+            refusal.to_connection_error().detail().map(str::to_owned)
         };
         for (body, expected) in cases {
             assert_eq!(words(body).as_deref(), expected, "{body:?}");
         }
         let told = words(long.as_bytes()).expect("it is text");
-        assert_eq!(told.chars().count(), MAX_WORDS + 1);
+        assert_eq!(told.chars().count(), MAX_DETAIL_CHARS + 1);
     }
 }

@@ -15,56 +15,57 @@ mod backoff;
 mod binding;
 mod call_map;
 mod calls;
-mod cause;
+mod cancelled_calls;
+mod capability_check;
 mod config;
 mod connection;
+mod connection_error;
 mod core;
-mod dress;
+mod deadlines;
+mod desired_state;
 mod handshake;
-mod holding;
 mod inbound;
 mod input;
-mod intents;
-mod listening;
-mod modes;
-mod offers;
+mod offered_revisions;
 mod opening;
 mod outcome;
 mod output;
+mod peer_requests;
 mod ready;
 mod request;
+mod request_meta;
+mod restore;
 mod rng;
 mod rounds;
-mod server;
-mod serving;
+mod server_info;
 mod state;
 mod stateless;
+mod subscription_streams;
 mod telemetry;
 mod timer;
-mod tombstones;
 mod tool_list;
-mod wishes;
+mod tool_modes;
 
-pub use backoff::{Backoff, BadBackoff};
+pub use backoff::{Backoff, BackoffError};
 pub use binding::SessionNumber;
 pub use call_map::{CallHasher, CallMap};
-pub use cause::{Cause, CauseKind};
-pub use config::{BusyRetry, Config, RestartLimit, Timeouts, Wire};
-pub use connection::{Cancel, Census, Connection};
-pub use input::{HttpRefusal, Input, Refusal};
-pub use intents::Watch;
-pub use modes::{SessionMeta, SessionMode};
+pub use config::{BusyRetry, Config, RestartLimit, Timeouts, TransportKind};
+pub use connection::{Cancellation, Connection, ConnectionStats};
+pub use connection_error::{ConnectionError, ConnectionErrorKind};
+pub use desired_state::ListSubscriptions;
+pub use input::{HttpStatusError, Input, SendError};
 pub use outcome::{Failure, Outcome};
-pub use output::{Event, Output, Wiring};
-pub use request::{CallOptions, CallPolicy, OnInput, Progress, Request};
-pub use server::Server;
-pub use state::StateName;
+pub use output::{Event, HttpVariant, Output};
+pub use request::{CallOptions, CallPolicy, InputHandling, ProgressMode, Request};
+pub use server_info::ServerInfo;
+pub use state::ConnectionState;
 pub use telemetry::{Telemetry, TransitionReason, Violation};
+pub use tool_modes::{SessionMetaPolicy, SessionRequirement};
 
 /// One dialled link. Each dial has a new one, so that what an old link still
 /// says is never taken for the new one's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Link(pub(crate) u64);
+pub struct LinkId(pub(crate) u64);
 
 /// One call of the host's, for the life of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,4 +73,4 @@ pub struct CallId(pub(crate) u64);
 
 /// One request of the server's, to be answered under this name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PeerRequest(pub(crate) u64);
+pub struct PeerRequestId(pub(crate) u64);

@@ -9,31 +9,36 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::{
-    Cause, CauseKind, HttpRefusal, Link, Output, Refusal, Server, Violation, Wire, Wiring,
+    ConnectionError, ConnectionErrorKind, HttpStatusError, HttpVariant, LinkId, Output, SendError,
+    ServerInfo, TransportKind, Violation,
     core::Core,
-    dress::Dress,
+    offered_revisions::{common_stateless_revision, handshake_revisions, stateless_revision},
     ready::Ready,
-    state::{Fallen, Redial, State, fall},
-    stateless::standing_meta,
+    request_meta::RequestMeta,
+    state::{Disconnect, RedialPolicy, State, disconnect},
+    stateless::common_meta,
     timer::Timer,
 };
 use crate::{
     Instant,
-    jsonrpc::{Draft, Envelope, ErrorObject, RequestId, code, decode, response_raw, salvage, scan},
+    jsonrpc::{
+        Envelope, ErrorObject, OutgoingMessage, RequestId, code, decode, response_raw, scan,
+        scan_partial,
+    },
     model::{
         Adapt, DiscoverResult, InitializeParams, InitializeResult, UnsupportedVersionData, method,
     },
-    revision::{Era, Revision, accept_handshake, choose_stateless},
+    revision::{Era, accept_handshake_version},
 };
 
 /// How often the time to open is doubled for a server that is there and needs
 /// longer.
-const MOST_DOUBLINGS: u32 = 3;
+const MAX_DOUBLINGS: u32 = 3;
 
 /// A session that is on its way.
 #[derive(Debug)]
 pub(super) struct Opening {
-    link: Link,
+    link: LinkId,
     phase: Phase,
     /// How often the era was asked for on this link.
     probes: u32,
@@ -41,9 +46,9 @@ pub(super) struct Opening {
     late_probe: Option<u64>,
     /// Its answer, which came late but came. It counts only if the handshake
     /// is refused.
-    late_answer: Option<Box<DiscoverResult>>,
+    late_discovery: Option<Box<DiscoverResult>>,
     /// The server has said something that cannot be read.
-    is_garbled: bool,
+    saw_invalid_frame: bool,
 }
 
 #[derive(Debug)]
@@ -62,23 +67,23 @@ impl Opening {
     pub(super) fn dial(core: &mut Core, now: Instant) -> State {
         let link = core.next_link();
         core.timers.arm(Timer::Opening, now + opening_timeout(core));
-        let (attempt, wiring) = (core.failures, core.wiring);
-        core.output(Output::Dial {
+        let (attempt, http_variant) = (core.failed_attempts, core.http_variant);
+        core.push_output(Output::Dial {
             link,
             attempt,
-            wiring,
+            http_variant,
         });
         State::Opening(Box::new(Self {
             link,
             phase: Phase::Dialing,
             probes: 0,
             late_probe: None,
-            late_answer: None,
-            is_garbled: false,
+            late_discovery: None,
+            saw_invalid_frame: false,
         }))
     }
 
-    pub(super) fn link(&self) -> Link {
+    pub(super) fn link(&self) -> LinkId {
         self.link
     }
 
@@ -87,7 +92,7 @@ impl Opening {
         !matches!(self.phase, Phase::Dialing)
     }
 
-    pub(super) fn up(self: Box<Self>, core: &mut Core, now: Instant) -> State {
+    pub(super) fn handle_up(self: Box<Self>, core: &mut Core, now: Instant) -> State {
         match self.phase {
             Phase::Dialing => self.begin(core, now),
             // A second `Up` says nothing new.
@@ -95,21 +100,28 @@ impl Opening {
         }
     }
 
-    pub(super) fn frame(self: Box<Self>, core: &mut Core, now: Instant, frame: &Bytes) -> State {
+    pub(super) fn handle_frame(
+        self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        frame: &Bytes,
+    ) -> State {
         if !self.is_up() {
             // Not a link yet: there is nothing to answer over.
             return State::Opening(self);
         }
-        if frame.len() > core.config.max_frame {
-            return self.oversize(core, now, frame.len(), frame);
+        if frame.len() > core.config.max_frame_size {
+            return self.handle_oversized_frame(core, now, frame.len(), frame);
         }
         match scan(frame) {
-            Ok(Envelope::Response { id, result, .. }) => self.answer(core, now, &id, result),
+            Ok(Envelope::Response { id, result, .. }) => {
+                self.handle_response(core, now, &id, result)
+            }
             Ok(Envelope::Error { id, error }) => match decode::<ErrorObject>(error) {
-                Ok(error) => self.error(core, now, id.as_ref(), error),
-                Err(fault) => {
+                Ok(error) => self.handle_error(core, now, id.as_ref(), error),
+                Err(decode_error) => {
                     let id = id.as_ref().and_then(RequestId::as_u64);
-                    self.unreadable(core, now, id, fault.to_string(), frame.len())
+                    self.handle_malformed(core, now, id, decode_error.to_string(), frame.len())
                 }
             },
             Ok(Envelope::Request { id, method, .. }) if method == method::PING => {
@@ -118,38 +130,51 @@ impl Opening {
             }
             // Nothing else means anything before the session is open.
             Ok(Envelope::Request { .. } | Envelope::Notification { .. }) => State::Opening(self),
-            Err(error) => {
-                self.unreadable(core, now, error.answered(), error.to_string(), frame.len())
-            }
+            Err(error) => self.handle_malformed(
+                core,
+                now,
+                error.response_to(),
+                error.to_string(),
+                frame.len(),
+            ),
         }
     }
 
     /// A frame over the limit. If it was meant as the answer, there is no other.
-    pub(super) fn oversize(
+    pub(super) fn handle_oversized_frame(
         mut self: Box<Self>,
         core: &mut Core,
         now: Instant,
         size: usize,
         prefix: &[u8],
     ) -> State {
-        core.violation(Violation::Oversize, size);
-        self.is_garbled = true;
-        let id = salvage(prefix).answered();
-        if id.is_none() || id != self.asked() {
+        core.report_violation(Violation::OversizedFrame, size);
+        self.saw_invalid_frame = true;
+        let id = scan_partial(prefix).response_to();
+        if id.is_none() || id != self.pending_id() {
             return State::Opening(self);
         }
-        let limit = core.config.max_frame;
-        self.fail(core, now, CauseKind::Oversize { size, limit })
-    }
-
-    pub(super) fn dial_failed(&self, core: &mut Core, now: Instant, cause: Cause) -> State {
-        give_up(
+        let limit = core.config.max_frame_size;
+        self.fail(
             core,
             now,
-            Fallen {
-                hang_up: None,
+            ConnectionErrorKind::OversizedFrame { size, limit },
+        )
+    }
+
+    pub(super) fn dial_failed(
+        &self,
+        core: &mut Core,
+        now: Instant,
+        cause: ConnectionError,
+    ) -> State {
+        opening_failed(
+            core,
+            now,
+            Disconnect {
+                close_link: None,
                 cause,
-                redial: Redial::AfterBackoff,
+                redial: RedialPolicy::AfterBackoff,
             },
         )
     }
@@ -157,26 +182,31 @@ impl Opening {
     /// The link died. If it is a process that did not survive the probe, the
     /// server is of the handshake era, and the next attempt spares it the
     /// question. Over HTTP a lost link says nothing about the server.
-    pub(super) fn down(&self, core: &mut Core, now: Instant, cause: Cause) -> State {
+    pub(super) fn handle_down(
+        &self,
+        core: &mut Core,
+        now: Instant,
+        cause: ConnectionError,
+    ) -> State {
         let redial = match self.phase {
             Phase::Probing { .. }
-                if core.config.wire == Wire::Stream
-                    && self.may_handshake(core)
-                    && core.belief.is_none() =>
+                if core.config.transport == TransportKind::Stream
+                    && self.allows_handshake(core)
+                    && core.assumed_era.is_none() =>
             {
-                core.belief = Some(Era::Handshake);
-                Redial::AtOnce
+                core.assumed_era = Some(Era::Handshake);
+                RedialPolicy::Immediately
             }
             Phase::Dialing | Phase::Probing { .. } | Phase::Initializing { .. } => {
-                core.belief = None;
-                Redial::AfterBackoff
+                core.assumed_era = None;
+                RedialPolicy::AfterBackoff
             }
         };
-        give_up(
+        opening_failed(
             core,
             now,
-            Fallen {
-                hang_up: None,
+            Disconnect {
+                close_link: None,
                 cause,
                 redial,
             },
@@ -189,9 +219,11 @@ impl Opening {
     /// while nobody asks.
     pub(super) fn timed_out(&self, core: &mut Core, now: Instant) -> State {
         let after = opening_timeout(core);
-        let is_slow = self.is_up() && !self.is_garbled && core.config.wire == Wire::Stream;
+        let is_slow = self.is_up()
+            && !self.saw_invalid_frame
+            && core.config.transport == TransportKind::Stream;
         let slow = core.slow_openings.saturating_add(1);
-        let state = self.fail(core, now, CauseKind::OpeningTimeout(after));
+        let state = self.fail(core, now, ConnectionErrorKind::OpeningTimeout(after));
         core.slow_openings = if is_slow { slow } else { 0 };
         state
     }
@@ -201,37 +233,41 @@ impl Opening {
         let Phase::Probing { id } = self.phase else {
             return State::Opening(self);
         };
-        if !self.may_handshake(core) {
+        if !self.allows_handshake(core) {
             return State::Opening(self);
         }
         self.late_probe = Some(id);
-        core.bury(now, id);
+        core.remember_cancelled(now, id);
         self.initialize(core, now)
     }
 
-    pub(super) fn refused(
+    pub(super) fn send_failed(
         self: Box<Self>,
         core: &mut Core,
         now: Instant,
         id: Option<u64>,
-        refusal: Refusal,
+        send_error: SendError,
     ) -> State {
-        if id.is_none() || id != self.asked() {
+        if id.is_none() || id != self.pending_id() {
             return State::Opening(self);
         }
-        match refusal {
-            Refusal::Busy(_) => {
-                self.fail(core, now, CauseKind::Io("the transport is busy".to_owned()))
-            }
+        match send_error {
+            SendError::Busy(_) => self.fail(
+                core,
+                now,
+                ConnectionErrorKind::Io("the transport is busy".to_owned()),
+            ),
             // It answers, if badly: no evidence of the era.
-            Refusal::Unanswered(cause)
+            SendError::NoResponse(cause)
                 if matches!(self.phase, Phase::Probing { .. })
-                    && matches!(cause.kind(), CauseKind::Violation(_)) =>
+                    && matches!(cause.kind(), ConnectionErrorKind::ProtocolViolation(_)) =>
             {
-                self.no_evidence(core, now)
+                self.try_handshake(core, now)
             }
-            Refusal::Failed(cause) | Refusal::Unanswered(cause) => self.fail_by(core, now, cause),
-            Refusal::Status(status) => self.status(core, now, &status),
+            SendError::Failed(cause) | SendError::NoResponse(cause) => {
+                self.fail_with(core, now, cause)
+            }
+            SendError::Status(status) => self.handle_status(core, now, &status),
         }
     }
 }
@@ -239,10 +275,10 @@ impl Opening {
 /// Asking.
 impl Opening {
     fn begin(self: Box<Self>, core: &mut Core, now: Instant) -> State {
-        let probe = self.may_be_stateless(core)
-            && core.wiring == Wiring::Usual
-            && (core.belief != Some(Era::Handshake) || !self.may_handshake(core));
-        if probe {
+        let should_probe = self.allows_stateless(core)
+            && core.http_variant == HttpVariant::Streamable
+            && (core.assumed_era != Some(Era::Handshake) || !self.allows_handshake(core));
+        if should_probe {
             self.probe(core, now)
         } else {
             self.initialize(core, now)
@@ -251,17 +287,17 @@ impl Opening {
 
     fn probe(mut self: Box<Self>, core: &mut Core, now: Instant) -> State {
         let Some(revision) = stateless_revision(core) else {
-            return self.unsupported(core, now, Vec::new());
+            return self.fail_unsupported_version(core, now, Vec::new());
         };
-        let id = core.ids.fresh();
-        let mut draft = Draft::empty(method::DISCOVER);
-        let standing = standing_meta(core, revision.rules());
-        let dress = Dress {
-            standing: &standing,
-            ..Dress::default()
+        let id = core.ids.next_id();
+        let mut message = OutgoingMessage::without_params(method::DISCOVER);
+        let common = common_meta(core, revision.rules());
+        let meta = RequestMeta {
+            common: &common,
+            ..RequestMeta::default()
         };
-        dress.put_on(&mut draft, &mut core.scratch);
-        core.send(self.link, Some(id), draft.into_frame(id));
+        meta.write(&mut message, &mut core.scratch);
+        core.send(self.link, Some(id), message.into_request_frame(id));
         core.timers
             .arm(Timer::Probe, now + core.config.timeouts.probe);
         self.probes += 1;
@@ -272,44 +308,48 @@ impl Opening {
     fn initialize(mut self: Box<Self>, core: &mut Core, now: Instant) -> State {
         core.timers.disarm(Timer::Probe);
         let Some(newest) = handshake_revisions(core).next() else {
-            return self.unsupported(core, now, Vec::new());
+            return self.fail_unsupported_version(core, now, Vec::new());
         };
         let mut capabilities = core.config.capabilities.clone();
-        let mut identity = core.config.identity.clone();
+        let mut identity = core.config.client_info.clone();
         capabilities.adapt(&newest.rules().dialect);
         identity.adapt(&newest.rules().dialect);
         let params = InitializeParams::new(newest.as_str(), capabilities, identity);
-        match Draft::new(method::INITIALIZE, &params) {
-            Ok(draft) => {
-                let id = core.ids.fresh();
-                core.send(self.link, Some(id), draft.into_frame(id));
+        match OutgoingMessage::new(method::INITIALIZE, &params) {
+            Ok(message) => {
+                let id = core.ids.next_id();
+                core.send(self.link, Some(id), message.into_request_frame(id));
                 self.phase = Phase::Initializing { id };
                 State::Opening(self)
             }
-            Err(error) => self.fail(core, now, CauseKind::Violation(error.to_string())),
+            Err(error) => self.fail(
+                core,
+                now,
+                ConnectionErrorKind::ProtocolViolation(error.to_string()),
+            ),
         }
     }
 
     /// The id of the question that is open.
-    fn asked(&self) -> Option<u64> {
+    fn pending_id(&self) -> Option<u64> {
         match self.phase {
             Phase::Dialing => None,
             Phase::Probing { id } | Phase::Initializing { id } => Some(id),
         }
     }
 
-    fn may_handshake(&self, core: &Core) -> bool {
+    fn allows_handshake(&self, core: &Core) -> bool {
         handshake_revisions(core).next().is_some()
     }
 
-    fn may_be_stateless(&self, core: &Core) -> bool {
+    fn allows_stateless(&self, core: &Core) -> bool {
         stateless_revision(core).is_some()
     }
 }
 
 /// Hearing.
 impl Opening {
-    fn answer(
+    fn handle_response(
         mut self: Box<Self>,
         core: &mut Core,
         now: Instant,
@@ -319,49 +359,53 @@ impl Opening {
         let id = id.as_u64();
         if id.is_some() && id == self.late_probe {
             self.late_probe = None;
-            self.late_answer = decode(result).ok().map(Box::new);
+            self.late_discovery = decode(result).ok().map(Box::new);
             return State::Opening(self);
         }
-        if id.is_none() || id != self.asked() {
-            core.unexpected_answer(now, id);
+        if id.is_none() || id != self.pending_id() {
+            core.report_unmatched_response(now, id);
             return State::Opening(self);
         }
         match self.phase {
             Phase::Probing { .. } => match decode::<DiscoverResult>(result) {
                 Ok(discovered) => self.discovered(core, now, discovered),
                 // It answers anything with something: no evidence of the era.
-                Err(_) => self.no_evidence(core, now),
+                Err(_) => self.try_handshake(core, now),
             },
             Phase::Initializing { .. } => match decode::<InitializeResult>(result) {
                 Ok(result) => self.initialized(core, now, result),
-                Err(error) => self.fail(core, now, CauseKind::Violation(error.to_string())),
+                Err(error) => self.fail(
+                    core,
+                    now,
+                    ConnectionErrorKind::ProtocolViolation(error.to_string()),
+                ),
             },
             Phase::Dialing => State::Opening(self),
         }
     }
 
     fn discovered(self: Box<Self>, core: &mut Core, now: Instant, result: DiscoverResult) -> State {
-        let chosen = stateless_among(core, &result.supported_versions);
+        let chosen = common_stateless_revision(core, &result.supported_versions);
         match chosen {
             Some(revision) => {
-                let server = Server::discovered(revision, result);
+                let server = ServerInfo::from_discover_result(revision, result);
                 Ready::enter(core, now, self.link, server)
             }
-            None => self.fall_back(core, now, result.supported_versions),
+            None => self.try_offered_handshake(core, now, result.supported_versions),
         }
     }
 
     fn initialized(&self, core: &mut Core, now: Instant, result: InitializeResult) -> State {
-        match accept_handshake(&result.protocol_version, &core.config.revisions) {
+        match accept_handshake_version(&result.protocol_version, &core.config.revisions) {
             Some(revision) => {
-                let server = Server::initialized(revision, result);
+                let server = ServerInfo::from_initialize_result(revision, result);
                 Ready::enter(core, now, self.link, server)
             }
-            None => self.unsupported(core, now, vec![result.protocol_version]),
+            None => self.fail_unsupported_version(core, now, vec![result.protocol_version]),
         }
     }
 
-    fn error(
+    fn handle_error(
         mut self: Box<Self>,
         core: &mut Core,
         now: Instant,
@@ -369,159 +413,184 @@ impl Opening {
         error: ErrorObject,
     ) -> State {
         // An error without an id means the question that has been open longest.
-        let means = |asked: u64| id.is_none_or(|id| id.as_u64() == Some(asked));
-        if self.late_probe.take_if(|probe| means(*probe)).is_some() {
+        let is_response_to = |request: u64| id.is_none_or(|id| id.as_u64() == Some(request));
+        if self
+            .late_probe
+            .take_if(|probe| is_response_to(*probe))
+            .is_some()
+        {
             return State::Opening(self);
         }
-        let ours = self.asked().is_some_and(means);
-        if !ours {
+        let matches_pending = self.pending_id().is_some_and(is_response_to);
+        if !matches_pending {
             return State::Opening(self);
         }
         match self.phase {
-            Phase::Initializing { .. } => self.handshake_refused(core, now, error),
-            Phase::Probing { .. } | Phase::Dialing => self.probe_refused(core, now, &error),
+            Phase::Initializing { .. } => self.handshake_error(core, now, error),
+            Phase::Probing { .. } | Phase::Dialing => self.probe_error(core, now, &error),
         }
     }
 
-    fn probe_refused(self: Box<Self>, core: &mut Core, now: Instant, error: &ErrorObject) -> State {
+    fn probe_error(self: Box<Self>, core: &mut Core, now: Instant, error: &ErrorObject) -> State {
         match error.code {
             code::UNSUPPORTED_PROTOCOL_VERSION => {
                 let offered = offered_versions(error);
                 // It lists what it was asked in: once more, lest one slip of
                 // the server's costs us the newer era.
-                if self.probes < 2 && stateless_among(core, &offered).is_some() {
+                if self.probes < 2 && common_stateless_revision(core, &offered).is_some() {
                     return self.probe(core, now);
                 }
-                self.fall_back(core, now, offered)
+                self.try_offered_handshake(core, now, offered)
             }
             // Only the stateless era has these codes, and neither can be mended
             // by asking again.
             code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => {
-                self.fail(core, now, CauseKind::Refused(error.clone()))
+                self.fail(core, now, ConnectionErrorKind::Refused(error.clone()))
             }
-            _ => self.no_evidence(core, now),
+            _ => self.try_handshake(core, now),
         }
     }
 
-    fn handshake_refused(
+    fn handshake_error(
         mut self: Box<Self>,
         core: &mut Core,
         now: Instant,
         error: ErrorObject,
     ) -> State {
-        if let Some(late) = self.late_answer.take() {
+        if let Some(late) = self.late_discovery.take() {
             return self.discovered(core, now, *late);
         }
-        let names_stateless = stateless_among(core, &offered_versions(&error)).is_some();
-        if names_stateless && self.probes < 2 && core.wiring == Wiring::Usual {
+        let offers_stateless = common_stateless_revision(core, &offered_versions(&error)).is_some();
+        if offers_stateless && self.probes < 2 && core.http_variant == HttpVariant::Streamable {
             return self.probe(core, now);
         }
-        self.fail(core, now, CauseKind::Refused(error))
+        self.fail(core, now, ConnectionErrorKind::Refused(error))
     }
 
     /// An HTTP status that is not success: evidence of the era, or failure.
-    fn status(self: Box<Self>, core: &mut Core, now: Instant, refusal: &HttpRefusal) -> State {
-        let cause = refusal.cause();
-        let is_evidence = matches!(refusal.status, 400..=499)
-            && !matches!(refusal.status, 401 | 403 | 407 | 408 | 429);
-        if !is_evidence {
-            return self.fail_by(core, now, cause);
+    fn handle_status(
+        self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        status_error: &HttpStatusError,
+    ) -> State {
+        let cause = status_error.to_connection_error();
+        let rejects_protocol = matches!(status_error.status, 400..=499)
+            && !matches!(status_error.status, 401 | 403 | 407 | 408 | 429);
+        if !rejects_protocol {
+            return self.fail_with(core, now, cause);
         }
-        match (&self.phase, error_in(&refusal.body)) {
-            (Phase::Initializing { .. }, Some(error)) => self.handshake_refused(core, now, error),
-            (Phase::Initializing { .. }, None) if matches!(refusal.status, 400 | 404 | 405) => {
-                self.two_endpoint(core, now, cause)
+        match (&self.phase, parse_error_body(&status_error.body)) {
+            (Phase::Initializing { .. }, Some(error)) => self.handshake_error(core, now, error),
+            (Phase::Initializing { .. }, None)
+                if matches!(status_error.status, 400 | 404 | 405) =>
+            {
+                self.try_legacy_sse(core, now, cause)
             }
-            (Phase::Initializing { .. }, None) => self.fail_by(core, now, cause),
+            (Phase::Initializing { .. }, None) => self.fail_with(core, now, cause),
             (Phase::Probing { .. } | Phase::Dialing, Some(error)) => {
-                self.probe_refused(core, now, &error)
+                self.probe_error(core, now, &error)
             }
-            (Phase::Probing { .. } | Phase::Dialing, None) => self.no_evidence(core, now),
+            (Phase::Probing { .. } | Phase::Dialing, None) => self.try_handshake(core, now),
         }
     }
 
     /// Perhaps a server of the first revision, which has two endpoints.
-    fn two_endpoint(&self, core: &mut Core, now: Instant, cause: Cause) -> State {
-        if !core.config.two_endpoint_fallback || core.wiring == Wiring::TwoEndpoint {
-            return self.fail_by(core, now, cause);
+    fn try_legacy_sse(&self, core: &mut Core, now: Instant, cause: ConnectionError) -> State {
+        if !core.config.legacy_sse_fallback || core.http_variant == HttpVariant::LegacySse {
+            return self.fail_with(core, now, cause);
         }
-        core.wiring = Wiring::TwoEndpoint;
-        core.refused = Some(cause.clone());
-        let hang_up = Some(self.link);
-        fall(
+        core.http_variant = HttpVariant::LegacySse;
+        core.streamable_error = Some(cause.clone());
+        let close_link = Some(self.link);
+        disconnect(
             core,
             now,
-            Fallen {
-                hang_up,
+            Disconnect {
+                close_link,
                 cause,
-                redial: Redial::AtOnce,
+                redial: RedialPolicy::Immediately,
             },
         )
     }
 
     /// The server did not prove to be of the stateless era.
-    fn no_evidence(self: Box<Self>, core: &mut Core, now: Instant) -> State {
-        if self.may_handshake(core) {
+    fn try_handshake(self: Box<Self>, core: &mut Core, now: Instant) -> State {
+        if self.allows_handshake(core) {
             self.initialize(core, now)
         } else {
-            self.unsupported(core, now, Vec::new())
+            self.fail_unsupported_version(core, now, Vec::new())
         }
     }
 
     /// The server is of the stateless era but does not speak our revision of
     /// it. It may speak an older one, by handshake.
-    fn fall_back(self: Box<Self>, core: &mut Core, now: Instant, offered: Vec<String>) -> State {
+    fn try_offered_handshake(
+        self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        offered: Vec<String>,
+    ) -> State {
         let revisions = &core.config.revisions;
-        let common = offered
+        let has_common = offered
             .iter()
-            .any(|version| accept_handshake(version, revisions).is_some());
-        if common {
+            .any(|version| accept_handshake_version(version, revisions).is_some());
+        if has_common {
             self.initialize(core, now)
         } else {
-            self.unsupported(core, now, offered)
+            self.fail_unsupported_version(core, now, offered)
         }
     }
 
-    fn unsupported(&self, core: &mut Core, now: Instant, offered: Vec<String>) -> State {
-        self.fail(core, now, CauseKind::UnsupportedVersion { offered })
+    fn fail_unsupported_version(
+        &self,
+        core: &mut Core,
+        now: Instant,
+        offered: Vec<String>,
+    ) -> State {
+        self.fail(
+            core,
+            now,
+            ConnectionErrorKind::UnsupportedVersion { offered },
+        )
     }
 
     /// Something that cannot be read, perhaps meant as the answer to `id`.
-    fn unreadable(
+    fn handle_malformed(
         mut self: Box<Self>,
         core: &mut Core,
         now: Instant,
         id: Option<u64>,
-        why: String,
+        reason: String,
         size: usize,
     ) -> State {
-        core.violation(Violation::Garbage, size);
-        self.is_garbled = true;
+        core.report_violation(Violation::MalformedMessage, size);
+        self.saw_invalid_frame = true;
         match self.phase {
-            _ if id.is_none() || id != self.asked() => State::Opening(self),
+            _ if id.is_none() || id != self.pending_id() => State::Opening(self),
             // It answers, if badly: no evidence of the era.
-            Phase::Probing { .. } => self.no_evidence(core, now),
+            Phase::Probing { .. } => self.try_handshake(core, now),
             Phase::Initializing { .. } | Phase::Dialing => {
-                self.fail(core, now, CauseKind::Violation(why))
+                self.fail(core, now, ConnectionErrorKind::ProtocolViolation(reason))
             }
         }
     }
 
     /// Gives this link up.
-    fn fail(&self, core: &mut Core, now: Instant, kind: CauseKind) -> State {
-        self.fail_by(core, now, kind.into())
+    fn fail(&self, core: &mut Core, now: Instant, kind: ConnectionErrorKind) -> State {
+        self.fail_with(core, now, kind.into())
     }
 
     /// Gives this link up. What was believed of the server was no help.
-    fn fail_by(&self, core: &mut Core, now: Instant, cause: Cause) -> State {
-        core.belief = None;
-        let hang_up = Some(self.link);
-        let redial = Redial::AfterBackoff;
-        give_up(
+    fn fail_with(&self, core: &mut Core, now: Instant, cause: ConnectionError) -> State {
+        core.assumed_era = None;
+        let close_link = Some(self.link);
+        let redial = RedialPolicy::AfterBackoff;
+        opening_failed(
             core,
             now,
-            Fallen {
-                hang_up,
+            Disconnect {
+                close_link,
                 cause,
                 redial,
             },
@@ -531,27 +600,29 @@ impl Opening {
 
 /// Falls without a session. The transport with two endpoints is a guess that
 /// was wrong, or was right of a server that is gone: the next attempt asks anew.
-fn give_up(core: &mut Core, now: Instant, mut fallen: Fallen) -> State {
+fn opening_failed(core: &mut Core, now: Instant, mut details: Disconnect) -> State {
     // Where the guess is refused, too, what was said first says more.
-    if let (Some(first), CauseKind::Status { .. }) = (core.refused.take(), fallen.cause.kind()) {
-        fallen.cause = first;
+    if let (Some(first), ConnectionErrorKind::Status { .. }) =
+        (core.streamable_error.take(), details.cause.kind())
+    {
+        details.cause = first;
     }
-    if fallen.redial == Redial::AfterBackoff {
-        core.failures = core.failures.saturating_add(1);
+    if details.redial == RedialPolicy::AfterBackoff {
+        core.failed_attempts = core.failed_attempts.saturating_add(1);
     }
-    core.wiring = Wiring::Usual;
+    core.http_variant = HttpVariant::Streamable;
     core.slow_openings = 0;
-    fall(core, now, fallen)
+    disconnect(core, now, details)
 }
 
 /// How long this attempt may take.
 fn opening_timeout(core: &Core) -> Duration {
-    let doublings = core.slow_openings.min(MOST_DOUBLINGS);
+    let doublings = core.slow_openings.min(MAX_DOUBLINGS);
     core.config.timeouts.opening.saturating_mul(1 << doublings)
 }
 
 /// The JSON-RPC error in an HTTP body, if there is one.
-pub(super) fn error_in(body: &[u8]) -> Option<ErrorObject> {
+pub(super) fn parse_error_body(body: &[u8]) -> Option<ErrorObject> {
     match scan(body) {
         Ok(Envelope::Error { error, .. }) => decode(error).ok(),
         _ => None,
@@ -564,25 +635,4 @@ fn offered_versions(error: &ErrorObject) -> Vec<String> {
         .as_ref()
         .and_then(|data| data.decode::<UnsupportedVersionData>().ok());
     data.map(|data| data.supported).unwrap_or_default()
-}
-
-/// The handshake revisions we may speak, newest first.
-fn handshake_revisions(core: &Core) -> impl Iterator<Item = Revision> {
-    let mut allowed: Vec<_> = core.config.revisions.clone();
-    allowed.retain(|revision| revision.rules().era == Era::Handshake);
-    allowed.sort_unstable();
-    allowed.into_iter().rev()
-}
-
-/// The newest stateless revision that both sides may speak.
-fn stateless_among(core: &Core, versions: &[String]) -> Option<Revision> {
-    choose_stateless(versions).filter(|revision| core.config.revisions.contains(revision))
-}
-
-/// The newest stateless revision we may speak.
-fn stateless_revision(core: &Core) -> Option<Revision> {
-    let allowed = core.config.revisions.iter().copied();
-    allowed
-        .filter(|revision| revision.rules().era == Era::Stateless)
-        .max()
 }

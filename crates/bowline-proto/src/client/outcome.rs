@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use bytes::Bytes;
 
-use super::{Cause, CauseKind, StateName};
+use super::{ConnectionError, ConnectionErrorKind, ConnectionState};
 use crate::{
     error::{ErrorKind, Reason},
     jsonrpc::ErrorObject,
@@ -17,7 +17,7 @@ pub enum Outcome {
     /// to be decoded by whoever asked.
     Result(Bytes),
     /// The server refused.
-    Refused(ErrorObject),
+    Error(ErrorObject),
     /// There is no answer, and there will be none.
     Failed(Failure),
 }
@@ -35,16 +35,16 @@ pub enum Failure {
     Cancelled,
     /// The connection fell while the call was under way. It may have had its
     /// effect.
-    ConnectionLost(Cause),
+    ConnectionLost(ConnectionError),
     /// The connection was stopped.
     Shutdown,
     /// The connection had fallen too often and was given up. There will be
     /// none.
-    GaveUp(Cause),
+    GaveUp(ConnectionError),
     /// The connection is not open, and the call was not to wait.
     NotReady {
         /// The state it is in.
-        state: StateName,
+        state: ConnectionState,
         /// When the next attempt is due.
         retry_in: Option<Duration>,
     },
@@ -54,7 +54,7 @@ pub enum Failure {
         sends: u32,
     },
     /// The transport could not deliver the request.
-    Undelivered(Cause),
+    NotDelivered(ConnectionError),
     /// The request is over the frame limit and was not sent.
     RequestTooLarge {
         /// Its size.
@@ -63,24 +63,24 @@ pub enum Failure {
         limit: usize,
     },
     /// The answer was over the frame limit.
-    AnswerTooLarge {
+    ResponseTooLarge {
         /// How large it was when it was abandoned.
         size: usize,
         /// The limit.
         limit: usize,
     },
     /// The answer was not one.
-    InvalidAnswer {
+    InvalidResponse {
         /// What was wrong with it.
-        why: String,
+        message: String,
     },
     /// The server did not advertise what the call needs; nothing was sent.
-    NotSupported {
+    CapabilityNotSupported {
         /// The capability, as a path such as `resources.subscribe`.
         capability: &'static str,
     },
     /// This client did not declare what the call is about; nothing was sent.
-    Undeclared {
+    CapabilityNotDeclared {
         /// The capability, as a path such as `roots.listChanged`.
         capability: &'static str,
     },
@@ -113,9 +113,9 @@ pub enum Failure {
         method: String,
     },
     /// The host gave no answer to the server's questions.
-    InputAbandoned,
+    InputNotProvided,
     /// The server does not honour this subscription.
-    NotHonoured,
+    SubscriptionRefused,
 }
 
 impl Failure {
@@ -124,25 +124,25 @@ impl Failure {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Timeout { .. } => ErrorKind::Timeout,
-            Self::Cancelled | Self::InputAbandoned => ErrorKind::Cancelled,
+            Self::Cancelled | Self::InputNotProvided => ErrorKind::Cancelled,
             Self::ConnectionLost(_)
             | Self::GaveUp(_)
             | Self::Busy { .. }
-            | Self::Undelivered(_)
+            | Self::NotDelivered(_)
             | Self::RequestTooLarge { .. } => ErrorKind::Transport,
             Self::Shutdown => ErrorKind::Shutdown,
             Self::NotReady { .. } | Self::SessionLost => ErrorKind::State,
             Self::ForeignSession => ErrorKind::Usage,
-            Self::AnswerTooLarge { .. }
-            | Self::InvalidAnswer { .. }
+            Self::ResponseTooLarge { .. }
+            | Self::InvalidResponse { .. }
             | Self::TooManyRounds { .. }
             | Self::InputNotOffered { .. } => ErrorKind::Protocol,
-            Self::NotSupported { .. }
-            | Self::Undeclared { .. }
+            Self::CapabilityNotSupported { .. }
+            | Self::CapabilityNotDeclared { .. }
             | Self::NoSuchMethod { .. }
             | Self::ModeMismatch
             | Self::NoSession
-            | Self::NotHonoured => ErrorKind::Capability,
+            | Self::SubscriptionRefused => ErrorKind::Capability,
         }
     }
 
@@ -151,20 +151,20 @@ impl Failure {
     pub fn reason(&self) -> Reason {
         match self {
             Self::Timeout { .. } => Reason::Timeout,
-            Self::Cancelled | Self::InputAbandoned => Reason::Cancelled,
+            Self::Cancelled | Self::InputNotProvided => Reason::Cancelled,
             Self::ConnectionLost(_) | Self::GaveUp(_) | Self::NotReady { .. } => {
                 Reason::ConnectionClosed
             }
             Self::Shutdown => Reason::Shutdown,
             Self::Busy { .. } => Reason::Backpressure,
-            Self::Undelivered(_) => Reason::TransportError,
-            Self::RequestTooLarge { .. } | Self::AnswerTooLarge { .. } => Reason::OversizedFrame,
-            Self::InvalidAnswer { .. }
+            Self::NotDelivered(_) => Reason::TransportError,
+            Self::RequestTooLarge { .. } | Self::ResponseTooLarge { .. } => Reason::OversizedFrame,
+            Self::InvalidResponse { .. }
             | Self::TooManyRounds { .. }
             | Self::InputNotOffered { .. } => Reason::InvalidResponse,
-            Self::NotSupported { .. } | Self::Undeclared { .. } | Self::NotHonoured => {
-                Reason::CapabilityNotSupported
-            }
+            Self::CapabilityNotSupported { .. }
+            | Self::CapabilityNotDeclared { .. }
+            | Self::SubscriptionRefused => Reason::CapabilityNotSupported,
             Self::NoSuchMethod { .. } => Reason::MethodNotFound,
             Self::ModeMismatch | Self::NoSession => Reason::CapabilityMismatch,
             Self::SessionLost => Reason::SessionLost,
@@ -178,10 +178,12 @@ impl Failure {
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Timeout { .. } | Self::ConnectionLost(_) | Self::Busy { .. } => true,
-            Self::NotReady { state, .. } => *state != StateName::Closing,
-            Self::Undelivered(cause) => match cause.kind() {
-                CauseKind::Status { status, .. } => matches!(status, 408 | 429 | 500..=599),
-                CauseKind::Unauthorized(_) => false,
+            Self::NotReady { state, .. } => *state != ConnectionState::Closing,
+            Self::NotDelivered(cause) => match cause.kind() {
+                ConnectionErrorKind::Status { status, .. } => {
+                    matches!(status, 408 | 429 | 500..=599)
+                }
+                ConnectionErrorKind::Unauthorized(_) => false,
                 _ => true,
             },
             _ => false,
@@ -190,6 +192,7 @@ impl Failure {
 }
 
 impl fmt::Display for Failure {
+    // tidy: long table, one message per failure
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Timeout { after } => write!(f, "no answer within {after:?}"),
@@ -208,21 +211,21 @@ impl fmt::Display for Failure {
             }
             Self::NotReady { state, .. } => write!(f, "the connection is not open ({state})"),
             Self::Busy { sends } => write!(f, "the transport is busy after {sends} attempts"),
-            Self::Undelivered(cause) => write!(f, "the request was not delivered: {cause}"),
+            Self::NotDelivered(cause) => write!(f, "the request was not delivered: {cause}"),
             Self::RequestTooLarge { size, limit } => {
                 write!(f, "the request has {size} bytes; the limit is {limit}")
             }
-            Self::AnswerTooLarge { size, limit } => {
+            Self::ResponseTooLarge { size, limit } => {
                 write!(
                     f,
                     "the answer has at least {size} bytes; the limit is {limit}"
                 )
             }
-            Self::InvalidAnswer { why } => write!(f, "the answer is not valid: {why}"),
-            Self::NotSupported { capability } => {
+            Self::InvalidResponse { message } => write!(f, "the answer is not valid: {message}"),
+            Self::CapabilityNotSupported { capability } => {
                 write!(f, "the server does not offer {capability}")
             }
-            Self::Undeclared { capability } => {
+            Self::CapabilityNotDeclared { capability } => {
                 write!(f, "this client does not declare {capability}")
             }
             Self::NoSuchMethod { method, revision } => {
@@ -246,8 +249,10 @@ impl fmt::Display for Failure {
                     "the server asked for {method}, which this client does not offer"
                 )
             }
-            Self::InputAbandoned => f.write_str("the server's questions were not answered"),
-            Self::NotHonoured => f.write_str("the server does not honour this subscription"),
+            Self::InputNotProvided => f.write_str("the server's questions were not answered"),
+            Self::SubscriptionRefused => {
+                f.write_str("the server does not honour this subscription")
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{CallId, Cause, Link, Outcome, PeerRequest, StateName, Telemetry};
+use super::{CallId, ConnectionError, ConnectionState, LinkId, Outcome, PeerRequestId, Telemetry};
 use crate::{
     Instant,
     jsonrpc::ErrorObject,
@@ -19,23 +19,23 @@ pub enum Output {
     /// Open a link. Answer with `Up` or `DialFailed`.
     Dial {
         /// The name of the link to be.
-        link: Link,
+        link: LinkId,
         /// How many attempts have failed since the last success.
         attempt: u32,
         /// Which transport to use, where there is a choice.
-        wiring: Wiring,
+        http_variant: HttpVariant,
     },
     /// Close a link. It has nothing more to say; `Down` is welcome in
     /// `Closing`, where it ends the wait, and refused elsewhere.
-    Hangup {
+    Close {
         /// Which one.
-        link: Link,
+        link: LinkId,
     },
     /// Send a frame, in this order. A link that cannot take it says so with
     /// [`Input::Refused`](super::Input::Refused).
     Send {
         /// Over which link.
-        link: Link,
+        link: LinkId,
         /// The id, where the frame is a request.
         id: Option<u64>,
         /// The frame, without a line end and with none inside.
@@ -45,20 +45,20 @@ pub enum Output {
     /// the exchange.
     Abort {
         /// Over which link it went.
-        link: Link,
+        link: LinkId,
         /// The request.
         id: u64,
     },
     /// The revision of this link is settled: transports that mark their
     /// messages with it can do so from now on.
-    Settled {
+    Negotiated {
         /// Which link.
-        link: Link,
+        link: LinkId,
         /// The revision that is spoken on it.
         revision: Revision,
     },
     /// A call has ended. Each call ends once.
-    Done {
+    CallDone {
         /// Which call.
         call: CallId,
         /// How.
@@ -74,27 +74,27 @@ pub enum Output {
 
 /// Which HTTP transport a dial is for. Other transports have no choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wiring {
+pub enum HttpVariant {
     /// The transport that the connection was configured with.
-    Usual,
+    Streamable,
     /// The two-endpoint HTTP transport of the first revision.
-    TwoEndpoint,
+    LegacySse,
 }
 
 /// Something that the host may want to know or must answer.
 #[derive(Debug)]
 pub enum Event {
     /// The connection changed its state.
-    State(StateName),
+    StateChanged(ConnectionState),
     /// A session is open; [`server`](super::Connection::server) describes it.
     Ready {
         /// How many sessions this connection has had.
         session: u64,
     },
     /// The connection fell or did not come up.
-    Fell {
+    Disconnected {
         /// Why.
-        cause: Cause,
+        cause: ConnectionError,
         /// When the next attempt is due; never, if it was the last.
         retry_in: Option<Duration>,
     },
@@ -116,7 +116,7 @@ pub enum Event {
     /// [`respond`](super::Connection::respond).
     Request {
         /// The name to answer under.
-        request: PeerRequest,
+        request: PeerRequestId,
         /// What it asks.
         method: Box<str>,
         /// With what parameters, verbatim.
@@ -125,7 +125,7 @@ pub enum Event {
     /// The server does not want the answer any more, or cannot get it.
     RequestWithdrawn {
         /// Which request.
-        request: PeerRequest,
+        request: PeerRequestId,
     },
     /// A call cannot go on without the host's answers. Answer with
     /// [`provide_input`](super::Connection::provide_input).

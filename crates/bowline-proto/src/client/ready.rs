@@ -3,22 +3,25 @@
 use bytes::Bytes;
 
 use super::{
-    CallId, CallOptions, Cancel, Cause, CauseKind, Event, Failure, HttpRefusal, Link, OnInput,
-    Outcome, Output, PeerRequest, Progress, Refusal, Server, Telemetry, Wire,
+    CallId, CallOptions, Cancellation, ConnectionError, ConnectionErrorKind, Event, Failure,
+    HttpStatusError, InputHandling, LinkId, Outcome, Output, PeerRequestId, ProgressMode,
+    SendError, ServerInfo, Telemetry, TransportKind,
     binding::Binding,
     calls::{Call, Phase},
     core::Core,
-    dress::Dress,
-    handshake::Handshake,
-    modes::{SessionMode, ToolModes},
-    request::Want,
-    state::{Fallen, Redial, State, fall},
-    stateless::Stateless,
+    handshake::HandshakeSession,
+    request::CallKind,
+    request_meta::RequestMeta,
+    state::{Disconnect, RedialPolicy, State, disconnect},
+    stateless::StatelessSession,
     timer::Timer,
+    tool_modes::{SessionRequirement, ToolModes},
 };
 use crate::{
     Instant,
-    jsonrpc::{Draft, Envelope, ErrorObject, RawJson, error_response, response_raw, scan},
+    jsonrpc::{
+        Envelope, ErrorObject, OutgoingMessage, RawJson, error_response, response_raw, scan,
+    },
     model::{
         CancelledParams, ToolMode,
         method::{self, Side},
@@ -29,97 +32,97 @@ use crate::{
 /// An open session on a link.
 #[derive(Debug)]
 pub(super) struct Ready {
-    pub(super) link: Link,
+    pub(super) link: LinkId,
     pub(super) rules: &'static Rules,
-    pub(super) server: Server,
+    pub(super) server: ServerInfo,
     pub(super) modes: ToolModes,
-    pub(super) era: Session,
+    pub(super) session: Session,
 }
 
 /// What the two eras do differently once a session is open.
 #[derive(Debug)]
 pub(super) enum Session {
-    Handshake(Handshake),
-    Stateless(Stateless),
+    Handshake(HandshakeSession),
+    Stateless(StatelessSession),
 }
 
 impl Ready {
     /// Opens for business: wishes are restored, then those who waited go out
     /// in the order in which they came.
-    pub(super) fn enter(core: &mut Core, now: Instant, link: Link, server: Server) -> State {
-        core.sessions += 1;
+    pub(super) fn enter(core: &mut Core, now: Instant, link: LinkId, server: ServerInfo) -> State {
+        core.session_count += 1;
         core.in_session = true;
-        core.failures = 0;
-        core.waits = 0;
+        core.failed_attempts = 0;
+        core.backoff_attempts = 0;
         core.slow_openings = 0;
-        core.refused = None;
+        core.streamable_error = None;
         core.timers.disarm(Timer::Opening);
         core.timers.disarm(Timer::Probe);
         let rules = server.revision.rules();
-        core.belief = Some(rules.era);
-        core.output(Output::Settled {
+        core.assumed_era = Some(rules.era);
+        core.push_output(Output::Negotiated {
             link,
             revision: server.revision,
         });
-        let era = match rules.era {
-            Era::Handshake => Session::Handshake(Handshake::default()),
-            Era::Stateless => Session::Stateless(Stateless::new(core, rules)),
+        let session = match rules.era {
+            Era::Handshake => Session::Handshake(HandshakeSession::default()),
+            Era::Stateless => Session::Stateless(StatelessSession::new(core, rules)),
         };
         let mut ready = Self {
             link,
             rules,
             server,
             modes: ToolModes::new(),
-            era,
+            session,
         };
-        ready.announce(core);
-        core.event(Event::Ready {
-            session: core.sessions,
+        ready.send_initialized(core);
+        core.push_event(Event::Ready {
+            session: core.session_count,
         });
-        ready.restore(core, now);
+        ready.restore_desired_state(core, now);
         for id in core.calls.ids() {
-            let waits = core.calls.get(id).map(|call| &call.phase);
-            if matches!(waits, Some(Phase::Waiting(_))) {
-                ready.launch(core, now, id);
+            let phase = core.calls.get(id).map(|call| &call.phase);
+            if matches!(phase, Some(Phase::Queued(_))) {
+                ready.send_queued(core, now, id);
             }
         }
         State::Ready(Box::new(ready))
     }
 
-    pub(super) fn link(&self) -> Link {
+    pub(super) fn link(&self) -> LinkId {
         self.link
     }
 
-    pub(super) fn peer_requests(&self) -> usize {
-        match &self.era {
-            Session::Handshake(session) => session.serving.len(),
+    pub(super) fn peer_request_count(&self) -> usize {
+        match &self.session {
+            Session::Handshake(session) => session.peer_requests.len(),
             Session::Stateless(_) => 0,
         }
     }
 
-    pub(super) fn session_mode(&self) -> SessionMode {
-        self.modes.session()
+    pub(super) fn session_requirement(&self) -> SessionRequirement {
+        self.modes.session_requirement()
     }
 
-    pub(super) fn call(
+    pub(super) fn start_call(
         &mut self,
         core: &mut Core,
         now: Instant,
         id: CallId,
-        want: Want,
+        kind: CallKind,
         options: CallOptions,
     ) {
-        let call = core.call(now, want, options);
-        core.accept(id, call);
-        self.launch(core, now, id);
+        let call = core.new_call(now, kind, options);
+        core.register_call(id, call);
+        self.send_queued(core, now, id);
     }
 
-    pub(super) fn notify(&self, core: &mut Core, draft: Draft) {
-        if self.can_notify(core, draft.method()).is_ok() {
-            core.send(self.link, None, draft.into_notification());
+    pub(super) fn notify(&self, core: &mut Core, message: OutgoingMessage) {
+        if self.can_notify(core, message.method()).is_ok() {
+            core.send(self.link, None, message.into_notification());
         } else {
             core.observe(|| Telemetry::NotificationDropped {
-                method: draft.method_name(),
+                method: message.method_name(),
             });
         }
     }
@@ -139,52 +142,57 @@ impl Ready {
             });
         }
         let roots = core.config.capabilities.roots.as_ref();
-        let told = roots.is_some_and(|roots| roots.list_changed == Some(true));
-        if method == method::ROOTS_LIST_CHANGED && !told {
-            return Err(Failure::Undeclared {
+        let declared = roots.is_some_and(|roots| roots.list_changed == Some(true));
+        if method == method::ROOTS_LIST_CHANGED && !declared {
+            return Err(Failure::CapabilityNotDeclared {
                 capability: "roots.listChanged",
             });
         }
         Ok(())
     }
 
-    pub(super) fn down(mut self: Box<Self>, core: &mut Core, now: Instant, cause: Cause) -> State {
-        self.withdraw_peer_requests(core);
-        fall(
+    pub(super) fn handle_down(
+        mut self: Box<Self>,
+        core: &mut Core,
+        now: Instant,
+        cause: ConnectionError,
+    ) -> State {
+        self.cancel_peer_requests(core);
+        disconnect(
             core,
             now,
-            Fallen {
-                hang_up: None,
+            Disconnect {
+                close_link: None,
                 cause,
-                redial: Redial::AfterBackoff,
+                redial: RedialPolicy::AfterBackoff,
             },
         )
     }
 
     /// Ends the session from our side.
-    pub(super) fn abandon(
+    pub(super) fn close_session(
         mut self: Box<Self>,
         core: &mut Core,
         now: Instant,
-        kind: CauseKind,
-        redial: Redial,
+        kind: ConnectionErrorKind,
+        redial: RedialPolicy,
     ) -> State {
-        self.withdraw_peer_requests(core);
-        let hang_up = Some(self.link);
-        fall(
+        self.cancel_peer_requests(core);
+        let close_link = Some(self.link);
+        disconnect(
             core,
             now,
-            Fallen {
-                hang_up,
+            Disconnect {
+                close_link,
                 cause: kind.into(),
                 redial,
             },
         )
     }
 
-    pub(super) fn withdraw_peer_requests(&mut self, core: &mut Core) {
-        if let Session::Handshake(session) = &mut self.era {
-            session.serving.withdraw_all(core);
+    pub(super) fn cancel_peer_requests(&mut self, core: &mut Core) {
+        if let Session::Handshake(session) = &mut self.session {
+            session.peer_requests.cancel_all(core);
         }
     }
 
@@ -193,20 +201,20 @@ impl Ready {
         &mut self,
         core: &mut Core,
         now: Instant,
-        request: PeerRequest,
-        answer: Result<RawJson, ErrorObject>,
+        request: PeerRequestId,
+        reply: Result<RawJson, ErrorObject>,
     ) {
-        let Session::Handshake(session) = &mut self.era else {
+        let Session::Handshake(session) = &mut self.session else {
             return;
         };
-        if let Some(id) = session.serving.close(request) {
-            let frame = match answer {
+        if let Some(id) = session.peer_requests.close(request) {
+            let frame = match reply {
                 Ok(result) => response_raw(&id, result.get().as_bytes()),
                 Err(error) => error_response(Some(&id), &error),
             };
             core.send(self.link, None, frame);
-            if session.serving.len() == 0 {
-                core.release_calls(now);
+            if session.peer_requests.len() == 0 {
+                core.resume_deadlines(now);
             }
         }
     }
@@ -215,43 +223,45 @@ impl Ready {
 /// Sending.
 impl Ready {
     /// Puts a waiting call on the wire, or says why that cannot be.
-    pub(super) fn launch(&mut self, core: &mut Core, now: Instant, id: CallId) {
+    pub(super) fn send_queued(&mut self, core: &mut Core, now: Instant, id: CallId) {
         let Some(call) = core.calls.get_mut(id) else {
             return;
         };
-        let Phase::Waiting(draft) = &mut call.phase else {
+        let Phase::Queued(message) = &mut call.phase else {
             return;
         };
-        let draft = match draft.take() {
-            Some(draft) if call.probe => Some(self.draft_ping(call, draft)),
-            Some(draft) => Some(draft),
-            None => self.draft_wish(core, now, id),
+        let message = match message.take() {
+            Some(message) if call.is_ping => Some(self.ping_message(call, message)),
+            Some(message) => Some(message),
+            None => self.message_for_call(core, now, id),
         };
-        let Some(draft) = draft else {
+        let Some(message) = message else {
             return;
         };
-        if let Err(failure) = self.transmit(core, id, draft) {
+        if let Err(failure) = self.send_call(core, id, message) {
             core.fail(now, id, failure);
         }
     }
 
     /// The question whether the server is there, as the revision has it. Those
     /// without a ping have a question that every server must answer.
-    fn draft_ping(&self, call: &mut Call, ping: Draft) -> Draft {
+    fn ping_message(&self, call: &mut Call, ping: OutgoingMessage) -> OutgoingMessage {
         if self.rules.allows(method::PING, Side::Client) {
             call.info = method::info(method::PING);
             return ping;
         }
         call.info = method::info(method::DISCOVER);
-        Draft::empty(method::DISCOVER)
+        OutgoingMessage::without_params(method::DISCOVER)
     }
 
     /// Whether the call may go out at all: the revision has the method, the
     /// server advertised it, and its mode fits.
-    fn check(&mut self, call: &Call, draft: &Draft) -> Result<(), Failure> {
+    fn check_call(&mut self, call: &Call, message: &OutgoingMessage) -> Result<(), Failure> {
         if call.rounds > 0 && self.rules.era == Era::Handshake {
             // The server came back in the era that cannot go on with a call.
-            return Err(Failure::ConnectionLost(CauseKind::WrongEra.into()));
+            return Err(Failure::ConnectionLost(
+                ConnectionErrorKind::EraChanged.into(),
+            ));
         }
         // Methods that the protocol does not know are the caller's business.
         let Some(info) = call.info else {
@@ -263,165 +273,182 @@ impl Ready {
                 revision: self.rules.revision.as_str(),
             });
         }
-        if call.options.guard
+        if call.options.check_capabilities
             && let Some(capability) = info.capability
-            && !self.server.offers(capability)
+            && !self.server.has_capability(capability)
         {
-            return Err(Failure::NotSupported { capability });
+            return Err(Failure::CapabilityNotSupported { capability });
         }
         if info.name == method::TOOLS_CALL {
-            let mode = self.declared_mode(call, draft);
+            let mode = self.declared_mode(call, message);
             let mode = mode.unwrap_or(ToolMode::Stateful);
-            if mode == ToolMode::Stateful && self.server.stateless_only() {
+            if mode == ToolMode::Stateful && self.server.is_stateless_only() {
                 return Err(Failure::ModeMismatch);
             }
-            self.modes.called(mode);
+            self.modes.record_call(mode);
         }
         Ok(())
     }
 
     /// Dresses the draft, if it may go out, and sends it under an id that was
     /// never used.
-    fn transmit(&mut self, core: &mut Core, id: CallId, mut draft: Draft) -> Result<(), Failure> {
+    fn send_call(
+        &mut self,
+        core: &mut Core,
+        id: CallId,
+        mut message: OutgoingMessage,
+    ) -> Result<(), Failure> {
         let Some(call) = core.calls.get(id) else {
             return Ok(());
         };
-        self.check(call, &draft)?;
-        let binding = self.bind(core, call, &draft)?;
+        self.check_call(call, &message)?;
+        let binding = self.bind(core, call, &message)?;
         let Some(call) = core.calls.get_mut(id) else {
             return Ok(());
         };
         call.binding = binding;
         // A call's number is the id of its first request, where no other came
         // between.
-        let wire = if call.rounds == 0 && core.ids.last() == id.0 {
+        let wire_id = if call.rounds == 0 && core.ids.last() == id.0 {
             id.0
         } else {
-            core.ids.fresh()
+            core.ids.next_id()
         };
         let session = (self.rules.era == Era::Handshake
-            && self.modes.announce(core.config.session_meta))
-        .then_some(core.sessions);
-        let wants_progress = call.options.progress != Progress::Unwanted;
-        let dress = Dress {
-            standing: self.era.standing_meta(),
-            progress: wants_progress.then_some(wire),
+            && self.modes.sends_session_number(core.config.session_meta))
+        .then_some(core.session_count);
+        let wants_progress = call.options.progress != ProgressMode::Off;
+        let meta = RequestMeta {
+            common: self.session.common_meta(),
+            progress: wants_progress.then_some(wire_id),
             session,
-            own: call.meta.as_deref(),
+            caller: call.meta.as_deref(),
         };
-        dress.put_on(&mut draft, &mut core.scratch);
-        let (size, limit) = (draft.len(), core.config.max_frame);
+        meta.write(&mut message, &mut core.scratch);
+        let (size, limit) = (message.len(), core.config.max_frame_size);
         if size > limit {
             return Err(Failure::RequestTooLarge { size, limit });
         }
-        let frame = if call.members.is_none() && self.keeps_members(core.config.wire, call) {
-            let encoded = draft.into_request(wire);
-            // Kept once: later rounds add to what was first asked.
-            call.members = Some(encoded.members);
-            encoded.frame
-        } else {
-            draft.into_frame(wire)
-        };
-        call.phase = Phase::InFlight { wire, sends: 1 };
-        core.calls.alias(wire, id);
-        core.send(self.link, Some(wire), frame);
+        let frame =
+            if call.members.is_none() && self.must_retain_params(core.config.transport, call) {
+                let encoded = message.into_request(wire_id);
+                // Kept once: later rounds add to what was first asked.
+                call.members = Some(encoded.members);
+                encoded.frame
+            } else {
+                message.into_request_frame(wire_id)
+            };
+        call.phase = Phase::InFlight { wire_id, sends: 1 };
+        core.calls.alias(wire_id, id);
+        core.send(self.link, Some(wire_id), frame);
         Ok(())
     }
 
     /// Whether the parameters may be needed again: for a further round, after
     /// a reconnection, because the server forgot our session, or because any
     /// session serves it.
-    fn keeps_members(&self, wire: Wire, call: &Call) -> bool {
-        let may_be_asked = self.rules.era == Era::Stateless
-            && call.options.on_input == OnInput::Ask
+    fn must_retain_params(&self, transport: TransportKind, call: &Call) -> bool {
+        let may_require_input = self.rules.era == Era::Stateless
+            && call.options.input_handling == InputHandling::AskHost
             && call.info.is_some_and(|info| info.input_rounds);
-        may_be_asked || call.options.replay || call.binding == Binding::Any || wire == Wire::Http
+        may_require_input
+            || call.options.repeat_if_lost
+            || call.binding == Binding::AnySession
+            || transport == TransportKind::Http
     }
 
     /// Tells the server that the answer to `wire` is not wanted any more.
-    pub(super) fn withdraw(&self, core: &mut Core, now: Instant, wire: u64, reason: &str) {
-        core.bury(now, wire);
-        let by_disconnect = core.config.wire == Wire::Http && self.rules.disconnect_cancels;
+    pub(super) fn send_cancel(&self, core: &mut Core, now: Instant, wire_id: u64, reason: &str) {
+        core.remember_cancelled(now, wire_id);
+        let by_disconnect =
+            core.config.transport == TransportKind::Http && self.rules.disconnect_cancels;
         if !by_disconnect {
             let params = CancelledParams {
-                request_id: Some(wire.into()),
+                request_id: Some(wire_id.into()),
                 reason: Some(reason.to_owned()),
                 ..CancelledParams::default()
             };
-            if let Ok(draft) = Draft::new(method::CANCELLED, &params) {
-                core.send(self.link, None, draft.into_notification());
+            if let Ok(message) = OutgoingMessage::new(method::CANCELLED, &params) {
+                core.send(self.link, None, message.into_notification());
             }
         }
-        if core.config.wire == Wire::Http {
-            core.output(Output::Abort {
+        if core.config.transport == TransportKind::Http {
+            core.push_output(Output::Abort {
                 link: self.link,
-                id: wire,
+                id: wire_id,
             });
         }
-        core.observe(|| Telemetry::CancelSent { id: wire });
+        core.observe(|| Telemetry::CancelSent { id: wire_id });
     }
 }
 
 /// Deadlines, cancellation, and links that are busy.
 impl Ready {
-    pub(super) fn deadline(&mut self, core: &mut Core, now: Instant, id: CallId) {
+    pub(super) fn handle_deadline(&mut self, core: &mut Core, now: Instant, id: CallId) {
         let Some(call) = core.calls.get(id) else {
             return;
         };
-        let (wire, subscribing) = (call.wire(), matches!(call.phase, Phase::Subscribing));
-        if let Some(wire) = wire {
-            self.withdraw(core, now, wire, "timeout");
+        let (wire_id, subscribing) = (call.wire_id(), matches!(call.phase, Phase::Subscribing));
+        if let Some(wire_id) = wire_id {
+            self.send_cancel(core, now, wire_id, "timeout");
         }
-        core.expire_unsent(now, id);
+        core.fail_timed_out(now, id);
         if subscribing {
-            self.watch_changed(core, now);
+            self.refresh_subscriptions(core, now);
         }
     }
 
-    pub(super) fn cancel(&mut self, core: &mut Core, now: Instant, id: CallId, cancel: &Cancel) {
+    pub(super) fn cancel(
+        &mut self,
+        core: &mut Core,
+        now: Instant,
+        id: CallId,
+        cancellation: &Cancellation,
+    ) {
         let Some(call) = core.calls.get(id) else {
             return;
         };
-        let (wire, subscribing) = (call.wire(), matches!(call.phase, Phase::Subscribing));
-        if let Some(wire) = wire {
-            self.withdraw(core, now, wire, cancel.reason());
+        let (wire_id, subscribing) = (call.wire_id(), matches!(call.phase, Phase::Subscribing));
+        if let Some(wire_id) = wire_id {
+            self.send_cancel(core, now, wire_id, cancellation.reason());
         }
-        core.fail(now, id, cancel.failure());
+        core.fail(now, id, cancellation.failure());
         if subscribing {
-            self.watch_changed(core, now);
+            self.refresh_subscriptions(core, now);
         }
     }
 
-    pub(super) fn refused(
+    pub(super) fn send_failed(
         mut self: Box<Self>,
         core: &mut Core,
         now: Instant,
-        wire: Option<u64>,
-        refusal: Refusal,
+        wire_id: Option<u64>,
+        error: SendError,
     ) -> State {
-        let call = wire.and_then(|wire| core.calls.awaiting(wire));
+        let call = wire_id.and_then(|wire_id| core.calls.find_in_flight(wire_id));
         let moved = call
             .and_then(|id| core.calls.get(id))
-            .map(|call| call.moved);
-        if let Refusal::Status(status) = &refusal
+            .map(|call| call.moved_session);
+        if let SendError::Status(status) = &error
             && status.status == 404
             && self.rules.era == Era::Handshake
             && moved != Some(true)
         {
-            return self.session_gone(core, now, call);
+            return self.session_not_found(core, now, call);
         }
-        let Some(wire) = wire else {
-            if let (Refusal::Busy(frame), Session::Handshake(session)) = (refusal, &mut self.era)
-                && is_answer(&frame)
+        let Some(wire_id) = wire_id else {
+            if let (SendError::Busy(frame), Session::Handshake(session)) =
+                (error, &mut self.session)
+                && is_response(&frame)
             {
-                session.serving.put_off(core, now, frame);
+                session.peer_requests.defer_response(core, now, frame);
             }
             // A notification is sent once, and that is that.
             return State::Ready(self);
         };
         match call {
-            Some(id) => self.call_refused(core, now, id, refusal),
-            None => self.listening_refused(core, now, wire, &refusal),
+            Some(id) => self.call_send_failed(core, now, id, error),
+            None => self.subscription_stream_failed(core, now, wire_id, &error),
         }
         State::Ready(self)
     }
@@ -432,14 +459,14 @@ impl Ready {
     ///
     /// There is no wait before that, unless nobody waits for it: a server that
     /// knows no session at all would be dialled in a loop.
-    fn session_gone(
+    fn session_not_found(
         mut self: Box<Self>,
         core: &mut Core,
         now: Instant,
         call: Option<CallId>,
     ) -> State {
         let redial = match call {
-            Some(id) if core.move_on(id) => Redial::AtOnce,
+            Some(id) if core.move_to_next_session(id) => RedialPolicy::Immediately,
             Some(id)
                 if core
                     .calls
@@ -447,62 +474,62 @@ impl Ready {
                     .is_some_and(|call| call.binding.is_session()) =>
             {
                 core.fail(now, id, Failure::SessionLost);
-                Redial::AfterBackoff
+                RedialPolicy::AfterBackoff
             }
-            _ => Redial::AfterBackoff,
+            _ => RedialPolicy::AfterBackoff,
         };
-        self.withdraw_peer_requests(core);
-        let hang_up = Some(self.link);
-        let cause = CauseKind::SessionGone.into();
-        fall(
+        self.cancel_peer_requests(core);
+        let close_link = Some(self.link);
+        let cause = ConnectionErrorKind::SessionNotFound.into();
+        disconnect(
             core,
             now,
-            Fallen {
-                hang_up,
+            Disconnect {
+                close_link,
                 cause,
                 redial,
             },
         )
     }
 
-    fn call_refused(&mut self, core: &mut Core, now: Instant, id: CallId, refusal: Refusal) {
-        match refusal {
-            Refusal::Busy(frame) => Self::busy(core, now, id, frame),
-            Refusal::Failed(cause) => {
-                core.fail(now, id, Failure::Undelivered(cause));
+    fn call_send_failed(&mut self, core: &mut Core, now: Instant, id: CallId, error: SendError) {
+        match error {
+            SendError::Busy(frame) => Self::retry_later(core, now, id, frame),
+            SendError::Failed(cause) => {
+                core.fail(now, id, Failure::NotDelivered(cause));
             }
-            Refusal::Unanswered(cause) => {
-                if let Some(wire) = core.calls.get(id).and_then(Call::wire) {
-                    core.bury(now, wire);
+            SendError::NoResponse(cause) => {
+                if let Some(wire_id) = core.calls.get(id).and_then(Call::wire_id) {
+                    core.remember_cancelled(now, wire_id);
                 }
                 core.fail(now, id, Failure::ConnectionLost(cause));
             }
-            Refusal::Status(status) => {
-                let outcome = status_outcome(&status);
-                self.end(core, now, id, outcome);
+            SendError::Status(status) => {
+                let outcome = outcome_from_status(&status);
+                self.finish_or_relist(core, now, id, outcome);
             }
         }
     }
 
     /// The link's queue is full: offer the frame again a little later, three
     /// times in all.
-    fn busy(core: &mut Core, now: Instant, id: CallId, frame: Bytes) {
-        let (delay, share) = (core.config.busy.delay, core.config.busy.jitter);
-        let delay = core.rng.jitter(delay, share);
+    fn retry_later(core: &mut Core, now: Instant, id: CallId, frame: Bytes) {
+        let (delay, jitter) = (core.config.busy_retry.delay, core.config.busy_retry.jitter);
+        let delay = core.rng.jitter(delay, jitter);
         let Some(call) = core.calls.get_mut(id) else {
             return;
         };
-        let Phase::InFlight { wire, sends } = call.phase else {
+        let Phase::InFlight { wire_id, sends } = call.phase else {
             return;
         };
-        if sends >= core.config.busy.sends {
+        if sends >= core.config.busy_retry.max_sends {
             core.observe(|| Telemetry::RetryExhausted { call: id.0 });
             core.fail(now, id, Failure::Busy { sends });
             return;
         }
         let at = now + delay;
         call.phase = Phase::Retrying {
-            wire,
+            wire_id,
             frame,
             sends,
             at,
@@ -516,9 +543,9 @@ impl Ready {
     }
 
     /// The wait of answers that the link was too busy for is over.
-    pub(super) fn offer_answers(&mut self, core: &mut Core) {
-        if let Session::Handshake(session) = &mut self.era {
-            session.serving.offer_again(core, self.link);
+    pub(super) fn resend_deferred(&mut self, core: &mut Core) {
+        if let Session::Handshake(session) = &mut self.session {
+            session.peer_requests.resend_deferred(core, self.link);
         }
     }
 
@@ -529,24 +556,30 @@ impl Ready {
         };
         match &mut call.phase {
             Phase::Retrying {
-                wire, frame, sends, ..
+                wire_id,
+                frame,
+                sends,
+                ..
             } => {
-                let (wire, frame, sends) = (*wire, frame.clone(), *sends + 1);
-                call.phase = Phase::InFlight { wire, sends };
-                core.send(self.link, Some(wire), frame);
+                let (wire_id, frame, sends) = (*wire_id, frame.clone(), *sends + 1);
+                call.phase = Phase::InFlight { wire_id, sends };
+                core.send(self.link, Some(wire_id), frame);
             }
-            Phase::Pausing { .. } => {
-                if core.end_pause(now, id) {
-                    self.launch(core, now, id);
+            Phase::Paused { .. } => {
+                if core.queue_after_pause(now, id) {
+                    self.send_queued(core, now, id);
                 }
             }
-            Phase::Waiting(_) | Phase::InFlight { .. } | Phase::Asking(_) | Phase::Subscribing => {}
+            Phase::Queued(_)
+            | Phase::InFlight { .. }
+            | Phase::AwaitingInput(_)
+            | Phase::Subscribing => {}
         }
     }
 }
 
 /// Whether a frame of ours answers the server.
-fn is_answer(frame: &[u8]) -> bool {
+fn is_response(frame: &[u8]) -> bool {
     matches!(
         scan(frame),
         Ok(Envelope::Response { .. } | Envelope::Error { .. })
@@ -555,18 +588,18 @@ fn is_answer(frame: &[u8]) -> bool {
 
 impl Session {
     /// The members of `_meta` that every request carries.
-    fn standing_meta(&self) -> &[u8] {
+    fn common_meta(&self) -> &[u8] {
         match self {
             Self::Handshake(_) => &[],
-            Self::Stateless(session) => session.standing_meta(),
+            Self::Stateless(session) => session.common_meta(),
         }
     }
 }
 
 /// What a status that is not success means for the call that met it.
-pub(super) fn status_outcome(refusal: &HttpRefusal) -> Outcome {
-    if let Some(error) = super::opening::error_in(&refusal.body) {
-        return Outcome::Refused(error);
+pub(super) fn outcome_from_status(status_error: &HttpStatusError) -> Outcome {
+    if let Some(error) = super::opening::parse_error_body(&status_error.body) {
+        return Outcome::Error(error);
     }
-    Outcome::Failed(Failure::Undelivered(refusal.cause()))
+    Outcome::Failed(Failure::NotDelivered(status_error.to_connection_error()))
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::SessionNumber;
 use crate::{
     Instant,
-    jsonrpc::{Draft, EncodeError},
+    jsonrpc::{EncodeError, OutgoingMessage},
     model::{self, Extra, LogLevel, Meta, ToolMode, method},
 };
 
@@ -22,11 +22,11 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct Request {
-    pub(super) draft: Draft,
+    pub(super) message: OutgoingMessage,
     pub(super) meta: Option<Box<Meta>>,
     pub(super) tool: Option<ToolName>,
     /// Whether it only asks if the server is there.
-    pub(super) probe: bool,
+    pub(super) is_ping: bool,
 }
 
 /// The name of the tool that a request calls.
@@ -34,7 +34,7 @@ pub struct Request {
 pub(super) enum ToolName {
     /// The parameters begin with it, and it is so long: no need for a copy.
     Leading(usize),
-    Own(Box<str>),
+    Owned(Box<str>),
 }
 
 /// How parameters begin whose first member is the name.
@@ -42,12 +42,12 @@ const LEADING_NAME: &[u8] = br#""name":""#;
 
 impl ToolName {
     fn new(name: &str, members: &[u8]) -> Self {
-        let written = members.strip_prefix(LEADING_NAME);
-        let rest = written.and_then(|written| written.strip_prefix(name.as_bytes()));
+        let encoded = members.strip_prefix(LEADING_NAME);
+        let rest = encoded.and_then(|encoded| encoded.strip_prefix(name.as_bytes()));
         match rest {
             // A name that was escaped does not look like itself.
             Some([b'"', ..]) => Self::Leading(name.len()),
-            _ => Self::Own(name.into()),
+            _ => Self::Owned(name.into()),
         }
     }
 
@@ -58,7 +58,7 @@ impl ToolName {
                 .get(LEADING_NAME.len()..LEADING_NAME.len() + length)
                 .and_then(|name| std::str::from_utf8(name).ok())
                 .unwrap_or_default(),
-            Self::Own(name) => name,
+            Self::Owned(name) => name,
         }
     }
 }
@@ -72,10 +72,10 @@ impl Request {
     pub fn new<P: model::Request + Serialize>(mut params: P) -> Result<Self, EncodeError> {
         let meta = params.take_meta().map(Box::new);
         Ok(Self {
-            draft: Draft::new(P::METHOD, &params)?,
+            message: OutgoingMessage::new(P::METHOD, &params)?,
             meta,
             tool: None,
-            probe: false,
+            is_ping: false,
         })
     }
 
@@ -90,33 +90,33 @@ impl Request {
         method: impl Into<Cow<'static, str>>,
         params: &P,
     ) -> Result<Self, EncodeError> {
-        let mut draft = Draft::new(method, params)?;
+        let mut message = OutgoingMessage::new(method, params)?;
         let mut meta = None;
         // Deeper down the word means something else, but that takes a closer
         // look than nearly all requests need.
-        if memmem::find(draft.members(), b"\"_meta\"").is_some() {
-            let object = [b"{", draft.members(), b"}"].concat();
+        if memmem::find(message.members(), b"\"_meta\"").is_some() {
+            let object = [b"{", message.members(), b"}"].concat();
             let mut members: Extra = serde_json::from_slice(&object)?;
-            if let Some(own) = members.remove("_meta") {
-                meta = Some(Box::new(own.decode::<Meta>()?));
-                draft = Draft::new(draft.method_name(), &members)?;
+            if let Some(meta_json) = members.remove("_meta") {
+                meta = Some(Box::new(meta_json.decode::<Meta>()?));
+                message = OutgoingMessage::new(message.method_name(), &members)?;
             }
         }
         Ok(Self {
-            draft,
+            message,
             meta,
             tool: None,
-            probe: false,
+            is_ping: false,
         })
     }
 
     /// A request of another method with no parameters.
-    pub fn bare(method: impl Into<Cow<'static, str>>) -> Self {
+    pub fn without_params(method: impl Into<Cow<'static, str>>) -> Self {
         Self {
-            draft: Draft::empty(method),
+            message: OutgoingMessage::without_params(method),
             meta: None,
             tool: None,
-            probe: false,
+            is_ping: false,
         }
     }
 
@@ -125,8 +125,8 @@ impl Request {
     #[must_use]
     pub fn ping() -> Self {
         Self {
-            probe: true,
-            ..Self::bare(method::PING)
+            is_ping: true,
+            ..Self::without_params(method::PING)
         }
     }
 
@@ -141,30 +141,30 @@ impl Request {
     /// whether the call is bound to the session.
     #[must_use]
     pub fn for_tool(mut self, name: &str) -> Self {
-        self.tool = Some(ToolName::new(name, self.draft.members()));
+        self.tool = Some(ToolName::new(name, self.message.members()));
         self
     }
 
     /// The method.
     #[must_use]
     pub fn method(&self) -> &str {
-        self.draft.method()
+        self.message.method()
     }
 
     /// The members of the parameters, without braces.
     #[must_use]
     pub fn members(&self) -> &[u8] {
-        self.draft.members()
+        self.message.members()
     }
 }
 
-impl From<Draft> for Request {
-    fn from(draft: Draft) -> Self {
+impl From<OutgoingMessage> for Request {
+    fn from(message: OutgoingMessage) -> Self {
         Self {
-            draft,
+            message,
             meta: None,
             tool: None,
-            probe: false,
+            is_ping: false,
         }
     }
 }
@@ -173,18 +173,18 @@ impl From<Draft> for Request {
 /// is put on the wire depends on the era, which is not known before the
 /// session is open.
 #[derive(Debug)]
-pub(super) enum Want {
+pub(super) enum CallKind {
     Request(Request),
     Subscribe(Box<str>),
     Unsubscribe(Box<str>),
     SetLevel(LogLevel),
 }
 
-impl Want {
+impl CallKind {
     /// The method that stands for this wish in errors and telemetry.
     pub(super) fn method(&self) -> Cow<'static, str> {
         match self {
-            Self::Request(request) => request.draft.method_name(),
+            Self::Request(request) => request.message.method_name(),
             Self::Subscribe(_) => method::RESOURCES_SUBSCRIBE.into(),
             Self::Unsubscribe(_) => method::RESOURCES_UNSUBSCRIBE.into(),
             Self::SetLevel(_) => method::LOGGING_SET_LEVEL.into(),
@@ -200,19 +200,19 @@ pub struct CallOptions {
     /// What to do while the connection is not open.
     pub policy: CallPolicy,
     /// What to do with progress.
-    pub progress: Progress,
+    pub progress: ProgressMode,
     /// Whether the call may be sent again if the connection falls while it is
     /// under way. Only for calls that are harmless to repeat.
-    pub replay: bool,
+    pub repeat_if_lost: bool,
     /// What to do when the server needs input to go on.
-    pub on_input: OnInput,
+    pub input_handling: InputHandling,
     /// The tool's mode, where the caller knows better than the tool list.
     pub mode: Option<ToolMode>,
     /// The session that the call belongs to. In any other, it is refused.
     pub session: Option<SessionNumber>,
     /// Whether to refuse calls that the server did not advertise, without
     /// touching the wire.
-    pub guard: bool,
+    pub check_capabilities: bool,
 }
 
 impl Default for CallOptions {
@@ -220,12 +220,12 @@ impl Default for CallOptions {
         Self {
             timeout: None,
             policy: CallPolicy::FailFast,
-            progress: Progress::Unwanted,
-            replay: false,
-            on_input: OnInput::Ask,
+            progress: ProgressMode::Off,
+            repeat_if_lost: false,
+            input_handling: InputHandling::AskHost,
             mode: None,
             session: None,
-            guard: true,
+            check_capabilities: true,
         }
     }
 }
@@ -233,7 +233,7 @@ impl Default for CallOptions {
 impl CallOptions {
     /// Whether the caller, not only the tool, wants the call bound to a
     /// session.
-    pub(super) fn demands_session(&self) -> bool {
+    pub(super) fn requires_session(&self) -> bool {
         self.session.is_some() || self.mode == Some(ToolMode::Stateful)
     }
 }
@@ -244,41 +244,41 @@ pub enum CallPolicy {
     /// Fail at once, saying which state the connection is in.
     FailFast,
     /// Wait for the connection, within the call's deadline.
-    WaitReady,
+    WaitForConnection,
 }
 
 /// What to do with progress of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum ProgressMode {
     /// Do not ask for it.
-    Unwanted,
+    Off,
     /// Hand it up.
     Report,
     /// Hand it up, and let each piece start the deadline anew, up to this much
     /// time in all.
-    ExtendsDeadline {
+    ExtendDeadline {
         /// The most that the server may take. Time in which it waits for the
         /// host's input does not count: each round starts anew.
-        at_most: Duration,
+        max: Duration,
     },
 }
 
-impl Progress {
+impl ProgressMode {
     /// The moment that progress cannot push the deadline beyond, of a request
     /// that is sent now.
-    pub(super) fn cap(self, now: Instant) -> Option<Instant> {
+    pub(super) fn max_deadline(self, now: Instant) -> Option<Instant> {
         match self {
-            Self::ExtendsDeadline { at_most } => Some(now + at_most),
-            Self::Unwanted | Self::Report => None,
+            Self::ExtendDeadline { max } => Some(now + max),
+            Self::Off | Self::Report => None,
         }
     }
 }
 
 /// What to do when the server needs input to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnInput {
+pub enum InputHandling {
     /// Ask the host and go on with its answers.
-    Ask,
+    AskHost,
     /// Give the questions to the caller as the result.
-    HandBack,
+    ReturnToCaller,
 }

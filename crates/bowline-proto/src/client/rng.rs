@@ -23,7 +23,7 @@ impl Rng {
     }
 
     /// Uniform in `0.0..1.0`.
-    pub(super) fn unit(&mut self) -> f64 {
+    pub(super) fn next_f64(&mut self) -> f64 {
         // 53 bits fill a double's mantissa exactly.
         #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
         let numerator = (self.next_u64() >> 11) as f64;
@@ -31,15 +31,15 @@ impl Rng {
     }
 
     /// `base` varied by up to `share` in either direction.
-    pub(super) fn jitter(&mut self, base: Duration, share: f64) -> Duration {
-        vary(base, share, self.unit())
+    pub(super) fn jitter(&mut self, base: Duration, ratio: f64) -> Duration {
+        apply_jitter(base, ratio, self.next_f64())
     }
 }
 
 /// `base × (1 + (u − 0.5) × 2 × share)`, never below zero, and no longer than
 /// a duration can be.
-pub(super) fn vary(base: Duration, share: f64, unit: f64) -> Duration {
-    let factor = 1.0 + (unit - 0.5) * 2.0 * share;
+pub(super) fn apply_jitter(base: Duration, ratio: f64, random: f64) -> Duration {
+    let factor = 1.0 + (random - 0.5) * 2.0 * ratio;
     let seconds = base.as_secs_f64() * factor.max(0.0);
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use super::{
     CallId, Event, Failure,
-    calls::{Asking, Phase},
+    calls::{PendingInput, Phase},
+    capability_check::is_offered,
     core::Core,
-    offers::offers,
     ready::Ready,
-    rng::vary,
+    rng::apply_jitter,
     timer::Timer,
 };
 use crate::{
@@ -22,82 +22,84 @@ use crate::{
 
 /// The first pause before a request is repeated that the server put off
 /// without a question; it doubles with each round.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const MIN_PAUSE: Duration = Duration::from_millis(100);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
+
+/// How long to wait before a round that answers no questions.
+fn pause_before(round: u32) -> Duration {
+    let pause = MIN_PAUSE.saturating_mul(1 << (round - 1).min(10));
+    pause.min(MAX_PAUSE)
+}
 
 impl Ready {
     /// The server needs input to go on with this call.
-    pub(super) fn questions(&mut self, core: &mut Core, now: Instant, id: CallId, result: &[u8]) {
+    pub(super) fn handle_input_required(
+        &mut self,
+        core: &mut Core,
+        now: Instant,
+        id: CallId,
+        result: &[u8],
+    ) {
         let mut questions: InputRequiredResult = match decode(result) {
             Ok(questions) => questions,
             Err(error) => {
-                core.fail(
-                    now,
-                    id,
-                    Failure::InvalidAnswer {
-                        why: error.to_string(),
-                    },
-                );
-                return;
+                let why = error.to_string();
+                return core.fail(now, id, Failure::InvalidResponse { message: why });
             }
         };
-        let rounds = core.config.max_rounds;
+        let rounds = core.config.max_input_rounds;
         let Some(call) = core.calls.get_mut(id) else {
             return;
         };
         call.rounds += 1;
         let round = call.rounds;
         if round > rounds {
-            core.fail(now, id, Failure::TooManyRounds { rounds });
-            return;
+            return core.fail(now, id, Failure::TooManyRounds { rounds });
         }
-        if let Err(failure) = acceptable(&questions, &core.config.capabilities) {
-            core.fail(now, id, failure);
-            return;
+        if let Err(failure) = check_input_requests(&questions, &core.config.capabilities) {
+            return core.fail(now, id, failure);
         }
-        if let Phase::InFlight { wire, .. } = call.phase {
-            core.calls.forget_alias(wire);
+        if let Phase::InFlight { wire_id, .. } = call.phase {
+            core.calls.remove_alias(wire_id);
         }
-        let state = questions.request_state.take().map(String::into_boxed_str);
-        let roots = take_roots(&mut questions);
-        if questions
-            .input_requests
-            .as_ref()
-            .is_some_and(|all| !all.is_empty())
-        {
+        let request_state = questions.request_state.take().map(String::into_boxed_str);
+        let roots_keys = take_roots_requests(&mut questions);
+        let asked = questions.input_requests.as_ref();
+        if asked.is_some_and(|asked| !asked.is_empty()) {
             core.set_deadline(id, now + core.config.timeouts.input);
-            set_phase(core, id, Phase::Asking(Asking { state, roots }));
+            let pending = PendingInput {
+                request_state,
+                roots_keys,
+            };
+            set_phase(core, id, Phase::AwaitingInput(pending));
             let questions = Box::new(questions);
-            core.event(Event::InputRequired {
+            core.push_event(Event::InputRequired {
                 call: id,
                 round,
                 questions,
             });
-        } else if roots.is_empty() {
-            let pause = FIRST_PAUSE
-                .saturating_mul(1 << (round - 1).min(10))
-                .min(LONGEST_PAUSE);
-            let at = now + vary(pause, 0.2, core.rng.unit());
+        } else if roots_keys.is_empty() {
+            let at = now + apply_jitter(pause_before(round), 0.2, core.rng.next_f64());
             core.timers.arm(Timer::Resend(id), at);
-            set_phase(core, id, Phase::Pausing { state, at });
+            set_phase(core, id, Phase::Paused { request_state, at });
         } else {
-            let answers = with_roots(core, &roots, InputResponses::default());
-            if core.draft_round(now, id, state.as_deref(), Some(&answers)) {
-                self.launch(core, now, id);
+            let responses = add_roots(core, &roots_keys, InputResponses::default());
+            if core.queue_next_round(now, id, request_state.as_deref(), Some(&responses)) {
+                self.send_queued(core, now, id);
             }
         }
     }
 
     /// The host has answered, or will not.
-    pub(super) fn answer_questions(
+    pub(super) fn provide_input(
         &mut self,
         core: &mut Core,
         now: Instant,
         id: CallId,
         responses: Option<InputResponses>,
     ) {
-        if core.park_input(now, id, responses) {
-            self.launch(core, now, id);
+        if core.queue_input(now, id, responses) {
+            self.send_queued(core, now, id);
         }
     }
 }
@@ -106,7 +108,7 @@ impl Core {
     /// Takes the host's answers and prepares the next request. Says whether
     /// there is one to send. Works without a session too: what the server
     /// knows of the call travels with it, so that it outlives a reconnection.
-    pub(super) fn park_input(
+    pub(super) fn queue_input(
         &mut self,
         now: Instant,
         id: CallId,
@@ -115,60 +117,69 @@ impl Core {
         let Some(call) = self.calls.get_mut(id) else {
             return false;
         };
-        let Phase::Asking(asking) = &mut call.phase else {
+        let Phase::AwaitingInput(pending) = &mut call.phase else {
             return false;
         };
-        let Asking { state, roots } = std::mem::replace(
-            asking,
-            Asking {
-                state: None,
-                roots: Vec::new(),
+        let PendingInput {
+            request_state,
+            roots_keys,
+        } = std::mem::replace(
+            pending,
+            PendingInput {
+                request_state: None,
+                roots_keys: Vec::new(),
             },
         );
         let Some(responses) = responses else {
-            self.fail(now, id, Failure::InputAbandoned);
+            self.fail(now, id, Failure::InputNotProvided);
             return false;
         };
-        let answers = with_roots(self, &roots, responses);
-        self.draft_round(now, id, state.as_deref(), Some(&answers))
+        let responses = add_roots(self, &roots_keys, responses);
+        self.queue_next_round(now, id, request_state.as_deref(), Some(&responses))
     }
 
     /// The pause that the server asked for is over: prepares the next request.
     /// Says whether there is one to send.
-    pub(super) fn end_pause(&mut self, now: Instant, id: CallId) -> bool {
+    pub(super) fn queue_after_pause(&mut self, now: Instant, id: CallId) -> bool {
         let Some(call) = self.calls.get_mut(id) else {
             return false;
         };
-        let Phase::Pausing { state, .. } = &mut call.phase else {
+        let Phase::Paused { request_state, .. } = &mut call.phase else {
             return false;
         };
-        let state = state.take();
-        self.draft_round(now, id, state.as_deref(), None)
+        let request_state = request_state.take();
+        self.queue_next_round(now, id, request_state.as_deref(), None)
     }
 
     /// The request again, with this round's answers only.
-    fn draft_round(
+    fn queue_next_round(
         &mut self,
         now: Instant,
         id: CallId,
-        state: Option<&str>,
-        answers: Option<&InputResponses>,
+        request_state: Option<&str>,
+        responses: Option<&InputResponses>,
     ) -> bool {
         let Some(call) = self.calls.get_mut(id) else {
             return false;
         };
-        let Some(mut draft) = call.redraft() else {
+        let Some(mut message) = call.rebuild_message() else {
             return false;
         };
-        let pushed = answers
-            .map_or(Ok(()), |answers| draft.push("inputResponses", answers))
-            .and_then(|()| state.map_or(Ok(()), |state| draft.push("requestState", state)));
+        let pushed = responses
+            .map_or(Ok(()), |responses| {
+                message.push("inputResponses", responses)
+            })
+            .and_then(|()| {
+                request_state.map_or(Ok(()), |request_state| {
+                    message.push("requestState", request_state)
+                })
+            });
         let deadline = now + call.timeout;
-        call.cap = call.options.progress.cap(now);
-        call.phase = Phase::Waiting(Some(draft));
+        call.max_deadline = call.options.progress.max_deadline(now);
+        call.phase = Phase::Queued(Some(message));
         if let Err(error) = pushed {
-            let why = error.to_string();
-            self.fail(now, id, Failure::InvalidAnswer { why });
+            let message = error.to_string();
+            self.fail(now, id, Failure::InvalidResponse { message });
             return false;
         }
         self.set_deadline(id, deadline);
@@ -184,20 +195,20 @@ fn set_phase(core: &mut Core, id: CallId, phase: Phase) {
 
 /// Whether the server asks for nothing that we did not offer, and for
 /// something at all.
-fn acceptable(
+fn check_input_requests(
     questions: &InputRequiredResult,
-    offered: &ClientCapabilities,
+    capabilities: &ClientCapabilities,
 ) -> Result<(), Failure> {
     if questions.input_requests.is_none() && questions.request_state.is_none() {
-        let why = "input_required with neither inputRequests nor requestState".to_owned();
-        return Err(Failure::InvalidAnswer { why });
+        let message = "input_required with neither inputRequests nor requestState".to_owned();
+        return Err(Failure::InvalidResponse { message });
     }
     for (_, question) in questions
         .input_requests
         .iter()
         .flat_map(InputRequests::iter)
     {
-        if !offers(offered, question) {
+        if !is_offered(capabilities, question) {
             let method = question.method().to_owned();
             return Err(Failure::InputNotOffered { method });
         }
@@ -206,14 +217,14 @@ fn acceptable(
 }
 
 /// Takes out the questions about our roots, which the machine can answer.
-fn take_roots(questions: &mut InputRequiredResult) -> Vec<Box<str>> {
+fn take_roots_requests(questions: &mut InputRequiredResult) -> Vec<Box<str>> {
     let Some(requests) = &mut questions.input_requests else {
         return Vec::new();
     };
-    let is_ours = |kind: &InputKind| matches!(kind, InputKind::ListRoots(_));
+    let is_list_roots = |kind: &InputKind| matches!(kind, InputKind::ListRoots(_));
     let keys: Vec<Box<str>> = requests
         .iter()
-        .filter(|(_, question)| is_ours(&question.kind))
+        .filter(|(_, question)| is_list_roots(&question.kind))
         .map(|(key, _)| key.into())
         .collect();
     for key in &keys {
@@ -222,12 +233,12 @@ fn take_roots(questions: &mut InputRequiredResult) -> Vec<Box<str>> {
     keys
 }
 
-fn with_roots(core: &Core, keys: &[Box<str>], mut answers: InputResponses) -> InputResponses {
+fn add_roots(core: &Core, keys: &[Box<str>], mut responses: InputResponses) -> InputResponses {
     for key in keys {
         let roots = ListRootsResult::new(core.config.roots.clone());
         if let Ok(roots) = RawJson::encode(&roots) {
-            answers.insert(key.to_string(), roots);
+            responses.insert(key.to_string(), roots);
         }
     }
-    answers
+    responses
 }

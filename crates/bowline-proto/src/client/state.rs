@@ -5,18 +5,19 @@ use std::{fmt, time::Duration};
 use bytes::Bytes;
 
 use super::{
-    CallId, CallOptions, Cancel, Cause, Event as HostEvent, Failure, Link, Output, PeerRequest,
-    Refusal, Telemetry, core::Core, opening::Opening, ready::Ready, request::Want, timer::Timer,
+    CallId, CallOptions, Cancellation, ConnectionError, Event as HostEvent, Failure, LinkId,
+    Output, PeerRequestId, SendError, Telemetry, core::Core, opening::Opening, ready::Ready,
+    request::CallKind, timer::Timer,
 };
 use crate::{
     Instant,
-    jsonrpc::{Draft, ErrorObject, RawJson},
+    jsonrpc::{ErrorObject, OutgoingMessage, RawJson},
     model::InputResponses,
 };
 
 /// The name of a state, for errors, events and telemetry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum StateName {
+pub enum ConnectionState {
     /// Nothing was dialled yet.
     Starting,
     /// A link is dialled, or a session is being negotiated on it.
@@ -29,7 +30,7 @@ pub enum StateName {
     Closing,
 }
 
-impl StateName {
+impl ConnectionState {
     /// The name in lower case.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -43,7 +44,7 @@ impl StateName {
     }
 }
 
-impl fmt::Display for StateName {
+impl fmt::Display for ConnectionState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -63,48 +64,48 @@ pub(super) enum State {
 #[derive(Debug)]
 pub(super) enum Closing {
     /// The link was told; it has a moment to confirm.
-    Lingering(Link),
+    AwaitingLink(LinkId),
     /// It is over.
     Ended,
 }
 
 /// Everything that can happen to a connection.
 #[derive(Debug)]
-pub(super) enum Happening {
+pub(super) enum StateInput {
     Start,
     Up,
-    DialFailed(Cause),
+    DialFailed(ConnectionError),
     Frame(Bytes),
-    Oversize { size: usize, prefix: Bytes },
-    Down(Cause),
-    Refused(Option<u64>, Refusal),
+    OversizedFrame { size: usize, prefix: Bytes },
+    Down(ConnectionError),
+    SendFailed(Option<u64>, SendError),
     Timer(Timer),
-    Call(CallId, Want, CallOptions),
-    WatchChanged,
-    Cancel(CallId, Cancel),
-    Notify(Draft),
-    Respond(PeerRequest, Result<RawJson, ErrorObject>),
+    Call(CallId, CallKind, CallOptions),
+    ListSubscriptionsChanged,
+    Cancel(CallId, Cancellation),
+    Notify(OutgoingMessage),
+    Respond(PeerRequestId, Result<RawJson, ErrorObject>),
     Input(CallId, Option<InputResponses>),
     Stop,
 }
 
 impl State {
-    pub(super) fn name(&self) -> StateName {
+    pub(super) fn public_state(&self) -> ConnectionState {
         match self {
-            Self::Starting => StateName::Starting,
-            Self::Opening(_) => StateName::Opening,
-            Self::Ready(_) => StateName::Ready,
-            Self::Backoff => StateName::Backoff,
-            Self::Closing(_) => StateName::Closing,
+            Self::Starting => ConnectionState::Starting,
+            Self::Opening(_) => ConnectionState::Opening,
+            Self::Ready(_) => ConnectionState::Ready,
+            Self::Backoff => ConnectionState::Backoff,
+            Self::Closing(_) => ConnectionState::Closing,
         }
     }
 
     /// The link that this state has, or waits for.
-    pub(super) fn link(&self) -> Option<Link> {
+    pub(super) fn link(&self) -> Option<LinkId> {
         match self {
             Self::Opening(opening) => Some(opening.link()),
             Self::Ready(ready) => Some(ready.link()),
-            Self::Closing(Closing::Lingering(link)) => Some(*link),
+            Self::Closing(Closing::AwaitingLink(link)) => Some(*link),
             Self::Starting | Self::Backoff | Self::Closing(Closing::Ended) => None,
         }
     }
@@ -115,103 +116,105 @@ impl State {
 
     /// The table: every state, everything that can happen, and no wildcard.
     // tidy: long table, one arm for each row of the transition table
-    pub(super) fn step(self, core: &mut Core, now: Instant, happening: Happening) -> Self {
-        use Happening as H;
-        match (self, happening) {
+    pub(super) fn step(self, core: &mut Core, now: Instant, input: StateInput) -> Self {
+        use StateInput as H;
+        match (self, input) {
             // Starting: nothing exists yet.
             (Self::Starting, H::Start) => Opening::dial(core, now),
             (Self::Starting, H::Stop) => end(core, now),
-            (state @ Self::Starting, H::Call(id, want, options)) => {
-                core.park_or_refuse(now, id, want, options, StateName::Starting);
+            (state @ Self::Starting, H::Call(id, kind, options)) => {
+                core.queue_or_refuse(now, id, kind, options, ConnectionState::Starting);
                 state
             }
 
             // Opening: a link is on its way, or a session is negotiated.
-            (Self::Opening(opening), H::Up) => opening.up(core, now),
+            (Self::Opening(opening), H::Up) => opening.handle_up(core, now),
             (Self::Opening(opening), H::DialFailed(cause)) => opening.dial_failed(core, now, cause),
-            (Self::Opening(opening), H::Frame(frame)) => opening.frame(core, now, &frame),
-            (Self::Opening(opening), H::Oversize { size, prefix }) => {
-                opening.oversize(core, now, size, &prefix)
+            (Self::Opening(opening), H::Frame(frame)) => opening.handle_frame(core, now, &frame),
+            (Self::Opening(opening), H::OversizedFrame { size, prefix }) => {
+                opening.handle_oversized_frame(core, now, size, &prefix)
             }
-            (Self::Opening(opening), H::Down(cause)) => opening.down(core, now, cause),
-            (Self::Opening(opening), H::Refused(id, refusal)) => {
-                opening.refused(core, now, id, refusal)
+            (Self::Opening(opening), H::Down(cause)) => opening.handle_down(core, now, cause),
+            (Self::Opening(opening), H::SendFailed(id, error)) => {
+                opening.send_failed(core, now, id, error)
             }
             (Self::Opening(opening), H::Timer(Timer::Opening)) => opening.timed_out(core, now),
             (Self::Opening(opening), H::Timer(Timer::Probe)) => opening.probe_timed_out(core, now),
             (Self::Opening(opening), H::Stop) => close(core, now, opening.link()),
-            (state @ Self::Opening(_), H::Call(id, want, options)) => {
-                core.park_or_refuse(now, id, want, options, StateName::Opening);
+            (state @ Self::Opening(_), H::Call(id, kind, options)) => {
+                core.queue_or_refuse(now, id, kind, options, ConnectionState::Opening);
                 state
             }
 
             // Ready: a session is open.
-            (Self::Ready(ready), H::Frame(frame)) => ready.frame(core, now, &frame),
-            (Self::Ready(ready), H::Oversize { size, prefix }) => {
-                ready.oversize(core, now, size, &prefix)
+            (Self::Ready(ready), H::Frame(frame)) => ready.handle_frame(core, now, &frame),
+            (Self::Ready(ready), H::OversizedFrame { size, prefix }) => {
+                ready.handle_oversized_frame(core, now, size, &prefix)
             }
-            (Self::Ready(ready), H::Down(cause)) => ready.down(core, now, cause),
-            (Self::Ready(ready), H::Refused(id, refusal)) => ready.refused(core, now, id, refusal),
+            (Self::Ready(ready), H::Down(cause)) => ready.handle_down(core, now, cause),
+            (Self::Ready(ready), H::SendFailed(id, error)) => {
+                ready.send_failed(core, now, id, error)
+            }
             (Self::Ready(mut ready), H::Timer(Timer::Deadline(id))) => {
-                ready.deadline(core, now, id);
+                ready.handle_deadline(core, now, id);
                 Self::Ready(ready)
             }
             (Self::Ready(mut ready), H::Timer(Timer::Resend(id))) => {
                 ready.resend(core, now, id);
                 Self::Ready(ready)
             }
-            (Self::Ready(mut ready), H::Timer(Timer::Relisten)) => {
-                ready.relisten(core, now);
+            (Self::Ready(mut ready), H::Timer(Timer::ReopenSubscriptionStream)) => {
+                ready.reopen_subscription_stream(core, now);
                 Self::Ready(ready)
             }
-            (Self::Ready(mut ready), H::Timer(Timer::Answers)) => {
-                ready.offer_answers(core);
+            (Self::Ready(mut ready), H::Timer(Timer::ResendDeferred)) => {
+                ready.resend_deferred(core);
                 Self::Ready(ready)
             }
-            (Self::Ready(mut ready), H::Call(id, want, options)) => {
-                ready.call(core, now, id, want, options);
+            (Self::Ready(mut ready), H::Call(id, kind, options)) => {
+                ready.start_call(core, now, id, kind, options);
                 Self::Ready(ready)
             }
-            (Self::Ready(mut ready), H::WatchChanged) => {
-                ready.watch_changed(core, now);
+            (Self::Ready(mut ready), H::ListSubscriptionsChanged) => {
+                ready.refresh_subscriptions(core, now);
                 Self::Ready(ready)
             }
-            (Self::Ready(mut ready), H::Cancel(id, cancel)) => {
-                ready.cancel(core, now, id, &cancel);
+            (Self::Ready(mut ready), H::Cancel(id, cancellation)) => {
+                ready.cancel(core, now, id, &cancellation);
                 Self::Ready(ready)
             }
-            (Self::Ready(ready), H::Notify(draft)) => {
-                ready.notify(core, draft);
+            (Self::Ready(ready), H::Notify(message)) => {
+                ready.notify(core, message);
                 Self::Ready(ready)
             }
-            (Self::Ready(mut ready), H::Respond(request, answer)) => {
-                ready.respond(core, now, request, answer);
+            (Self::Ready(mut ready), H::Respond(request, reply)) => {
+                ready.respond(core, now, request, reply);
                 Self::Ready(ready)
             }
             (Self::Ready(mut ready), H::Input(id, responses)) => {
-                ready.answer_questions(core, now, id, responses);
+                ready.provide_input(core, now, id, responses);
                 Self::Ready(ready)
             }
             (Self::Ready(mut ready), H::Stop) => {
-                ready.withdraw_peer_requests(core);
+                ready.cancel_peer_requests(core);
                 close(core, now, ready.link())
             }
 
             // Backoff: there is no link; the next dial is scheduled.
             (Self::Backoff, H::Timer(Timer::Redial)) => Opening::dial(core, now),
             (Self::Backoff, H::Stop) => end(core, now),
-            (state @ Self::Backoff, H::Call(id, want, options)) => {
-                core.park_or_refuse(now, id, want, options, StateName::Backoff);
+            (state @ Self::Backoff, H::Call(id, kind, options)) => {
+                core.queue_or_refuse(now, id, kind, options, ConnectionState::Backoff);
                 state
             }
 
             // Closing: callers were answered when it began.
             (
-                Self::Closing(Closing::Lingering(_)),
-                H::Timer(Timer::Linger) | H::Down(_) | H::DialFailed(_),
-            ) => ended(core),
-            (state @ Self::Closing(_), H::Call(id, want, _)) => {
-                core.refuse(id, &want, core.over());
+                Self::Closing(Closing::AwaitingLink(_)),
+                H::Timer(Timer::CloseTimeout) | H::Down(_) | H::DialFailed(_),
+            ) => enter_ended(core),
+            (state @ Self::Closing(_), H::Call(id, kind, _)) => {
+                core.refuse(id, &kind, core.closed_failure());
                 state
             }
 
@@ -220,43 +223,43 @@ impl State {
                 state @ (Self::Starting | Self::Opening(_) | Self::Backoff),
                 H::Timer(Timer::Deadline(id)),
             ) => {
-                core.expire_unsent(now, id);
+                core.fail_timed_out(now, id);
                 state
             }
             (
                 state @ (Self::Starting | Self::Opening(_) | Self::Backoff),
                 H::Timer(Timer::Resend(id)),
             ) => {
-                core.end_pause(now, id);
+                core.queue_after_pause(now, id);
                 state
             }
             (
                 state @ (Self::Starting | Self::Opening(_) | Self::Backoff),
-                H::Cancel(id, cancel),
+                H::Cancel(id, cancellation),
             ) => {
-                core.fail(now, id, cancel.failure());
+                core.fail(now, id, cancellation.failure());
                 state
             }
             (
                 state @ (Self::Starting | Self::Opening(_) | Self::Backoff),
                 H::Input(id, responses),
             ) => {
-                core.park_input(now, id, responses);
+                core.queue_input(now, id, responses);
                 state
             }
             (
                 state @ (Self::Starting | Self::Opening(_) | Self::Backoff | Self::Closing(_)),
-                H::Notify(draft),
+                H::Notify(message),
             ) => {
                 core.observe(|| Telemetry::NotificationDropped {
-                    method: draft.method().to_owned().into(),
+                    method: message.method().to_owned().into(),
                 });
                 state
             }
             // Expired tombstones are swept in every state but the last.
             (
                 state @ (Self::Starting | Self::Opening(_) | Self::Ready(_) | Self::Backoff),
-                H::Timer(Timer::Sweep),
+                H::Timer(Timer::SweepCancelledCalls),
             ) => {
                 core.sweep(now);
                 state
@@ -268,25 +271,30 @@ impl State {
                 H::Up
                 | H::DialFailed(_)
                 | H::Frame(_)
-                | H::Oversize { .. }
+                | H::OversizedFrame { .. }
                 | H::Down(_)
-                | H::Refused(..)
+                | H::SendFailed(..)
                 | H::Timer(
                     Timer::Opening
                     | Timer::Probe
                     | Timer::Redial
-                    | Timer::Linger
-                    | Timer::Relisten
-                    | Timer::Answers,
+                    | Timer::CloseTimeout
+                    | Timer::ReopenSubscriptionStream
+                    | Timer::ResendDeferred,
                 )
-                | H::WatchChanged
+                | H::ListSubscriptionsChanged
                 | H::Respond(..),
             )
             | (
                 state @ Self::Opening(_),
                 H::Start
-                | H::Timer(Timer::Redial | Timer::Linger | Timer::Relisten | Timer::Answers)
-                | H::WatchChanged
+                | H::Timer(
+                    Timer::Redial
+                    | Timer::CloseTimeout
+                    | Timer::ReopenSubscriptionStream
+                    | Timer::ResendDeferred,
+                )
+                | H::ListSubscriptionsChanged
                 | H::Respond(..),
             )
             | (
@@ -294,7 +302,7 @@ impl State {
                 H::Start
                 | H::Up
                 | H::DialFailed(_)
-                | H::Timer(Timer::Opening | Timer::Probe | Timer::Redial | Timer::Linger),
+                | H::Timer(Timer::Opening | Timer::Probe | Timer::Redial | Timer::CloseTimeout),
             )
             | (
                 state @ Self::Backoff,
@@ -302,37 +310,37 @@ impl State {
                 | H::Up
                 | H::DialFailed(_)
                 | H::Frame(_)
-                | H::Oversize { .. }
+                | H::OversizedFrame { .. }
                 | H::Down(_)
-                | H::Refused(..)
+                | H::SendFailed(..)
                 | H::Timer(
                     Timer::Opening
                     | Timer::Probe
-                    | Timer::Linger
-                    | Timer::Relisten
-                    | Timer::Answers,
+                    | Timer::CloseTimeout
+                    | Timer::ReopenSubscriptionStream
+                    | Timer::ResendDeferred,
                 )
-                | H::WatchChanged
+                | H::ListSubscriptionsChanged
                 | H::Respond(..),
             )
             | (
-                state @ Self::Closing(Closing::Lingering(_)),
+                state @ Self::Closing(Closing::AwaitingLink(_)),
                 H::Start
                 | H::Up
                 | H::Frame(_)
-                | H::Oversize { .. }
-                | H::Refused(..)
+                | H::OversizedFrame { .. }
+                | H::SendFailed(..)
                 | H::Timer(
                     Timer::Opening
                     | Timer::Probe
                     | Timer::Redial
-                    | Timer::Relisten
-                    | Timer::Answers
-                    | Timer::Sweep
+                    | Timer::ReopenSubscriptionStream
+                    | Timer::ResendDeferred
+                    | Timer::SweepCancelledCalls
                     | Timer::Deadline(_)
                     | Timer::Resend(_),
                 )
-                | H::WatchChanged
+                | H::ListSubscriptionsChanged
                 | H::Cancel(..)
                 | H::Respond(..)
                 | H::Input(..)
@@ -344,11 +352,11 @@ impl State {
                 | H::Up
                 | H::DialFailed(_)
                 | H::Frame(_)
-                | H::Oversize { .. }
+                | H::OversizedFrame { .. }
                 | H::Down(_)
-                | H::Refused(..)
+                | H::SendFailed(..)
                 | H::Timer(_)
-                | H::WatchChanged
+                | H::ListSubscriptionsChanged
                 | H::Cancel(..)
                 | H::Respond(..)
                 | H::Input(..)
@@ -359,75 +367,78 @@ impl State {
 }
 
 /// Begins the end: every caller is answered now, the link has a moment.
-fn close(core: &mut Core, now: Instant, link: Link) -> State {
+fn close(core: &mut Core, now: Instant, link: LinkId) -> State {
     core.fail_all_calls(now, &Failure::Shutdown);
     core.timers.disarm_all();
-    core.output(Output::Hangup { link });
-    core.timers.arm(Timer::Linger, now + core.config.linger);
-    State::Closing(Closing::Lingering(link))
+    core.push_output(Output::Close { link });
+    core.timers
+        .arm(Timer::CloseTimeout, now + core.config.close_timeout);
+    State::Closing(Closing::AwaitingLink(link))
 }
 
 /// Ends where there is no link to wait for.
 pub(super) fn end(core: &mut Core, now: Instant) -> State {
     core.fail_all_calls(now, &Failure::Shutdown);
-    ended(core)
+    enter_ended(core)
 }
 
-fn ended(core: &mut Core) -> State {
+fn enter_ended(core: &mut Core) -> State {
     core.timers.disarm_all();
     // There is no sweep any more, and no link that could answer late.
-    core.tombstones.clear();
+    core.cancelled_calls.clear();
     State::Closing(Closing::Ended)
 }
 
 /// The connection fell, or did not come up: everybody who depends on the link
 /// is answered, and the next attempt is scheduled.
-pub(super) fn fall(core: &mut Core, now: Instant, fallen: Fallen) -> State {
-    let Fallen {
-        hang_up,
+pub(super) fn disconnect(core: &mut Core, now: Instant, details: Disconnect) -> State {
+    let Disconnect {
+        close_link,
         mut cause,
         redial,
-    } = fallen;
+    } = details;
     let had_session = std::mem::take(&mut core.in_session);
-    if let Some(link) = hang_up {
-        core.output(Output::Hangup { link });
+    if let Some(link) = close_link {
+        core.push_output(Output::Close { link });
     }
     for timer in [
         Timer::Opening,
         Timer::Probe,
-        Timer::Relisten,
-        Timer::Answers,
+        Timer::ReopenSubscriptionStream,
+        Timer::ResendDeferred,
     ] {
         core.timers.disarm(timer);
     }
-    core.fail_bound_calls(now, &cause);
+    core.fail_calls_on_link(now, &cause);
     let delay = match redial {
-        Redial::AtOnce => Duration::ZERO,
-        Redial::AfterBackoff => {
-            let unit = core.rng.unit();
-            let delay = core.config.backoff.delay(core.waits, unit);
-            core.waits = core.waits.saturating_add(1);
+        RedialPolicy::Immediately => Duration::ZERO,
+        RedialPolicy::AfterBackoff => {
+            let unit = core.rng.next_f64();
+            let delay = core.config.backoff.delay(core.backoff_attempts, unit);
+            core.backoff_attempts = core.backoff_attempts.saturating_add(1);
             delay.max(cause.retry_after().unwrap_or_default())
         }
     };
-    let restarts = (had_session && redial == Redial::AfterBackoff)
-        .then(|| core.falls_too_often(now))
+    let exceeded = (had_session && redial == RedialPolicy::AfterBackoff)
+        .then(|| core.record_disconnect(now))
         .flatten();
-    if let Some(limit) = restarts {
-        cause = Cause::too_many_restarts(limit, cause);
+    if let Some(limit) = exceeded {
+        cause = ConnectionError::too_many_restarts(limit, cause);
     }
-    core.fall = Some(cause.clone());
-    let most = core.config.max_attempts;
-    if restarts.is_some() || most.is_some_and(|most| core.failures >= most) {
+    core.last_disconnect = Some(cause.clone());
+    let max_attempts = core.config.max_connect_attempts;
+    if exceeded.is_some()
+        || max_attempts.is_some_and(|max_attempts| core.failed_attempts >= max_attempts)
+    {
         core.gave_up = Some(cause.clone());
-        core.event(HostEvent::Fell {
+        core.push_event(HostEvent::Disconnected {
             cause: cause.clone(),
             retry_in: None,
         });
         core.fail_all_calls(now, &Failure::GaveUp(cause));
-        return ended(core);
+        return enter_ended(core);
     }
-    core.event(HostEvent::Fell {
+    core.push_event(HostEvent::Disconnected {
         cause,
         retry_in: Some(delay),
     });
@@ -437,17 +448,17 @@ pub(super) fn fall(core: &mut Core, now: Instant, fallen: Fallen) -> State {
 
 /// A connection that fell.
 #[derive(Debug)]
-pub(super) struct Fallen {
+pub(super) struct Disconnect {
     /// The link to close, where it is not dead already.
-    pub(super) hang_up: Option<Link>,
-    pub(super) cause: Cause,
-    pub(super) redial: Redial,
+    pub(super) close_link: Option<LinkId>,
+    pub(super) cause: ConnectionError,
+    pub(super) redial: RedialPolicy,
 }
 
 /// When to try again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Redial {
+pub(super) enum RedialPolicy {
     /// The attempt taught us how to do better; there is nothing to wait for.
-    AtOnce,
+    Immediately,
     AfterBackoff,
 }

@@ -7,9 +7,9 @@ use super::{
     CallId, Failure, Outcome,
     calls::{Phase, Purpose},
     core::Core,
-    dress::member,
-    listening::Listening,
     ready::{Ready, Session},
+    request_meta::push_member,
+    subscription_streams::SubscriptionStreams,
 };
 use crate::{
     Instant,
@@ -19,68 +19,77 @@ use crate::{
 
 /// What only a session of the stateless era has.
 #[derive(Debug)]
-pub(super) struct Stateless {
+pub(super) struct StatelessSession {
     /// The members of `_meta` that every request carries, serialised once.
-    pub(super) standing: Vec<u8>,
+    pub(super) common_meta: Vec<u8>,
     /// The stream on which changes arrive.
-    pub(super) listening: Listening,
+    pub(super) subscriptions: SubscriptionStreams,
 }
 
-impl Stateless {
+impl StatelessSession {
     pub(super) fn new(core: &Core, rules: &'static Rules) -> Self {
         Self {
-            standing: standing_meta(core, rules),
-            listening: Listening::new(core.sessions > 1),
+            common_meta: common_meta(core, rules),
+            subscriptions: SubscriptionStreams::new(core.session_count > 1),
         }
     }
 
-    pub(super) fn standing_meta(&self) -> &[u8] {
-        &self.standing
+    pub(super) fn common_meta(&self) -> &[u8] {
+        &self.common_meta
     }
 }
 
 impl Ready {
     /// Fulfils a wish that takes no request of its own in this era.
-    pub(super) fn wish_stateless(
+    pub(super) fn apply_without_request(
         &mut self,
         core: &mut Core,
         now: Instant,
         id: CallId,
         purpose: Purpose,
     ) {
-        let Session::Stateless(session) = &mut self.era else {
+        let Session::Stateless(session) = &mut self.session else {
             return;
         };
         match purpose {
             Purpose::Subscribe(uri) => {
-                let guarded = core.calls.get(id).is_some_and(|call| call.options.guard);
-                let needed = "resources.subscribe";
-                if guarded && !self.server.offers(needed) {
-                    core.fail(now, id, Failure::NotSupported { capability: needed });
+                let checks_capabilities = core
+                    .calls
+                    .get(id)
+                    .is_some_and(|call| call.options.check_capabilities);
+                let required = "resources.subscribe";
+                if checks_capabilities && !self.server.has_capability(required) {
+                    core.fail(
+                        now,
+                        id,
+                        Failure::CapabilityNotSupported {
+                            capability: required,
+                        },
+                    );
                     return;
                 }
-                if session.listening.honours(&uri) {
+                if session.subscriptions.covers(&uri) {
                     // It may have been on its way out.
-                    core.intents.uris.insert(uri);
-                    core.finish(now, id, done());
-                    self.watch_changed(core, now);
+                    core.desired.uris.insert(uri);
+                    core.finish(now, id, empty_result());
+                    self.refresh_subscriptions(core, now);
                     return;
                 }
                 if let Some(call) = core.calls.get_mut(id) {
                     call.phase = Phase::Subscribing;
                 }
-                session.listening.wait_for(id, uri);
-                self.watch_changed(core, now);
+                session.subscriptions.add_waiting(id, uri);
+                self.refresh_subscriptions(core, now);
             }
             Purpose::Unsubscribe(uri) => {
-                core.intents.uris.remove(&uri);
-                core.finish(now, id, done());
-                self.watch_changed(core, now);
+                core.desired.uris.remove(&uri);
+                core.finish(now, id, empty_result());
+                self.refresh_subscriptions(core, now);
             }
             Purpose::SetLevel(level) => {
-                core.intents.log_level = Some(level);
-                session.standing = standing_meta(core, self.rules);
-                core.finish(now, id, done());
+                core.desired.log_level = Some(level);
+                session.common_meta = common_meta(core, self.rules);
+                core.finish(now, id, empty_result());
             }
             Purpose::User
             | Purpose::ListTools { .. }
@@ -92,19 +101,19 @@ impl Ready {
 }
 
 /// The result of a wish that is fulfilled: an empty one.
-pub(super) fn done() -> Outcome {
+pub(super) fn empty_result() -> Outcome {
     Outcome::Result(Bytes::from_static(b"{}"))
 }
 
 /// What every request says about us, as the members of an object.
-pub(super) fn standing_meta(core: &Core, rules: &Rules) -> Vec<u8> {
+pub(super) fn common_meta(core: &Core, rules: &Rules) -> Vec<u8> {
     let mut capabilities = core.config.capabilities.clone();
-    let mut identity = core.config.identity.clone();
+    let mut identity = core.config.client_info.clone();
     capabilities.adapt(&rules.dialect);
     identity.adapt(&rules.dialect);
     let mut object = vec![b'{'];
     let version = rules.revision.as_str();
-    member(
+    push_member(
         &mut object,
         key::PROTOCOL_VERSION,
         format!("\"{version}\"").as_bytes(),
@@ -115,11 +124,11 @@ pub(super) fn standing_meta(core: &Core, rules: &Rules) -> Vec<u8> {
     ];
     for (key, json) in parts {
         if let Ok(json) = json {
-            member(&mut object, key, &json);
+            push_member(&mut object, key, &json);
         }
     }
-    if let Some(level) = &core.intents.log_level {
-        member(
+    if let Some(level) = &core.desired.log_level {
+        push_member(
             &mut object,
             key::LOG_LEVEL,
             format!("\"{}\"", level.as_str()).as_bytes(),

@@ -5,11 +5,11 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use super::{Cause, StateName};
+use super::{ConnectionError, ConnectionState};
 use crate::{
     error::Reason,
-    http::header::HeaderSchemaFault,
-    telemetry::{Text as _, names},
+    http::header::HeaderSchemaErrorKind,
+    telemetry::{TruncateString as _, names},
 };
 
 /// One observation. [`Telemetry::name`] is its stable name.
@@ -39,7 +39,7 @@ pub enum Telemetry {
         /// How long it took.
         duration: Duration,
         /// The code of the peer's error, where the answer was one.
-        refused: Option<i64>,
+        error_code: Option<i64>,
     },
     /// A call ended without an answer.
     RequestException {
@@ -57,9 +57,9 @@ pub enum Telemetry {
     /// The connection changed its state.
     Transition {
         /// From.
-        from: StateName,
+        from: ConnectionState,
         /// To.
-        to: StateName,
+        to: ConnectionState,
         /// Why.
         reason: TransitionReason,
     },
@@ -71,7 +71,7 @@ pub enum Telemetry {
     /// The peer broke the protocol.
     Violation {
         /// How.
-        what: Violation,
+        violation: Violation,
         /// The size of the frame concerned.
         size: usize,
         /// The limit that was exceeded, where it was one.
@@ -103,7 +103,7 @@ pub enum Telemetry {
         id: u64,
     },
     /// Expired tombstones were removed.
-    TombstonesSwept {
+    CancelledCallsExpired {
         /// How many.
         count: usize,
     },
@@ -121,7 +121,7 @@ pub enum Telemetry {
         /// The tool's name.
         tool: Box<str>,
         /// What is wrong with its annotations.
-        fault: HeaderSchemaFault,
+        fault: HeaderSchemaErrorKind,
     },
     /// Observations were left out, because whoever looks on was too slow. Seen
     /// by drivers, which show observations.
@@ -146,11 +146,11 @@ pub enum TransitionReason {
     /// A session is open.
     SessionOpened,
     /// The connection fell, or did not come up.
-    Fell(Cause),
+    Disconnected(ConnectionError),
     /// The wait is over, and the next attempt begins.
     RetryDue,
     /// It fell, and there are no further attempts.
-    GaveUp(Cause),
+    GaveUp(ConnectionError),
     /// The host stopped it.
     Stopped,
 }
@@ -162,7 +162,7 @@ impl TransitionReason {
         match self {
             Self::Started => "started",
             Self::SessionOpened => "session_opened",
-            Self::Fell(_) => "fell",
+            Self::Disconnected(_) => "fell",
             Self::RetryDue => "retry_due",
             Self::GaveUp(_) => "gave_up",
             Self::Stopped => "stopped",
@@ -171,22 +171,26 @@ impl TransitionReason {
 
     /// Why the connection fell, where it did.
     #[must_use]
-    pub fn cause(&self) -> Option<&Cause> {
+    pub fn error(&self) -> Option<&ConnectionError> {
         match self {
-            Self::Fell(cause) | Self::GaveUp(cause) => Some(cause),
+            Self::Disconnected(cause) | Self::GaveUp(cause) => Some(cause),
             Self::Started | Self::SessionOpened | Self::RetryDue | Self::Stopped => None,
         }
     }
 
     /// What led to a state, and the cause of the fall if there was one.
-    pub(super) fn of(from: StateName, to: StateName, fall: Option<Cause>) -> Self {
-        match (to, fall) {
-            (StateName::Closing, Some(cause)) => Self::GaveUp(cause),
-            (_, Some(cause)) => Self::Fell(cause),
-            (StateName::Ready, None) => Self::SessionOpened,
-            (StateName::Opening, None) if from == StateName::Backoff => Self::RetryDue,
-            (StateName::Opening | StateName::Starting, None) => Self::Started,
-            (StateName::Closing | StateName::Backoff, None) => Self::Stopped,
+    pub(super) fn from_states(
+        from: ConnectionState,
+        to: ConnectionState,
+        disconnect: Option<ConnectionError>,
+    ) -> Self {
+        match (to, disconnect) {
+            (ConnectionState::Closing, Some(cause)) => Self::GaveUp(cause),
+            (_, Some(cause)) => Self::Disconnected(cause),
+            (ConnectionState::Ready, None) => Self::SessionOpened,
+            (ConnectionState::Opening, None) if from == ConnectionState::Backoff => Self::RetryDue,
+            (ConnectionState::Opening | ConnectionState::Starting, None) => Self::Started,
+            (ConnectionState::Closing | ConnectionState::Backoff, None) => Self::Stopped,
         }
     }
 }
@@ -196,9 +200,9 @@ impl TransitionReason {
 #[non_exhaustive]
 pub enum Violation {
     /// A frame that is not JSON-RPC.
-    Garbage,
+    MalformedMessage,
     /// A frame over the limit.
-    Oversize,
+    OversizedFrame,
     /// A batch where the revision has none.
     Batch,
     /// A request in a direction in which the revision has none.
@@ -212,7 +216,7 @@ pub enum Violation {
     /// An answer of the wrong kind.
     InvalidResponse,
     /// A notification whose parameters do not fit.
-    BadNotification,
+    InvalidNotification,
 }
 
 names! {
@@ -228,7 +232,7 @@ names! {
     RetryScheduled => "retry.scheduled",
     RetryExhausted => "retry.exhausted",
     CancelSent => "cancel.sent",
-    TombstonesSwept => "tombstones.swept",
+    CancelledCallsExpired => "tombstones.swept",
     HandlerException => "notification.handler_exception",
     ToolDropped => "tool.dropped",
     ObservationsLost => "telemetry.lost",
@@ -239,19 +243,19 @@ impl Telemetry {
     /// Cuts texts that somebody else chose, such as the name of a method, where
     /// they are longer than is worth keeping. Says how many bytes they take
     /// then. Drivers that keep observations call this first.
-    pub fn cut(&mut self) -> usize {
+    pub fn truncate_strings(&mut self) -> usize {
         match self {
             Self::RequestStart { method, .. }
             | Self::RequestStop { method, .. }
             | Self::RequestException { method, .. }
-            | Self::NotificationDropped { method } => method.cut(),
-            Self::NotificationReceived { method } => method.cut(),
-            Self::HandlerException { method, error } => method.cut() + error.cut(),
-            Self::ToolDropped { tool, .. } => tool.cut(),
+            | Self::NotificationDropped { method } => method.truncate(),
+            Self::NotificationReceived { method } => method.truncate(),
+            Self::HandlerException { method, error } => method.truncate() + error.truncate(),
+            Self::ToolDropped { tool, .. } => tool.truncate(),
             // Its last words are bounded where they are read.
             Self::Transition { reason, .. } => {
-                let tail = reason.cause().and_then(Cause::tail);
-                tail.map_or(0, str::len)
+                let detail = reason.error().and_then(ConnectionError::detail);
+                detail.map_or(0, str::len)
             }
             Self::Violation { .. }
             | Self::UnknownResponse
@@ -260,7 +264,7 @@ impl Telemetry {
             | Self::RetryScheduled { .. }
             | Self::RetryExhausted { .. }
             | Self::CancelSent { .. }
-            | Self::TombstonesSwept { .. }
+            | Self::CancelledCallsExpired { .. }
             | Self::ObservationsLost { .. } => 0,
         }
     }

@@ -15,13 +15,13 @@ pub(super) enum Timer {
     /// The backoff is over.
     Redial,
     /// The link did not confirm its end.
-    Linger,
+    CloseTimeout,
     /// Tombstones may have expired.
-    Sweep,
+    SweepCancelledCalls,
     /// The subscription stream should be opened again.
-    Relisten,
+    ReopenSubscriptionStream,
     /// Answers to the server may be offered to the link again.
-    Answers,
+    ResendDeferred,
     /// A call has had its time.
     Deadline(CallId),
     /// A call may be offered to the link again.
@@ -34,10 +34,10 @@ impl Timer {
         Self::Opening,
         Self::Probe,
         Self::Redial,
-        Self::Linger,
-        Self::Sweep,
-        Self::Relisten,
-        Self::Answers,
+        Self::CloseTimeout,
+        Self::SweepCancelledCalls,
+        Self::ReopenSubscriptionStream,
+        Self::ResendDeferred,
     ];
 
     fn slot(self) -> Option<usize> {
@@ -53,7 +53,7 @@ impl Timer {
 pub(super) struct Timers {
     single: [Option<Instant>; Timer::SINGLE.len()],
     /// The earliest of them. They change seldom, and every call asks.
-    soonest: Option<Instant>,
+    earliest: Option<Instant>,
     calls: BTreeSet<(Instant, Timer)>,
 }
 
@@ -77,7 +77,7 @@ impl Timers {
 
     fn set(&mut self, slot: usize, at: Option<Instant>) {
         self.single[slot] = at;
-        self.soonest = self.single.iter().copied().flatten().min();
+        self.earliest = self.single.iter().copied().flatten().min();
     }
 
     /// Disarms a call's timer, which stands at `at`.
@@ -94,14 +94,14 @@ impl Timers {
     }
 
     /// When `timer`, of which there is one, will fire.
-    pub(super) fn at(&self, timer: Timer) -> Option<Instant> {
+    pub(super) fn deadline_of(&self, timer: Timer) -> Option<Instant> {
         self.single[timer.slot()?]
     }
 
     /// The earliest deadline.
-    pub(super) fn next(&self) -> Option<Instant> {
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
         let call = self.calls.first().map(|(at, _)| *at);
-        self.soonest.into_iter().chain(call).min()
+        self.earliest.into_iter().chain(call).min()
     }
 
     /// Takes one timer that is due. Single timers go first: a state change
@@ -113,12 +113,14 @@ impl Timers {
                 return Some(timer);
             }
         }
-        let due = self.calls.first().is_some_and(|(at, _)| *at <= now);
-        due.then(|| self.calls.pop_first())?.map(|(_, timer)| timer)
+        let is_due = self.calls.first().is_some_and(|(at, _)| *at <= now);
+        is_due
+            .then(|| self.calls.pop_first())?
+            .map(|(_, timer)| timer)
     }
 
     /// How many per-call timers are armed.
-    pub(super) fn armed_calls(&self) -> usize {
+    pub(super) fn armed_call_timers(&self) -> usize {
         self.calls.len()
     }
 }

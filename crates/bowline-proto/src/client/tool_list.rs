@@ -11,22 +11,22 @@ use memchr::memmem;
 use serde_json::value::RawValue;
 
 use super::{
-    CallId, CallOptions, Outcome, Telemetry, Wire,
+    CallId, CallOptions, Outcome, Telemetry, TransportKind,
     calls::{Phase, Purpose},
     core::Core,
     ready::Ready,
-    request::Want,
+    request::CallKind,
 };
 use crate::{
     Instant,
-    http::header::{HeaderSchemaFault, ParamHeaders},
+    http::header::{HeaderSchemaErrorKind, ParamHeaders},
     jsonrpc::{ErrorObject, code},
     model::{ListToolsParams, ListToolsResult, ResultObject as _, check_count, method},
 };
 
 /// How many pages are asked for on behalf of one call. A server whose list
 /// goes on beyond that does not want it read.
-const MOST_PAGES: u32 = 64;
+const MAX_PAGES: u32 = 64;
 
 /// A look at the list on behalf of a call that waits for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,11 +40,11 @@ pub(super) struct Relisting {
 impl Ready {
     /// A page of tools as the caller gets it: without those that cannot be
     /// called.
-    pub(super) fn offered(&self, core: &mut Core, result: &Bytes) -> Bytes {
-        if core.config.wire != Wire::Http || !self.rules.mirror_headers {
+    pub(super) fn filter_page(&self, core: &mut Core, result: &Bytes) -> Bytes {
+        if core.config.transport != TransportKind::Http || !self.rules.mirror_headers {
             return result.clone();
         }
-        without_faulty(result, |tool, fault| {
+        drop_invalid_tools(result, |tool, fault| {
             core.observe(|| Telemetry::ToolDropped {
                 tool: tool.into(),
                 fault,
@@ -55,17 +55,17 @@ impl Ready {
 
     /// Looks at the list again, if that may help a call which was refused.
     /// Says whether the call goes on.
-    pub(super) fn relist(
+    pub(super) fn try_relist(
         &mut self,
         core: &mut Core,
         now: Instant,
         id: CallId,
         error: &ErrorObject,
     ) -> bool {
-        let helps = error.code == code::HEADER_MISMATCH
-            && core.config.wire == Wire::Http
+        let is_header_mismatch = error.code == code::HEADER_MISMATCH
+            && core.config.transport == TransportKind::Http
             && self.rules.mirror_headers;
-        let Some(call) = core.calls.get_mut(id).filter(|_| helps) else {
+        let Some(call) = core.calls.get_mut(id).filter(|_| is_header_mismatch) else {
             return false;
         };
         // With answers in it, it would have to be begun anew.
@@ -81,7 +81,7 @@ impl Ready {
             error: error.clone(),
             page: 0,
         };
-        self.ask_for_page(core, now, relisting, None);
+        self.request_page(core, now, relisting, None);
         true
     }
 
@@ -95,15 +95,15 @@ impl Ready {
     ) {
         let next = ListToolsResult::decode(result).ok();
         match next.and_then(|page| page.next_cursor) {
-            Some(cursor) if relisting.page < MOST_PAGES => {
+            Some(cursor) if relisting.page < MAX_PAGES => {
                 relisting.page += 1;
-                self.ask_for_page(core, now, relisting, Some(cursor));
+                self.request_page(core, now, relisting, Some(cursor));
             }
-            _ => self.launch(core, now, relisting.call),
+            _ => self.send_queued(core, now, relisting.call),
         }
     }
 
-    fn ask_for_page(
+    fn request_page(
         &mut self,
         core: &mut Core,
         now: Instant,
@@ -114,66 +114,66 @@ impl Ready {
             cursor,
             ..ListToolsParams::default()
         };
-        let waiting = relisting.call;
+        let call_id = relisting.call;
         let Ok(request) = super::Request::new(params) else {
-            core.finish(now, waiting, Outcome::Refused(relisting.error));
+            core.finish(now, call_id, Outcome::Error(relisting.error));
             return;
         };
-        let id = CallId(core.ids.fresh());
-        let mut call = core.call(now, Want::Request(request), CallOptions::default());
+        let id = CallId(core.ids.next_id());
+        let mut call = core.new_call(now, CallKind::Request(request), CallOptions::default());
         call.purpose = Purpose::Relist(Box::new(relisting));
-        debug_assert!(matches!(call.phase, Phase::Waiting(Some(_))));
-        core.accept(id, call);
-        self.launch(core, now, id);
+        debug_assert!(matches!(call.phase, Phase::Queued(Some(_))));
+        core.register_call(id, call);
+        self.send_queued(core, now, id);
     }
 }
 
 /// The members of an object, each a slice of it.
-type Members<'a> = BTreeMap<String, &'a RawValue>;
+type RawMembers<'a> = BTreeMap<String, &'a RawValue>;
 
 /// The page with the faulty tools cut out, and nothing else touched. `None`
 /// where there are none.
-fn without_faulty(
+fn drop_invalid_tools(
     result: &[u8],
-    mut dropped: impl FnMut(&str, HeaderSchemaFault),
+    mut on_dropped: impl FnMut(&str, HeaderSchemaErrorKind),
 ) -> Option<Bytes> {
-    let occurs = |needle: &[u8]| memmem::find(result, needle).is_some();
+    let contains = |needle: &[u8]| memmem::find(result, needle).is_some();
     // Few lists have annotations; a key may be written with escapes, though.
-    if !occurs(b"x-mcp-header") && !occurs(b"\\u") {
+    if !contains(b"x-mcp-header") && !contains(b"\\u") {
         return None;
     }
     // Whoever asked for such a page is told that it is one.
     check_count(result, "tools").ok()?;
-    let page: Members<'_> = serde_json::from_slice(result).ok()?;
+    let page: RawMembers<'_> = serde_json::from_slice(result).ok()?;
     let tools: Vec<&RawValue> = serde_json::from_str(page.get("tools")?.get()).ok()?;
-    let mut kept = Vec::with_capacity(tools.len());
+    let mut valid = Vec::with_capacity(tools.len());
     for tool in &tools {
-        match fault_of(tool.get()) {
-            Some((name, fault)) => dropped(&name, fault),
-            None => kept.push(tool.get()),
+        match header_error(tool.get()) {
+            Some((name, fault)) => on_dropped(&name, fault),
+            None => valid.push(tool.get()),
         }
     }
-    if kept.len() == tools.len() {
+    if valid.len() == tools.len() {
         return None;
     }
     // The tools are slices of the page: what stands before the first and after
     // the last of them stays.
-    let place = |tool: &RawValue| tool.get().as_ptr().addr() - result.as_ptr().addr();
+    let offset = |tool: &RawValue| tool.get().as_ptr().addr() - result.as_ptr().addr();
     let (first, last) = (tools.first()?, tools.last()?);
-    let (start, end) = (place(first), place(last) + last.get().len());
+    let (start, end) = (offset(first), offset(last) + last.get().len());
     let mut page = Vec::with_capacity(result.len());
     page.extend_from_slice(&result[..start]);
-    page.extend_from_slice(kept.join(",").as_bytes());
+    page.extend_from_slice(valid.join(",").as_bytes());
     page.extend_from_slice(&result[end..]);
     Some(page.into())
 }
 
 /// What is wrong with a tool's annotations, if anything is, and its name.
-fn fault_of(tool: &str) -> Option<(String, HeaderSchemaFault)> {
-    let tool: Members<'_> = serde_json::from_str(tool).ok()?;
+fn header_error(tool: &str) -> Option<(String, HeaderSchemaErrorKind)> {
+    let tool: RawMembers<'_> = serde_json::from_str(tool).ok()?;
     let error = ParamHeaders::from_schema(tool.get("inputSchema")?.get()).err()?;
     let name = serde_json::from_str(tool.get("name")?.get()).ok()?;
-    Some((name, error.fault))
+    Some((name, error.kind))
 }
 
 #[cfg(test)]
@@ -181,11 +181,11 @@ mod tests {
     use super::*;
 
     fn cut(page: &str) -> (Option<String>, Vec<String>) {
-        let mut dropped = Vec::new();
-        let rest = without_faulty(page.as_bytes(), |tool, _| dropped.push(tool.to_owned()));
+        let mut on_dropped = Vec::new();
+        let rest = drop_invalid_tools(page.as_bytes(), |tool, _| on_dropped.push(tool.to_owned()));
         (
             rest.map(|rest| String::from_utf8(rest.to_vec()).unwrap()),
-            dropped,
+            on_dropped,
         )
     }
 
@@ -196,15 +196,15 @@ mod tests {
         let page = format!(
             r#"{{"ttlMs": 1.50, "tools": [ {{"name":"a"}}, {BAD} ,{{"name":"b"}} ], "x": [1 ]}}"#
         );
-        let (rest, dropped) = cut(&page);
+        let (rest, on_dropped) = cut(&page);
         assert_eq!(
             rest.unwrap(),
             r#"{"ttlMs": 1.50, "tools": [ {"name":"a"},{"name":"b"} ], "x": [1 ]}"#
         );
-        assert_eq!(dropped, ["bad"]);
-        let (rest, dropped) = cut(&format!(r#"{{"tools":[{BAD},{BAD}]}}"#));
+        assert_eq!(on_dropped, ["bad"]);
+        let (rest, on_dropped) = cut(&format!(r#"{{"tools":[{BAD},{BAD}]}}"#));
         assert_eq!(rest.unwrap(), r#"{"tools":[]}"#);
-        assert_eq!(dropped.len(), 2);
+        assert_eq!(on_dropped.len(), 2);
     }
 
     #[test]

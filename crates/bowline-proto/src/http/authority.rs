@@ -11,26 +11,27 @@ pub(crate) struct Authority<'a> {
 impl<'a> Authority<'a> {
     /// User names, escapes and everything unusual are refused: what two
     /// readers may read differently is how an allow-list is got round.
-    pub(crate) fn parse(text: &'a str) -> Option<Self> {
-        let (host, port) = match text.strip_prefix('[') {
+    pub(crate) fn parse(input: &'a str) -> Option<Self> {
+        let (host, port) = match input.strip_prefix('[') {
             Some(rest) => {
                 let end = rest.find(']')?;
                 let (address, port) = rest.split_at(end);
                 address.parse::<std::net::Ipv6Addr>().ok()?;
-                (&text[..end + 2], &port[1..])
+                (&input[..end + 2], &port[1..])
             }
-            None => text.split_at(memchr::memchr(b':', text.as_bytes()).unwrap_or(text.len())),
+            None => input.split_at(memchr::memchr(b':', input.as_bytes()).unwrap_or(input.len())),
         };
         let port = match port.strip_prefix(':') {
             None if port.is_empty() => None,
             None => return None,
             Some(digits) => Some(parse_port(digits)?),
         };
-        let named = !host.is_empty() && (host.starts_with('[') || host.bytes().all(is_name));
-        named.then_some(Self { host, port })
+        let is_valid =
+            !host.is_empty() && (host.starts_with('[') || host.bytes().all(is_host_byte));
+        is_valid.then_some(Self { host, port })
     }
 
-    pub(crate) fn same_host(&self, other: &str) -> bool {
+    pub(crate) fn is_same_host(&self, other: &str) -> bool {
         self.host.eq_ignore_ascii_case(other)
     }
 }
@@ -38,7 +39,7 @@ impl<'a> Authority<'a> {
 /// A web origin: `http` or `https`, a host, a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WebOrigin<'a> {
-    pub(crate) secure: bool,
+    pub(crate) is_https: bool,
     pub(crate) authority: Authority<'a>,
 }
 
@@ -47,7 +48,7 @@ impl<'a> WebOrigin<'a> {
     /// begins with `/`, `?` or `#`.
     pub(crate) fn split(url: &'a str) -> Option<(Self, &'a str)> {
         let (scheme, rest) = url.split_once("://")?;
-        let secure = match scheme {
+        let is_https = match scheme {
             scheme if scheme.eq_ignore_ascii_case("https") => true,
             scheme if scheme.eq_ignore_ascii_case("http") => false,
             _ => return None,
@@ -55,27 +56,33 @@ impl<'a> WebOrigin<'a> {
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, rest) = rest.split_at(end);
         let authority = Authority::parse(authority)?;
-        Some((Self { secure, authority }, rest))
+        Some((
+            Self {
+                is_https,
+                authority,
+            },
+            rest,
+        ))
     }
 
-    pub(crate) fn same(&self, other: &WebOrigin<'_>) -> bool {
-        self.secure == other.secure
+    pub(crate) fn is_same_origin(&self, other: &WebOrigin<'_>) -> bool {
+        self.is_https == other.is_https
             && self.port() == other.port()
-            && self.authority.same_host(other.authority.host)
+            && self.authority.is_same_host(other.authority.host)
     }
 
     fn port(&self) -> u16 {
-        let default = if self.secure { 443 } else { 80 };
+        let default = if self.is_https { 443 } else { 80 };
         self.authority.port.unwrap_or(default)
     }
 }
 
 fn parse_port(digits: &str) -> Option<u16> {
-    let decimal = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    decimal.then(|| digits.parse().ok()).flatten()
+    let all_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    all_digits.then(|| digits.parse().ok()).flatten()
 }
 
-fn is_name(byte: u8) -> bool {
+fn is_host_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_')
 }
 
@@ -85,7 +92,7 @@ mod tests {
 
     #[test]
     fn authorities_are_read_strictly() {
-        let read = |text| Authority::parse(text).map(|a| (a.host, a.port));
+        let read = |input| Authority::parse(input).map(|a| (a.host, a.port));
         assert_eq!(read("localhost"), Some(("localhost", None)));
         assert_eq!(read("Example.COM:8080"), Some(("Example.COM", Some(8080))));
         assert_eq!(read("[::1]"), Some(("[::1]", None)));
@@ -104,7 +111,7 @@ mod tests {
             WebOrigin::split(a)
                 .unwrap()
                 .0
-                .same(&WebOrigin::split(b).unwrap().0)
+                .is_same_origin(&WebOrigin::split(b).unwrap().0)
         };
         assert!(same("http://a.example", "HTTP://A.example:80/path"));
         assert!(same("https://a.example:443", "https://a.example"));

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// How much of a line is looked at: the longest that matters is a length of
 /// twenty digits.
-const LONGEST: usize = 48;
+const MAX_LINE_PREFIX: usize = 48;
 
 /// Follows the requests on a connection, byte by byte, and refuses what two
 /// readers may read differently.
@@ -28,7 +28,7 @@ const LONGEST: usize = 48;
 #[derive(Clone, Debug)]
 pub struct RequestFraming {
     state: State,
-    line: Line,
+    line: LineBuffer,
     /// What the head said so far of the body.
     body: Body,
 }
@@ -36,7 +36,7 @@ pub struct RequestFraming {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Before the first line of a request.
-    Between,
+    BetweenRequests,
     /// In the lines after it.
     Headers,
     /// So many bytes of a body are to come.
@@ -58,11 +58,11 @@ enum Body {
 
 /// The line that is being read.
 #[derive(Clone, Debug)]
-struct Line {
-    begun: [u8; LONGEST],
+struct LineBuffer {
+    prefix: [u8; MAX_LINE_PREFIX],
     length: usize,
     /// Whether the last byte was a carriage return.
-    returned: bool,
+    ends_in_cr: bool,
 }
 
 /// Why a connection cannot be followed any further.
@@ -70,23 +70,23 @@ struct Line {
 #[non_exhaustive]
 pub enum FramingError {
     /// A line does not end with a carriage return and a line feed.
-    LineEnd,
+    BadLineEnd,
     /// A length is no number, or there are two.
-    Length,
+    BadContentLength,
     /// A body is coded in a way that is not known, or twice, or has a length
     /// besides.
-    Coding,
+    BadTransferEncoding,
     /// A chunk does not say how long it is.
-    ChunkSize,
+    BadChunkSize,
 }
 
 impl fmt::Display for FramingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::LineEnd => "a line of the request does not end with CR LF",
-            Self::Length => "Content-Length is not one number",
-            Self::Coding => "Transfer-Encoding is not chunked alone",
-            Self::ChunkSize => "a chunk does not begin with its size",
+            Self::BadLineEnd => "a line of the request does not end with CR LF",
+            Self::BadContentLength => "Content-Length is not one number",
+            Self::BadTransferEncoding => "Transfer-Encoding is not chunked alone",
+            Self::BadChunkSize => "a chunk does not begin with its size",
         })
     }
 }
@@ -96,11 +96,11 @@ impl std::error::Error for FramingError {}
 impl Default for RequestFraming {
     fn default() -> Self {
         Self {
-            state: State::Between,
-            line: Line {
-                begun: [0; LONGEST],
+            state: State::BetweenRequests,
+            line: LineBuffer {
+                prefix: [0; MAX_LINE_PREFIX],
                 length: 0,
-                returned: false,
+                ends_in_cr: false,
             },
             body: Body::None,
         }
@@ -117,25 +117,25 @@ impl RequestFraming {
     pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), FramingError> {
         while !bytes.is_empty() {
             bytes = match self.state {
-                State::Body(left) => {
-                    let (left, rest) = skip(left, bytes);
-                    self.state = if left == 0 {
-                        State::Between
+                State::Body(remaining) => {
+                    let (remaining, rest) = skip(remaining, bytes);
+                    self.state = if remaining == 0 {
+                        State::BetweenRequests
                     } else {
-                        State::Body(left)
+                        State::Body(remaining)
                     };
                     rest
                 }
-                State::Chunk(left) => {
-                    let (left, rest) = skip(left, bytes);
-                    self.state = if left == 0 {
+                State::Chunk(remaining) => {
+                    let (remaining, rest) = skip(remaining, bytes);
+                    self.state = if remaining == 0 {
                         State::ChunkSize
                     } else {
-                        State::Chunk(left)
+                        State::Chunk(remaining)
                     };
                     rest
                 }
-                State::Between | State::Headers | State::ChunkSize | State::Trailers => {
+                State::BetweenRequests | State::Headers | State::ChunkSize | State::Trailers => {
                     self.push_line(bytes)?
                 }
             };
@@ -146,7 +146,7 @@ impl RequestFraming {
     /// Whether the last request is complete, and the next has not begun.
     #[must_use]
     pub fn is_between_requests(&self) -> bool {
-        self.state == State::Between && self.line.length == 0 && !self.line.returned
+        self.state == State::BetweenRequests && self.line.length == 0 && !self.line.ends_in_cr
     }
 
     /// Takes in a line, or a part of it. Gives the rest.
@@ -157,12 +157,12 @@ impl RequestFraming {
         };
         let (line, rest) = bytes.split_at(end);
         self.line.push(line);
-        if !self.line.returned {
-            return Err(FramingError::LineEnd);
+        if !self.line.ends_in_cr {
+            return Err(FramingError::BadLineEnd);
         }
         self.state = self.end_line()?;
         self.line.length = 0;
-        self.line.returned = false;
+        self.line.ends_in_cr = false;
         Ok(&rest[1..])
     }
 
@@ -170,33 +170,33 @@ impl RequestFraming {
     fn end_line(&mut self) -> Result<State, FramingError> {
         let empty = self.line.length == 0;
         match self.state {
-            State::Between if empty => Ok(State::Between),
-            State::Between => {
+            State::BetweenRequests if empty => Ok(State::BetweenRequests),
+            State::BetweenRequests => {
                 self.body = Body::None;
                 Ok(State::Headers)
             }
             State::Headers if empty => Ok(match self.body {
-                Body::None | Body::Length(0) => State::Between,
+                Body::None | Body::Length(0) => State::BetweenRequests,
                 Body::Length(length) => State::Body(length),
                 Body::Chunked => State::ChunkSize,
             }),
             State::Headers => {
-                self.header()?;
+                self.parse_header()?;
                 Ok(State::Headers)
             }
-            State::ChunkSize => match self.chunk_size() {
-                None => Err(FramingError::ChunkSize),
+            State::ChunkSize => match self.parse_chunk_size() {
+                None => Err(FramingError::BadChunkSize),
                 Some(0) => Ok(State::Trailers),
                 Some(size) => Ok(State::Chunk(size.saturating_add(2))),
             },
-            State::Trailers if empty => Ok(State::Between),
+            State::Trailers if empty => Ok(State::BetweenRequests),
             state => Ok(state),
         }
     }
 
     /// Reads the header that the line is.
-    fn header(&mut self) -> Result<(), FramingError> {
-        let line = self.line.begun();
+    fn parse_header(&mut self) -> Result<(), FramingError> {
+        let line = self.line.prefix();
         // Nearly all are something else.
         if !line
             .first()
@@ -204,75 +204,75 @@ impl RequestFraming {
         {
             return Ok(());
         }
-        if let Some(value) = value_of(line, b"content-length") {
-            let length = decimal(value).filter(|_| self.line.is_whole());
-            let length = length.ok_or(FramingError::Length)?;
+        if let Some(value) = header_value(line, b"content-length") {
+            let length = parse_decimal(value).filter(|_| self.line.is_complete());
+            let length = length.ok_or(FramingError::BadContentLength)?;
             self.body = match self.body {
                 Body::None => Body::Length(length),
-                Body::Length(_) => return Err(FramingError::Length),
-                Body::Chunked => return Err(FramingError::Coding),
+                Body::Length(_) => return Err(FramingError::BadContentLength),
+                Body::Chunked => return Err(FramingError::BadTransferEncoding),
             };
-        } else if let Some(value) = value_of(line, b"transfer-encoding") {
-            let chunked = value.eq_ignore_ascii_case(b"chunked") && self.line.is_whole();
+        } else if let Some(value) = header_value(line, b"transfer-encoding") {
+            let chunked = value.eq_ignore_ascii_case(b"chunked") && self.line.is_complete();
             if !chunked || self.body != Body::None {
-                return Err(FramingError::Coding);
+                return Err(FramingError::BadTransferEncoding);
             }
             self.body = Body::Chunked;
         }
         Ok(())
     }
 
-    fn chunk_size(&self) -> Option<u64> {
-        let line = self.line.begun();
+    fn parse_chunk_size(&self) -> Option<u64> {
+        let line = self.line.prefix();
         let digits = line.iter().take_while(|it| it.is_ascii_hexdigit()).count();
         let (digits, rest) = line.split_at(digits);
-        let ends = matches!(rest.first(), None | Some(b';' | b' ' | b'\t'));
-        let text = std::str::from_utf8(digits).ok().filter(|_| ends)?;
+        let is_terminated = matches!(rest.first(), None | Some(b';' | b' ' | b'\t'));
+        let text = std::str::from_utf8(digits).ok().filter(|_| is_terminated)?;
         u64::from_str_radix(text, 16).ok()
     }
 }
 
-impl Line {
+impl LineBuffer {
     /// Takes in bytes of the line, none of which is a line feed.
     fn push(&mut self, bytes: &[u8]) {
         let Some((last, before)) = bytes.split_last() else {
             return;
         };
-        if self.returned {
+        if self.ends_in_cr {
             self.append(b"\r");
         }
-        self.returned = *last == b'\r';
-        self.append(if self.returned { before } else { bytes });
+        self.ends_in_cr = *last == b'\r';
+        self.append(if self.ends_in_cr { before } else { bytes });
     }
 
     fn append(&mut self, bytes: &[u8]) {
-        let room = self.begun.get_mut(self.length..).unwrap_or_default();
-        let kept = room.len().min(bytes.len());
-        room[..kept].copy_from_slice(&bytes[..kept]);
+        let free = self.prefix.get_mut(self.length..).unwrap_or_default();
+        let count = free.len().min(bytes.len());
+        free[..count].copy_from_slice(&bytes[..count]);
         self.length = self.length.saturating_add(bytes.len());
     }
 
-    fn begun(&self) -> &[u8] {
-        &self.begun[..self.length.min(LONGEST)]
+    fn prefix(&self) -> &[u8] {
+        &self.prefix[..self.length.min(MAX_LINE_PREFIX)]
     }
 
     /// Whether all of it was looked at.
-    fn is_whole(&self) -> bool {
-        self.length <= LONGEST
+    fn is_complete(&self) -> bool {
+        self.length <= MAX_LINE_PREFIX
     }
 }
 
 /// Passes over so many bytes. Gives how many are left to pass over, and the
 /// rest.
-fn skip(left: u64, bytes: &[u8]) -> (u64, &[u8]) {
-    match usize::try_from(left) {
-        Ok(left) if left <= bytes.len() => (0, &bytes[left..]),
-        _ => (left - bytes.len() as u64, &[]),
+fn skip(remaining: u64, bytes: &[u8]) -> (u64, &[u8]) {
+    match usize::try_from(remaining) {
+        Ok(remaining) if remaining <= bytes.len() => (0, &bytes[remaining..]),
+        _ => (remaining - bytes.len() as u64, &[]),
     }
 }
 
 /// The value of a header of this name, which is in lower case.
-fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+fn header_value<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let (start, rest) = line.split_at_checked(name.len())?;
     if !start.eq_ignore_ascii_case(name) {
         return None;
@@ -282,9 +282,9 @@ fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     Some(value.trim_ascii())
 }
 
-fn decimal(digits: &[u8]) -> Option<u64> {
-    let digital = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    let text = std::str::from_utf8(digits).ok().filter(|_| digital)?;
+fn parse_decimal(digits: &[u8]) -> Option<u64> {
+    let all_digits = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    let text = std::str::from_utf8(digits).ok().filter(|_| all_digits)?;
     text.parse().ok()
 }
 
@@ -338,59 +338,71 @@ mod tests {
         use FramingError as E;
         let long = " ".repeat(60);
         for (text, error) in [
-            ("GET / HTTP/1.1\n\n".to_owned(), E::LineEnd),
-            ("\nGET / HTTP/1.1\r\n".to_owned(), E::LineEnd),
-            (with("a: b\nc: d\r\n", ""), E::LineEnd),
-            (with("", "\n"), E::LineEnd),
+            ("GET / HTTP/1.1\n\n".to_owned(), E::BadLineEnd),
+            ("\nGET / HTTP/1.1\r\n".to_owned(), E::BadLineEnd),
+            (with("a: b\nc: d\r\n", ""), E::BadLineEnd),
+            (with("", "\n"), E::BadLineEnd),
             (
                 with("content-length: 2\r\ncontent-length: 2\r\n", "{}"),
-                E::Length,
+                E::BadContentLength,
             ),
-            (with("content-length: 2, 2\r\n", "{}"), E::Length),
-            (with("content-length: +2\r\n", "{}"), E::Length),
-            (with("content-length:\r\n", "{}"), E::Length),
+            (with("content-length: 2, 2\r\n", "{}"), E::BadContentLength),
+            (with("content-length: +2\r\n", "{}"), E::BadContentLength),
+            (with("content-length:\r\n", "{}"), E::BadContentLength),
             (
                 with("content-length: 99999999999999999999\r\n", ""),
-                E::Length,
+                E::BadContentLength,
             ),
             (
                 with(&format!("content-length: {long}2\r\n"), "{}"),
-                E::Length,
+                E::BadContentLength,
             ),
             (
                 with("content-length: 2\r\ntransfer-encoding: chunked\r\n", ""),
-                E::Coding,
+                E::BadTransferEncoding,
             ),
             (
                 with("transfer-encoding: chunked\r\ncontent-length: 2\r\n", ""),
-                E::Coding,
+                E::BadTransferEncoding,
             ),
-            (with("transfer-encoding: gzip, chunked\r\n", ""), E::Coding),
-            (with("transfer-encoding: identity\r\n", ""), E::Coding),
+            (
+                with("transfer-encoding: gzip, chunked\r\n", ""),
+                E::BadTransferEncoding,
+            ),
+            (
+                with("transfer-encoding: identity\r\n", ""),
+                E::BadTransferEncoding,
+            ),
             (
                 with(
                     "transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n",
                     "",
                 ),
-                E::Coding,
+                E::BadTransferEncoding,
             ),
-            (with("transfer-encoding: chunked\r\n", "2\n{}"), E::LineEnd),
+            (
+                with("transfer-encoding: chunked\r\n", "2\n{}"),
+                E::BadLineEnd,
+            ),
             (
                 with("transfer-encoding: chunked\r\n", "x\r\n"),
-                E::ChunkSize,
+                E::BadChunkSize,
             ),
-            (with("transfer-encoding: chunked\r\n", "\r\n"), E::ChunkSize),
+            (
+                with("transfer-encoding: chunked\r\n", "\r\n"),
+                E::BadChunkSize,
+            ),
             (
                 with("transfer-encoding: chunked\r\n", "-1\r\n"),
-                E::ChunkSize,
+                E::BadChunkSize,
             ),
             (
                 with("transfer-encoding: chunked\r\n", "11111111111111111\r\n"),
-                E::ChunkSize,
+                E::BadChunkSize,
             ),
             (
                 with("transfer-encoding: chunked\r\n", "0\r\na: b\n\r\n"),
-                E::LineEnd,
+                E::BadLineEnd,
             ),
         ] {
             assert_eq!(follow(&text), Err(error), "{text:?}");

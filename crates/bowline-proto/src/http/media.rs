@@ -18,7 +18,7 @@ use super::{
 /// ```
 #[must_use]
 pub fn is_json(content_type: &[u8]) -> bool {
-    let mut parts = split(content_type, b';');
+    let mut parts = split_unquoted(content_type, b';');
     let essence = parts.next().unwrap_or_default();
     essence.eq_ignore_ascii_case(APPLICATION_JSON.as_bytes())
         && parts.filter_map(parameter).all(|(key, value)| {
@@ -31,7 +31,9 @@ pub fn is_json(content_type: &[u8]) -> bool {
 /// Whether a `Content-Type` announces an event stream.
 #[must_use]
 pub fn is_event_stream(content_type: &[u8]) -> bool {
-    let essence = split(content_type, b';').next().unwrap_or_default();
+    let essence = split_unquoted(content_type, b';')
+        .next()
+        .unwrap_or_default();
     essence.eq_ignore_ascii_case(TEXT_EVENT_STREAM.as_bytes())
 }
 
@@ -60,18 +62,18 @@ pub struct Accept {
 impl Accept {
     /// Reads every `Accept` header of a request.
     #[must_use]
-    pub fn read<H: Headers + ?Sized>(headers: &H) -> Self {
-        let (mut json, mut event_stream) = (Best::default(), Best::default());
+    pub fn from_headers<H: Headers + ?Sized>(headers: &H) -> Self {
+        let (mut json, mut event_stream) = (BestMatch::default(), BestMatch::default());
         for value in headers.values(name::ACCEPT) {
-            if value == USUAL {
-                json.add(NAMED, true);
-                event_stream.add(NAMED, true);
+            if value == COMMON_ACCEPT {
+                json.add(EXACT, true);
+                event_stream.add(EXACT, true);
                 continue;
             }
-            for range in split(value, b',') {
-                let range = Range::read(range);
-                json.weigh(&range, APPLICATION_JSON);
-                event_stream.weigh(&range, TEXT_EVENT_STREAM);
+            for range in split_unquoted(value, b',') {
+                let range = MediaRange::parse(range);
+                json.consider(&range, APPLICATION_JSON);
+                event_stream.consider(&range, TEXT_EVENT_STREAM);
             }
         }
         Self {
@@ -82,51 +84,54 @@ impl Accept {
 
     /// Whether the client reads both, as a POST needs.
     #[must_use]
-    pub fn both(self) -> bool {
+    pub fn accepts_both(self) -> bool {
         self.json && self.event_stream
     }
 }
 
 /// What clients say, letter for letter, with few exceptions: it need not be
 /// taken apart each time.
-const USUAL: &[u8] = b"application/json, text/event-stream";
+const COMMON_ACCEPT: &[u8] = b"application/json, text/event-stream";
 
 /// The specificity of a range that names the media type itself.
-const NAMED: u8 = 3;
+const EXACT: u8 = 3;
 
 /// One of the ranges that a client accepts.
-struct Range<'a> {
+struct MediaRange<'a> {
     essence: &'a [u8],
-    refused: bool,
+    is_excluded: bool,
 }
 
-impl<'a> Range<'a> {
-    fn read(range: &'a [u8]) -> Self {
-        let mut parts = split(range, b';');
+impl<'a> MediaRange<'a> {
+    fn parse(range: &'a [u8]) -> Self {
+        let mut parts = split_unquoted(range, b';');
         let essence = parts.next().unwrap_or_default();
-        let refused = parts
+        let is_excluded = parts
             .filter_map(parameter)
             .any(|(key, value)| key.eq_ignore_ascii_case(b"q") && is_zero(value));
-        Self { essence, refused }
+        Self {
+            essence,
+            is_excluded,
+        }
     }
 }
 
 /// The most specific range seen so far; `text/html;q=0` beats `*/*`.
 #[derive(Default)]
-struct Best {
+struct BestMatch {
     specificity: u8,
     accepted: bool,
 }
 
-impl Best {
-    fn weigh(&mut self, range: &Range<'_>, media_type: &str) {
+impl BestMatch {
+    fn consider(&mut self, range: &MediaRange<'_>, media_type: &str) {
         let specificity = match range.essence {
-            essence if essence.eq_ignore_ascii_case(media_type.as_bytes()) => NAMED,
+            essence if essence.eq_ignore_ascii_case(media_type.as_bytes()) => EXACT,
             b"*/*" => 1,
-            [prefix @ .., b'*'] if is_family(prefix, media_type.as_bytes()) => 2,
+            [prefix @ .., b'*'] if is_type_prefix(prefix, media_type.as_bytes()) => 2,
             _ => return,
         };
-        self.add(specificity, !range.refused);
+        self.add(specificity, !range.is_excluded);
     }
 
     fn add(&mut self, specificity: u8, accepted: bool) {
@@ -140,7 +145,7 @@ impl Best {
 }
 
 /// Whether the prefix is that of the media type, up to and with its slash.
-fn is_family(prefix: &[u8], media_type: &[u8]) -> bool {
+fn is_type_prefix(prefix: &[u8], media_type: &[u8]) -> bool {
     let start = media_type.get(..prefix.len());
     prefix.ends_with(b"/") && start.is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
@@ -154,24 +159,24 @@ fn is_zero(quality: &[u8]) -> bool {
     }
 }
 
-fn parameter(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let equals = memchr::memchr(b'=', text)?;
-    let value = trim_ows(&text[equals + 1..]);
+fn parameter(input: &[u8]) -> Option<(&[u8], &[u8])> {
+    let equals = memchr::memchr(b'=', input)?;
+    let value = trim_ows(&input[equals + 1..]);
     let value = value
         .strip_prefix(b"\"")
         .and_then(|value| value.strip_suffix(b"\""))
         .unwrap_or(value);
-    Some((trim_ows(&text[..equals]), value))
+    Some((trim_ows(&input[..equals]), value))
 }
 
 /// Splits a list at a separator that does not stand in a quoted string.
-fn split(mut list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+fn split_unquoted(mut list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     let mut done = false;
     std::iter::from_fn(move || {
         if done {
             return None;
         }
-        let end = unquoted(list, separator);
+        let end = find_unquoted(list, separator);
         let part = &list[..end.unwrap_or(list.len())];
         match end {
             Some(end) => list = &list[end + 1..],
@@ -181,7 +186,7 @@ fn split(mut list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-fn unquoted(list: &[u8], separator: u8) -> Option<usize> {
+fn find_unquoted(list: &[u8], separator: u8) -> Option<usize> {
     // Hardly anybody quotes anything.
     let first = memchr::memchr2(separator, b'"', list)?;
     if list[first] == separator {
@@ -204,7 +209,7 @@ mod tests {
     use super::*;
 
     fn accept(value: &str) -> (bool, bool) {
-        let accept = Accept::read(&[("accept", value)]);
+        let accept = Accept::from_headers(&[("accept", value)]);
         (accept.json, accept.event_stream)
     }
 
@@ -243,9 +248,9 @@ mod tests {
             ("Accept", "application/json"),
             ("accept", "text/event-stream"),
         ];
-        assert!(Accept::read(&split).both());
+        assert!(Accept::from_headers(&split).accepts_both());
         let none: [(&str, &str); 0] = [];
-        assert_eq!(Accept::read(&none), Accept::default());
+        assert_eq!(Accept::from_headers(&none), Accept::default());
     }
 
     #[test]
@@ -255,7 +260,10 @@ mod tests {
             for headers in [[usual, other], [other, usual]] {
                 let apart = headers.map(|value| ("accept", value));
                 let together = headers.join(",");
-                assert_eq!(Accept::read(&apart), Accept::read(&[("accept", &together)]));
+                assert_eq!(
+                    Accept::from_headers(&apart),
+                    Accept::from_headers(&[("accept", &together)])
+                );
             }
         }
     }

@@ -29,10 +29,10 @@ mod status;
 pub use framing::{FramingError, RequestFraming};
 pub use header::Headers;
 pub use media::{Accept, is_event_stream, is_json};
-pub use origin::{OriginPolicy, OriginRefusal, PolicyError};
-pub use retry_after::{MAX_RETRY_AFTER, retry_after};
+pub use origin::{OriginError, OriginPolicy, OriginPolicyError};
+pub use retry_after::{MAX_RETRY_AFTER, parse_retry_after};
 pub use session::{
-    ClientSession, MAX_SESSION_ID, SessionId, SessionIdError, SessionRefusal, SessionUse,
-    read_session,
+    ClientSession, MAX_SESSION_ID_LEN, RequestedSession, SessionError, SessionId, SessionIdError,
+    session_from_headers,
 };
-pub use status::{StatusKind, StatusVerdict, read_status, status_of};
+pub use status::{ClassifiedStatus, StatusKind, classify_status, status_for_error};

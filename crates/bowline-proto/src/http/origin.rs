@@ -5,7 +5,7 @@ use std::fmt;
 use super::{
     Headers,
     authority::{Authority, WebOrigin},
-    header::{name, single, trim_ows},
+    header::{name, single_value, trim_ows},
 };
 
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -37,7 +37,7 @@ pub struct OriginPolicy {
 impl OriginPolicy {
     /// Allows no host and no web page; the start of a list of one's own.
     #[must_use]
-    pub fn none() -> Self {
+    pub fn deny_all() -> Self {
         Self::default()
     }
 
@@ -61,8 +61,8 @@ impl OriginPolicy {
     /// # Errors
     ///
     /// Where the text is not a host.
-    pub fn allow_host(mut self, host: &str) -> Result<Self, PolicyError> {
-        let Authority { host, port } = Authority::parse(host).ok_or(PolicyError)?;
+    pub fn allow_host(mut self, host: &str) -> Result<Self, OriginPolicyError> {
+        let Authority { host, port } = Authority::parse(host).ok_or(OriginPolicyError)?;
         self.hosts.push(HostRule {
             host: host.into(),
             port,
@@ -84,9 +84,9 @@ impl OriginPolicy {
     /// # Errors
     ///
     /// Where the text is not an origin.
-    pub fn allow_origin(mut self, origin: &str) -> Result<Self, PolicyError> {
+    pub fn allow_origin(mut self, origin: &str) -> Result<Self, OriginPolicyError> {
         if !is_origin(origin) {
-            return Err(PolicyError);
+            return Err(OriginPolicyError);
         }
         self.origins.push(origin.into());
         Ok(self)
@@ -108,57 +108,61 @@ impl OriginPolicy {
     /// # Errors
     ///
     /// With the reason for the 403.
-    pub fn check<H: Headers + ?Sized>(&self, headers: &H) -> Result<(), OriginRefusal> {
-        let host = single(headers, name::HOST).map_err(|_| OriginRefusal::BadHost)?;
+    pub fn check<H: Headers + ?Sized>(&self, headers: &H) -> Result<(), OriginError> {
+        let host = single_value(headers, name::HOST).map_err(|_| OriginError::BadHost)?;
         self.check_host(host)?;
-        let origin = single(headers, name::ORIGIN).map_err(|_| OriginRefusal::BadOrigin)?;
+        let origin = single_value(headers, name::ORIGIN).map_err(|_| OriginError::BadOrigin)?;
         origin.map_or(Ok(()), |origin| self.check_origin(origin))
     }
 
-    fn check_host(&self, host: Option<&[u8]>) -> Result<(), OriginRefusal> {
+    fn check_host(&self, host: Option<&[u8]>) -> Result<(), OriginError> {
         if self.any_host {
             return Ok(());
         }
-        let host = host.ok_or(OriginRefusal::MissingHost)?;
+        let host = host.ok_or(OriginError::MissingHost)?;
         let host = str::from_utf8(trim_ows(host))
             .ok()
             .and_then(Authority::parse);
-        let host = host.ok_or(OriginRefusal::BadHost)?;
+        let host = host.ok_or(OriginError::BadHost)?;
         let allowed = self.hosts.iter().any(|rule| rule.allows(host));
-        allowed.then_some(()).ok_or(OriginRefusal::HostNotAllowed)
+        allowed.then_some(()).ok_or(OriginError::HostNotAllowed)
     }
 
-    fn check_origin(&self, origin: &[u8]) -> Result<(), OriginRefusal> {
-        let origin = str::from_utf8(trim_ows(origin)).map_err(|_| OriginRefusal::BadOrigin)?;
+    fn check_origin(&self, origin: &[u8]) -> Result<(), OriginError> {
+        let origin = str::from_utf8(trim_ows(origin)).map_err(|_| OriginError::BadOrigin)?;
         if origin == "null" {
             let allowed = self.null_origin.then_some(());
-            return allowed.ok_or(OriginRefusal::OriginNotAllowed);
+            return allowed.ok_or(OriginError::OriginNotAllowed);
         }
         if !is_origin(origin) {
-            return Err(OriginRefusal::BadOrigin);
+            return Err(OriginError::BadOrigin);
         }
         let loopback = self.loopback_origins && is_loopback(origin);
-        let allowed = loopback || self.origins.iter().any(|known| same_origin(known, origin));
-        allowed.then_some(()).ok_or(OriginRefusal::OriginNotAllowed)
+        let allowed = loopback
+            || self
+                .origins
+                .iter()
+                .any(|allowed_origin| same_origin(allowed_origin, origin));
+        allowed.then_some(()).ok_or(OriginError::OriginNotAllowed)
     }
 }
 
 /// The text given for an allow-list is not a host or an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PolicyError;
+pub struct OriginPolicyError;
 
-impl fmt::Display for PolicyError {
+impl fmt::Display for OriginPolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("neither a host like example.com:8443 nor an origin like https://example.com")
     }
 }
 
-impl std::error::Error for PolicyError {}
+impl std::error::Error for OriginPolicyError {}
 
 /// Why a request is refused before it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum OriginRefusal {
+pub enum OriginError {
     /// There is no `Host`.
     MissingHost,
     /// `Host` is not a host, or there are two.
@@ -171,12 +175,12 @@ pub enum OriginRefusal {
     OriginNotAllowed,
 }
 
-impl OriginRefusal {
+impl OriginError {
     /// The HTTP status that goes with it.
     pub const STATUS: u16 = 403;
 }
 
-impl fmt::Display for OriginRefusal {
+impl fmt::Display for OriginError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::MissingHost => "the Host header is missing",
@@ -188,7 +192,7 @@ impl fmt::Display for OriginRefusal {
     }
 }
 
-impl std::error::Error for OriginRefusal {}
+impl std::error::Error for OriginError {}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct HostRule {
@@ -198,51 +202,56 @@ struct HostRule {
 
 impl HostRule {
     fn allows(&self, host: Authority<'_>) -> bool {
-        host.same_host(&self.host) && (self.port.is_none() || self.port == host.port)
+        host.is_same_host(&self.host) && (self.port.is_none() || self.port == host.port)
     }
 }
 
-fn web_origin(text: &str) -> Option<WebOrigin<'_>> {
-    WebOrigin::split(text).and_then(|(origin, rest)| rest.is_empty().then_some(origin))
+fn parse_web_origin(input: &str) -> Option<WebOrigin<'_>> {
+    WebOrigin::split(input).and_then(|(origin, rest)| rest.is_empty().then_some(origin))
 }
 
 /// `scheme://` and something after it, without white space or path.
-fn is_origin(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once("://") else {
+fn is_origin(input: &str) -> bool {
+    let Some((scheme, rest)) = input.split_once("://") else {
         return false;
     };
     if scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https") {
-        return web_origin(text).is_some();
+        return parse_web_origin(input).is_some();
     }
-    let in_scheme = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    let is_scheme_byte =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme.bytes().all(in_scheme)
+        && scheme.bytes().all(is_scheme_byte)
         && !rest.is_empty()
         && rest
             .bytes()
             .all(|byte| byte.is_ascii_graphic() && byte != b'/')
 }
 
-fn same_origin(known: &str, received: &str) -> bool {
-    match (web_origin(known), web_origin(received)) {
-        (Some(known), Some(received)) => known.same(&received),
-        _ => known.eq_ignore_ascii_case(received),
+fn same_origin(allowed_origin: &str, received: &str) -> bool {
+    match (parse_web_origin(allowed_origin), parse_web_origin(received)) {
+        (Some(allowed_origin), Some(received)) => allowed_origin.is_same_origin(&received),
+        _ => allowed_origin.eq_ignore_ascii_case(received),
     }
 }
 
 fn is_loopback(origin: &str) -> bool {
-    web_origin(origin).is_some_and(|web| LOOPBACK.iter().any(|host| web.authority.same_host(host)))
+    parse_web_origin(origin).is_some_and(|parsed| {
+        LOOPBACK
+            .iter()
+            .any(|host| parsed.authority.is_same_host(host))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn host(policy: &OriginPolicy, host: &str) -> Result<(), OriginRefusal> {
+    fn host(policy: &OriginPolicy, host: &str) -> Result<(), OriginError> {
         policy.check(&[("host", host)])
     }
 
-    fn origin(policy: &OriginPolicy, origin: &str) -> Result<(), OriginRefusal> {
+    fn origin(policy: &OriginPolicy, origin: &str) -> Result<(), OriginError> {
         policy.check(&[("host", "localhost:3000"), ("origin", origin)])
     }
 
@@ -268,7 +277,7 @@ mod tests {
         ] {
             assert_eq!(
                 host(&policy, bad),
-                Err(OriginRefusal::HostNotAllowed),
+                Err(OriginError::HostNotAllowed),
                 "{bad}"
             );
         }
@@ -279,7 +288,7 @@ mod tests {
             "localhost:x",
             "localhost,evil",
         ] {
-            assert_eq!(host(&policy, bad), Err(OriginRefusal::BadHost), "{bad}");
+            assert_eq!(host(&policy, bad), Err(OriginError::BadHost), "{bad}");
         }
     }
 
@@ -287,28 +296,28 @@ mod tests {
     fn a_missing_or_repeated_host_is_refused() {
         let policy = OriginPolicy::loopback();
         let none: [(&str, &str); 0] = [];
-        assert_eq!(policy.check(&none), Err(OriginRefusal::MissingHost));
+        assert_eq!(policy.check(&none), Err(OriginError::MissingHost));
         let twice = [("Host", "localhost"), ("host", "evil.example.com")];
-        assert_eq!(policy.check(&twice), Err(OriginRefusal::BadHost));
+        assert_eq!(policy.check(&twice), Err(OriginError::BadHost));
         assert_eq!(policy.clone().allow_any_host().check(&none), Ok(()));
     }
 
     #[test]
     fn a_named_port_is_binding() {
-        let policy = OriginPolicy::none()
+        let policy = OriginPolicy::deny_all()
             .allow_host("mcp.example.com:8443")
             .unwrap();
         assert_eq!(host(&policy, "MCP.example.com:8443"), Ok(()));
         for bad in ["mcp.example.com", "mcp.example.com:8444", "localhost:8443"] {
             assert_eq!(
                 host(&policy, bad),
-                Err(OriginRefusal::HostNotAllowed),
+                Err(OriginError::HostNotAllowed),
                 "{bad}"
             );
         }
         assert_eq!(
-            OriginPolicy::none().allow_host("https://x"),
-            Err(PolicyError)
+            OriginPolicy::deny_all().allow_host("https://x"),
+            Err(OriginPolicyError)
         );
     }
 
@@ -332,7 +341,7 @@ mod tests {
         ] {
             assert_eq!(
                 origin(&policy, bad),
-                Err(OriginRefusal::OriginNotAllowed),
+                Err(OriginError::OriginNotAllowed),
                 "{bad}"
             );
         }
@@ -344,7 +353,7 @@ mod tests {
             "http://u@localhost",
             "http://a b",
         ] {
-            assert_eq!(origin(&policy, bad), Err(OriginRefusal::BadOrigin), "{bad}");
+            assert_eq!(origin(&policy, bad), Err(OriginError::BadOrigin), "{bad}");
         }
     }
 
@@ -370,14 +379,14 @@ mod tests {
         ] {
             assert_eq!(
                 origin(&policy, bad),
-                Err(OriginRefusal::OriginNotAllowed),
+                Err(OriginError::OriginNotAllowed),
                 "{bad}"
             );
         }
         for bad in ["*", "null", "https://a/path", "https://", "1x://a", ""] {
             assert_eq!(
-                OriginPolicy::none().allow_origin(bad),
-                Err(PolicyError),
+                OriginPolicy::deny_all().allow_origin(bad),
+                Err(OriginPolicyError),
                 "{bad}"
             );
         }

@@ -21,7 +21,7 @@ pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 /// assert_eq!(retry_after(date, 784_111_770), Some(Duration::from_secs(7)));
 /// ```
 #[must_use]
-pub fn retry_after(value: &[u8], now: u64) -> Option<Duration> {
+pub fn parse_retry_after(value: &[u8], now: u64) -> Option<Duration> {
     let value = str::from_utf8(trim_ows(value)).ok()?;
     let seconds = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
         // More digits than fit are still a long wait, not a mistake.
@@ -37,8 +37,8 @@ const MONTHS: [&str; 12] = [
 ];
 
 /// Seconds since 1970. The day of the week is redundant and not checked.
-fn http_date(text: &str, now: u64) -> Option<u64> {
-    let mut words = text
+fn http_date(input: &str, now: u64) -> Option<u64> {
+    let mut words = input
         .split([' ', ',', '-'])
         .filter(|word| !word.is_empty())
         .skip(1);
@@ -90,8 +90,8 @@ fn full_year(short: u64, now: u64) -> u64 {
 /// The year 9999: beyond it, two digits say nothing.
 const MAX_NOW: u64 = 253_402_300_799;
 
-fn time_of_day(text: &str) -> Option<u64> {
-    let mut parts = text.split(':');
+fn time_of_day(input: &str) -> Option<u64> {
+    let mut parts = input.split(':');
     let mut part = |limit| digits(parts.next()?, 2..=2).filter(|part| *part <= limit);
     // A leap second is a legal time.
     let (hours, minutes, seconds) = (part(23)?, part(59)?, part(60)?);
@@ -129,10 +129,13 @@ mod tests {
         ] {
             assert_eq!(http_date(date, THEN), Some(THEN), "{date}");
             assert_eq!(
-                retry_after(date.as_bytes(), THEN - 5),
+                parse_retry_after(date.as_bytes(), THEN - 5),
                 Some(Duration::from_secs(5))
             );
-            assert_eq!(retry_after(date.as_bytes(), THEN + 5), Some(Duration::ZERO));
+            assert_eq!(
+                parse_retry_after(date.as_bytes(), THEN + 5),
+                Some(Duration::ZERO)
+            );
         }
     }
 
@@ -161,14 +164,14 @@ mod tests {
     #[test]
     fn long_waits_are_cut() {
         assert_eq!(
-            retry_after(b"99999999999999999999999999", 0),
+            parse_retry_after(b"99999999999999999999999999", 0),
             Some(MAX_RETRY_AFTER)
         );
         assert_eq!(
-            retry_after(b"Fri, 31 Dec 9999 23:59:59 GMT", 0),
+            parse_retry_after(b"Fri, 31 Dec 9999 23:59:59 GMT", 0),
             Some(MAX_RETRY_AFTER)
         );
-        assert_eq!(retry_after(b" 0 ", 0), Some(Duration::ZERO));
+        assert_eq!(parse_retry_after(b" 0 ", 0), Some(Duration::ZERO));
     }
 
     #[test]
@@ -190,8 +193,8 @@ mod tests {
             "Sun Nov 06 08:49:37",
             "é, 06",
         ] {
-            assert_eq!(retry_after(bad.as_bytes(), 0), None, "{bad}");
+            assert_eq!(parse_retry_after(bad.as_bytes(), 0), None, "{bad}");
         }
-        assert_eq!(retry_after(b"\xff", 0), None);
+        assert_eq!(parse_retry_after(b"\xff", 0), None);
     }
 }

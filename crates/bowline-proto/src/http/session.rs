@@ -4,13 +4,13 @@ use std::fmt;
 
 use super::{
     Headers,
-    header::{name, single, trim_ows},
+    header::{name, single_value, trim_ows},
 };
 use crate::jsonrpc::{ErrorObject, code};
 
 /// The longest session id we take: signed tokens fit, and so does the header
 /// into the limits of common servers.
-pub const MAX_SESSION_ID: usize = 4096;
+pub const MAX_SESSION_ID_LEN: usize = 4096;
 
 /// A session id: visible ASCII, so that it is its own header value.
 ///
@@ -36,8 +36,10 @@ impl SessionId {
     pub fn new(id: &str) -> Result<Self, SessionIdError> {
         match id.len() {
             0 => Err(SessionIdError::Empty),
-            length if length > MAX_SESSION_ID => Err(SessionIdError::TooLong),
-            _ if !id.bytes().all(|byte| byte.is_ascii_graphic()) => Err(SessionIdError::NotVisible),
+            length if length > MAX_SESSION_ID_LEN => Err(SessionIdError::TooLong),
+            _ if !id.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                Err(SessionIdError::NotVisibleAscii)
+            }
             _ => Ok(Self(id.into())),
         }
     }
@@ -49,7 +51,7 @@ impl SessionId {
     }
 
     fn from_header(raw: &[u8]) -> Result<Self, SessionIdError> {
-        let id = str::from_utf8(trim_ows(raw)).map_err(|_| SessionIdError::NotVisible)?;
+        let id = str::from_utf8(trim_ows(raw)).map_err(|_| SessionIdError::NotVisibleAscii)?;
         Self::new(id)
     }
 }
@@ -66,10 +68,10 @@ impl fmt::Debug for SessionId {
 pub enum SessionIdError {
     /// There is nothing.
     Empty,
-    /// It is longer than [`MAX_SESSION_ID`].
+    /// It is longer than [`MAX_SESSION_ID_LEN`].
     TooLong,
     /// It has characters other than visible ASCII.
-    NotVisible,
+    NotVisibleAscii,
     /// There are two.
     Repeated,
 }
@@ -79,7 +81,7 @@ impl fmt::Display for SessionIdError {
         f.write_str(match self {
             Self::Empty => "the session id is empty",
             Self::TooLong => "the session id is too long",
-            Self::NotVisible => "the session id is not visible ASCII",
+            Self::NotVisibleAscii => "the session id is not visible ASCII",
             Self::Repeated => "there is more than one session id",
         })
     }
@@ -91,7 +93,7 @@ impl std::error::Error for SessionIdError {}
 ///
 /// `opens` says that the body is the request that opens a session, and
 /// `required` that this server hands out session ids. Whether a named session
-/// lives is for the server to look up; if not, it is [`SessionRefusal::Gone`].
+/// lives is for the server to look up; if not, it is [`SessionError::Gone`].
 ///
 /// ```
 /// use bowline_proto::http::{SessionRefusal, SessionUse, read_session};
@@ -109,22 +111,22 @@ impl std::error::Error for SessionIdError {}
 /// # Errors
 ///
 /// Where the id is missing or cannot be one.
-pub fn read_session<H: Headers + ?Sized>(
+pub fn session_from_headers<H: Headers + ?Sized>(
     headers: &H,
-    opens: bool,
+    is_initialize: bool,
     required: bool,
-) -> Result<SessionUse, SessionRefusal> {
-    match session_in(headers) {
-        Ok(Some(id)) => Ok(SessionUse::Named(id)),
-        Ok(None) if required && !opens => Err(SessionRefusal::Missing),
-        Ok(None) => Ok(SessionUse::Unnamed),
-        Err(error) => Err(SessionRefusal::Malformed(error)),
+) -> Result<RequestedSession, SessionError> {
+    match session_header(headers) {
+        Ok(Some(id)) => Ok(RequestedSession::Named(id)),
+        Ok(None) if required && !is_initialize => Err(SessionError::Missing),
+        Ok(None) => Ok(RequestedSession::Unnamed),
+        Err(error) => Err(SessionError::Malformed(error)),
     }
 }
 
 /// Which session a request is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SessionUse {
+pub enum RequestedSession {
     /// None: it opens one, or the server has none.
     Unnamed,
     /// This one, if it lives.
@@ -134,23 +136,23 @@ pub enum SessionUse {
 /// Why a server does not let a request into a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum SessionRefusal {
+pub enum SessionError {
     /// The request must name its session.
     Missing,
     /// What it names cannot be a session.
     Malformed(SessionIdError),
     /// There is no such session, or no longer, or it is someone else's: which
     /// of these, a stranger must not learn.
-    Gone,
+    NotFound,
 }
 
-impl SessionRefusal {
+impl SessionError {
     /// The HTTP status. A 404 tells the client to open a new session.
     #[must_use]
     pub fn status(self) -> u16 {
         match self {
             Self::Missing | Self::Malformed(_) => 400,
-            Self::Gone => 404,
+            Self::NotFound => 404,
         }
     }
 
@@ -161,17 +163,17 @@ impl SessionRefusal {
     }
 }
 
-impl fmt::Display for SessionRefusal {
+impl fmt::Display for SessionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => write!(f, "header {} is missing", name::MCP_SESSION_ID),
             Self::Malformed(error) => write!(f, "header {}: {error}", name::MCP_SESSION_ID),
-            Self::Gone => f.write_str("there is no such session; open a new one"),
+            Self::NotFound => f.write_str("there is no such session; open a new one"),
         }
     }
 }
 
-impl std::error::Error for SessionRefusal {}
+impl std::error::Error for SessionError {}
 
 /// A client's memory of its session.
 ///
@@ -203,9 +205,12 @@ impl ClientSession {
     /// # Errors
     ///
     /// Where the server sent an id that cannot be sent back.
-    pub fn opened<H: Headers + ?Sized>(&mut self, headers: &H) -> Result<(), SessionIdError> {
+    pub fn set_from_response<H: Headers + ?Sized>(
+        &mut self,
+        headers: &H,
+    ) -> Result<(), SessionIdError> {
         self.id = None;
-        self.id = session_in(headers)?;
+        self.id = session_header(headers)?;
         Ok(())
     }
 
@@ -217,8 +222,8 @@ impl ClientSession {
 
     /// Takes the news, by a 404, that the session `used` is over. Returns
     /// whether it was the current one, so that a new one must be opened.
-    pub fn lost(&mut self, used: &SessionId) -> bool {
-        let current = self.id.as_ref() == Some(used);
+    pub fn clear_if(&mut self, id: &SessionId) -> bool {
+        let current = self.id.as_ref() == Some(id);
         if current {
             self.id = None;
         }
@@ -226,8 +231,8 @@ impl ClientSession {
     }
 }
 
-fn session_in<H: Headers + ?Sized>(headers: &H) -> Result<Option<SessionId>, SessionIdError> {
-    let raw = single(headers, name::MCP_SESSION_ID).map_err(|_| SessionIdError::Repeated)?;
+fn session_header<H: Headers + ?Sized>(headers: &H) -> Result<Option<SessionId>, SessionIdError> {
+    let raw = single_value(headers, name::MCP_SESSION_ID).map_err(|_| SessionIdError::Repeated)?;
     raw.map(SessionId::from_header).transpose()
 }
 
@@ -237,31 +242,37 @@ mod tests {
 
     #[test]
     fn ids_are_visible_ascii_of_bounded_length() {
-        for good in ["a", "!~", "eyJhbGciOi.J9.x_-", &"x".repeat(MAX_SESSION_ID)] {
+        for good in [
+            "a",
+            "!~",
+            "eyJhbGciOi.J9.x_-",
+            &"x".repeat(MAX_SESSION_ID_LEN),
+        ] {
             assert!(SessionId::new(good).is_ok());
         }
         for bad in [" ", "a b", "a\n", "a\r\nb: c", "\0", "\u{7f}", "é"] {
             assert_eq!(
                 SessionId::new(bad),
-                Err(SessionIdError::NotVisible),
+                Err(SessionIdError::NotVisibleAscii),
                 "{bad:?}"
             );
         }
         assert_eq!(SessionId::new(""), Err(SessionIdError::Empty));
-        let long = "x".repeat(MAX_SESSION_ID + 1);
+        let long = "x".repeat(MAX_SESSION_ID_LEN + 1);
         assert_eq!(SessionId::new(&long), Err(SessionIdError::TooLong));
     }
 
     #[test]
     fn a_malformed_or_repeated_id_is_a_400() {
-        let refusal = |headers: &[(&str, &[u8])]| read_session(headers, false, true).unwrap_err();
+        let refusal =
+            |headers: &[(&str, &[u8])]| session_from_headers(headers, false, true).unwrap_err();
         for bad in [&b""[..], b"a b", b"\xff"] {
             assert_eq!(refusal(&[("mcp-session-id", bad)]).status(), 400);
         }
         let twice = [("mcp-session-id", &b"a"[..]), ("Mcp-Session-Id", b"a")];
         assert_eq!(
             refusal(&twice),
-            SessionRefusal::Malformed(SessionIdError::Repeated)
+            SessionError::Malformed(SessionIdError::Repeated)
         );
         assert_eq!(refusal(&[]).to_error().code, code::INVALID_REQUEST);
     }
@@ -269,30 +280,44 @@ mod tests {
     #[test]
     fn a_server_without_sessions_needs_no_id() {
         let none: [(&str, &str); 0] = [];
-        assert_eq!(read_session(&none, false, false), Ok(SessionUse::Unnamed));
+        assert_eq!(
+            session_from_headers(&none, false, false),
+            Ok(RequestedSession::Unnamed)
+        );
     }
 
     #[test]
     fn an_id_on_the_opening_request_is_looked_up_like_any_other() {
-        let used = read_session(&[("mcp-session-id", " old ")], true, true).unwrap();
-        assert_eq!(used, SessionUse::Named(SessionId::new("old").unwrap()));
+        let used = session_from_headers(&[("mcp-session-id", " old ")], true, true).unwrap();
+        assert_eq!(
+            used,
+            RequestedSession::Named(SessionId::new("old").unwrap())
+        );
     }
 
     #[test]
     fn late_news_of_an_old_session_leaves_the_new_one_alone() {
         let mut session = ClientSession::default();
-        session.opened(&[("mcp-session-id", "new")]).unwrap();
-        assert!(!session.lost(&SessionId::new("old").unwrap()));
+        session
+            .set_from_response(&[("mcp-session-id", "new")])
+            .unwrap();
+        assert!(!session.clear_if(&SessionId::new("old").unwrap()));
         assert!(session.id().is_some());
-        assert!(session.lost(&SessionId::new("new").unwrap()));
+        assert!(session.clear_if(&SessionId::new("new").unwrap()));
         assert_eq!(session.id(), None);
     }
 
     #[test]
     fn a_bad_id_from_the_server_leaves_no_session() {
         let mut session = ClientSession::default();
-        session.opened(&[("mcp-session-id", "a")]).unwrap();
-        assert!(session.opened(&[("mcp-session-id", "a b")]).is_err());
+        session
+            .set_from_response(&[("mcp-session-id", "a")])
+            .unwrap();
+        assert!(
+            session
+                .set_from_response(&[("mcp-session-id", "a b")])
+                .is_err()
+        );
         assert_eq!(session.id(), None);
     }
 }

@@ -25,7 +25,7 @@ use crate::jsonrpc::{ErrorObject, code};
 /// assert_eq!(status_of(code::INVALID_PARAMS, false), 200);
 /// ```
 #[must_use]
-pub fn status_of(error_code: i64, meta_missing: bool) -> u16 {
+pub fn status_for_error(error_code: i64, meta_missing: bool) -> u16 {
     match error_code {
         code::METHOD_NOT_FOUND => 404,
         code::HEADER_MISMATCH => HeaderMismatch::STATUS,
@@ -52,21 +52,25 @@ pub fn status_of(error_code: i64, meta_missing: bool) -> u16 {
 /// assert_eq!(verdict.error.unwrap().code, -32601);
 /// ```
 #[must_use]
-pub fn read_status(status: u16, body: &[u8]) -> StatusVerdict {
+pub fn classify_status(status: u16, body: &[u8]) -> ClassifiedStatus {
     let kind = match status {
         202 | 204 => StatusKind::Accepted,
-        200..=299 => StatusKind::Answered,
+        200..=299 => StatusKind::Response,
         401 => StatusKind::Unauthorized,
         403 => StatusKind::Forbidden,
         404 => StatusKind::NotFound,
         405 => StatusKind::MethodNotAllowed,
         429 | 503 => StatusKind::Busy,
-        500..=599 => StatusKind::ServerFailure,
+        500..=599 => StatusKind::ServerError,
         _ => StatusKind::Refused,
     };
-    let good = matches!(kind, StatusKind::Accepted | StatusKind::Answered);
-    let error = if good { None } else { error_in(body) };
-    StatusVerdict {
+    let is_success = matches!(kind, StatusKind::Accepted | StatusKind::Response);
+    let error = if is_success {
+        None
+    } else {
+        parse_error_body(body)
+    };
+    ClassifiedStatus {
         status,
         kind,
         error,
@@ -75,7 +79,7 @@ pub fn read_status(status: u16, body: &[u8]) -> StatusVerdict {
 
 /// A status, read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StatusVerdict {
+pub struct ClassifiedStatus {
     /// The status as received.
     pub status: u16,
     /// What it means to us.
@@ -86,7 +90,7 @@ pub struct StatusVerdict {
     pub error: Option<ErrorObject>,
 }
 
-impl StatusVerdict {
+impl ClassifiedStatus {
     /// Whether the session that the request named is over, so that the client
     /// must open a new one, without naming the old.
     #[must_use]
@@ -102,7 +106,7 @@ impl StatusVerdict {
     }
 }
 
-impl fmt::Display for StatusVerdict {
+impl fmt::Display for ClassifiedStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "HTTP status {}", self.status)?;
         self.error
@@ -116,7 +120,7 @@ impl fmt::Display for StatusVerdict {
 #[non_exhaustive]
 pub enum StatusKind {
     /// The body is the answer.
-    Answered,
+    Response,
     /// There is no answer, and none is due.
     Accepted,
     /// The client must authorise itself, or do it again.
@@ -131,37 +135,37 @@ pub enum StatusKind {
     /// Later, perhaps; see [`retry_after`](super::retry_after()).
     Busy,
     /// The server, or a proxy before it, failed.
-    ServerFailure,
+    ServerError,
     /// The request is at fault, or the place is none of ours.
     Refused,
 }
 
 /// Reads no more than it must: `result`s and oddities are no errors.
-fn error_in(body: &[u8]) -> Option<ErrorObject> {
-    let envelope: Envelope = serde_json::from_slice(body).ok()?;
+fn parse_error_body(body: &[u8]) -> Option<ErrorObject> {
+    let envelope: ErrorEnvelope = serde_json::from_slice(body).ok()?;
     envelope.error
 }
 
-struct Envelope {
+struct ErrorEnvelope {
     error: Option<ErrorObject>,
 }
 
-impl<'de> Deserialize<'de> for Envelope {
+impl<'de> Deserialize<'de> for ErrorEnvelope {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(EnvelopeVisitor)
+        deserializer.deserialize_map(ErrorEnvelopeVisitor)
     }
 }
 
-struct EnvelopeVisitor;
+struct ErrorEnvelopeVisitor;
 
-impl<'de> Visitor<'de> for EnvelopeVisitor {
-    type Value = Envelope;
+impl<'de> Visitor<'de> for ErrorEnvelopeVisitor {
+    type Value = ErrorEnvelope;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON-RPC response")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ErrorEnvelope, A::Error> {
         let mut error = None;
         while let Some(key) = map.next_key::<String>()? {
             // Some servers forget `jsonrpc` here; an error with code and
@@ -172,7 +176,7 @@ impl<'de> Visitor<'de> for EnvelopeVisitor {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(Envelope { error })
+        Ok(ErrorEnvelope { error })
     }
 }
 
@@ -194,21 +198,21 @@ mod tests {
             (-32002, 200),
             (7, 200),
         ] {
-            assert_eq!(status_of(error_code, false), status, "{error_code}");
+            assert_eq!(status_for_error(error_code, false), status, "{error_code}");
         }
     }
 
     #[test]
     fn missing_meta_is_bad_params_with_a_400_and_nothing_else_changes() {
-        assert_eq!(status_of(code::INVALID_PARAMS, true), 400);
-        assert_eq!(status_of(code::INTERNAL_ERROR, true), 200);
-        assert_eq!(status_of(code::METHOD_NOT_FOUND, true), 404);
+        assert_eq!(status_for_error(code::INVALID_PARAMS, true), 400);
+        assert_eq!(status_for_error(code::INTERNAL_ERROR, true), 200);
+        assert_eq!(status_for_error(code::METHOD_NOT_FOUND, true), 404);
     }
 
     #[test]
     fn every_kind_of_status() {
         for (status, kind) in [
-            (200, StatusKind::Answered),
+            (200, StatusKind::Response),
             (202, StatusKind::Accepted),
             (204, StatusKind::Accepted),
             (301, StatusKind::Refused),
@@ -220,27 +224,31 @@ mod tests {
             (406, StatusKind::Refused),
             (410, StatusKind::Refused),
             (429, StatusKind::Busy),
-            (500, StatusKind::ServerFailure),
-            (502, StatusKind::ServerFailure),
+            (500, StatusKind::ServerError),
+            (502, StatusKind::ServerError),
             (503, StatusKind::Busy),
             (0, StatusKind::Refused),
             (999, StatusKind::Refused),
         ] {
-            assert_eq!(read_status(status, b"").kind, kind, "{status}");
+            assert_eq!(classify_status(status, b"").kind, kind, "{status}");
         }
-        assert!(read_status(503, b"").is_temporary() && read_status(502, b"").is_temporary());
-        assert!(!read_status(500, b"").is_temporary() && !read_status(400, b"").is_temporary());
+        assert!(
+            classify_status(503, b"").is_temporary() && classify_status(502, b"").is_temporary()
+        );
+        assert!(
+            !classify_status(500, b"").is_temporary() && !classify_status(400, b"").is_temporary()
+        );
     }
 
     #[test]
     fn an_error_body_is_found_and_nothing_else_is_taken_for_one() {
         let body = br#"{"error": {"message": "m", "code": -32022, "data": {"supported": []}}, "id": null}"#;
         assert_eq!(
-            read_status(400, body).error.map(|error| error.code),
+            classify_status(400, body).error.map(|error| error.code),
             Some(-32022)
         );
         assert_eq!(
-            read_status(200, body).error,
+            classify_status(200, body).error,
             None,
             "a good status has its own reader"
         );
@@ -253,14 +261,14 @@ mod tests {
             b"\xff",
             br#"{"error": {"code": 1, "message": "m"}"#,
         ] {
-            assert_eq!(read_status(400, other).error, None);
+            assert_eq!(classify_status(400, other).error, None);
         }
     }
 
     #[test]
     fn only_a_named_session_ends() {
-        assert!(read_status(404, b"").ends_session(true));
-        assert!(!read_status(404, b"").ends_session(false));
-        assert!(!read_status(400, b"").ends_session(true));
+        assert!(classify_status(404, b"").ends_session(true));
+        assert!(!classify_status(404, b"").ends_session(false));
+        assert!(!classify_status(400, b"").ends_session(true));
     }
 }

@@ -1,12 +1,12 @@
 //! Batches, which one revision of the protocol has.
 
-use super::{ScanError, ScanErrorKind, scan_error::Fault, skip};
+use super::{ScanError, ScanErrorKind, scan_error::ScanFault, skip};
 
 /// The messages of one frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Messages<'a> {
     /// The frame is a message by itself.
-    One(&'a [u8]),
+    Single(&'a [u8]),
     /// The frame is an array of messages, of which there is at least one.
     Batch(Vec<&'a [u8]>),
 }
@@ -28,20 +28,20 @@ pub enum Messages<'a> {
 ///
 /// Where the frame begins as an array but does not go on as one, or the array
 /// is empty.
-pub fn split(frame: &[u8]) -> Result<Messages<'_>, ScanError> {
+pub fn split_batch(frame: &[u8]) -> Result<Messages<'_>, ScanError> {
     let start = skip::whitespace(frame, 0);
     if frame.get(start) != Some(&b'[') {
-        return Ok(Messages::One(frame));
+        return Ok(Messages::Single(frame));
     }
     elements(frame, start)
         .map(Messages::Batch)
-        .map_err(|fault| fault.explain(frame))
+        .map_err(|fault| fault.into_error(frame))
 }
 
-fn elements(frame: &[u8], start: usize) -> Result<Vec<&[u8]>, Fault> {
+fn elements(frame: &[u8], start: usize) -> Result<Vec<&[u8]>, ScanFault> {
     let mut at = skip::whitespace(frame, start + 1);
     if frame.get(at) == Some(&b']') {
-        return Err(Fault::new(ScanErrorKind::EmptyBatch, start));
+        return Err(ScanFault::new(ScanErrorKind::EmptyBatch, start));
     }
     let mut elements = Vec::new();
     loop {
@@ -51,13 +51,13 @@ fn elements(frame: &[u8], start: usize) -> Result<Vec<&[u8]>, Fault> {
         match frame.get(at) {
             Some(b',') => at = skip::whitespace(frame, at + 1),
             Some(b']') => break,
-            Some(b'}') => return Err(Fault::new(ScanErrorKind::Mismatched, at)),
-            Some(_) => return Err(Fault::new(ScanErrorKind::NotJson, at)),
-            None => return Err(Fault::new(ScanErrorKind::UnexpectedEnd, at)),
+            Some(b'}') => return Err(ScanFault::new(ScanErrorKind::MismatchedBracket, at)),
+            Some(_) => return Err(ScanFault::new(ScanErrorKind::NotJson, at)),
+            None => return Err(ScanFault::new(ScanErrorKind::UnexpectedEnd, at)),
         }
     }
     match skip::whitespace(frame, at + 1) {
-        rest if rest < frame.len() => Err(Fault::new(ScanErrorKind::Trailing, rest)),
+        rest if rest < frame.len() => Err(ScanFault::new(ScanErrorKind::TrailingBytes, rest)),
         _ => Ok(elements),
     }
 }

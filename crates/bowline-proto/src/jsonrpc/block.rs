@@ -119,19 +119,19 @@ fn transpose(mut square: u64) -> u64 {
 
 /// The bytes that are escaped: those behind an odd number of backslashes. `odd`
 /// says whether such a number stands right before the block.
-pub(super) fn escaped(backslashes: u64, odd: bool) -> u64 {
+pub(super) fn escaped_positions(backslashes: u64, starts_escaped: bool) -> u64 {
     const EVEN: u64 = 0x5555_5555_5555_5555;
-    let first = u64::from(odd);
+    let first = u64::from(starts_escaped);
     let backslashes = backslashes & !first;
     let starts = backslashes & !(backslashes << 1);
     // Adding a run's start to the run carries into the place behind it.
-    let behind = |starts: u64| backslashes.wrapping_add(starts) & !backslashes;
-    first | (behind(starts & EVEN) & !EVEN) | (behind(starts & !EVEN) & EVEN)
+    let run_ends = |starts: u64| backslashes.wrapping_add(starts) & !backslashes;
+    first | (run_ends(starts & EVEN) & !EVEN) | (run_ends(starts & !EVEN) & EVEN)
 }
 
 /// The bytes in strings, each with its opening quote, where `quotes` are those
 /// that are not escaped: every bit is the parity of the quotes up to it.
-pub(super) fn inside(quotes: u64) -> u64 {
+pub(super) fn inside_strings(quotes: u64) -> u64 {
     let mut parity = quotes;
     for distance in [1, 2, 4, 8, 16, 32] {
         parity ^= parity << distance;
@@ -189,11 +189,11 @@ mod tests {
         }
 
         #[test]
-        fn escapes_and_insides_agree_with_a_walk(text in "[\"\\\\a]{64}", odd in any::<bool>()) {
+        fn escapes_and_insides_agree_with_a_walk(text in "[\"\\\\a]{64}", starts_escaped in any::<bool>()) {
             let block = Block::load(text.as_bytes());
-            let escaped = escaped(block.backslashes(), odd);
-            let inside = inside(block.quotes() & !escaped);
-            let (mut escape, mut string) = (odd, false);
+            let escaped = escaped_positions(block.backslashes(), starts_escaped);
+            let inside = inside_strings(block.quotes() & !escaped);
+            let (mut escape, mut string) = (starts_escaped, false);
             for (at, byte) in text.bytes().enumerate() {
                 let was_escaped = escape;
                 escape = byte == b'\\' && !escape;

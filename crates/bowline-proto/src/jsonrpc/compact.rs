@@ -8,12 +8,12 @@
 use super::unescape;
 
 /// A place in a JSON text.
-pub(crate) struct Compact<'a> {
+pub(crate) struct CompactReader<'a> {
     json: &'a str,
     at: usize,
 }
 
-impl<'a> Compact<'a> {
+impl<'a> CompactReader<'a> {
     /// The beginning of a text.
     pub(crate) fn new(json: &'a str) -> Self {
         Self { json, at: 0 }
@@ -21,7 +21,7 @@ impl<'a> Compact<'a> {
 
     /// Goes behind `expected`, if that is what comes next.
     #[inline]
-    pub(crate) fn eat(&mut self, expected: &str) -> bool {
+    pub(crate) fn skip_if(&mut self, expected: &str) -> bool {
         let rest = &self.json.as_bytes()[self.at..];
         let found = rest.starts_with(expected.as_bytes());
         if found {
@@ -33,15 +33,15 @@ impl<'a> Compact<'a> {
     /// As [`eat`](Self::eat), for those who go no further without it.
     #[inline]
     pub(crate) fn expect(&mut self, expected: &str) -> Option<()> {
-        self.eat(expected).then_some(())
+        self.skip_if(expected).then_some(())
     }
 
     /// The string that comes next, if it is valid.
     pub(crate) fn string(&mut self) -> Option<String> {
         self.expect("\"")?;
-        let (text, end) = unescape::string(self.json, self.at)?;
+        let (string, end) = unescape::string(self.json, self.at)?;
         self.at = end;
-        Some(text.into_owned())
+        Some(string.into_owned())
     }
 
     /// Whether nothing is left.
@@ -59,20 +59,20 @@ mod tests {
     /// What follows a string must be found behind it.
     fn read(json: &str) -> Option<String> {
         let followed = format!("{json}]");
-        let mut compact = Compact::new(&followed);
+        let mut compact = CompactReader::new(&followed);
         let text = compact.string()?;
-        (compact.eat("]") && compact.is_at_end()).then_some(text)
+        (compact.skip_if("]") && compact.is_at_end()).then_some(text)
     }
 
     #[test]
     fn what_is_not_expected_is_left_alone() {
-        let mut compact = Compact::new(r#"{"a":1}"#);
-        assert!(!compact.eat(r#"{"b":"#));
-        assert!(compact.eat(r#"{"a":"#));
+        let mut compact = CompactReader::new(r#"{"a":1}"#);
+        assert!(!compact.skip_if(r#"{"b":"#));
+        assert!(compact.skip_if(r#"{"a":"#));
         assert_eq!(compact.string(), None, "a number");
-        assert!(!compact.eat("1}}"), "more than there is");
+        assert!(!compact.skip_if("1}}"), "more than there is");
         assert!(!compact.is_at_end());
-        assert!(compact.eat("1}"));
+        assert!(compact.skip_if("1}"));
         assert!(compact.is_at_end());
         assert_eq!(compact.expect("}"), None);
     }
@@ -82,7 +82,7 @@ mod tests {
         for open in [
             r#"""#, r#""a"#, r#""a\""#, r#""\"#, "\"a\nb\"", r#""\x""#, "",
         ] {
-            assert_eq!(Compact::new(open).string(), None, "{open}");
+            assert_eq!(CompactReader::new(open).string(), None, "{open}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::{fmt, str::Utf8Error};
 
 use serde::Deserialize;
 
-use super::place;
+use super::error_path;
 
 /// Decodes one JSON value, and knows where the fault is when it cannot.
 ///
@@ -24,7 +24,7 @@ use super::place;
 pub fn decode<'de, T: Deserialize<'de>>(json: &'de [u8]) -> Result<T, DecodeError> {
     // Checked as a whole: string by string, as the decoder would do it, costs
     // several times as much.
-    let text = std::str::from_utf8(json).map_err(|error| not_text(json, error))?;
+    let text = std::str::from_utf8(json).map_err(|error| not_utf8(json, error))?;
     serde_json::from_str(text).map_err(|error| locate(json, &error))
 }
 
@@ -72,11 +72,11 @@ impl std::error::Error for DecodeError {}
 
 /// What an error says, without where. For values that were set aside: a place
 /// in their text is none in the message.
-pub(crate) fn unplaced(error: &serde_json::Error) -> String {
+pub(crate) fn message_without_position(error: &serde_json::Error) -> String {
     let mut text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    if text.ends_with(&place) {
-        text.truncate(text.len() - place.len());
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    if text.ends_with(&position) {
+        text.truncate(text.len() - position.len());
     }
     text
 }
@@ -85,15 +85,15 @@ pub(crate) fn unplaced(error: &serde_json::Error) -> String {
 #[cold]
 fn locate(json: &[u8], error: &serde_json::Error) -> DecodeError {
     DecodeError {
-        path: place::path(json, place::offset(json, error.line(), error.column())),
+        path: error_path::path(json, error_path::offset(json, error.line(), error.column())),
         message: error.to_string(),
     }
 }
 
 #[cold]
-fn not_text(json: &[u8], error: Utf8Error) -> DecodeError {
+fn not_utf8(json: &[u8], error: Utf8Error) -> DecodeError {
     DecodeError {
-        path: place::path(json, error.valid_up_to() + 1),
+        path: error_path::path(json, error.valid_up_to() + 1),
         message: error.to_string(),
     }
 }

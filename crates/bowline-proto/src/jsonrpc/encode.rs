@@ -24,20 +24,20 @@ use super::{ErrorObject, RequestId, escape, write};
 /// assert_eq!(encoded.members, r#""name":"add""#);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct OutgoingMessage {
     method: Cow<'static, str>,
     /// Room for the longest id, then the message from the method on, without its
     /// closing braces.
     buffer: Vec<u8>,
     /// Where the members begin, behind the opening brace of the params.
-    start: usize,
+    members_start: usize,
     /// Where the members that were there from the beginning end.
-    own: usize,
+    members_end: usize,
 }
 
 /// A finished request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Encoded {
+pub struct EncodedRequest {
     /// What goes on the wire, without a line end.
     pub frame: Bytes,
     /// The part of the frame that is the params before any
@@ -46,7 +46,7 @@ pub struct Encoded {
     pub members: Bytes,
 }
 
-impl Draft {
+impl OutgoingMessage {
     /// Serialises `params`, which must become an object. Where it becomes null
     /// (as `()` and `None` do) there are no members.
     ///
@@ -57,46 +57,47 @@ impl Draft {
         method: impl Into<Cow<'static, str>>,
         params: &P,
     ) -> Result<Self, EncodeError> {
-        let mut draft = Self::empty(method);
+        let mut message = Self::without_params(method);
         // The opening brace is part of the head; here it is written again.
-        draft.buffer.truncate(draft.start - 1);
-        write::append(&mut draft.buffer, params)?;
-        match &draft.buffer[draft.start - 1..] {
-            b"null" => draft.buffer.truncate(draft.start),
+        message.buffer.truncate(message.members_start - 1);
+        write::append(&mut message.buffer, params)?;
+        match &message.buffer[message.members_start - 1..] {
+            b"null" => message.buffer.truncate(message.members_start),
             [b'{', .., b'}'] => {
-                draft.buffer.pop();
+                message.buffer.pop();
             }
             _ => return Err(EncodeError::NotAnObject),
         }
-        draft.seal();
-        Ok(draft)
+        message.trim_members();
+        Ok(message)
     }
 
     /// A draft without params.
-    pub fn empty(method: impl Into<Cow<'static, str>>) -> Self {
+    pub fn without_params(method: impl Into<Cow<'static, str>>) -> Self {
         let method = method.into();
-        let mut buffer = Vec::with_capacity(SMALL.max(2 * (ROOM + method.len())));
-        buffer.resize(ROOM, b' ');
+        let mut buffer =
+            Vec::with_capacity(MESSAGE_CAPACITY.max(2 * (HEAD_CAPACITY + method.len())));
+        buffer.resize(HEAD_CAPACITY, b' ');
         buffer.extend_from_slice(METHOD);
         escape::string(&mut buffer, &method);
         buffer.extend_from_slice(PARAMS);
-        let start = buffer.len();
+        let members_start = buffer.len();
         Self {
             method,
             buffer,
-            start,
-            own: start,
+            members_start,
+            members_end: members_start,
         }
     }
 
     /// A draft with params that were serialised before: the inside of a JSON
     /// object, without braces. The bytes are trusted to be that.
     pub fn from_members(method: impl Into<Cow<'static, str>>, members: &[u8]) -> Self {
-        let mut draft = Self::empty(method);
-        draft.buffer.reserve(members.len() + 2);
-        draft.buffer.extend_from_slice(members);
-        draft.seal();
-        draft
+        let mut message = Self::without_params(method);
+        message.buffer.reserve(members.len() + 2);
+        message.buffer.extend_from_slice(members);
+        message.trim_members();
+        message
     }
 
     /// The method.
@@ -114,7 +115,7 @@ impl Draft {
     /// The members of the params so far, without braces.
     #[must_use]
     pub fn members(&self) -> &[u8] {
-        &self.buffer[self.start..]
+        &self.buffer[self.members_start..]
     }
 
     /// Appends a member to the params. That no member has this key yet is up to
@@ -148,28 +149,31 @@ impl Draft {
     /// Whether the params have no members yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.buffer.len() == self.start
+        self.buffer.len() == self.members_start
     }
 
     /// Finishes it as a request.
     #[must_use]
-    pub fn into_request(self, id: u64) -> Encoded {
+    pub fn into_request(self, id: u64) -> EncodedRequest {
         // Counted from the end, where nothing moves any more.
-        let (start, own) = (self.buffer.len() - self.start, self.buffer.len() - self.own);
+        let (start, pushed_len) = (
+            self.buffer.len() - self.members_start,
+            self.buffer.len() - self.members_end,
+        );
         let braces = if self.is_empty() { 0 } else { 2 };
         let frame = self.finish(Some(id));
-        let behind = frame.len() - braces;
+        let params_end = frame.len() - braces;
         let members = match braces {
             0 => Bytes::new(),
-            _ => frame.slice(behind - start..behind - own),
+            _ => frame.slice(params_end - start..params_end - pushed_len),
         };
-        Encoded { frame, members }
+        EncodedRequest { frame, members }
     }
 
     /// Finishes it as a request that is sent once, so that its members are not
     /// needed any more.
     #[must_use]
-    pub fn into_frame(self, id: u64) -> Bytes {
+    pub fn into_request_frame(self, id: u64) -> Bytes {
         self.finish(Some(id))
     }
 
@@ -180,10 +184,10 @@ impl Draft {
     }
 
     /// Ends the members that are there from the beginning.
-    fn seal(&mut self) {
-        let members = self.buffer[self.start..].trim_ascii_end();
-        self.own = self.start + members.len();
-        self.buffer.truncate(self.own);
+    fn trim_members(&mut self) {
+        let members = self.buffer[self.members_start..].trim_ascii_end();
+        self.members_end = self.members_start + members.len();
+        self.buffer.truncate(self.members_end);
     }
 
     fn push_key(&mut self, key: &str) {
@@ -196,15 +200,15 @@ impl Draft {
 
     fn finish(mut self, id: Option<u64>) -> Bytes {
         if self.is_empty() {
-            self.buffer.truncate(self.start - PARAMS.len());
+            self.buffer.truncate(self.members_start - PARAMS.len());
             self.buffer.push(b'}');
         } else {
             self.buffer.extend_from_slice(b"}}");
-            one_line(&mut self.buffer[self.start..]);
+            replace_newlines(&mut self.buffer[self.members_start..]);
         }
-        let mut head = Backwards {
+        let mut head = ReverseWriter {
             buffer: &mut self.buffer,
-            at: ROOM,
+            at: HEAD_CAPACITY,
         };
         if let Some(id) = id {
             head.put_number(id);
@@ -212,7 +216,7 @@ impl Draft {
         }
         head.put(VERSION);
         let start = head.at;
-        pack(self.buffer, start)
+        into_bytes(self.buffer, start)
     }
 }
 
@@ -222,9 +226,9 @@ impl Draft {
 ///
 /// Where `result` refuses to be serialised.
 pub fn response<T: Serialize + ?Sized>(id: &RequestId, result: &T) -> Result<Bytes, EncodeError> {
-    let mut buffer = answer(Some(id), RESULT, ANSWER);
+    let mut buffer = begin_response(Some(id), RESULT, RESPONSE_CAPACITY);
     write::append(&mut buffer, result)?;
-    Ok(close(buffer))
+    Ok(finish_response(buffer))
 }
 
 /// As [`response`], with one more member in the result: its name and value as
@@ -233,12 +237,12 @@ pub fn response<T: Serialize + ?Sized>(id: &RequestId, result: &T) -> Result<Byt
 /// # Errors
 ///
 /// As [`response`], and where the result does not become an object.
-pub(crate) fn response_with<T: Serialize + ?Sized>(
+pub(crate) fn response_with_member<T: Serialize + ?Sized>(
     id: &RequestId,
     result: &T,
     member: &str,
 ) -> Result<Bytes, EncodeError> {
-    let mut buffer = answer(Some(id), RESULT, ANSWER);
+    let mut buffer = begin_response(Some(id), RESULT, RESPONSE_CAPACITY);
     let start = buffer.len();
     write::append(&mut buffer, result)?;
     let [b'{', members @ .., b'}'] = &buffer[start..] else {
@@ -249,25 +253,25 @@ pub(crate) fn response_with<T: Serialize + ?Sized>(
     buffer.extend_from_slice(comma);
     buffer.extend_from_slice(member.as_bytes());
     buffer.push(b'}');
-    Ok(close(buffer))
+    Ok(finish_response(buffer))
 }
 
 /// Encodes the answer to a request from a result that is JSON already, and
 /// trusted to be.
 #[must_use]
 pub fn response_raw(id: &RequestId, result: &[u8]) -> Bytes {
-    let mut buffer = answer(Some(id), RESULT, SMALL + result.len());
+    let mut buffer = begin_response(Some(id), RESULT, MESSAGE_CAPACITY + result.len());
     buffer.extend_from_slice(result);
-    close(buffer)
+    finish_response(buffer)
 }
 
 /// Encodes a refusal; its id is null where the request's could not be read.
 #[must_use]
 pub fn error_response(id: Option<&RequestId>, error: &ErrorObject) -> Bytes {
-    let mut buffer = answer(id, ERROR, SMALL);
+    let mut buffer = begin_response(id, ERROR, MESSAGE_CAPACITY);
     write::append(&mut buffer, error)
         .expect("an error object is an integer, a string and JSON text");
-    close(buffer)
+    finish_response(buffer)
 }
 
 /// Why a message of ours could not be encoded.
@@ -306,9 +310,9 @@ impl From<serde_json::Error> for EncodeError {
 }
 
 /// Most messages fit into this much, so one allocation is enough for them.
-const SMALL: usize = 256;
+const MESSAGE_CAPACITY: usize = 256;
 /// The same for results: some of them say whose they are, which is long.
-const ANSWER: usize = 512;
+const RESPONSE_CAPACITY: usize = 512;
 
 const VERSION: &[u8] = br#"{"jsonrpc":"2.0""#;
 const ID: &[u8] = br#","id":"#;
@@ -317,18 +321,18 @@ const PARAMS: &[u8] = br#","params":{"#;
 const RESULT: &[u8] = br#","result":"#;
 const ERROR: &[u8] = br#","error":"#;
 
-const LONGEST_ID: usize = u64::MAX.ilog10() as usize + 1;
+const MAX_ID_LEN: usize = u64::MAX.ilog10() as usize + 1;
 
 /// What stands before the method at most.
-const ROOM: usize = VERSION.len() + ID.len() + LONGEST_ID;
+const HEAD_CAPACITY: usize = VERSION.len() + ID.len() + MAX_ID_LEN;
 
 /// Writes towards the front: what stands behind is there already.
-struct Backwards<'a> {
+struct ReverseWriter<'a> {
     buffer: &'a mut [u8],
     at: usize,
 }
 
-impl Backwards<'_> {
+impl ReverseWriter<'_> {
     fn put(&mut self, bytes: &[u8]) {
         let start = self.at - bytes.len();
         self.buffer[start..self.at].copy_from_slice(bytes);
@@ -347,7 +351,7 @@ impl Backwards<'_> {
 }
 
 /// The beginning of an answer, up to the value of its last member.
-fn answer(id: Option<&RequestId>, member: &[u8], capacity: usize) -> Vec<u8> {
+fn begin_response(id: Option<&RequestId>, member: &[u8], capacity: usize) -> Vec<u8> {
     let mut buffer = Vec::with_capacity(capacity);
     buffer.extend_from_slice(VERSION);
     buffer.extend_from_slice(ID);
@@ -356,23 +360,23 @@ fn answer(id: Option<&RequestId>, member: &[u8], capacity: usize) -> Vec<u8> {
     buffer
 }
 
-fn close(mut buffer: Vec<u8>) -> Bytes {
+fn finish_response(mut buffer: Vec<u8>) -> Bytes {
     buffer.push(b'}');
-    one_line(&mut buffer);
-    pack(buffer, 0)
+    replace_newlines(&mut buffer);
+    into_bytes(buffer, 0)
 }
 
 /// Up to this size, moving a message costs less than an allocation.
-const MOVED: usize = 1024;
+const MAX_MOVED: usize = 1024;
 
 /// The message that begins at `start`, to be handed around.
 ///
 /// Bytes of a full vector need no reference count until they are shared, and
 /// its beginning is cut off for nothing. So a small message is moved to the end
 /// of its buffer.
-fn pack(mut buffer: Vec<u8>, mut start: usize) -> Bytes {
+fn into_bytes(mut buffer: Vec<u8>, mut start: usize) -> Bytes {
     let (length, capacity) = (buffer.len(), buffer.capacity());
-    if capacity <= MOVED {
+    if capacity <= MAX_MOVED {
         let spare = capacity - length;
         buffer.resize(capacity, b' ');
         buffer.copy_within(start..length, start + spare);
@@ -386,7 +390,7 @@ fn pack(mut buffer: Vec<u8>, mut start: usize) -> Bytes {
 /// Raw JSON is written as it came, line ends and all, but a frame is one line.
 /// Inside a JSON string a raw line end is illegal, so those that are there stand
 /// between tokens, where a space is as good.
-fn one_line(frame: &mut [u8]) {
+fn replace_newlines(frame: &mut [u8]) {
     let Some(first) = memchr2_iter(b'\n', b'\r', frame).next() else {
         return;
     };
@@ -403,7 +407,8 @@ mod tests {
 
     #[test]
     fn methods_are_escaped_where_they_must_be() {
-        let frame = |method: &'static str| Draft::empty(method).into_notification();
+        let frame =
+            |method: &'static str| OutgoingMessage::without_params(method).into_notification();
         assert_eq!(
             frame("größe\u{7f}"),
             "{\"jsonrpc\":\"2.0\",\"method\":\"größe\u{7f}\"}"
@@ -418,7 +423,7 @@ mod tests {
     fn large_messages_stay_where_they_are() {
         for length in [0, 1, 100, 200, 1000, 5000] {
             let members = format!(r#""a":"{}""#, "x".repeat(length));
-            let encoded = Draft::from_members("m", members.as_bytes()).into_request(7);
+            let encoded = OutgoingMessage::from_members("m", members.as_bytes()).into_request(7);
             let expected =
                 format!(r#"{{"jsonrpc":"2.0","id":7,"method":"m","params":{{{members}}}}}"#);
             assert_eq!(encoded.frame, expected);
@@ -428,7 +433,7 @@ mod tests {
 
     #[test]
     fn room_is_made_for_the_longest_id() {
-        let encoded = Draft::from_members("m", b"\"a\":1").into_request(u64::MAX);
+        let encoded = OutgoingMessage::from_members("m", b"\"a\":1").into_request(u64::MAX);
         assert_eq!(
             encoded.frame,
             r#"{"jsonrpc":"2.0","id":18446744073709551615,"method":"m","params":{"a":1}}"#

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use super::{
     RequestId, ScanError, ScanErrorKind,
-    members::{Key, Members, Quoted},
-    scan_error::Fault,
+    member_scanner::{EnvelopeKey, MemberScanner, Quoted},
+    object_walker::MemberVisitor,
+    scan_error::ScanFault,
     skip,
-    walk::Sight,
 };
 
 /// A JSON-RPC message whose parts are found but not decoded.
@@ -73,9 +73,9 @@ pub enum Envelope<'a> {
 /// Where the frame is not one JSON-RPC message. Batches are taken apart by
 /// [`split`](super::split) first.
 pub fn scan(frame: &[u8]) -> Result<Envelope<'_>, ScanError> {
-    Parts::read(frame, None)
-        .and_then(Parts::assemble)
-        .map_err(|fault| fault.explain(frame))
+    EnvelopeParts::read(frame, None)
+        .and_then(EnvelopeParts::assemble)
+        .map_err(|fault| fault.into_error(frame))
 }
 
 /// As [`scan`], and lets somebody look at the members of the params on the way.
@@ -85,17 +85,17 @@ pub fn scan(frame: &[u8]) -> Result<Envelope<'_>, ScanError> {
 /// # Errors
 ///
 /// As [`scan`].
-pub(crate) fn scan_with<'a>(
+pub(crate) fn scan_visiting<'a>(
     frame: &'a [u8],
-    sight: &mut dyn Sight<'a>,
+    visitor: &mut dyn MemberVisitor<'a>,
 ) -> Result<(Envelope<'a>, bool), ScanError> {
-    let assemble = |parts: Parts<'a>| {
-        let seen = parts.params_seen;
+    let assemble = |parts: EnvelopeParts<'a>| {
+        let seen = parts.params_visited;
         parts.assemble().map(|envelope| (envelope, seen))
     };
-    Parts::read(frame, Some(sight))
+    EnvelopeParts::read(frame, Some(visitor))
         .and_then(assemble)
-        .map_err(|fault| fault.explain(frame))
+        .map_err(|fault| fault.into_error(frame))
 }
 
 /// The type of a result that is the end of a call.
@@ -103,15 +103,15 @@ const COMPLETE: &str = "complete";
 
 /// The members of a message as far as they have been seen.
 #[derive(Default)]
-struct Parts<'a> {
+struct EnvelopeParts<'a> {
     /// The keys seen so far, a bit each.
     seen: u8,
-    version: bool,
+    has_version: bool,
     id: Id,
     method: Option<Cow<'a, str>>,
     params: Option<&'a [u8]>,
     /// Whether somebody saw all members of the params.
-    params_seen: bool,
+    params_visited: bool,
     result: Option<&'a [u8]>,
     result_type: Option<Cow<'a, str>>,
     error: Option<&'a [u8]>,
@@ -124,151 +124,156 @@ enum Id {
     #[default]
     Absent,
     Null,
-    Given(RequestId),
+    Present(RequestId),
 }
 
-impl<'a> Parts<'a> {
-    fn read(frame: &'a [u8], mut sight: Option<&mut dyn Sight<'a>>) -> Result<Self, Fault> {
+impl<'a> EnvelopeParts<'a> {
+    fn read(
+        frame: &'a [u8],
+        mut visitor: Option<&mut dyn MemberVisitor<'a>>,
+    ) -> Result<Self, ScanFault> {
         let start = skip::whitespace(frame, 0);
         match frame.get(start) {
             Some(b'{') => {}
             Some(b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
-                return Err(Fault::new(ScanErrorKind::NotAnObject, start));
+                return Err(ScanFault::new(ScanErrorKind::NotAnObject, start));
             }
-            Some(_) => return Err(Fault::new(ScanErrorKind::NotJson, start)),
-            None => return Err(Fault::new(ScanErrorKind::UnexpectedEnd, start)),
+            Some(_) => return Err(ScanFault::new(ScanErrorKind::NotJson, start)),
+            None => return Err(ScanFault::new(ScanErrorKind::UnexpectedEnd, start)),
         }
-        let mut members = Members::open(frame, start);
+        let mut members = MemberScanner::new(frame, start);
         let mut parts = Self::default();
-        parts.head(members.usual_head());
+        parts.set_common_head(members.common_head());
         while let Some(key) = members.next_key()? {
-            parts.member(key, &mut members, &mut sight)?;
+            parts.member(key, &mut members, &mut visitor)?;
         }
-        let rest = skip::whitespace(frame, members.at());
+        let rest = skip::whitespace(frame, members.position());
         if rest < frame.len() {
-            return Err(Fault::new(ScanErrorKind::Trailing, rest));
+            return Err(ScanFault::new(ScanErrorKind::TrailingBytes, rest));
         }
-        parts.end = members.at();
+        parts.end = members.position();
         Ok(parts)
     }
 
     /// Takes note of the head that was seen, if it was the usual one.
-    fn head(&mut self, id: Option<u64>) {
+    fn set_common_head(&mut self, id: Option<u64>) {
         if let Some(id) = id {
-            self.version = true;
-            self.id = Id::Given(id.into());
-            self.seen = Key::Jsonrpc.bit() | Key::Id.bit();
+            self.has_version = true;
+            self.id = Id::Present(id.into());
+            self.seen = EnvelopeKey::Jsonrpc.bit() | EnvelopeKey::Id.bit();
         }
     }
 
     fn member(
         &mut self,
         key: Quoted<'a>,
-        members: &mut Members<'a>,
-        sight: &mut Option<&mut dyn Sight<'a>>,
-    ) -> Result<(), Fault> {
-        let at = members.at();
-        let refuse = |kind| Err(Fault::new(kind, at));
-        let Some(key) = Key::read(key) else {
+        members: &mut MemberScanner<'a>,
+        visitor: &mut Option<&mut dyn MemberVisitor<'a>>,
+    ) -> Result<(), ScanFault> {
+        let at = members.position();
+        let fail = |kind| Err(ScanFault::new(kind, at));
+        let Some(key) = EnvelopeKey::from_quoted(key) else {
             return members.value::<true>(1).map(drop);
         };
         if self.seen & key.bit() != 0 {
-            return refuse(ScanErrorKind::DuplicateKey(key.name()));
+            return fail(ScanErrorKind::DuplicateKey(key.name()));
         }
         self.seen |= key.bit();
         let first = members.peek();
-        if key == Key::Result && first == b'{' {
+        if key == EnvelopeKey::Result && first == b'{' {
             return self.result_object(members);
         }
-        if key == Key::Params
+        if key == EnvelopeKey::Params
             && first == b'{'
-            && let Some(sight) = sight.take()
-            && let Some(end) = members.walk(1).show(sight)
+            && let Some(visitor) = visitor.take()
+            && let Some(end) = members.walker(1).visit(visitor)
         {
-            self.params = Some(members.value_to(end));
-            self.params_seen = true;
+            self.params = Some(members.take_to(end));
+            self.params_visited = true;
             return Ok(());
         }
         let value = members.value::<true>(1)?;
         match key {
-            Key::Jsonrpc => match Quoted::from_value(value) {
-                Some(version) if version.is("2.0") => self.version = true,
-                _ => return refuse(ScanErrorKind::BadVersion),
+            EnvelopeKey::Jsonrpc => match Quoted::from_value(value) {
+                Some(version) if version.equals("2.0") => self.has_version = true,
+                _ => return fail(ScanErrorKind::BadVersion),
             },
-            Key::Id => match read_id(value) {
-                Some(id) => self.id = Id::Given(id),
+            EnvelopeKey::Id => match read_id(value) {
+                Some(id) => self.id = Id::Present(id),
                 None if value == b"null" => self.id = Id::Null,
-                None => return refuse(ScanErrorKind::BadId),
+                None => return fail(ScanErrorKind::BadId),
             },
-            Key::Method => match Quoted::from_value(value).and_then(|method| method.decode()) {
-                Some(method) => self.method = Some(method),
-                None => return refuse(ScanErrorKind::BadMethod),
-            },
+            EnvelopeKey::Method => {
+                match Quoted::from_value(value).and_then(|method| method.decode()) {
+                    Some(method) => self.method = Some(method),
+                    None => return fail(ScanErrorKind::BadMethod),
+                }
+            }
             // Peers that write out what they do not have mean that it is not
             // there.
-            Key::Params if value == b"null" => {}
-            Key::Params if !matches!(first, b'{' | b'[') => {
-                return refuse(ScanErrorKind::BadParams);
+            EnvelopeKey::Params if value == b"null" => {}
+            EnvelopeKey::Params if !matches!(first, b'{' | b'[') => {
+                return fail(ScanErrorKind::BadParams);
             }
-            Key::Params => self.params = Some(value),
-            Key::Error if first != b'{' => return refuse(ScanErrorKind::BadError),
-            Key::Error => self.error = Some(value),
-            Key::Result => self.result = Some(value),
+            EnvelopeKey::Params => self.params = Some(value),
+            EnvelopeKey::Error if first != b'{' => return fail(ScanErrorKind::BadError),
+            EnvelopeKey::Error => self.error = Some(value),
+            EnvelopeKey::Result => self.result = Some(value),
         }
         Ok(())
     }
 
     /// The pass over the result looks at its keys on the way.
-    fn result_object(&mut self, outer: &mut Members<'a>) -> Result<(), Fault> {
+    fn result_object(&mut self, outer: &mut MemberScanner<'a>) -> Result<(), ScanFault> {
         let mut members = outer.enter();
         while let Some(key) = members.next_key()? {
-            let at = members.at();
+            let at = members.position();
             let value = members.value::<true>(2)?;
-            if !key.is("resultType") {
+            if !key.equals("resultType") {
                 continue;
             }
             self.result_type = match Quoted::from_value(value) {
                 // Nearly all are, and this one need not be looked at closely.
-                Some(text) if text.is(COMPLETE) => Some(Cow::Borrowed(COMPLETE)),
-                Some(text) => {
-                    let text = text.decode();
-                    Some(text.ok_or(Fault::new(ScanErrorKind::NotJson, at))?)
+                Some(string) if string.equals(COMPLETE) => Some(Cow::Borrowed(COMPLETE)),
+                Some(string) => {
+                    let string = string.decode();
+                    Some(string.ok_or(ScanFault::new(ScanErrorKind::NotJson, at))?)
                 }
                 None => None,
             };
         }
-        self.result = Some(outer.resume(&members));
+        self.result = Some(outer.leave(&members));
         Ok(())
     }
 
     /// Decides which kind of message these parts are.
-    fn assemble(self) -> Result<Envelope<'a>, Fault> {
-        let refuse = |kind| Err(Fault::new(kind, self.end - 1));
-        if !self.version {
-            return refuse(ScanErrorKind::BadVersion);
+    fn assemble(self) -> Result<Envelope<'a>, ScanFault> {
+        let fail = |kind| Err(ScanFault::new(kind, self.end - 1));
+        if !self.has_version {
+            return fail(ScanErrorKind::BadVersion);
         }
         match (self.method, self.result, self.error) {
-            (None, None, None) => refuse(ScanErrorKind::NeitherMethodNorAnswer),
-            (None, Some(_), Some(_)) => refuse(ScanErrorKind::ResultAndError),
-            (Some(_), _, Some(_)) | (Some(_), Some(_), _) => refuse(ScanErrorKind::MethodAndAnswer),
+            (None, None, None) => fail(ScanErrorKind::NoMethodOrResult),
+            (None, Some(_), Some(_)) => fail(ScanErrorKind::ResultAndError),
+            (Some(_), _, Some(_)) | (Some(_), Some(_), _) => fail(ScanErrorKind::MethodAndResult),
             (Some(method), None, None) => {
                 let params = self.params;
                 match self.id {
-                    Id::Given(id) => Ok(Envelope::Request { id, method, params }),
+                    Id::Present(id) => Ok(Envelope::Request { id, method, params }),
                     Id::Absent => Ok(Envelope::Notification { method, params }),
-                    Id::Null => refuse(ScanErrorKind::BadId),
+                    Id::Null => fail(ScanErrorKind::BadId),
                 }
             }
             (None, Some(result), None) => match self.id {
-                Id::Given(id) => Ok(Envelope::Response {
+                Id::Present(id) => Ok(Envelope::Response {
                     id,
                     result,
                     result_type: self.result_type,
                 }),
-                Id::Absent | Id::Null => refuse(ScanErrorKind::BadId),
+                Id::Absent | Id::Null => fail(ScanErrorKind::BadId),
             },
             (None, None, Some(error)) => match self.id {
-                Id::Given(id) => Ok(Envelope::Error {
+                Id::Present(id) => Ok(Envelope::Error {
                     id: Some(id),
                     error,
                 }),
@@ -281,19 +286,19 @@ impl<'a> Parts<'a> {
 /// Reads an id: a string, or an integer of up to 64 bits.
 pub(super) fn read_id(value: &[u8]) -> Option<RequestId> {
     match Quoted::from_value(value) {
-        Some(text) => Some(RequestId::String(text.decode()?.into())),
-        None => integer(value).map(RequestId::Number),
+        Some(string) => Some(RequestId::String(string.decode()?.into())),
+        None => parse_integer(value).map(RequestId::Number),
     }
 }
 
 /// A fraction, an exponent, a leading zero and `-0` are all refused: no integer
 /// would echo them as they came.
-fn integer(text: &[u8]) -> Option<i128> {
-    let (digits, negative) = match text.strip_prefix(b"-") {
+fn parse_integer(bytes: &[u8]) -> Option<i128> {
+    let (digits, negative) = match bytes.strip_prefix(b"-") {
         Some(digits) => (digits, true),
-        None => (text, false),
+        None => (bytes, false),
     };
-    if digits.is_empty() || (digits[0] == b'0' && text.len() > 1) {
+    if digits.is_empty() || (digits[0] == b'0' && bytes.len() > 1) {
         return None;
     }
     let mut magnitude = 0_u64;
@@ -318,17 +323,21 @@ mod tests {
     #[test]
     fn integers_keep_to_64_bits() {
         for number in [0, 1, -1, 10, i128::from(i64::MIN), i128::from(u64::MAX)] {
-            assert_eq!(integer(number.to_string().as_bytes()), Some(number));
+            assert_eq!(parse_integer(number.to_string().as_bytes()), Some(number));
         }
         for text in ["", "-", "-0", "00", "01", "1.0", "1e3", "+1", "1_0"] {
-            assert_eq!(integer(text.as_bytes()), None, "{text}");
+            assert_eq!(parse_integer(text.as_bytes()), None, "{text}");
         }
         for number in [
             i128::from(i64::MIN) - 1,
             i128::from(u64::MAX) + 1,
             i128::MAX,
         ] {
-            assert_eq!(integer(number.to_string().as_bytes()), None, "{number}");
+            assert_eq!(
+                parse_integer(number.to_string().as_bytes()),
+                None,
+                "{number}"
+            );
         }
     }
 }

@@ -6,8 +6,8 @@
 use super::block::{self, Block};
 
 /// Appends a text as a JSON string, the way `serde_json` writes it.
-pub(super) fn string(out: &mut Vec<u8>, text: &str) {
-    let bytes = text.as_bytes();
+pub(super) fn string(out: &mut Vec<u8>, value: &str) {
+    let bytes = value.as_bytes();
     // With room for escapes: were it missing, all that was written would have
     // to move. Room that is not used is never touched.
     out.reserve(bytes.len() + bytes.len() / 4 + 2);
@@ -15,40 +15,40 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
     if bytes.len() < block::SIZE && is_plain(bytes) {
         out.extend_from_slice(bytes);
     } else {
-        contents(out, bytes);
+        escape_bytes(out, bytes);
     }
     out.push(b'"');
 }
 
 /// Whether all of it can stand in a JSON string as it is.
 fn is_plain(bytes: &[u8]) -> bool {
-    let plain = |word: &[u8; 8]| block::first_special(*word).is_none();
+    let is_plain_word = |word: &[u8; 8]| block::first_special(*word).is_none();
     let (words, rest) = bytes.as_chunks();
     match bytes.last_chunk() {
         // The last word overlaps the one before: better than byte by byte.
-        Some(last) => words.iter().all(plain) && plain(last),
+        Some(last) => words.iter().all(is_plain_word) && is_plain_word(last),
         None => !rest.iter().any(|&byte| block::is_special(byte)),
     }
 }
 
 /// Copies what is between the escapes in one piece each.
-fn contents(out: &mut Vec<u8>, bytes: &[u8]) {
+fn escape_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     let mut written = 0;
     for at in (0..bytes.len()).step_by(block::SIZE) {
         let mut specials = Block::load(&bytes[at..]).specials();
         while specials != 0 {
-            let place = at + specials.trailing_zeros() as usize;
-            out.extend_from_slice(&bytes[written..place]);
-            escape(out, bytes[place]);
-            written = place + 1;
+            let index = at + specials.trailing_zeros() as usize;
+            out.extend_from_slice(&bytes[written..index]);
+            escape_byte(out, bytes[index]);
+            written = index + 1;
             specials &= specials - 1;
         }
     }
     out.extend_from_slice(&bytes[written..]);
 }
 
-fn escape(out: &mut Vec<u8>, byte: u8) {
-    let letter = match byte {
+fn escape_byte(out: &mut Vec<u8>, byte: u8) {
+    let code = match byte {
         b'"' | b'\\' => byte,
         b'\n' => b'n',
         b'\r' => b'r',
@@ -62,7 +62,7 @@ fn escape(out: &mut Vec<u8>, byte: u8) {
             return;
         }
     };
-    out.extend_from_slice(&[b'\\', letter]);
+    out.extend_from_slice(&[b'\\', code]);
 }
 
 #[cfg(test)]
@@ -76,8 +76,8 @@ mod tests {
         string(&mut ours, text);
         let theirs = format!("before{}", serde_json::to_string(text).expect("a string"));
         assert_eq!(String::from_utf8(ours).expect("UTF-8"), theirs);
-        let plain = theirs.len() == text.len() + "before\"\"".len();
-        assert_eq!(is_plain(text.as_bytes()), plain, "{text:?}");
+        let is_plain_word = theirs.len() == text.len() + "before\"\"".len();
+        assert_eq!(is_plain(text.as_bytes()), is_plain_word, "{text:?}");
     }
 
     #[test]

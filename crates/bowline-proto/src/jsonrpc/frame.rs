@@ -5,7 +5,7 @@ use std::fmt;
 use bytes::{Bytes, BytesMut};
 use memchr::memchr;
 
-use super::salvage::{last_id, salvage};
+use super::partial_envelope::{scan_partial, trailing_id};
 
 /// Cuts a byte stream into lines, each a frame, without copying any.
 ///
@@ -31,14 +31,14 @@ pub struct LineFramer {
     searched: usize,
     limit: usize,
     /// The line over the limit whose end is looked for.
-    skipping: Option<Skipping>,
+    skipping: Option<SkippedLine>,
     /// The line whose end was looked for in vain.
-    lost: Option<Oversize>,
+    unrecoverable: Option<OversizedFrame>,
 }
 
 /// What is kept of a line over the limit.
 #[derive(Debug)]
-struct Skipping {
+struct SkippedLine {
     prefix: Bytes,
     /// The end of what has come so far.
     suffix: Vec<u8>,
@@ -52,10 +52,10 @@ impl LineFramer {
     pub const READ_SIZE: usize = 64 * 1024;
 
     /// How many times the limit is read in search of the end of a line.
-    const MOST_SKIPPED: usize = 16;
+    const MAX_SKIP_FACTOR: usize = 16;
 
     /// How much is read in search of it in any case.
-    const LEAST_SKIPPED: usize = 1024 * 1024;
+    const MIN_SKIP_LIMIT: usize = 1024 * 1024;
 
     /// A framer for frames of up to `limit` bytes, line ends not counted.
     #[must_use]
@@ -65,7 +65,7 @@ impl LineFramer {
             searched: 0,
             limit,
             skipping: None,
-            lost: None,
+            unrecoverable: None,
         }
     }
 
@@ -96,8 +96,8 @@ impl LineFramer {
     /// known whose it is, or it has ended. What follows it comes with the next
     /// calls. Where its end does not come for very long, the framer is lost
     /// ([`Oversize::is_lost`]), and repeats the error.
-    pub fn next_frame(&mut self) -> Result<Option<Bytes>, Oversize> {
-        if self.lost.is_some() || self.skipping.is_some() {
+    pub fn next_frame(&mut self) -> Result<Option<Bytes>, OversizedFrame> {
+        if self.unrecoverable.is_some() || self.skipping.is_some() {
             self.skip()?;
         }
         if self.skipping.is_some() {
@@ -105,9 +105,9 @@ impl LineFramer {
         }
         while let Some(found) = memchr(b'\n', &self.buffer[self.searched..]) {
             let end = self.searched + found;
-            let length = trimmed(&self.buffer[..end]);
+            let length = trimmed_len(&self.buffer[..end]);
             if length > self.limit {
-                self.begin_to_skip();
+                self.start_skipping();
                 self.skip()?;
                 continue;
             }
@@ -120,8 +120,8 @@ impl LineFramer {
         }
         self.searched = self.buffer.len();
         // A carriage return at the end may be half of the line end.
-        if trimmed(&self.buffer) > self.limit {
-            self.begin_to_skip();
+        if trimmed_len(&self.buffer) > self.limit {
+            self.start_skipping();
             self.skip()?;
         }
         Ok(None)
@@ -133,20 +133,21 @@ impl LineFramer {
     /// To be called when [`LineFramer::next_frame`] has nothing more.
     #[must_use]
     pub fn finish(mut self) -> Option<Bytes> {
-        self.buffer.truncate(trimmed(&self.buffer));
-        let lost = self.lost.is_some() || self.skipping.is_some() || is_blank(&self.buffer);
-        (!lost).then(|| self.buffer.freeze())
+        self.buffer.truncate(trimmed_len(&self.buffer));
+        let is_incomplete =
+            self.unrecoverable.is_some() || self.skipping.is_some() || is_blank(&self.buffer);
+        (!is_incomplete).then(|| self.buffer.freeze())
     }
 
     #[cold]
-    fn begin_to_skip(&mut self) {
-        let prefix = &self.buffer[..self.buffer.len().min(Oversize::PREFIX)];
+    fn start_skipping(&mut self) {
+        let prefix = &self.buffer[..self.buffer.len().min(OversizedFrame::MAX_PREFIX)];
         let prefix = match memchr(b'\n', prefix) {
-            Some(end) => &prefix[..trimmed(&prefix[..end])],
+            Some(end) => &prefix[..trimmed_len(&prefix[..end])],
             None => prefix,
         };
         self.searched = 0;
-        self.skipping = Some(Skipping {
+        self.skipping = Some(SkippedLine {
             // A copy, so as not to keep the whole buffer alive for it.
             prefix: Bytes::copy_from_slice(prefix),
             suffix: Vec::new(),
@@ -157,70 +158,70 @@ impl LineFramer {
 
     /// Goes on to the end of the line that is skipped, as far as it is there.
     #[cold]
-    fn skip(&mut self) -> Result<(), Oversize> {
-        if let Some(lost) = &self.lost {
+    fn skip(&mut self) -> Result<(), OversizedFrame> {
+        if let Some(error) = &self.unrecoverable {
             self.buffer.clear();
-            return Err(lost.clone());
+            return Err(error.clone());
         }
         let Some(mut line) = self.skipping.take() else {
             return Ok(());
         };
         if let Some(end) = memchr(b'\n', &self.buffer) {
             let rest = self.buffer.split_to(end + 1);
-            line.take(&rest[..end]);
+            line.push(&rest[..end]);
             return match line.is_reported {
                 true => Ok(()),
-                false => Err(line.oversize(self.limit)),
+                false => Err(line.to_error(self.limit)),
             };
         }
-        line.take(&self.buffer);
+        line.push(&self.buffer);
         // Not only cleared: it may have grown as large as a frame.
         self.buffer = BytesMut::new();
-        let most = self.limit.saturating_mul(Self::MOST_SKIPPED);
-        if line.size > most.max(Self::LEAST_SKIPPED) {
-            let lost = Oversize {
-                is_lost: true,
+        let max_skip = self.limit.saturating_mul(Self::MAX_SKIP_FACTOR);
+        if line.size > max_skip.max(Self::MIN_SKIP_LIMIT) {
+            let error = OversizedFrame {
+                is_unrecoverable: true,
                 // What came last is not its end, and an id in there may be
                 // anybody's.
                 prefix: line.prefix.clone(),
-                ..line.oversize(self.limit)
+                ..line.to_error(self.limit)
             };
-            self.lost = Some(lost.clone());
-            return Err(lost);
+            self.unrecoverable = Some(error.clone());
+            return Err(error);
         }
-        let tells_whose = salvage(&line.prefix).id.is_some();
-        let report = tells_whose && !line.is_reported;
+        let has_id = scan_partial(&line.prefix).id.is_some();
+        let report = has_id && !line.is_reported;
         line.is_reported |= report;
-        let oversize = report.then(|| line.oversize(self.limit));
+        let pending_error = report.then(|| line.to_error(self.limit));
         self.skipping = Some(line);
-        oversize.map_or(Ok(()), Err)
+        pending_error.map_or(Ok(()), Err)
     }
 }
 
-impl Skipping {
+impl SkippedLine {
     /// Takes in more of the line.
-    fn take(&mut self, bytes: &[u8]) {
+    fn push(&mut self, bytes: &[u8]) {
         self.size = self.size.saturating_add(bytes.len());
-        let kept = &bytes[bytes.len().saturating_sub(Oversize::SUFFIX)..];
-        self.suffix.extend_from_slice(kept);
-        let excess = self.suffix.len().saturating_sub(Oversize::SUFFIX);
+        let tail = &bytes[bytes.len().saturating_sub(OversizedFrame::MAX_SUFFIX)..];
+        self.suffix.extend_from_slice(tail);
+        let excess = self.suffix.len().saturating_sub(OversizedFrame::MAX_SUFFIX);
         self.suffix.drain(..excess);
     }
 
-    fn oversize(&self, limit: usize) -> Oversize {
+    fn to_error(&self, limit: usize) -> OversizedFrame {
         let carriage_return = usize::from(self.suffix.ends_with(b"\r"));
-        Oversize {
+        OversizedFrame {
             size_at_least: self.size - carriage_return,
             limit,
-            prefix: in_short(&self.prefix, &self.suffix),
-            is_lost: false,
+            prefix: identifying_prefix(&self.prefix, &self.suffix),
+            is_unrecoverable: false,
         }
     }
 }
 
 /// A line longer than the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Oversize {
+pub struct OversizedFrame {
     /// How much of it had come when it was reported.
     pub size_at_least: usize,
     /// What was allowed.
@@ -229,17 +230,17 @@ pub struct Oversize {
     /// beginning of such a message. For [`salvage`](super::salvage()).
     pub prefix: Bytes,
     /// Whether it has no end that could be found: there will be no more frames.
-    pub is_lost: bool,
+    pub is_unrecoverable: bool,
 }
 
-impl Oversize {
+impl OversizedFrame {
     /// How much of the line is kept as its prefix, at most.
-    const PREFIX: usize = 4096;
+    const MAX_PREFIX: usize = 4096;
     /// How much of its end is kept, at most.
-    const SUFFIX: usize = 256;
+    const MAX_SUFFIX: usize = 256;
 }
 
-impl fmt::Display for Oversize {
+impl fmt::Display for OversizedFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             size_at_least,
@@ -253,15 +254,15 @@ impl fmt::Display for Oversize {
     }
 }
 
-impl std::error::Error for Oversize {}
+impl std::error::Error for OversizedFrame {}
 
 /// What says whose message it is: its beginning, or, where the id stands at its
 /// end, the beginning of one of the same kind and id.
-fn in_short(prefix: &Bytes, suffix: &[u8]) -> Bytes {
-    let known = salvage(prefix);
-    match last_id(suffix) {
-        Some(id) if known.id.is_none() => {
-            let rest: &[u8] = match known.is_response {
+fn identifying_prefix(prefix: &Bytes, suffix: &[u8]) -> Bytes {
+    let partial = scan_partial(prefix);
+    match trailing_id(suffix) {
+        Some(id) if partial.id.is_none() => {
+            let rest: &[u8] = match partial.is_response {
                 true => br#","result":{"#,
                 false => br#","method":"","#,
             };
@@ -272,7 +273,7 @@ fn in_short(prefix: &Bytes, suffix: &[u8]) -> Bytes {
 }
 
 /// The length without one carriage return at the end.
-fn trimmed(line: &[u8]) -> usize {
+fn trimmed_len(line: &[u8]) -> usize {
     line.strip_suffix(b"\r").unwrap_or(line).len()
 }
 

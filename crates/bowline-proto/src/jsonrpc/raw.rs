@@ -23,25 +23,25 @@ use super::write;
 /// assert_eq!(schema.get(), r#"{"type": "object"}"#, "the space is still there");
 /// ```
 #[derive(Clone)]
-pub struct RawJson(Text);
+pub struct RawJson(Repr);
 
 #[derive(Clone)]
-enum Text {
-    Own(Box<str>),
+enum Repr {
+    Owned(Box<str>),
     Shared(Arc<str>),
 }
 
 /// The name of a struct that serialisers of JSON write as its only field says,
 /// verbatim. It is `serde_json`'s, so that its serialisers know it, too.
-pub(super) const VERBATIM: &str = "$serde_json::private::RawValue";
+pub(super) const RAW_VALUE_TOKEN: &str = "$serde_json::private::RawValue";
 
 /// The same for numbers, in programs that keep their digits.
-const VERBATIM_NUMBER: &str = "$serde_json::private::Number";
+const RAW_NUMBER_TOKEN: &str = "$serde_json::private::Number";
 
 /// Whether structs of this name hold JSON that is ready.
-pub(super) fn is_verbatim(name: &str) -> bool {
+pub(super) fn is_raw_token(name: &str) -> bool {
     // Names of `serde_json` are told from others by their first letter.
-    name.starts_with('$') && (name == VERBATIM || name == VERBATIM_NUMBER)
+    name.starts_with('$') && (name == RAW_VALUE_TOKEN || name == RAW_NUMBER_TOKEN)
 }
 
 impl RawJson {
@@ -55,8 +55,8 @@ impl RawJson {
         let mut out = Vec::with_capacity(128);
         write::append(&mut out, value)?;
         // Only a value that wrote its own JSON can have written anything else.
-        let text = String::from_utf8(out).map_err(serde_json::Error::custom)?;
-        Ok(Self(Text::Own(text.into_boxed_str())))
+        let json = String::from_utf8(out).map_err(serde_json::Error::custom)?;
+        Ok(Self(Repr::Owned(json.into_boxed_str())))
     }
 
     /// Takes over a text that must be one JSON value.
@@ -64,16 +64,16 @@ impl RawJson {
     /// # Errors
     ///
     /// Where the text is not JSON.
-    pub fn from_text(text: String) -> Result<Self, serde_json::Error> {
-        RawValue::from_string(text).map(Self::from_checked)
+    pub fn from_string(json: String) -> Result<Self, serde_json::Error> {
+        RawValue::from_string(json).map(Self::from_checked)
     }
 
     /// The JSON text.
     #[must_use]
     pub fn get(&self) -> &str {
         match &self.0 {
-            Text::Own(text) => text,
-            Text::Shared(text) => text,
+            Repr::Owned(json) => json,
+            Repr::Shared(json) => json,
         }
     }
 
@@ -81,13 +81,13 @@ impl RawJson {
     #[must_use]
     pub fn into_shared(self) -> Self {
         match self.0 {
-            Text::Own(text) => Self(Text::Shared(text.into())),
-            Text::Shared(_) => self,
+            Repr::Owned(json) => Self(Repr::Shared(json.into())),
+            Repr::Shared(_) => self,
         }
     }
 
     fn from_checked(value: Box<RawValue>) -> Self {
-        Self(Text::Own(value.into()))
+        Self(Repr::Owned(value.into()))
     }
 
     /// Decodes the text into a type.
@@ -116,9 +116,9 @@ impl fmt::Debug for RawJson {
 
 impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut verbatim = serializer.serialize_struct(VERBATIM, 1)?;
-        verbatim.serialize_field(VERBATIM, self.get())?;
-        verbatim.end()
+        let mut raw_struct = serializer.serialize_struct(RAW_VALUE_TOKEN, 1)?;
+        raw_struct.serialize_field(RAW_VALUE_TOKEN, self.get())?;
+        raw_struct.end()
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{
     RequestId,
-    salvage::{answered, salvage},
+    partial_envelope::{response_to, scan_partial},
 };
 
 /// A frame that is not a JSON-RPC message, and what can still be said of it.
@@ -25,8 +25,8 @@ pub struct ScanError {
 
 impl ScanError {
     /// The request of ours that the frame was to answer, if it was an answer.
-    pub(crate) fn answered(&self) -> Option<u64> {
-        answered(self.id.as_ref(), self.is_response)
+    pub(crate) fn response_to(&self) -> Option<u64> {
+        response_to(self.id.as_ref(), self.is_response)
     }
 }
 
@@ -56,15 +56,15 @@ pub enum ScanErrorKind {
     /// Both `result` and `error` are there.
     ResultAndError,
     /// A `method` and an answer in the same message.
-    MethodAndAnswer,
+    MethodAndResult,
     /// Neither `method`, `result` nor `error` is there.
-    NeitherMethodNorAnswer,
+    NoMethodOrResult,
     /// A bracket is closed by one of the other kind.
-    Mismatched,
+    MismatchedBracket,
     /// More than 128 objects and arrays are open at once.
     TooDeep,
     /// Something other than whitespace follows the message.
-    Trailing,
+    TrailingBytes,
     /// A batch without messages.
     EmptyBatch,
 }
@@ -82,11 +82,11 @@ impl fmt::Display for ScanErrorKind {
             Self::BadParams => "`params` is neither an object nor an array",
             Self::BadError => "`error` is not an object",
             Self::ResultAndError => "both `result` and `error` are there",
-            Self::MethodAndAnswer => "`method` stands beside `result` or `error`",
-            Self::NeitherMethodNorAnswer => "there is no `method`, `result` or `error`",
-            Self::Mismatched => "a bracket is closed by one of the other kind",
+            Self::MethodAndResult => "`method` stands beside `result` or `error`",
+            Self::NoMethodOrResult => "there is no `method`, `result` or `error`",
+            Self::MismatchedBracket => "a bracket is closed by one of the other kind",
             Self::TooDeep => "more than 128 levels of nesting",
-            Self::Trailing => "something follows the message",
+            Self::TrailingBytes => "something follows the message",
             Self::EmptyBatch => "the batch is empty",
         })
     }
@@ -106,25 +106,25 @@ impl std::error::Error for ScanError {}
 
 /// A [`ScanError`] before anyone asked what can be saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct ScanFault {
     pub(super) kind: ScanErrorKind,
     pub(super) offset: usize,
 }
 
-impl Fault {
+impl ScanFault {
     pub(super) fn new(kind: ScanErrorKind, offset: usize) -> Self {
         Self { kind, offset }
     }
 
     /// Reads the frame again, leniently, for its id.
     #[cold]
-    pub(super) fn explain(self, frame: &[u8]) -> ScanError {
-        let saved = salvage(frame);
+    pub(super) fn into_error(self, frame: &[u8]) -> ScanError {
+        let partial = scan_partial(frame);
         ScanError {
             kind: self.kind,
             offset: self.offset,
-            id: saved.id,
-            is_response: saved.is_response,
+            id: partial.id,
+            is_response: partial.is_response,
         }
     }
 }

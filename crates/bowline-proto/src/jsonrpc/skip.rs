@@ -8,14 +8,14 @@ use memchr::memchr;
 
 use super::{
     block::{self, Block},
-    scan_error::{Fault, ScanErrorKind},
+    scan_error::{ScanErrorKind, ScanFault},
 };
 
 /// How many objects and arrays may be open at once, the message included.
 ///
 /// The decoder allows 127 levels in a slice, and the message is one more, so
 /// nothing that it would take is refused here.
-const DEPTH_LIMIT: u32 = 128;
+const MAX_DEPTH: u32 = 128;
 
 /// The index of the first byte from `at` on that is not whitespace.
 pub(super) fn whitespace(bytes: &[u8], mut at: usize) -> usize {
@@ -40,14 +40,14 @@ pub fn closing_quote(json: &str, start: usize) -> Option<usize> {
 }
 
 /// The index of the quote that closes a string; `at` is behind the opening one.
-pub(super) fn string(bytes: &[u8], mut at: usize) -> Result<usize, Fault> {
-    while let Some(found) = quote(bytes, at) {
+pub(super) fn string(bytes: &[u8], mut at: usize) -> Result<usize, ScanFault> {
+    while let Some(found) = find_quote(bytes, at) {
         if !is_escaped(bytes, found) {
             return Ok(found);
         }
         at = found + 1;
     }
-    Err(Fault::new(ScanErrorKind::UnexpectedEnd, bytes.len()))
+    Err(ScanFault::new(ScanErrorKind::UnexpectedEnd, bytes.len()))
 }
 
 /// The index behind the value that begins at `at`, with `open` objects and
@@ -58,34 +58,42 @@ pub(super) fn string(bytes: &[u8], mut at: usize) -> Result<usize, Fault> {
 pub(super) fn value<const BOUNDED: bool>(
     bytes: &[u8],
     at: usize,
-    open: u32,
-) -> Result<usize, Fault> {
+    outer_depth: u32,
+) -> Result<usize, ScanFault> {
     match bytes.get(at) {
         Some(b'"') => string(bytes, at + 1).map(|end| end + 1),
-        Some(b'{' | b'[') => container::<BOUNDED>(bytes, at, open),
+        Some(b'{' | b'[') => container::<BOUNDED>(bytes, at, outer_depth),
         Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => scalar(bytes, at),
-        Some(_) => Err(Fault::new(ScanErrorKind::NotJson, at)),
-        None => Err(Fault::new(ScanErrorKind::UnexpectedEnd, at)),
+        Some(_) => Err(ScanFault::new(ScanErrorKind::NotJson, at)),
+        None => Err(ScanFault::new(ScanErrorKind::UnexpectedEnd, at)),
     }
 }
 
 /// A number or a name goes on while its letters do, and must end at a delimiter.
 /// One that touches the end of the input is not complete: every value here
 /// stands inside a bracket.
-fn scalar(bytes: &[u8], at: usize) -> Result<usize, Fault> {
-    let letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
-    let length = bytes[at..].iter().take_while(|byte| letter(byte)).count();
+fn scalar(bytes: &[u8], at: usize) -> Result<usize, ScanFault> {
+    let is_scalar_byte =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
+    let length = bytes[at..]
+        .iter()
+        .take_while(|byte| is_scalar_byte(byte))
+        .count();
     let end = at + length;
     match bytes.get(end) {
         Some(b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t') => Ok(end),
-        Some(_) => Err(Fault::new(ScanErrorKind::NotJson, end)),
-        None => Err(Fault::new(ScanErrorKind::UnexpectedEnd, end)),
+        Some(_) => Err(ScanFault::new(ScanErrorKind::NotJson, end)),
+        None => Err(ScanFault::new(ScanErrorKind::UnexpectedEnd, end)),
     }
 }
 
 /// Iterative, so that no input can exhaust the stack.
-fn container<const BOUNDED: bool>(bytes: &[u8], mut at: usize, open: u32) -> Result<usize, Fault> {
-    let mut nesting = Nesting::new(open);
+fn container<const BOUNDED: bool>(
+    bytes: &[u8],
+    mut at: usize,
+    outer_depth: u32,
+) -> Result<usize, ScanFault> {
+    let mut nesting = Nesting::new(outer_depth);
     let mut in_string = false;
     while at < bytes.len() {
         let block = Block::load(&bytes[at..]);
@@ -104,39 +112,39 @@ fn container<const BOUNDED: bool>(bytes: &[u8], mut at: usize, open: u32) -> Res
         }
         if quotes != 0 {
             let backslashes = block.backslashes();
-            let odd = is_escaped(bytes, at);
-            if backslashes != 0 || odd {
-                quotes &= !block::escaped(backslashes, odd);
+            let starts_escaped = is_escaped(bytes, at);
+            if backslashes != 0 || starts_escaped {
+                quotes &= !block::escaped_positions(backslashes, starts_escaped);
             }
         }
-        let strings = block::inside(quotes) ^ if in_string { u64::MAX } else { 0 };
+        let strings = block::inside_strings(quotes) ^ if in_string { u64::MAX } else { 0 };
         in_string = strings >> (block::SIZE - 1) == 1;
         let mut brackets = block.brackets() & !strings;
         while brackets != 0 {
-            let place = at + brackets.trailing_zeros() as usize;
-            if nesting.bracket::<BOUNDED>(bytes[place], place)? {
-                return Ok(place + 1);
+            let index = at + brackets.trailing_zeros() as usize;
+            if nesting.bracket::<BOUNDED>(bytes[index], index)? {
+                return Ok(index + 1);
             }
             brackets &= brackets - 1;
         }
         at += block::SIZE;
     }
-    Err(Fault::new(ScanErrorKind::UnexpectedEnd, bytes.len()))
+    Err(ScanFault::new(ScanErrorKind::UnexpectedEnd, bytes.len()))
 }
 
 /// The brackets that are open in a value.
 struct Nesting {
     /// How many are open around the value.
-    around: u32,
+    outer_depth: u32,
     depth: u32,
     /// Which kind they are, the innermost in the lowest bit.
     kinds: u128,
 }
 
 impl Nesting {
-    fn new(around: u32) -> Self {
+    fn new(outer_depth: u32) -> Self {
         Self {
-            around,
+            outer_depth,
             depth: 0,
             kinds: 0,
         }
@@ -144,22 +152,22 @@ impl Nesting {
 
     /// Takes the byte at `at`, and says whether it ends the value.
     #[inline]
-    fn bracket<const BOUNDED: bool>(&mut self, byte: u8, at: usize) -> Result<bool, Fault> {
+    fn bracket<const BOUNDED: bool>(&mut self, byte: u8, at: usize) -> Result<bool, ScanFault> {
         // The bit in which `{` and `}` differ from `[` and `]`.
         let kind = u128::from((byte >> 5) & 1);
         match byte {
             b'{' | b'[' => {
                 self.depth += 1;
-                if self.around + self.depth <= DEPTH_LIMIT {
+                if self.outer_depth + self.depth <= MAX_DEPTH {
                     self.kinds = (self.kinds << 1) | kind;
                 } else if BOUNDED {
-                    return Err(Fault::new(ScanErrorKind::TooDeep, at));
+                    return Err(ScanFault::new(ScanErrorKind::TooDeep, at));
                 }
             }
             b'}' | b']' => {
-                if BOUNDED || self.around + self.depth <= DEPTH_LIMIT {
+                if BOUNDED || self.outer_depth + self.depth <= MAX_DEPTH {
                     if self.kinds & 1 != kind {
-                        return Err(Fault::new(ScanErrorKind::Mismatched, at));
+                        return Err(ScanFault::new(ScanErrorKind::MismatchedBracket, at));
                     }
                     self.kinds >>= 1;
                 }
@@ -186,11 +194,11 @@ fn all_escaped(bytes: &[u8], at: usize, mut quotes: u64) -> bool {
 /// Whether an odd number of backslashes stands right before `at`.
 #[inline(always)]
 fn is_escaped(bytes: &[u8], at: usize) -> bool {
-    bytes[..at].last() == Some(&b'\\') && ends_oddly(&bytes[..at])
+    bytes[..at].last() == Some(&b'\\') && ends_in_odd_backslashes(&bytes[..at])
 }
 
 #[cold]
-fn ends_oddly(bytes: &[u8]) -> bool {
+fn ends_in_odd_backslashes(bytes: &[u8]) -> bool {
     let backslashes = bytes.iter().rev().take_while(|&&byte| byte == b'\\');
     backslashes.count() % 2 == 1
 }
@@ -200,7 +208,7 @@ fn ends_oddly(bytes: &[u8]) -> bool {
 const WORDS: usize = 4;
 
 /// The index of the first quote from `at` on.
-fn quote(bytes: &[u8], at: usize) -> Option<usize> {
+fn find_quote(bytes: &[u8], at: usize) -> Option<usize> {
     const ONES: u64 = u64::from_le_bytes([0x01; 8]);
     const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
     const QUOTES: u64 = u64::from_le_bytes([b'"'; 8]);
@@ -227,8 +235,8 @@ mod tests {
 
     const END: ScanErrorKind = ScanErrorKind::UnexpectedEnd;
 
-    fn fault<T>(kind: ScanErrorKind, offset: usize) -> Result<T, Fault> {
-        Err(Fault::new(kind, offset))
+    fn fault<T>(kind: ScanErrorKind, offset: usize) -> Result<T, ScanFault> {
+        Err(ScanFault::new(kind, offset))
     }
 
     #[test]
@@ -320,7 +328,7 @@ mod tests {
 
     #[test]
     fn brackets_match_by_kind() {
-        let mismatched = fault(ScanErrorKind::Mismatched, 2);
+        let mismatched = fault(ScanErrorKind::MismatchedBracket, 2);
         assert_eq!(value::<true>(b"[{]}", 0, 0), mismatched);
         assert_eq!(value::<true>(b"{[}]", 0, 0), mismatched);
         assert_eq!(value::<false>(b"{[}]", 0, 0), mismatched, "in any case");

@@ -12,7 +12,7 @@ use super::{
 /// None where it is no valid string.
 pub(super) fn string(json: &str, start: usize) -> Option<(Cow<'_, str>, usize)> {
     let bytes = json.as_bytes();
-    let special = special(bytes, start)?;
+    let special = first_special(bytes, start)?;
     if bytes[special] == b'"' {
         let text = json.get(start..special)?;
         return Some((Cow::Borrowed(text), special + 1));
@@ -28,7 +28,7 @@ const WORDS: usize = 4;
 
 /// The index of the first byte from `at` on that cannot stand in a string as it
 /// is.
-fn special(bytes: &[u8], mut at: usize) -> Option<usize> {
+fn first_special(bytes: &[u8], mut at: usize) -> Option<usize> {
     for _ in 0..WORDS {
         let Some(word) = bytes.get(at..)?.first_chunk() else {
             break;
@@ -50,67 +50,67 @@ fn special(bytes: &[u8], mut at: usize) -> Option<usize> {
 
 /// The text that is written between two quotes; `first` is the first place in
 /// it that cannot be taken as it is.
-fn unescape(written: &str, first: usize) -> Option<String> {
-    let bytes = written.as_bytes();
+fn unescape(escaped: &str, first: usize) -> Option<String> {
+    let bytes = escaped.as_bytes();
     // An escape is longer than what it stands for, so that this is enough.
-    let mut text = String::with_capacity(written.len());
-    let mut from = 0;
+    let mut out = String::with_capacity(escaped.len());
+    let mut copied = 0;
     for at in (first..bytes.len()).step_by(block::SIZE) {
         let mut specials = Block::load(&bytes[at..]).specials();
         while specials != 0 {
-            let place = at + specials.trailing_zeros() as usize;
+            let index = at + specials.trailing_zeros() as usize;
             specials &= specials - 1;
             // The second half of an escape may look like another one.
-            if place >= from {
-                text.push_str(written.get(from..place)?);
-                from = escape(written, place, &mut text)?;
+            if index >= copied {
+                out.push_str(escaped.get(copied..index)?);
+                copied = unescape_at(escaped, index, &mut out)?;
             }
         }
     }
-    text.push_str(written.get(from..)?);
-    Some(text)
+    out.push_str(escaped.get(copied..)?);
+    Some(out)
 }
 
 /// Takes the escape that begins at `place`, and says where it ends.
-fn escape(written: &str, place: usize, text: &mut String) -> Option<usize> {
-    let [b'\\', letter, ..] = written.as_bytes()[place..] else {
+fn unescape_at(escaped: &str, index: usize, out: &mut String) -> Option<usize> {
+    let [b'\\', code, ..] = escaped.as_bytes()[index..] else {
         return None;
     };
-    text.push(match letter {
-        b'"' | b'\\' | b'/' => char::from(letter),
+    out.push(match code {
+        b'"' | b'\\' | b'/' => char::from(code),
         b'n' => '\n',
         b'r' => '\r',
         b't' => '\t',
         b'b' => '\u{8}',
         b'f' => '\u{c}',
-        b'u' => return code_point(written, place, text),
+        b'u' => return push_code_point(escaped, index, out),
         _ => return None,
     });
-    Some(place + 2)
+    Some(index + 2)
 }
 
 /// Takes the escape by number that begins at `place`. Beyond the first 65,536
 /// code points it takes two of them.
-fn code_point(written: &str, place: usize, text: &mut String) -> Option<usize> {
-    let first = unit(written, place)?;
+fn push_code_point(escaped: &str, index: usize, out: &mut String) -> Option<usize> {
+    let first = parse_code_unit(escaped, index)?;
     let (point, end) = match first {
         0xd800..0xdc00 => {
-            let second = unit(written, place + 6)?.checked_sub(0xdc00)?;
+            let second = parse_code_unit(escaped, index + 6)?.checked_sub(0xdc00)?;
             let low = (second < 0x400).then_some(second)?;
-            (0x1_0000 + ((first - 0xd800) << 10) + low, place + 12)
+            (0x1_0000 + ((first - 0xd800) << 10) + low, index + 12)
         }
-        _ => (first, place + 6),
+        _ => (first, index + 6),
     };
-    text.push(char::from_u32(point)?);
+    out.push(char::from_u32(point)?);
     Some(end)
 }
 
 /// The four digits of the escape that begins at `place`.
-fn unit(written: &str, place: usize) -> Option<u32> {
-    let digits = written.get(place..place + 6)?.strip_prefix("\\u")?;
+fn parse_code_unit(escaped: &str, index: usize) -> Option<u32> {
+    let digits = escaped.get(index..index + 6)?.strip_prefix("\\u")?;
     // The parser takes signs, too.
-    let hexadecimal = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    hexadecimal.then(|| u32::from_str_radix(digits, 16).ok())?
+    let all_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    all_hex.then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
 #[cfg(test)]
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn halves_of_pairs_are_refused() {
-        for written in [
+        for escaped in [
             r"\ud83d\ude00",
             r"\uD83D\uDE00x",
             r"\ud83d",
@@ -160,8 +160,8 @@ mod tests {
             r"\u",
             r"\",
         ] {
-            check(&format!("\"{written}\""));
-            check(&format!("\"{}{written}\"", "a".repeat(60)));
+            check(&format!("\"{escaped}\""));
+            check(&format!("\"{}{escaped}\"", "a".repeat(60)));
         }
     }
 
@@ -194,16 +194,16 @@ mod tests {
 
         #[test]
         fn strings_are_read_as_serde_json_reads_them(
-            written in r#"(\\[nrtbfu"\\/ax]|\\u[0-9a-fA-F]{4}|\\ud8[0-9]{2}\\ud[c-f][0-9]{2}|[ -~äé€😀\n]){0,200}"#,
+            escaped in r#"(\\[nrtbfu"\\/ax]|\\u[0-9a-fA-F]{4}|\\ud8[0-9]{2}\\ud[c-f][0-9]{2}|[ -~äé€😀\n]){0,200}"#,
         ) {
-            check(&format!("\"{written}\""));
+            check(&format!("\"{escaped}\""));
         }
 
         #[test]
         fn so_are_those_that_are_mostly_valid(
-            written in r#"(\\[nrtbf"\\/]|\\u00[0-9a-fA-F]{2}|\\ud83d\\ude[0-9]{2}|[a-z€😀 ]{1,90}){0,20}"#,
+            escaped in r#"(\\[nrtbf"\\/]|\\u00[0-9a-fA-F]{2}|\\ud83d\\ude[0-9]{2}|[a-z€😀 ]{1,90}){0,20}"#,
         ) {
-            check(&format!("\"{written}\""));
+            check(&format!("\"{escaped}\""));
         }
     }
 }

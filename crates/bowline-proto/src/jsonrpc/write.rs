@@ -13,7 +13,7 @@ use serde::{
 };
 use serde_json::Error;
 
-use super::{escape, raw, text::Text};
+use super::{escape, raw, string_serializer::StringSerializer};
 
 type Result<T = ()> = std::result::Result<T, Error>;
 
@@ -24,18 +24,18 @@ type Result<T = ()> = std::result::Result<T, Error>;
 /// Where the value itself refuses to be serialised, or has a map key that is
 /// not a string. Part of it may have been written then.
 pub(super) fn append<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result {
-    value.serialize(Json { out })
+    value.serialize(JsonSerializer { out })
 }
 
 /// A place for one value.
-struct Json<'a> {
+struct JsonSerializer<'a> {
     out: &'a mut Vec<u8>,
 }
 
-impl<'a> Json<'a> {
-    fn open(self, begin: &[u8], end: &'static [u8]) -> Open<'a> {
+impl<'a> JsonSerializer<'a> {
+    fn begin_compound(self, begin: &[u8], end: &'static [u8]) -> Compound<'a> {
         self.out.extend_from_slice(begin);
-        Open {
+        Compound {
             out: self.out,
             first: true,
             end,
@@ -59,16 +59,16 @@ macro_rules! as_serde_json_does {
     };
 }
 
-impl<'a> Serializer for Json<'a> {
+impl<'a> Serializer for JsonSerializer<'a> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = Open<'a>;
-    type SerializeTuple = Open<'a>;
-    type SerializeTupleStruct = Open<'a>;
-    type SerializeTupleVariant = Open<'a>;
-    type SerializeMap = Open<'a>;
-    type SerializeStruct = Fields<'a>;
-    type SerializeStructVariant = Open<'a>;
+    type SerializeSeq = Compound<'a>;
+    type SerializeTuple = Compound<'a>;
+    type SerializeTupleStruct = Compound<'a>;
+    type SerializeTupleVariant = Compound<'a>;
+    type SerializeMap = Compound<'a>;
+    type SerializeStruct = StructSerializer<'a>;
+    type SerializeStructVariant = Compound<'a>;
 
     as_serde_json_does!(
         serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64,
@@ -83,8 +83,8 @@ impl<'a> Serializer for Json<'a> {
         Ok(())
     }
 
-    fn serialize_str(self, text: &str) -> Result {
-        escape::string(self.out, text);
+    fn serialize_str(self, value: &str) -> Result {
+        escape::string(self.out, value);
         Ok(())
     }
 
@@ -130,16 +130,16 @@ impl<'a> Serializer for Json<'a> {
         Ok(())
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Open<'a>> {
-        Ok(self.open(b"[", b"]"))
+    fn serialize_seq(self, _: Option<usize>) -> Result<Compound<'a>> {
+        Ok(self.begin_compound(b"[", b"]"))
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Open<'a>> {
-        Ok(self.open(b"[", b"]"))
+    fn serialize_tuple(self, _: usize) -> Result<Compound<'a>> {
+        Ok(self.begin_compound(b"[", b"]"))
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Open<'a>> {
-        Ok(self.open(b"[", b"]"))
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Compound<'a>> {
+        Ok(self.begin_compound(b"[", b"]"))
     }
 
     fn serialize_tuple_variant(
@@ -148,19 +148,19 @@ impl<'a> Serializer for Json<'a> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Open<'a>> {
-        Ok(self.variant(variant).open(b"[", b"]}"))
+    ) -> Result<Compound<'a>> {
+        Ok(self.variant(variant).begin_compound(b"[", b"]}"))
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Open<'a>> {
-        Ok(self.open(b"{", b"}"))
+    fn serialize_map(self, _: Option<usize>) -> Result<Compound<'a>> {
+        Ok(self.begin_compound(b"{", b"}"))
     }
 
-    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Fields<'a>> {
-        Ok(if raw::is_verbatim(name) {
-            Fields::Verbatim(self.out)
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<StructSerializer<'a>> {
+        Ok(if raw::is_raw_token(name) {
+            StructSerializer::Raw(self.out)
         } else {
-            Fields::Named(self.open(b"{", b"}"))
+            StructSerializer::Named(self.begin_compound(b"{", b"}"))
         })
     }
 
@@ -170,19 +170,19 @@ impl<'a> Serializer for Json<'a> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Open<'a>> {
-        Ok(self.variant(variant).open(b"{", b"}}"))
+    ) -> Result<Compound<'a>> {
+        Ok(self.variant(variant).begin_compound(b"{", b"}}"))
     }
 }
 
 /// An array or object that is being written.
-struct Open<'a> {
+struct Compound<'a> {
     out: &'a mut Vec<u8>,
     first: bool,
     end: &'static [u8],
 }
 
-impl Open<'_> {
+impl Compound<'_> {
     fn comma(&mut self) {
         if !self.first {
             self.out.push(b',');
@@ -209,7 +209,7 @@ impl Open<'_> {
 
 macro_rules! sequence {
     ($($of:ident $step:ident),*) => {
-        $( impl $of for Open<'_> {
+        $( impl $of for Compound<'_> {
             type Ok = ();
             type Error = Error;
 
@@ -231,13 +231,13 @@ sequence!(
     SerializeTupleVariant serialize_field
 );
 
-impl SerializeMap for Open<'_> {
+impl SerializeMap for Compound<'_> {
     type Ok = ();
     type Error = Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result {
         self.comma();
-        key.serialize(Text::key(self.out))
+        key.serialize(StringSerializer::key(self.out))
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result {
@@ -251,7 +251,7 @@ impl SerializeMap for Open<'_> {
     }
 }
 
-impl SerializeStructVariant for Open<'_> {
+impl SerializeStructVariant for Compound<'_> {
     type Ok = ();
     type Error = Error;
 
@@ -266,25 +266,25 @@ impl SerializeStructVariant for Open<'_> {
 }
 
 /// The fields of a struct; or one that is JSON already, and no struct at all.
-enum Fields<'a> {
-    Named(Open<'a>),
-    Verbatim(&'a mut Vec<u8>),
+enum StructSerializer<'a> {
+    Named(Compound<'a>),
+    Raw(&'a mut Vec<u8>),
 }
 
-impl SerializeStruct for Fields<'_> {
+impl SerializeStruct for StructSerializer<'_> {
     type Ok = ();
     type Error = Error;
 
     fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result {
         match self {
-            Self::Named(open) => open.member(key, value),
-            Self::Verbatim(out) => value.serialize(Text::verbatim(out)),
+            Self::Named(compound) => compound.member(key, value),
+            Self::Raw(out) => value.serialize(StringSerializer::raw(out)),
         }
     }
 
     fn end(self) -> Result {
-        if let Self::Named(open) = self {
-            open.close();
+        if let Self::Named(compound) = self {
+            compound.close();
         }
         Ok(())
     }

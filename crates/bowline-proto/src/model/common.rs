@@ -81,6 +81,6 @@ super::message::result!(EmptyResult);
 
 impl EmptyResult {
     fn adjust(&mut self, dialect: &super::Dialect) {
-        super::message::say_complete(&mut self.result_type, dialect);
+        super::message::set_complete(&mut self.result_type, dialect);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Adapt, Dialect, Members, Meta, ResultType,
-    message::{request, result, say_complete},
+    message::{request, result, set_complete},
     method,
     object::object,
     tagged::tagged_union,
@@ -94,7 +94,7 @@ result!(CompleteResult);
 
 impl CompleteResult {
     fn adjust(&mut self, dialect: &Dialect) {
-        say_complete(&mut self.result_type, dialect);
+        set_complete(&mut self.result_type, dialect);
     }
 }
 

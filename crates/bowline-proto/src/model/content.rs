@@ -127,9 +127,9 @@ impl From<EmbeddedResource> for ContentBlock {
 impl Adapt for ContentBlock {
     fn adapt(&mut self, dialect: &Dialect) {
         match self {
-            Self::Audio(audio) if !dialect.audio => *self = audio.left_out().into(),
+            Self::Audio(audio) if !dialect.audio => *self = audio.placeholder().into(),
             Self::ResourceLink(link) if !dialect.resource_links => {
-                *self = link.left_out().into();
+                *self = link.placeholder().into();
             }
             _ => {}
         }
@@ -146,7 +146,7 @@ impl Adapt for ContentBlock {
 
 impl AudioContent {
     /// The text that stands in for the sound where there can be none.
-    pub(crate) fn left_out(&mut self) -> TextContent {
+    pub(crate) fn placeholder(&mut self) -> TextContent {
         let note = format!(
             "[Audio left out: {} ({} bytes in base64). The protocol version in use has no audio.]",
             self.mime_type,
@@ -162,7 +162,7 @@ impl AudioContent {
 }
 
 impl ResourceLink {
-    fn left_out(&mut self) -> TextContent {
+    fn placeholder(&mut self) -> TextContent {
         let name = self.title.as_ref().unwrap_or(&self.name);
         let mut note = format!("[Resource: {name} <{}>", self.uri);
         if let Some(mime_type) = &self.mime_type {

@@ -88,7 +88,7 @@ pub struct ElicitationDialect {
 
 impl Dialect {
     /// A dialect without any of the switches; revisions add theirs.
-    pub(crate) const NOTHING: Self = Self {
+    pub(crate) const MINIMAL: Self = Self {
         titles: false,
         icons: false,
         implementation_details: false,
@@ -153,7 +153,7 @@ impl<T: Adapt> Adapt for Box<T> {
     }
 }
 
-macro_rules! alike_everywhere {
+macro_rules! same_in_all_revisions {
     ($($ty:ty),* $(,)?) => {
         $( impl Adapt for $ty {
             fn adapt(&mut self, _: &Dialect) {}
@@ -161,4 +161,4 @@ macro_rules! alike_everywhere {
     };
 }
 
-alike_everywhere!(String, bool, u64, i64, f64, RawJson, RequestId, ErrorObject);
+same_in_all_revisions!(String, bool, u64, i64, f64, RawJson, RequestId, ErrorObject);

@@ -2,7 +2,7 @@
 
 use super::{
     CacheScope, Dialect, Meta, ResultType, ServerCapabilities,
-    message::{request, result, say_complete, say_uncacheable},
+    message::{request, result, set_complete, set_uncacheable},
     method,
     object::object,
 };
@@ -39,7 +39,7 @@ result!(DiscoverResult);
 
 impl DiscoverResult {
     fn adjust(&mut self, dialect: &Dialect) {
-        say_complete(&mut self.result_type, dialect);
-        say_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
+        set_complete(&mut self.result_type, dialect);
+        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
     }
 }

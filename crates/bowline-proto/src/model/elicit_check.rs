@@ -35,21 +35,23 @@ impl ElicitSchema {
     ///
     /// The first fault, with the name of the field as its path.
     pub fn check(&self, content: &Value) -> Result<(), DecodeError> {
-        let Value::Object(answer) = content else {
-            let message = format!("expected an object, not {}", kind_of(content));
+        let Value::Object(object) = content else {
+            let message = format!("expected an object, not {}", type_name(content));
             return Err(DecodeError::new("", message));
         };
-        let missing = |name: &&String| answer.get(*name).is_none_or(Value::is_null);
-        if let Some(name) = self.required.iter().find(missing) {
+        let is_missing = |name: &&String| object.get(*name).is_none_or(Value::is_null);
+        if let Some(name) = self.required.iter().find(is_missing) {
             return Err(DecodeError::new(name, "an answer is required"));
         }
-        for (name, value) in answer {
+        for (name, value) in object {
             let Some(property) = self.properties.get(name) else {
                 return Err(DecodeError::new(name, "the form has no such field"));
             };
             // What is required and null was refused above.
             if !value.is_null() {
-                property.check(value).map_err(|fault| fault.below(name))?;
+                property
+                    .check(value)
+                    .map_err(|error| error.into_decode_error(name))?;
             }
         }
         Ok(())
@@ -57,13 +59,13 @@ impl ElicitSchema {
 }
 
 impl PropertySchema {
-    fn check(&self, value: &Value) -> Result<(), Fault> {
+    fn check(&self, value: &Value) -> Result<(), CheckError> {
         match self {
             Self::String(schema) => schema.check(value),
             Self::Number(schema) => schema.check(value),
             Self::Boolean(_) => match value {
                 Value::Bool(_) => Ok(()),
-                other => Err(wrong_kind("a boolean", other)),
+                other => Err(wrong_type("a boolean", other)),
             },
             Self::Choice(schema) => schema.check(value),
             Self::MultiChoice(schema) => schema.check(value),
@@ -75,24 +77,24 @@ impl PropertySchema {
 /// What is wrong with a value, and with which of its items if it has some.
 ///
 /// Texts are not repeated: they may be long, and they are the user's own.
-struct Fault {
+struct CheckError {
     item: Option<usize>,
     message: String,
 }
 
-impl Fault {
-    fn at(self, item: usize) -> Self {
+impl CheckError {
+    fn with_item(self, item: usize) -> Self {
         let item = Some(item);
         Self { item, ..self }
     }
 
-    fn below(self, name: &str) -> DecodeError {
+    fn into_decode_error(self, name: &str) -> DecodeError {
         let item = self.item.map(|item| format!("[{item}]"));
         DecodeError::new(format!("{name}{}", item.unwrap_or_default()), self.message)
     }
 }
 
-impl From<String> for Fault {
+impl From<String> for CheckError {
     fn from(message: String) -> Self {
         let item = None;
         Self { item, message }
@@ -100,15 +102,19 @@ impl From<String> for Fault {
 }
 
 /// Fails with the message unless the condition holds.
-fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), Fault> {
-    if holds { Ok(()) } else { Err(message().into()) }
+fn ensure(condition: bool, message: impl FnOnce() -> String) -> Result<(), CheckError> {
+    if condition {
+        Ok(())
+    } else {
+        Err(message().into())
+    }
 }
 
-fn wrong_kind(expected: &str, value: &Value) -> Fault {
-    format!("expected {expected}, not {}", kind_of(value)).into()
+fn wrong_type(expected: &str, value: &Value) -> CheckError {
+    format!("expected {expected}, not {}", type_name(value)).into()
 }
 
-fn kind_of(value: &Value) -> &'static str {
+fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -120,24 +126,24 @@ fn kind_of(value: &Value) -> &'static str {
 }
 
 impl StringSchema {
-    fn check(&self, value: &Value) -> Result<(), Fault> {
+    fn check(&self, value: &Value) -> Result<(), CheckError> {
         let Value::String(text) = value else {
-            return Err(wrong_kind("a text", value));
+            return Err(wrong_type("a text", value));
         };
         let length = text.chars().count() as u64;
-        if let Some(least) = self.min_length {
-            ensure(length >= least, || {
-                format!("{length} characters are fewer than {least}")
+        if let Some(min) = self.min_length {
+            ensure(length >= min, || {
+                format!("{length} characters are fewer than {min}")
             })?;
         }
-        if let Some(greatest) = self.max_length {
-            ensure(length <= greatest, || {
-                format!("{length} characters are more than {greatest}")
+        if let Some(max) = self.max_length {
+            ensure(length <= max, || {
+                format!("{length} characters are more than {max}")
             })?;
         }
         match &self.format {
-            Some(format) => ensure(fits_format(text, format), || {
-                format!("this is not {}", format_in_words(format))
+            Some(format) => ensure(matches_format(text, format), || {
+                format!("this is not {}", format_name(format))
             }),
             None => Ok(()),
         }
@@ -145,24 +151,28 @@ impl StringSchema {
 }
 
 impl NumberSchema {
-    fn check(&self, value: &Value) -> Result<(), Fault> {
-        let whole = self.kind == NumberKind::Integer;
+    fn check(&self, value: &Value) -> Result<(), CheckError> {
+        let is_integer = self.kind == NumberKind::Integer;
         let Value::Number(number) = value else {
-            let expected = if whole { "a whole number" } else { "a number" };
-            return Err(wrong_kind(expected, value));
+            let expected = if is_integer {
+                "a whole number"
+            } else {
+                "a number"
+            };
+            return Err(wrong_type(expected, value));
         };
-        if whole {
+        if is_integer {
             let fraction = number.as_f64().is_some_and(|number| number.fract() != 0.0);
             ensure(!fraction, || format!("{number} is not a whole number"))?;
         }
-        if let Some(least) = self.minimum {
-            ensure(!less(number, least), || {
-                format!("{number} is less than {least}")
+        if let Some(min) = self.minimum {
+            ensure(!is_less(number, min), || {
+                format!("{number} is less than {min}")
             })?;
         }
-        if let Some(greatest) = self.maximum {
-            ensure(!greater(number, greatest), || {
-                format!("{number} is greater than {greatest}")
+        if let Some(max) = self.maximum {
+            ensure(!is_greater(number, max), || {
+                format!("{number} is greater than {max}")
             })?;
         }
         Ok(())
@@ -170,14 +180,14 @@ impl NumberSchema {
 }
 
 /// Compares integers as such, since two of them may share their nearest double.
-fn less(number: &serde_json::Number, bound: Number) -> bool {
+fn is_less(number: &serde_json::Number, bound: Number) -> bool {
     match (number.as_i64(), bound.as_i64()) {
         (Some(number), Some(bound)) => number < bound,
         _ => number.as_f64().is_some_and(|n| n < bound.as_f64()),
     }
 }
 
-fn greater(number: &serde_json::Number, bound: Number) -> bool {
+fn is_greater(number: &serde_json::Number, bound: Number) -> bool {
     match (number.as_i64(), bound.as_i64()) {
         (Some(number), Some(bound)) => number > bound,
         _ => number.as_f64().is_some_and(|n| n > bound.as_f64()),
@@ -185,31 +195,32 @@ fn greater(number: &serde_json::Number, bound: Number) -> bool {
 }
 
 impl ChoiceSchema {
-    fn check(&self, value: &Value) -> Result<(), Fault> {
+    fn check(&self, value: &Value) -> Result<(), CheckError> {
         check_choice(value, self.choices().map(|(choice, _)| choice))
     }
 }
 
 impl MultiChoiceSchema {
-    fn check(&self, value: &Value) -> Result<(), Fault> {
+    fn check(&self, value: &Value) -> Result<(), CheckError> {
         let Value::Array(chosen) = value else {
-            return Err(wrong_kind("a list of choices", value));
+            return Err(wrong_type("a list of choices", value));
         };
-        for (at, item) in chosen.iter().enumerate() {
+        for (index, item) in chosen.iter().enumerate() {
             let choices = self.choices().map(|(choice, _)| choice);
-            check_choice(item, choices).map_err(|fault| fault.at(at))?;
-            let first = !chosen[..at].contains(item);
-            ensure(first, || "this is chosen twice".to_owned()).map_err(|fault| fault.at(at))?;
+            check_choice(item, choices).map_err(|error| error.with_item(index))?;
+            let first = !chosen[..index].contains(item);
+            ensure(first, || "this is chosen twice".to_owned())
+                .map_err(|error| error.with_item(index))?;
         }
         let count = chosen.len() as u64;
-        if let Some(least) = self.min_items {
-            ensure(count >= least, || {
-                format!("{count} choices are fewer than {least}")
+        if let Some(min) = self.min_items {
+            ensure(count >= min, || {
+                format!("{count} choices are fewer than {min}")
             })?;
         }
-        if let Some(greatest) = self.max_items {
-            ensure(count <= greatest, || {
-                format!("{count} choices are more than {greatest}")
+        if let Some(max) = self.max_items {
+            ensure(count <= max, || {
+                format!("{count} choices are more than {max}")
             })?;
         }
         Ok(())
@@ -219,16 +230,16 @@ impl MultiChoiceSchema {
 fn check_choice<'a>(
     value: &Value,
     mut choices: impl Iterator<Item = &'a str>,
-) -> Result<(), Fault> {
+) -> Result<(), CheckError> {
     match value {
         Value::String(text) => ensure(choices.any(|choice| choice == text), || {
             "this is not one of the choices".to_owned()
         }),
-        other => Err(wrong_kind("one of the choices", other)),
+        other => Err(wrong_type("one of the choices", other)),
     }
 }
 
-fn fits_format(text: &str, format: &StringFormat) -> bool {
+fn matches_format(text: &str, format: &StringFormat) -> bool {
     match format {
         StringFormat::Email => is_email(text),
         StringFormat::Uri => is_uri(text),
@@ -238,7 +249,7 @@ fn fits_format(text: &str, format: &StringFormat) -> bool {
     }
 }
 
-fn format_in_words(format: &StringFormat) -> &str {
+fn format_name(format: &StringFormat) -> &str {
     match format {
         StringFormat::Email => "an e-mail address",
         StringFormat::Uri => "a URI",
@@ -253,15 +264,20 @@ fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else {
         return false;
     };
-    let odd = |c: char| c.is_whitespace() || c.is_control() || "@<>,;:()[]\\\"".contains(c);
-    let local_fits = !local.contains(odd) && local.split('.').all(|part| !part.is_empty());
-    local_fits && domain.split('.').all(is_label)
+    let is_forbidden =
+        |c: char| c.is_whitespace() || c.is_control() || "@<>,;:()[]\\\"".contains(c);
+    let valid_local =
+        !local.contains(is_forbidden) && local.split('.').all(|part| !part.is_empty());
+    valid_local && domain.split('.').all(is_label)
 }
 
 /// A part of a host's name.
 fn is_label(label: &str) -> bool {
-    let fits = |c: char| c.is_alphanumeric() || c == '-';
-    !label.is_empty() && label.chars().all(fits) && !label.starts_with('-') && !label.ends_with('-')
+    let valid = |c: char| c.is_alphanumeric() || c == '-';
+    !label.is_empty()
+        && label.chars().all(valid)
+        && !label.starts_with('-')
+        && !label.ends_with('-')
 }
 
 /// A scheme, and behind it what RFC 3986 lets stand there.
@@ -269,24 +285,28 @@ fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;
     };
-    let scheme_fits = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+    let valid_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-    let rest_fits = rest
+    let valid_rest = rest
         .bytes()
         .all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte));
-    let escapes_fit = rest.split('%').skip(1).all(|after| {
+    let valid_escapes = rest.split('%').skip(1).all(|after| {
         let digits = after.as_bytes().get(..2).unwrap_or_default();
         digits.len() == 2 && digits.iter().all(u8::is_ascii_hexdigit)
     });
-    scheme_fits && rest_fits && escapes_fit && !rest.is_empty() && rest != "//"
+    valid_scheme && valid_rest && valid_escapes && !rest.is_empty() && rest != "//"
 }
 
 /// A day as RFC 3339 writes it.
 fn is_date(text: &str) -> bool {
     let [year, month, day] = match text.split('-').collect::<Vec<_>>()[..] {
-        [year, month, day] => [digits(year, 4), digits(month, 2), digits(day, 2)],
+        [year, month, day] => [
+            parse_digits(year, 4),
+            parse_digits(month, 2),
+            parse_digits(day, 2),
+        ],
         _ => return false,
     };
     match (year, month, day) {
@@ -296,8 +316,8 @@ fn is_date(text: &str) -> bool {
 }
 
 fn days_in(year: u32, month: u32) -> u32 {
-    let every = |years| year.is_multiple_of(years);
-    let leap = every(4) && (!every(100) || every(400));
+    let is_divisible = |years| year.is_multiple_of(years);
+    let leap = is_divisible(4) && (!is_divisible(100) || is_divisible(400));
     match month {
         1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
         4 | 6 | 9 | 11 => 30,
@@ -315,32 +335,32 @@ fn is_date_time(text: &str) -> bool {
         return false;
     };
     let (time, offset) = rest.split_at(offset_at);
-    let offset_fits = match offset.strip_prefix(['+', '-']) {
-        Some(offset) => is_clock(offset, &[23, 59]),
+    let valid_offset = match offset.strip_prefix(['+', '-']) {
+        Some(offset) => is_time(offset, &[23, 59]),
         None => matches!(offset, "Z" | "z"),
     };
-    let (clock, fraction_fits) = match time.split_once('.') {
+    let (clock, valid_fraction) = match time.split_once('.') {
         Some((clock, fraction)) => {
-            let fits = !fraction.is_empty() && fraction.bytes().all(|b| b.is_ascii_digit());
-            (clock, fits)
+            let valid = !fraction.is_empty() && fraction.bytes().all(|b| b.is_ascii_digit());
+            (clock, valid)
         }
         None => (time, true),
     };
     // The 60th second is the leap second.
-    is_date(date) && is_clock(clock, &[23, 59, 60]) && fraction_fits && offset_fits
+    is_date(date) && is_time(clock, &[23, 59, 60]) && valid_fraction && valid_offset
 }
 
 /// Numbers of two digits with colons between them, each up to its limit.
-fn is_clock(text: &str, limits: &[u32]) -> bool {
+fn is_time(text: &str, limits: &[u32]) -> bool {
     let parts: Vec<&str> = text.split(':').collect();
-    let fits = |(part, limit): (&&str, &u32)| digits(part, 2).is_some_and(|n| n <= *limit);
-    parts.len() == limits.len() && parts.iter().zip(limits).all(fits)
+    let valid = |(part, limit): (&&str, &u32)| parse_digits(part, 2).is_some_and(|n| n <= *limit);
+    parts.len() == limits.len() && parts.iter().zip(limits).all(valid)
 }
 
 /// The number behind exactly so many digits.
-fn digits(text: &str, count: usize) -> Option<u32> {
-    let fits = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| fits)
+fn parse_digits(text: &str, count: usize) -> Option<u32> {
+    let valid = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| valid)
 }
 
 #[cfg(test)]
@@ -351,10 +371,10 @@ mod tests {
     fn check(format: &str, right: &[&str], wrong: &[&str]) {
         let format = StringFormat::from(format);
         for text in right {
-            assert!(fits_format(text, &format), "{text:?} is {format}");
+            assert!(matches_format(text, &format), "{text:?} is {format}");
         }
         for text in wrong {
-            assert!(!fits_format(text, &format), "{text:?} is no {format}");
+            assert!(!matches_format(text, &format), "{text:?} is no {format}");
         }
     }
 

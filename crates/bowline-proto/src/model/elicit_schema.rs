@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::{Adapt, Dialect, Extra, Members, Number, object::object, open_enum::open_enum};
-use crate::jsonrpc::{RawJson, unplaced};
+use crate::jsonrpc::{RawJson, message_without_position};
 
 object! {
     /// A form: one property for each field.
@@ -20,7 +20,7 @@ object! {
 impl ElicitSchema {
     /// Why the dialect cannot carry this form, if it cannot.
     #[must_use]
-    pub fn unsupported(&self, dialect: &Dialect) -> Option<&'static str> {
+    pub fn unsupported_reason(&self, dialect: &Dialect) -> Option<&'static str> {
         let multi = |property| matches!(property, &PropertySchema::MultiChoice(_));
         if !dialect.elicitation.multi_select && self.properties.iter().any(|(_, p)| multi(p)) {
             return Some("this protocol version has no choice of several values");
@@ -180,7 +180,7 @@ object! {
 
 impl ChoiceSchema {
     /// A choice among bare values.
-    pub fn bare(values: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub fn untitled(values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             values: Some(values.into_iter().map(Into::into).collect()),
             ..Self::default()
@@ -198,12 +198,17 @@ impl ChoiceSchema {
     /// The values with what to show for each, in whichever form they came.
     pub fn choices(&self) -> impl Iterator<Item = (&str, &str)> {
         let titles = self.value_titles.as_deref().unwrap_or_default();
-        let bare = self.values.iter().flatten().enumerate().map(|(at, value)| {
-            let title = titles.get(at).unwrap_or(value);
-            (value.as_str(), title.as_str())
-        });
+        let untitled = self
+            .values
+            .iter()
+            .flatten()
+            .enumerate()
+            .map(|(index, value)| {
+                let title = titles.get(index).unwrap_or(value);
+                (value.as_str(), title.as_str())
+            });
         let titled = self.options.iter().flatten().map(ChoiceOption::pair);
-        bare.chain(titled)
+        untitled.chain(titled)
     }
 
     /// Writes titles the older way where there is no other.
@@ -223,7 +228,7 @@ impl ChoiceSchema {
 
 impl MultiChoiceSchema {
     /// A choice among bare values.
-    pub fn bare(values: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub fn untitled(values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self::new(ChoiceItems {
             kind: Some("string".to_owned()),
             values: Some(values.into_iter().map(Into::into).collect()),
@@ -309,7 +314,7 @@ impl<'de> Deserialize<'de> for PropertySchema {
             Some("\"array\"") if has_choices(&members) => raw.decode().map(Self::MultiChoice),
             _ => Ok(Self::Unknown(raw)),
         };
-        decoded.map_err(|error| D::Error::custom(unplaced(&error)))
+        decoded.map_err(|error| D::Error::custom(message_without_position(&error)))
     }
 }
 

@@ -59,7 +59,7 @@ impl ElicitParams {
     /// The client capability that this needs, as a path for
     /// [`ClientCapabilities::has`](super::ClientCapabilities::has).
     #[must_use]
-    pub fn needed_capability(&self) -> &'static str {
+    pub fn required_capability(&self) -> &'static str {
         if self.is_url() {
             "elicitation.url"
         } else {
@@ -69,12 +69,12 @@ impl ElicitParams {
 
     /// Why the dialect cannot carry this at all, if it cannot.
     #[must_use]
-    pub fn unsupported(&self, dialect: &Dialect) -> Option<&'static str> {
+    pub fn unsupported_reason(&self, dialect: &Dialect) -> Option<&'static str> {
         if !dialect.elicitation.form {
             return Some("this protocol version has no elicitation");
         }
         if !self.is_url() {
-            return self.requested_schema.as_ref()?.unsupported(dialect);
+            return self.requested_schema.as_ref()?.unsupported_reason(dialect);
         }
         if !dialect.elicitation.url {
             return Some("this protocol version has no elicitation by URL");

@@ -163,7 +163,7 @@ impl<'de> Visitor<'de> for InputRequestVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<InputRequest, A::Error> {
         let mut method: Option<String> = None;
-        let mut early = None;
+        let mut buffered = None;
         let mut kind = None;
         let mut extra = Extra::new();
         while let Some(key) = map.next_key::<String>()? {
@@ -171,14 +171,14 @@ impl<'de> Visitor<'de> for InputRequestVisitor {
                 ("method", _) => method = Some(map.next_value()?),
                 // In the usual order the params are decoded where they stand.
                 ("params", Some(method)) => kind = Some(read_params(method, &mut map)?),
-                ("params", None) => early = Some(map.next_value()?),
+                ("params", None) => buffered = Some(map.next_value()?),
                 _ => extra.push(key.into(), map.next_value()?),
             }
         }
         let method = method.ok_or_else(|| de::Error::missing_field("method"))?;
         let kind = match kind {
             Some(kind) => kind,
-            None => from_early_params(&method, early)?,
+            None => from_buffered_params(&method, buffered)?,
         };
         Ok(InputRequest { kind, extra })
     }
@@ -197,8 +197,11 @@ fn read_params<'de, A: MapAccess<'de>>(method: &str, map: &mut A) -> Result<Inpu
 }
 
 /// Decodes params that stood before the method, or are missing.
-fn from_early_params<E: de::Error>(method: &str, early: Option<RawJson>) -> Result<InputKind, E> {
-    match (method, early) {
+fn from_buffered_params<E: de::Error>(
+    method: &str,
+    buffered: Option<RawJson>,
+) -> Result<InputKind, E> {
+    match (method, buffered) {
         (method::ELICITATION_CREATE, Some(params)) => params.decode().map(InputKind::Elicit),
         (method::SAMPLING_CREATE_MESSAGE, Some(params)) => {
             params.decode().map(InputKind::CreateMessage)

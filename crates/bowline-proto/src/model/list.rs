@@ -11,7 +11,7 @@ use serde::{
 
 use super::{
     DecodeError, Extra, decode,
-    object::{Object, feed},
+    object::{Object, read_entries},
 };
 use crate::jsonrpc::RawJson;
 
@@ -50,22 +50,24 @@ pub(crate) trait ListObject: Object {
 /// items is refused before any of them takes room.
 pub(crate) fn decode_list<L: ListObject + DeserializeOwned>(json: &[u8]) -> Result<L, DecodeError> {
     check_count(json, L::ITEMS)?;
-    decode(json).or_else(|error| item_by_item(json).map_err(|_| error))
+    decode(json).or_else(|error| decode_items(json).map_err(|_| error))
 }
 
 /// Decodes a list item by item, with the same limit.
 pub(crate) fn decode_lenient<L: ListObject>(json: &[u8]) -> Result<L, DecodeError> {
     check_count(json, L::ITEMS)?;
-    item_by_item(json)
+    decode_items(json)
 }
 
 /// This reads the text three times, so it comes second, after a plain decode
 /// has failed: a map that has been read cannot be read again, so no single
 /// `Deserialize` could do both.
-fn item_by_item<L: ListObject>(json: &[u8]) -> Result<L, DecodeError> {
+fn decode_items<L: ListObject>(json: &[u8]) -> Result<L, DecodeError> {
     let mut members: Extra = decode(json)?;
     let raw_items: Vec<RawJson> = match members.remove(L::ITEMS) {
-        Some(list) => decode(list.get().as_bytes()).map_err(|error| in_list(L::ITEMS, error))?,
+        Some(list) => {
+            decode(list.get().as_bytes()).map_err(|error| prefix_path(L::ITEMS, error))?
+        }
         None => {
             let message = format!("missing field `{}`", L::ITEMS);
             return Err(DecodeError::new("", message));
@@ -92,8 +94,8 @@ fn item_by_item<L: ListObject>(json: &[u8]) -> Result<L, DecodeError> {
 fn build<L: ListObject>(members: Extra) -> Result<L, serde_json::Error> {
     let empty = RawJson::encode::<[u8]>(&[])?;
     let mut builder = L::Builder::default();
-    feed::<L, serde_json::Error>(&mut builder, members)?;
-    feed::<L, serde_json::Error>(&mut builder, [(Cow::Borrowed(L::ITEMS), empty)])?;
+    read_entries::<L, serde_json::Error>(&mut builder, members)?;
+    read_entries::<L, serde_json::Error>(&mut builder, [(Cow::Borrowed(L::ITEMS), empty)])?;
     L::finish(builder)
 }
 
@@ -105,7 +107,7 @@ pub(crate) fn check_count(json: &[u8], key: &'static str) -> Result<(), DecodeEr
         return Ok(());
     }
     let mut reader = serde_json::Deserializer::from_slice(json);
-    let mut count = Count { key, items: 0 };
+    let mut count = ItemCounter { key, items: 0 };
     let _ = reader.deserialize_map(&mut count);
     if count.items <= MAX_ITEMS {
         return Ok(());
@@ -116,12 +118,12 @@ pub(crate) fn check_count(json: &[u8], key: &'static str) -> Result<(), DecodeEr
 }
 
 /// Counts the items of a list, until there are too many.
-struct Count<'a> {
+struct ItemCounter<'a> {
     key: &'a str,
     items: usize,
 }
 
-impl<'de> Visitor<'de> for &mut Count<'_> {
+impl<'de> Visitor<'de> for &mut ItemCounter<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -149,7 +151,7 @@ impl<'de> Visitor<'de> for &mut Count<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for &mut Count<'_> {
+impl<'de> DeserializeSeed<'de> for &mut ItemCounter<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, list: D) -> Result<(), D::Error> {
@@ -157,7 +159,7 @@ impl<'de> DeserializeSeed<'de> for &mut Count<'_> {
     }
 }
 
-fn in_list(key: &str, error: DecodeError) -> DecodeError {
+fn prefix_path(key: &str, error: DecodeError) -> DecodeError {
     DecodeError {
         path: format!("{key}{}", error.path),
         ..error

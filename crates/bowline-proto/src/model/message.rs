@@ -172,14 +172,14 @@ macro_rules! result {
 pub(crate) use result;
 
 /// Says that a result is complete, on a wire that wants it said.
-pub(crate) fn say_complete(result_type: &mut Option<ResultType>, dialect: &Dialect) {
+pub(crate) fn set_complete(result_type: &mut Option<ResultType>, dialect: &Dialect) {
     if dialect.result_type && result_type.is_none() {
         *result_type = Some(ResultType::Complete);
     }
 }
 
 /// Says that a result is not to be cached, on a wire that wants it said.
-pub(crate) fn say_uncacheable(
+pub(crate) fn set_uncacheable(
     ttl_ms: &mut Option<i64>,
     scope: &mut Option<CacheScope>,
     dialect: &Dialect,

@@ -61,7 +61,7 @@ pub mod key {
     pub const TOOL_MODE: &str = "dev.bowline/mode";
 
     /// Keys by which a stateless message describes itself.
-    pub(super) const OF_SENDER: &[&str] = &[
+    pub(super) const SENDER_KEYS: &[&str] = &[
         PROTOCOL_VERSION,
         CLIENT_INFO,
         CLIENT_CAPABILITIES,
@@ -71,7 +71,7 @@ pub mod key {
     ];
 
     /// Keys that need no allocation when read.
-    pub(super) const KNOWN: &[&str] = &[
+    pub(super) const KNOWN_KEYS: &[&str] = &[
         PROGRESS_TOKEN,
         PROTOCOL_VERSION,
         CLIENT_INFO,
@@ -124,7 +124,7 @@ impl Meta {
         };
         decode(value.get().as_bytes())
             .map(Some)
-            .map_err(|error| below(key, error))
+            .map_err(|error| prefix_path(key, error))
     }
 
     /// Encodes one member.
@@ -208,7 +208,7 @@ impl Adapt for Meta {
     /// era. All other keys are the sender's business.
     fn adapt(&mut self, dialect: &Dialect) {
         if !dialect.sender_in_meta {
-            for key in key::OF_SENDER {
+            for key in key::SENDER_KEYS {
                 self.members.remove(key);
             }
         }
@@ -264,7 +264,7 @@ impl<'de> Deserialize<'de> for MetaKey {
 
             fn visit_str<E: de::Error>(self, key: &str) -> Result<MetaKey, E> {
                 Ok(MetaKey(
-                    match key::KNOWN.iter().find(|known| **known == key) {
+                    match key::KNOWN_KEYS.iter().find(|known| **known == key) {
                         Some(known) => Cow::Borrowed(known),
                         None => Cow::Owned(key.into()),
                     },
@@ -276,7 +276,7 @@ impl<'de> Deserialize<'de> for MetaKey {
     }
 }
 
-fn below(key: &str, error: DecodeError) -> DecodeError {
+fn prefix_path(key: &str, error: DecodeError) -> DecodeError {
     let path = match error.path.as_str() {
         "" => format!("_meta[{key:?}]"),
         rest if rest.starts_with('[') => format!("_meta[{key:?}]{rest}"),

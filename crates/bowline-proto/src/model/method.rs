@@ -137,47 +137,50 @@ pub fn class(method: &str) -> RequestClass {
 }
 
 const REQUESTS: &[MethodInfo] = &[
-    plain(INITIALIZE).class(RequestClass::Initialize),
-    plain(DISCOVER).class(RequestClass::Initialize),
-    plain(PING),
-    plain(TOOLS_LIST).needs("tools").class(RequestClass::Tool),
-    plain(TOOLS_CALL)
+    request(INITIALIZE).class(RequestClass::Initialize),
+    request(DISCOVER).class(RequestClass::Initialize),
+    request(PING),
+    request(TOOLS_LIST).needs("tools").class(RequestClass::Tool),
+    request(TOOLS_CALL)
         .needs("tools")
         .class(RequestClass::Tool)
-        .asks()
+        .with_input_rounds()
         .mirrors("name"),
-    plain(RESOURCES_LIST)
+    request(RESOURCES_LIST)
         .needs("resources")
         .class(RequestClass::Resource),
-    plain(RESOURCES_TEMPLATES_LIST)
+    request(RESOURCES_TEMPLATES_LIST)
         .needs("resources")
         .class(RequestClass::Resource),
-    plain(RESOURCES_READ)
+    request(RESOURCES_READ)
         .needs("resources")
         .class(RequestClass::Resource)
-        .asks()
+        .with_input_rounds()
         .mirrors("uri"),
-    plain(RESOURCES_SUBSCRIBE)
+    request(RESOURCES_SUBSCRIBE)
         .needs("resources.subscribe")
         .class(RequestClass::Resource),
-    plain(RESOURCES_UNSUBSCRIBE)
+    request(RESOURCES_UNSUBSCRIBE)
         .needs("resources.subscribe")
         .class(RequestClass::Resource),
-    plain(PROMPTS_LIST).needs("prompts"),
-    plain(PROMPTS_GET).needs("prompts").asks().mirrors("name"),
-    plain(COMPLETION_COMPLETE).needs("completions"),
-    plain(LOGGING_SET_LEVEL).needs("logging"),
-    plain(SUBSCRIPTIONS_LISTEN),
+    request(PROMPTS_LIST).needs("prompts"),
+    request(PROMPTS_GET)
+        .needs("prompts")
+        .with_input_rounds()
+        .mirrors("name"),
+    request(COMPLETION_COMPLETE).needs("completions"),
+    request(LOGGING_SET_LEVEL).needs("logging"),
+    request(SUBSCRIPTIONS_LISTEN),
     // Tasks stand behind a capability in one era and an extension in the
     // other, so that whoever sends these must know which.
-    plain(TASKS_GET).mirrors("taskId"),
-    plain(TASKS_RESULT),
-    plain(TASKS_LIST),
-    plain(TASKS_CANCEL).mirrors("taskId"),
-    plain(TASKS_UPDATE).mirrors("taskId"),
+    request(TASKS_GET).mirrors("taskId"),
+    request(TASKS_RESULT),
+    request(TASKS_LIST),
+    request(TASKS_CANCEL).mirrors("taskId"),
+    request(TASKS_UPDATE).mirrors("taskId"),
 ];
 
-const fn plain(name: &'static str) -> MethodInfo {
+const fn request(name: &'static str) -> MethodInfo {
     MethodInfo {
         name,
         capability: None,
@@ -198,7 +201,7 @@ impl MethodInfo {
         self
     }
 
-    const fn asks(mut self) -> Self {
+    const fn with_input_rounds(mut self) -> Self {
         self.input_rounds = true;
         self
     }

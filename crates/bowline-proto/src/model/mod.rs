@@ -32,6 +32,7 @@ mod elicit_check;
 mod elicit_schema;
 mod elicitation;
 mod error_data;
+mod fast_result;
 mod input;
 mod lifecycle;
 mod list;
@@ -43,8 +44,6 @@ pub mod method;
 mod number;
 mod object;
 mod open_enum;
-mod outcome;
-mod plain_result;
 mod progress;
 mod prompt;
 mod resource;
@@ -54,6 +53,7 @@ mod subscription;
 mod tagged;
 pub mod task;
 mod tool;
+mod typed_result;
 
 pub use crate::jsonrpc::{DecodeError, decode, decode_params};
 pub use capability::{
@@ -98,7 +98,6 @@ pub use message::{CacheScope, Notification, Request, ResultObject, ResultType};
 pub use meta::Meta;
 pub use method::{MethodInfo, RequestClass, Side};
 pub use number::Number;
-pub use outcome::Outcome;
 pub use progress::{CancelledParams, ProgressParams, ProgressToken};
 pub use prompt::{
     GetPromptParams, GetPromptResult, ListPromptsParams, ListPromptsResult, Prompt, PromptArgument,
@@ -129,3 +128,4 @@ pub use tool::{
     CallToolParams, CallToolResult, ListToolsParams, ListToolsResult, TaskSupport, Tool,
     ToolAnnotations, ToolExecution, ToolFailure, ToolListChangedParams, ToolMode,
 };
+pub use typed_result::TypedResult;

@@ -35,7 +35,7 @@ use serde::{
 };
 
 use super::Extra;
-use crate::jsonrpc::{RawJson, unplaced};
+use crate::jsonrpc::{RawJson, message_without_position};
 
 /// What [`object!`] generates: enough to build the object entry by entry, so
 /// that a tagged union can hand over a map that it has begun to read.
@@ -90,23 +90,23 @@ pub(crate) fn encode<O: Object, S: serde::Serializer>(
 
 /// Reads the entries that are left in `map`, after those read earlier.
 pub(crate) fn resume<'de, O: Object, A: MapAccess<'de>>(
-    early: Entries,
+    buffered: Entries,
     map: &mut A,
 ) -> Result<O, A::Error> {
     let mut builder = O::Builder::default();
-    feed::<O, A::Error>(&mut builder, early)?;
-    fill::<O, A>(&mut builder, map)?;
+    read_entries::<O, A::Error>(&mut builder, buffered)?;
+    read_map::<O, A>(&mut builder, map)?;
     O::finish(builder)
 }
 
 /// Hands entries that had to be set aside to a builder.
-pub(crate) fn feed<O: Object, E: de::Error>(
+pub(crate) fn read_entries<O: Object, E: de::Error>(
     builder: &mut O::Builder,
     entries: impl IntoIterator<Item = (Cow<'static, str>, RawJson)>,
 ) -> Result<(), E> {
     for (key, value) in entries {
         match O::slot(&key) {
-            Some(slot) => O::take(builder, slot, &mut Buffered::<E>::new(&value))?,
+            Some(slot) => O::take(builder, slot, &mut BufferedValue::<E>::new(&value))?,
             None => O::extra(builder).push(key, value),
         }
     }
@@ -322,11 +322,11 @@ impl<O: Object> Object for Box<O> {
     }
 }
 
-fn fill<'de, O: Object, A: MapAccess<'de>>(
+fn read_map<'de, O: Object, A: MapAccess<'de>>(
     builder: &mut O::Builder,
     map: &mut A,
 ) -> Result<(), A::Error> {
-    let names = Names {
+    let names = KeySeed {
         slot: O::slot,
         tag: O::TAG,
     };
@@ -338,7 +338,7 @@ fn fill<'de, O: Object, A: MapAccess<'de>>(
 
 /// Which keys an object knows.
 #[derive(Clone, Copy)]
-struct Names {
+struct KeySeed {
     slot: fn(&str) -> Option<u8>,
     tag: Option<(&'static str, &'static str)>,
 }
@@ -348,7 +348,7 @@ struct Names {
 /// Objects differ in their names alone here, so that all of them share it.
 #[inline(never)]
 fn next_known<'de, A: MapAccess<'de>>(
-    names: Names,
+    names: KeySeed,
     extra: &mut Extra,
     map: &mut A,
 ) -> Result<Option<u8>, A::Error> {
@@ -373,7 +373,7 @@ impl<'de, O: Object> Visitor<'de> for ObjectVisitor<O> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<O, A::Error> {
         let mut builder = O::Builder::default();
-        fill::<O, A>(&mut builder, &mut map)?;
+        read_map::<O, A>(&mut builder, &mut map)?;
         O::finish(builder)
     }
 }
@@ -385,7 +385,7 @@ enum Key {
     Unknown(Cow<'static, str>),
 }
 
-impl<'de> DeserializeSeed<'de> for Names {
+impl<'de> DeserializeSeed<'de> for KeySeed {
     type Value = Key;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
@@ -393,7 +393,7 @@ impl<'de> DeserializeSeed<'de> for Names {
     }
 }
 
-impl Visitor<'_> for Names {
+impl Visitor<'_> for KeySeed {
     type Value = Key;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -437,12 +437,12 @@ impl Visitor<'_> for ExpectKind {
 }
 
 /// One entry whose value was set aside, seen as the map that it came from.
-struct Buffered<'a, E> {
+struct BufferedValue<'a, E> {
     value: &'a RawJson,
     error: PhantomData<E>,
 }
 
-impl<'a, E> Buffered<'a, E> {
+impl<'a, E> BufferedValue<'a, E> {
     fn new(value: &'a RawJson) -> Self {
         Self {
             value,
@@ -451,7 +451,7 @@ impl<'a, E> Buffered<'a, E> {
     }
 }
 
-impl<'a, E: de::Error> MapAccess<'a> for Buffered<'a, E> {
+impl<'a, E: de::Error> MapAccess<'a> for BufferedValue<'a, E> {
     type Error = E;
 
     fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, _: K) -> Result<Option<K::Value>, E> {
@@ -461,6 +461,6 @@ impl<'a, E: de::Error> MapAccess<'a> for Buffered<'a, E> {
     fn next_value_seed<V: DeserializeSeed<'a>>(&mut self, seed: V) -> Result<V::Value, E> {
         let mut deserializer = serde_json::Deserializer::from_str(self.value.get());
         seed.deserialize(&mut deserializer)
-            .map_err(|error| E::custom(unplaced(&error)))
+            .map_err(|error| E::custom(message_without_position(&error)))
     }
 }

@@ -4,7 +4,7 @@ use super::{
     CacheScope, ContentBlock, Dialect, Icon, InputResponses, Members, Meta, RejectedItem,
     ResultType, Role,
     list::lenient_list,
-    message::{notification, request, result, say_complete, say_uncacheable},
+    message::{notification, request, result, set_complete, set_uncacheable},
     method,
     object::object,
 };
@@ -89,8 +89,8 @@ lenient_list!(ListPromptsResult {
 
 impl ListPromptsResult {
     fn adjust(&mut self, dialect: &Dialect) {
-        say_complete(&mut self.result_type, dialect);
-        say_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
+        set_complete(&mut self.result_type, dialect);
+        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
     }
 }
 
@@ -128,7 +128,7 @@ result!(GetPromptResult);
 
 impl GetPromptResult {
     fn adjust(&mut self, dialect: &Dialect) {
-        say_complete(&mut self.result_type, dialect);
+        set_complete(&mut self.result_type, dialect);
     }
 }
 

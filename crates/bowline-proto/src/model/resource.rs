@@ -4,11 +4,11 @@ use super::{
     Annotations, CacheScope, Dialect, EmptyResult, Icon, InputResponses, Meta, RejectedItem,
     ResultType,
     list::lenient_list,
-    message::{notification, request, result, say_complete, say_uncacheable},
+    message::{notification, request, result, set_complete, set_uncacheable},
     method,
     object::object,
 };
-use crate::jsonrpc::decode_plain;
+use crate::jsonrpc::decode_fast;
 
 object! {
     /// Something that a server lets be read.
@@ -128,8 +128,8 @@ lenient_list!(ListResourcesResult {
 
 impl ListResourcesResult {
     fn adjust(&mut self, dialect: &Dialect) {
-        say_complete(&mut self.result_type, dialect);
-        say_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
+        set_complete(&mut self.result_type, dialect);
+        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
     }
 }
 
@@ -171,8 +171,8 @@ lenient_list!(ListResourceTemplatesResult {
 
 impl ListResourceTemplatesResult {
     fn adjust(&mut self, dialect: &Dialect) {
-        say_complete(&mut self.result_type, dialect);
-        say_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
+        set_complete(&mut self.result_type, dialect);
+        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
     }
 }
 
@@ -206,12 +206,12 @@ object! {
         meta: Option<Meta> = optional "_meta",
     }
 }
-result!(ReadResourceResult, plain by decode_plain);
+result!(ReadResourceResult, plain by decode_fast);
 
 impl ReadResourceResult {
     fn adjust(&mut self, dialect: &Dialect) {
-        say_complete(&mut self.result_type, dialect);
-        say_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
+        set_complete(&mut self.result_type, dialect);
+        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
     }
 }
 

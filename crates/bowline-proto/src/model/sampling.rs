@@ -17,7 +17,7 @@ use super::{
     object::object,
     open_enum::open_enum,
     tagged::tagged_union,
-    tool::keep_expressible,
+    tool::drop_unsupported,
 };
 use crate::jsonrpc::RawJson;
 
@@ -56,7 +56,7 @@ impl CreateMessageParams {
     /// The client capability that this needs, as a path for
     /// [`ClientCapabilities::has`](super::ClientCapabilities::has).
     #[must_use]
-    pub fn needed_capability(&self) -> &'static str {
+    pub fn required_capability(&self) -> &'static str {
         if self.tools.is_some() || self.tool_choice.is_some() {
             "sampling.tools"
         } else {
@@ -121,12 +121,12 @@ impl SamplingMessage {
 
     fn split(self) -> Vec<Self> {
         match self.content {
-            SamplingContent::Many(blocks) if !blocks.is_empty() => blocks
+            SamplingContent::Multiple(blocks) if !blocks.is_empty() => blocks
                 .into_iter()
                 .map(|block| Self::new(self.role.clone(), block))
                 .collect(),
-            SamplingContent::Many(_) => vec![Self::new(self.role, SamplingBlock::text(""))],
-            SamplingContent::One(_) => vec![self],
+            SamplingContent::Multiple(_) => vec![Self::new(self.role, SamplingBlock::text(""))],
+            SamplingContent::Single(_) => vec![self],
         }
     }
 }
@@ -137,9 +137,9 @@ impl SamplingMessage {
 #[derive(Clone, Debug, PartialEq)]
 pub enum SamplingContent {
     /// One block, not in a list.
-    One(SamplingBlock),
+    Single(SamplingBlock),
     /// A list, of any length.
-    Many(Vec<SamplingBlock>),
+    Multiple(Vec<SamplingBlock>),
 }
 
 impl SamplingContent {
@@ -147,18 +147,18 @@ impl SamplingContent {
     #[must_use]
     pub fn blocks(&self) -> &[SamplingBlock] {
         match self {
-            Self::One(block) => std::slice::from_ref(block),
-            Self::Many(blocks) => blocks,
+            Self::Single(block) => std::slice::from_ref(block),
+            Self::Multiple(blocks) => blocks,
         }
     }
 
     /// Makes one block of many: the only one, or a text that renders all.
     fn merge(&mut self) {
-        let Self::Many(blocks) = self else { return };
-        *self = Self::One(if blocks.len() == 1 {
+        let Self::Multiple(blocks) = self else { return };
+        *self = Self::Single(if blocks.len() == 1 {
             blocks.remove(0)
         } else {
-            let texts: Vec<_> = blocks.iter().map(SamplingBlock::rendering).collect();
+            let texts: Vec<_> = blocks.iter().map(SamplingBlock::to_text).collect();
             SamplingBlock::text(texts.join("\n\n"))
         });
     }
@@ -166,13 +166,13 @@ impl SamplingContent {
 
 impl<T: Into<SamplingBlock>> From<T> for SamplingContent {
     fn from(block: T) -> Self {
-        Self::One(block.into())
+        Self::Single(block.into())
     }
 }
 
 impl From<Vec<SamplingBlock>> for SamplingContent {
     fn from(blocks: Vec<SamplingBlock>) -> Self {
-        Self::Many(blocks)
+        Self::Multiple(blocks)
     }
 }
 
@@ -208,13 +208,13 @@ impl SamplingBlock {
     }
 
     /// The block in words.
-    fn rendering(&self) -> String {
+    fn to_text(&self) -> String {
         match self {
             Self::Text(block) => block.text.clone(),
             Self::Image(image) => format!("[Image left out: {}]", image.mime_type),
             Self::Audio(audio) => format!("[Audio left out: {}]", audio.mime_type),
-            Self::ToolUse(call) => call.rendering(),
-            Self::ToolResult(result) => result.rendering(),
+            Self::ToolUse(call) => call.to_text(),
+            Self::ToolResult(result) => result.to_text(),
             Self::Unknown(unknown) => format!("[Content of kind {:?} left out]", unknown.kind),
         }
     }
@@ -235,7 +235,7 @@ object! {
 }
 
 impl ToolUseContent {
-    fn rendering(&self) -> String {
+    fn to_text(&self) -> String {
         format!(
             "[Tool call {}: {} {}]",
             self.id,
@@ -263,10 +263,10 @@ object! {
 
 impl ToolResultContent {
     fn adjust(&mut self, dialect: &Dialect) {
-        keep_expressible(&mut self.structured_content, &mut self.content, dialect);
+        drop_unsupported(&mut self.structured_content, &mut self.content, dialect);
     }
 
-    fn rendering(&self) -> String {
+    fn to_text(&self) -> String {
         let verb = if self.is_error == Some(true) {
             "failed"
         } else {
@@ -359,8 +359,8 @@ open_enum! {
 impl Adapt for SamplingContent {
     fn adapt(&mut self, dialect: &Dialect) {
         match self {
-            Self::One(block) => block.adapt(dialect),
-            Self::Many(blocks) => blocks.adapt(dialect),
+            Self::Single(block) => block.adapt(dialect),
+            Self::Multiple(blocks) => blocks.adapt(dialect),
         }
     }
 }
@@ -368,9 +368,9 @@ impl Adapt for SamplingContent {
 impl Adapt for SamplingBlock {
     fn adapt(&mut self, dialect: &Dialect) {
         match self {
-            Self::Audio(audio) if !dialect.audio => *self = audio.left_out().into(),
+            Self::Audio(audio) if !dialect.audio => *self = audio.placeholder().into(),
             Self::ToolUse(_) | Self::ToolResult(_) if !dialect.sampling_tools => {
-                *self = Self::text(self.rendering());
+                *self = Self::text(self.to_text());
             }
             _ => {}
         }
@@ -388,8 +388,8 @@ impl Adapt for SamplingBlock {
 impl Serialize for SamplingContent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::One(block) => block.serialize(serializer),
-            Self::Many(blocks) => blocks.serialize(serializer),
+            Self::Single(block) => block.serialize(serializer),
+            Self::Multiple(blocks) => blocks.serialize(serializer),
         }
     }
 }
@@ -410,10 +410,10 @@ impl<'de> Visitor<'de> for SamplingContentVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SamplingContent, A::Error> {
-        Deserialize::deserialize(MapAccessDeserializer::new(map)).map(SamplingContent::One)
+        Deserialize::deserialize(MapAccessDeserializer::new(map)).map(SamplingContent::Single)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<SamplingContent, A::Error> {
-        Deserialize::deserialize(SeqAccessDeserializer::new(seq)).map(SamplingContent::Many)
+        Deserialize::deserialize(SeqAccessDeserializer::new(seq)).map(SamplingContent::Multiple)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Dialect, Meta, ResultType,
-    message::{notification, request, result, say_complete},
+    message::{notification, request, result, set_complete},
     method,
     object::object,
 };
@@ -47,7 +47,7 @@ result!(SubscriptionsListenResult);
 
 impl SubscriptionsListenResult {
     fn adjust(&mut self, dialect: &Dialect) {
-        say_complete(&mut self.result_type, dialect);
+        set_complete(&mut self.result_type, dialect);
     }
 }
 

@@ -37,10 +37,10 @@ impl UnknownKind {
 
     pub(crate) fn resume<'de, A: MapAccess<'de>>(
         kind: Box<str>,
-        early: Entries,
+        buffered: Entries,
         map: &mut A,
     ) -> Result<Self, A::Error> {
-        let mut fields: Extra = early.into_iter().collect();
+        let mut fields: Extra = buffered.into_iter().collect();
         while let Some((key, value)) = map.next_entry::<String, RawJson>()? {
             fields.push(Cow::Owned(key), value);
         }
@@ -119,17 +119,17 @@ macro_rules! tagged_union {
                                 None => panic!("a variant's object needs a tag"),
                             },
                         )*];
-                        let (kind, early) = $crate::model::tagged::read_tag(&mut map, $tag, KINDS)?;
+                        let (kind, buffered) = $crate::model::tagged::read_tag(&mut map, $tag, KINDS)?;
                         let kind = match kind {
                             $crate::model::tagged::Kind::Known(kind) => kind,
                             $crate::model::tagged::Kind::Unknown(kind) => {
-                                return $crate::model::UnknownKind::resume(kind, early, &mut map)
+                                return $crate::model::UnknownKind::resume(kind, buffered, &mut map)
                                     .map($name::Unknown);
                             }
                         };
                         $(
                             if <$inner as $crate::model::object::Object>::TAG == Some(($tag, kind)) {
-                                return $crate::model::object::resume::<$inner, A>(early, &mut map)
+                                return $crate::model::object::resume::<$inner, A>(buffered, &mut map)
                                     .map($name::$variant);
                             }
                         )*
@@ -158,11 +158,11 @@ pub(crate) fn read_tag<'de, A: MapAccess<'de>>(
     tag: &'static str,
     kinds: &'static [&'static str],
 ) -> Result<(Kind, Entries), A::Error> {
-    let mut early = Vec::new();
+    let mut buffered = Vec::new();
     while let Some(key) = map.next_key_seed(TagOrKey(tag))? {
         match key {
-            None => return Ok((map.next_value_seed(KindSeed(kinds))?, early)),
-            Some(key) => early.push((Cow::Owned(key), map.next_value()?)),
+            None => return Ok((map.next_value_seed(KindSeed(kinds))?, buffered)),
+            Some(key) => buffered.push((Cow::Owned(key), map.next_value()?)),
         }
     }
     Err(de::Error::missing_field(tag))

@@ -5,7 +5,7 @@
 
 use super::{
     Dialect, EmptyResult, InputRequests, InputResponses, Meta, ResultType, TaskStatus,
-    message::{notification, request, result, say_complete},
+    message::{notification, request, result, set_complete},
     method,
     object::object,
 };
@@ -92,7 +92,7 @@ result!(GetTaskResult);
 
 impl GetTaskResult {
     fn adjust(&mut self, dialect: &Dialect) {
-        say_complete(&mut self.result_type, dialect);
+        set_complete(&mut self.result_type, dialect);
     }
 }
 

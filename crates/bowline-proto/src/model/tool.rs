@@ -2,16 +2,15 @@
 
 use super::{
     CacheScope, ContentBlock, Dialect, Extra, Icon, InputResponses, Meta, RejectedItem, ResultType,
-    StructuredContent, TaskMetadata,
+    StructuredContent, TaskMetadata, fast_result,
     list::lenient_list,
-    message::{notification, request, result, say_complete, say_uncacheable},
+    message::{notification, request, result, set_complete, set_uncacheable},
     meta::key,
     method,
     object::object,
     open_enum::open_enum,
-    plain_result,
 };
-use crate::jsonrpc::{RawJson, decode_plain};
+use crate::jsonrpc::{RawJson, decode_fast};
 
 object! {
     /// Something that a server does on request.
@@ -52,7 +51,7 @@ impl Tool {
     /// The schema of the arguments, or that of any object where there is none.
     #[must_use]
     pub fn input_schema_or_empty(&self) -> RawJson {
-        self.input_schema.clone().unwrap_or_else(any_object)
+        self.input_schema.clone().unwrap_or_else(any_object_schema)
     }
 
     /// Whether the tool keeps state, by what it says of itself: a member `mode`
@@ -69,12 +68,12 @@ impl Tool {
     /// The name to show: title, else the title among the hints, else the name.
     #[must_use]
     pub fn display_name(&self) -> &str {
-        let hinted = || self.annotations.as_ref()?.title.as_ref();
-        self.title.as_ref().or_else(hinted).unwrap_or(&self.name)
+        let annotated = || self.annotations.as_ref()?.title.as_ref();
+        self.title.as_ref().or_else(annotated).unwrap_or(&self.name)
     }
 
     fn adjust(&mut self, dialect: &Dialect) {
-        self.input_schema.get_or_insert_with(any_object);
+        self.input_schema.get_or_insert_with(any_object_schema);
         let only_objects = dialect.structured_content == StructuredContent::Object;
         if only_objects && !self.output_schema.as_ref().is_some_and(describes_object) {
             self.output_schema = None;
@@ -182,8 +181,8 @@ lenient_list!(ListToolsResult {
 
 impl ListToolsResult {
     fn adjust(&mut self, dialect: &Dialect) {
-        say_complete(&mut self.result_type, dialect);
-        say_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
+        set_complete(&mut self.result_type, dialect);
+        set_uncacheable(&mut self.ttl_ms, &mut self.cache_scope, dialect);
     }
 }
 
@@ -225,7 +224,7 @@ result!(CallToolResult, plain by read_result);
 
 /// Nearly all results are texts and no more; others may hold long ones, too.
 fn read_result(json: &str) -> Option<CallToolResult> {
-    plain_result::read(json).or_else(|| decode_plain(json))
+    fast_result::read(json).or_else(|| decode_fast(json))
 }
 
 impl CallToolResult {
@@ -254,7 +253,7 @@ impl CallToolResult {
 
     /// Whether the tool failed.
     #[must_use]
-    pub fn failed(&self) -> bool {
+    pub fn is_failure(&self) -> bool {
         self.is_error == Some(true)
     }
 
@@ -274,7 +273,7 @@ impl CallToolResult {
     ///
     /// Where the tool failed.
     pub fn into_result(self) -> Result<Self, ToolFailure> {
-        match self.failed() {
+        match self.is_failure() {
             true => Err(ToolFailure {
                 result: Box::new(self),
             }),
@@ -283,8 +282,8 @@ impl CallToolResult {
     }
 
     fn adjust(&mut self, dialect: &Dialect) {
-        say_complete(&mut self.result_type, dialect);
-        keep_expressible(&mut self.structured_content, &mut self.content, dialect);
+        set_complete(&mut self.result_type, dialect);
+        drop_unsupported(&mut self.structured_content, &mut self.content, dialect);
     }
 }
 
@@ -314,17 +313,17 @@ notification!(ToolListChangedParams = method::TOOLS_LIST_CHANGED);
 
 /// Drops a structured result that the dialect cannot carry. Where no content
 /// renders it, its JSON text does.
-pub(crate) fn keep_expressible(
-    structured: &mut Option<RawJson>,
+pub(crate) fn drop_unsupported(
+    structured_content: &mut Option<RawJson>,
     content: &mut Vec<ContentBlock>,
     dialect: &Dialect,
 ) {
-    let expressible = |value: &RawJson| match dialect.structured_content {
+    let is_supported = |value: &RawJson| match dialect.structured_content {
         StructuredContent::None => false,
         StructuredContent::Object => value.get().starts_with('{'),
         StructuredContent::Any => true,
     };
-    if let Some(dropped) = structured.take_if(|value| !expressible(value))
+    if let Some(dropped) = structured_content.take_if(|value| !is_supported(value))
         && content.is_empty()
     {
         content.push(ContentBlock::text(dropped.get()));
@@ -332,7 +331,7 @@ pub(crate) fn keep_expressible(
 }
 
 /// The schema of any object.
-fn any_object() -> RawJson {
+fn any_object_schema() -> RawJson {
     RawJson::encode(&object_schema()).expect("a map of strings encodes")
 }
 

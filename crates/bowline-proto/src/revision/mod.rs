@@ -13,8 +13,8 @@ mod v2026_07_28;
 
 use std::fmt;
 
-pub use negotiate::{accept_handshake, choose_stateless, negotiate_handshake};
-pub use rules::{HttpShape, IdScope, LogLevelBy, Rules, VersionHeader};
+pub use negotiate::{accept_handshake_version, choose_stateless_version, negotiate_handshake};
+pub use rules::{HttpMode, IdScope, LogLevelSource, Rules, VersionHeader};
 
 /// A revision of the protocol that this crate speaks.
 ///
@@ -68,7 +68,7 @@ impl Revision {
 
     /// The revision to assume of an HTTP request after the handshake that does
     /// not name one: the last that had no header for it.
-    pub const UNNAMED_OVER_HTTP: Self = Self::V2025_03_26;
+    pub const DEFAULT_OVER_HTTP: Self = Self::V2025_03_26;
 
     /// The version string on the wire.
     #[must_use]
@@ -111,15 +111,15 @@ impl Revision {
 
 /// The revisions that open with a handshake, the newest first.
 pub fn handshake_revisions() -> impl Iterator<Item = Revision> {
-    of_era(Era::Handshake)
+    revisions_in_era(Era::Handshake)
 }
 
 /// The revisions without a handshake, the newest first.
 pub fn stateless_revisions() -> impl Iterator<Item = Revision> {
-    of_era(Era::Stateless)
+    revisions_in_era(Era::Stateless)
 }
 
-fn of_era(era: Era) -> impl Iterator<Item = Revision> {
+fn revisions_in_era(era: Era) -> impl Iterator<Item = Revision> {
     Revision::ALL
         .into_iter()
         .rev()

@@ -9,7 +9,7 @@ use super::{Era, Revision};
 /// client will take or leave.
 #[must_use]
 pub fn negotiate_handshake(requested: &str, supported: &[Revision]) -> Revision {
-    accept_handshake(requested, supported).unwrap_or_else(|| {
+    accept_handshake_version(requested, supported).unwrap_or_else(|| {
         supported
             .iter()
             .copied()
@@ -22,8 +22,8 @@ pub fn negotiate_handshake(requested: &str, supported: &[Revision]) -> Revision 
 /// The client's reading of the server's answer: the revision of the connection,
 /// or nothing if it is not one that the client allows.
 #[must_use]
-pub fn accept_handshake(answer: &str, allowed: &[Revision]) -> Option<Revision> {
-    Revision::parse(answer)
+pub fn accept_handshake_version(version: &str, allowed: &[Revision]) -> Option<Revision> {
+    Revision::parse(version)
         .filter(|revision| revision.era() == Era::Handshake && allowed.contains(revision))
 }
 
@@ -37,7 +37,7 @@ pub fn accept_handshake(answer: &str, allowed: &[Revision]) -> Option<Revision> 
 /// assert_eq!(choose_stateless(&listed), Some(Revision::LATEST));
 /// ```
 #[must_use]
-pub fn choose_stateless(supported: &[String]) -> Option<Revision> {
+pub fn choose_stateless_version(supported: &[String]) -> Option<Revision> {
     supported
         .iter()
         .filter_map(|version| Revision::parse(version))

@@ -26,13 +26,13 @@ pub struct Rules {
     /// not an error response.
     pub invalid_tool_input_is_result: bool,
     /// How a client says from which severity on it wants log messages.
-    pub log_level: LogLevelBy,
+    pub log_level: LogLevelSource,
     /// What every request must have in `_meta`.
     pub required_request_meta: &'static [&'static str],
     /// Among which requests an id must be unique.
     pub id_scope: IdScope,
     /// The shape of the HTTP transport.
-    pub http: HttpShape,
+    pub http: HttpMode,
     /// Which HTTP requests name the protocol version in a header.
     pub version_header: VersionHeader,
     /// HTTP requests repeat method, name and marked params in headers.
@@ -75,7 +75,7 @@ impl Rules {
 
 /// How a client says from which severity on it wants log messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogLevelBy {
+pub enum LogLevelSource {
     /// Once, by `logging/setLevel`; until then the server chooses.
     Method,
     /// In `_meta` of each request; without it, none are sent.
@@ -97,16 +97,16 @@ pub enum VersionHeader {
     /// None.
     Never,
     /// All after the handshake.
-    AfterOpening,
+    AfterHandshake,
     /// All, and it must equal what the body says.
     EveryRequest,
 }
 
 /// The shape of the HTTP transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HttpShape {
+pub enum HttpMode {
     /// An event stream that names a second endpoint to post to.
-    TwoEndpoints,
+    LegacySse,
     /// One endpoint: POST, GET for a stream of the server's own, DELETE.
     Streamable {
         /// The server may close a stream early and have the client come back.

@@ -1,6 +1,6 @@
 //! 2024-11-05, the first revision.
 
-use super::{Era, HttpShape, IdScope, LogLevelBy, Revision, Rules, VersionHeader};
+use super::{Era, HttpMode, IdScope, LogLevelSource, Revision, Rules, VersionHeader};
 use crate::{
     jsonrpc::code,
     model::{Dialect, method as m},
@@ -11,17 +11,17 @@ pub(super) const RULES: Rules = Rules {
     era: Era::Handshake,
     dialect: Dialect {
         roots_list_changed: true,
-        ..Dialect::NOTHING
+        ..Dialect::MINIMAL
     },
     batching: false,
     server_requests: true,
     resource_not_found: code::RESOURCE_NOT_FOUND,
     url_elicitation_error: None,
     invalid_tool_input_is_result: false,
-    log_level: LogLevelBy::Method,
+    log_level: LogLevelSource::Method,
     required_request_meta: &[],
     id_scope: IdScope::Session,
-    http: HttpShape::TwoEndpoints,
+    http: HttpMode::LegacySse,
     version_header: VersionHeader::Never,
     mirror_headers: false,
     sessions: false,

@@ -1,7 +1,7 @@
 //! 2025-03-26: one HTTP endpoint with sessions and resumption, batches (which
 //! the next revision took back), audio, hints about tools, texts with progress.
 
-use super::{HttpShape, Revision, Rules, v2024_11_05};
+use super::{HttpMode, Revision, Rules, v2024_11_05};
 use crate::model::Dialect;
 
 pub(super) const RULES: Rules = Rules {
@@ -14,7 +14,7 @@ pub(super) const RULES: Rules = Rules {
         ..v2024_11_05::RULES.dialect
     },
     batching: true,
-    http: HttpShape::Streamable { polling: false },
+    http: HttpMode::Streamable { polling: false },
     sessions: true,
     resumption: true,
     ..v2024_11_05::RULES

@@ -16,12 +16,12 @@ pub(super) const RULES: Rules = Rules {
         completion_context: true,
         elicitation: ElicitationDialect {
             form: true,
-            ..Dialect::NOTHING.elicitation
+            ..Dialect::MINIMAL.elicitation
         },
         ..v2025_03_26::RULES.dialect
     },
     batching: false,
-    version_header: VersionHeader::AfterOpening,
+    version_header: VersionHeader::AfterHandshake,
     server_methods: &[v2024_11_05::SERVER_METHODS, &[m::ELICITATION_CREATE]],
     ..v2025_03_26::RULES
 };

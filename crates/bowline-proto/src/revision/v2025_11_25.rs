@@ -5,7 +5,7 @@
 //! `extensions` among the capabilities is not in the schema of this revision,
 //! but peers negotiate extensions that way on it, so it is let through.
 
-use super::{HttpShape, Revision, Rules, v2024_11_05, v2025_06_18};
+use super::{HttpMode, Revision, Rules, v2024_11_05, v2025_06_18};
 use crate::{
     jsonrpc::code,
     model::{Dialect, ElicitationDialect, method as m},
@@ -31,7 +31,7 @@ pub(super) const RULES: Rules = Rules {
     },
     url_elicitation_error: Some(code::URL_ELICITATION_REQUIRED),
     invalid_tool_input_is_result: true,
-    http: HttpShape::Streamable { polling: true },
+    http: HttpMode::Streamable { polling: true },
     client_methods: &[v2024_11_05::CLIENT_METHODS, TASKS],
     server_methods: &[
         v2024_11_05::SERVER_METHODS,

@@ -7,7 +7,7 @@
 //! and a stream that breaks is a request called off. Tasks left the core and
 //! are an extension.
 
-use super::{Era, HttpShape, IdScope, LogLevelBy, Revision, Rules, VersionHeader, v2025_11_25};
+use super::{Era, HttpMode, IdScope, LogLevelSource, Revision, Rules, VersionHeader, v2025_11_25};
 use crate::{
     jsonrpc::code,
     model::{Dialect, ElicitationDialect, StructuredContent, meta::key, method as m},
@@ -33,10 +33,10 @@ pub(super) const RULES: Rules = Rules {
     server_requests: false,
     resource_not_found: code::INVALID_PARAMS,
     url_elicitation_error: None,
-    log_level: LogLevelBy::RequestMeta,
+    log_level: LogLevelSource::RequestMeta,
     required_request_meta: &[key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES],
     id_scope: IdScope::InFlight,
-    http: HttpShape::PostOnly,
+    http: HttpMode::PostOnly,
     version_header: VersionHeader::EveryRequest,
     mirror_headers: true,
     sessions: false,

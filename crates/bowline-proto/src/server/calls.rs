@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::Incoming;
+use super::RequestKey;
 use crate::Instant;
 
 /// Calls that the client has yet to answer. Their ids come from one counter and
@@ -16,7 +16,7 @@ pub(super) struct Calls {
     open: BTreeMap<u64, Call>,
     deadlines: BTreeSet<(Instant, u64)>,
     /// The ids up to here are not ours.
-    before: u64,
+    ids_after: u64,
     last: u64,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Calls {
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) method: Cow<'static, str>,
-    pub(super) parent: Option<Incoming>,
+    pub(super) parent: Option<RequestKey>,
     pub(super) started: Instant,
     pub(super) timeout: Duration,
 }
@@ -37,10 +37,10 @@ impl Call {
 
 impl Calls {
     /// None yet, whose ids will be greater than this.
-    pub(super) fn after(before: u64) -> Self {
+    pub(super) fn with_ids_after(ids_after: u64) -> Self {
         Self {
-            before,
-            last: before,
+            ids_after,
+            last: ids_after,
             ..Self::default()
         }
     }
@@ -52,7 +52,7 @@ impl Calls {
 
     /// Whether the id was ever given out.
     pub(super) fn was_used(&self, id: u64) -> bool {
-        self.before < id && id <= self.last
+        self.ids_after < id && id <= self.last
     }
 
     pub(super) fn open(&mut self, id: u64, call: Call) {
@@ -72,7 +72,7 @@ impl Calls {
     }
 
     /// On whose behalf a call is made.
-    pub(super) fn parent(&self, id: u64) -> Option<Incoming> {
+    pub(super) fn parent(&self, id: u64) -> Option<RequestKey> {
         self.open.get(&id)?.parent
     }
 
@@ -81,7 +81,7 @@ impl Calls {
     }
 
     /// The calls that were made on behalf of a request.
-    pub(super) fn children(&self, parent: Incoming) -> Vec<u64> {
+    pub(super) fn children(&self, parent: RequestKey) -> Vec<u64> {
         let mut children = Vec::new();
         for (id, call) in &self.open {
             if call.parent == Some(parent) {
@@ -106,7 +106,7 @@ impl Calls {
     }
 
     /// How many deadlines are armed: as many as there are calls.
-    pub(super) fn deadlines(&self) -> usize {
+    pub(super) fn deadline_count(&self) -> usize {
         self.deadlines.len()
     }
 }

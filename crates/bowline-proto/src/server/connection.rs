@@ -3,14 +3,14 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Client, Config, Input, Output,
+    ClientInfo, Config, Input, Output,
     calls::Calls,
     core::{Core, Phase},
-    last_meta::LastMeta,
-    listens::Listens,
-    requests::Requests,
+    meta_cache::MetaCache,
+    open_requests::OpenRequests,
     session::Session,
-    stateless::LastClient,
+    stateless::ClientInfoCache,
+    subscription_streams::SubscriptionStreams,
 };
 use crate::{Instant, revision::Revision};
 
@@ -67,25 +67,25 @@ pub struct Connection {
     /// The session of the handshake era, once there is one.
     pub(super) session: Option<Session>,
     /// Who made the last request of the stateless era.
-    pub(super) last_client: LastClient,
+    pub(super) client_cache: ClientInfoCache,
     /// What the last request said of itself, in either era.
-    pub(super) last_meta: LastMeta,
-    pub(super) requests: Requests,
-    pub(super) listens: Listens,
+    pub(super) meta_cache: MetaCache,
+    pub(super) requests: OpenRequests,
+    pub(super) subscription_streams: SubscriptionStreams,
     pub(super) calls: Calls,
 }
 
 /// How many things a connection holds on to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Census {
+pub struct ConnectionStats {
     /// The client's requests that are not answered.
     pub requests: usize,
     /// Their ids.
     pub ids: usize,
     /// Its streams of changes.
-    pub listens: usize,
+    pub subscription_streams: usize,
     /// The resources that it watches.
-    pub watched: usize,
+    pub subscribed_uris: usize,
     /// Our calls that have not ended.
     pub calls: usize,
     /// Their deadlines.
@@ -102,10 +102,10 @@ impl Connection {
         Self {
             core: Core::new(config.into()),
             session: None,
-            last_client: LastClient::default(),
-            last_meta: LastMeta::default(),
-            requests: Requests::default(),
-            listens: Listens::default(),
+            client_cache: ClientInfoCache::default(),
+            meta_cache: MetaCache::default(),
+            requests: OpenRequests::default(),
+            subscription_streams: SubscriptionStreams::default(),
             calls: Calls::default(),
         }
     }
@@ -117,8 +117,8 @@ impl Connection {
     /// the number is not known, one that is drawn at random will do; below
     /// 2^52, so that every client can read it.
     #[must_use]
-    pub fn calls_after(mut self, id: u64) -> Self {
-        self.calls = Calls::after(id);
+    pub fn with_call_ids_after(mut self, id: u64) -> Self {
+        self.calls = Calls::with_ids_after(id);
         self
     }
 
@@ -128,8 +128,10 @@ impl Connection {
             return;
         }
         match input {
-            Input::Frame(frame) => self.frame(now, &frame),
-            Input::Oversize { size, prefix } => self.oversize(now, size, &prefix),
+            Input::Frame(frame) => self.handle_frame(now, &frame),
+            Input::OversizedFrame { size, prefix } => {
+                self.handle_oversized_frame(now, size, &prefix);
+            }
             Input::Closed => self.link_closed(now),
             Input::Tick => self.tick(now),
         }
@@ -139,7 +141,7 @@ impl Connection {
     pub fn poll_output(&mut self) -> Output {
         match self.core.pop_output() {
             Some(output) => output,
-            None => Output::Idle(self.deadline()),
+            None => Output::Idle(self.next_deadline()),
         }
     }
 
@@ -147,17 +149,20 @@ impl Connection {
         while let Some(call) = self.calls.overdue(now) {
             self.call_timed_out(now, call);
         }
-        if matches!(self.core.phase, Phase::Draining { until } if until <= now) {
-            self.grace_over(now);
+        if matches!(self.core.phase, Phase::Draining { deadline } if deadline <= now) {
+            self.drain_timed_out(now);
         }
     }
 
-    fn deadline(&self) -> Option<Instant> {
-        let drained = match self.core.phase {
-            Phase::Draining { until } => Some(until),
+    fn next_deadline(&self) -> Option<Instant> {
+        let drain_deadline = match self.core.phase {
+            Phase::Draining { deadline } => Some(deadline),
             Phase::Open | Phase::Closed => None,
         };
-        drained.into_iter().chain(self.calls.next_deadline()).min()
+        drain_deadline
+            .into_iter()
+            .chain(self.calls.next_deadline())
+            .min()
     }
 }
 
@@ -165,7 +170,7 @@ impl Connection {
 impl Connection {
     /// Whether the next frame may be delivered. Once it is not, it never is.
     #[must_use]
-    pub fn receiving(&self) -> bool {
+    pub fn is_receiving(&self) -> bool {
         !self.core.is_closed()
     }
 
@@ -183,30 +188,33 @@ impl Connection {
 
     /// The revision and the client of the session, if a handshake opened one.
     #[must_use]
-    pub fn session(&self) -> Option<(Revision, &Client)> {
+    pub fn session(&self) -> Option<(Revision, &ClientInfo)> {
         let session = self.session.as_ref()?;
         Some((session.rules.revision, &session.client))
     }
 
     /// The resources that somebody watches, in either era.
     #[must_use]
-    pub fn watched(&self) -> BTreeSet<&str> {
-        let by_session = self.session.iter().flat_map(|it| it.watched.iter());
-        let by_streams = self.listens.iter().flat_map(|(_, it)| &it.filter.uris);
+    pub fn subscribed_uris(&self) -> BTreeSet<&str> {
+        let by_session = self.session.iter().flat_map(|it| it.subscribed.iter());
+        let by_streams = self
+            .subscription_streams
+            .iter()
+            .flat_map(|(_, it)| &it.filter.uris);
         let by_streams = by_streams.map(|uri| &**uri);
         by_session.chain(by_streams).collect()
     }
 
     /// Whether somebody watches this resource, in either era.
     #[must_use]
-    pub fn is_watched(&self, uri: &str) -> bool {
+    pub fn is_subscribed(&self, uri: &str) -> bool {
         let in_session = self
             .session
             .as_ref()
-            .is_some_and(|it| it.watched.contains(uri));
+            .is_some_and(|it| it.subscribed.contains(uri));
         in_session
             || self
-                .listens
+                .subscription_streams
                 .iter()
                 .any(|(_, it)| it.filter.uris.contains(uri))
     }
@@ -220,21 +228,21 @@ impl Connection {
     /// About how many bytes the session keeps as long as it is open: of what the
     /// client said of itself, and of what it watches.
     #[must_use]
-    pub fn held_bytes(&self) -> usize {
+    pub fn session_bytes(&self) -> usize {
         let session = self.session.as_ref();
-        session.map_or(0, |it| it.said + it.watched.held_bytes())
+        session.map_or(0, |it| it.client_bytes + it.subscribed.size_estimate())
     }
 
     /// What the connection holds on to. At rest, all of it is zero.
     #[must_use]
-    pub fn census(&self) -> Census {
-        Census {
+    pub fn stats(&self) -> ConnectionStats {
+        ConnectionStats {
             requests: self.requests.len(),
-            ids: self.requests.ids(),
-            listens: self.listens.len(),
-            watched: self.watched().len(),
+            ids: self.requests.id_count(),
+            subscription_streams: self.subscription_streams.len(),
+            subscribed_uris: self.subscribed_uris().len(),
             calls: self.calls.len(),
-            timers: self.calls.deadlines(),
+            timers: self.calls.deadline_count(),
             outputs: self.core.outputs_pending(),
         }
     }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Client, PlainCall, config::Introduction, needed_capability, plain_call::Places};
+use super::{
+    ClientInfo, ParsedCall, config::EncodedServerInfo, parsed_call::CallSpans, required_capability,
+};
 use crate::{
     model::{Implementation, InputRequest, LogLevel, ProgressToken},
     revision::{Era, Revision, Rules},
@@ -15,18 +17,18 @@ pub struct RequestContext {
     /// The rules of the revision that the request was made in.
     pub rules: &'static Rules,
     /// Who asks: by the handshake, or by this request alone.
-    pub client: Arc<Client>,
+    pub client: Arc<ClientInfo>,
     /// Who answers.
-    pub server: Arc<Implementation>,
+    pub server_info: Arc<Implementation>,
     /// The same as results say it, where they do.
-    pub(super) introduction: Option<Arc<Introduction>>,
+    pub(super) server_info_json: Option<Arc<EncodedServerInfo>>,
     /// The token under which the client wants to hear of progress.
     pub progress_token: Option<ProgressToken>,
     /// From which severity on the client wants log messages about this request,
     /// where each request says that for itself.
     pub log_level: Option<LogLevel>,
     /// Where the parts of the call of a tool are, if they were seen on the way.
-    pub(super) call: Option<Places>,
+    pub(super) call_spans: Option<CallSpans>,
 }
 
 impl RequestContext {
@@ -45,16 +47,16 @@ impl RequestContext {
     /// Takes the call of a tool apart: the `params` must be those of this
     /// request. There is nothing where they have to be decoded.
     #[must_use]
-    pub fn plain_call<'a>(&self, params: &'a [u8]) -> Option<PlainCall<'a>> {
-        match &self.call {
-            Some(places) => places.call(params),
-            None => PlainCall::read(params),
+    pub fn parse_call<'a>(&self, params: &'a [u8]) -> Option<ParsedCall<'a>> {
+        match &self.call_spans {
+            Some(spans) => spans.parse_call(params),
+            None => ParsedCall::parse(params),
         }
     }
 
     /// The capability that the client lacks for a question, if it lacks one.
     #[must_use]
-    pub fn lacks(&self, question: &InputRequest) -> Option<&'static str> {
-        needed_capability(question).filter(|needed| !self.client.capabilities.has(needed))
+    pub fn missing_capability(&self, question: &InputRequest) -> Option<&'static str> {
+        required_capability(question).filter(|capability| !self.client.capabilities.has(capability))
     }
 }

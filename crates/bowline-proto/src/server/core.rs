@@ -4,10 +4,10 @@ use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
 
-use super::{Config, Event, Incoming, Output, Telemetry, Violation};
+use super::{Config, Event, Output, RequestKey, Telemetry, Violation};
 use crate::{
     Instant,
-    jsonrpc::{Draft, ErrorObject, RequestId, error_response},
+    jsonrpc::{ErrorObject, OutgoingMessage, RequestId, error_response},
     model::{Dialect, Notification},
 };
 
@@ -25,7 +25,7 @@ pub(super) enum Phase {
     /// Requests are taken.
     Open,
     /// No new requests; those under way may finish until then.
-    Draining { until: Instant },
+    Draining { deadline: Instant },
     /// It is over.
     Closed,
 }
@@ -43,7 +43,7 @@ impl Core {
         self.phase == Phase::Closed
     }
 
-    pub(super) fn output(&mut self, output: Output) {
+    pub(super) fn push_output(&mut self, output: Output) {
         self.outputs.push_back(output);
     }
 
@@ -55,7 +55,7 @@ impl Core {
         self.outputs.len()
     }
 
-    pub(super) fn event(&mut self, event: Event) {
+    pub(super) fn push_event(&mut self, event: Event) {
         self.outputs.push_back(Output::Event(event));
     }
 
@@ -66,54 +66,54 @@ impl Core {
         }
     }
 
-    pub(super) fn violation(&mut self, what: Violation, size: usize) {
-        self.observe(|| Telemetry::Violation { what, size });
+    pub(super) fn report_violation(&mut self, violation: Violation, size: usize) {
+        self.observe(|| Telemetry::Violation { violation, size });
     }
 
     /// Says something that is no answer.
-    pub(super) fn send(&mut self, about: Option<Incoming>, frame: Bytes) {
-        self.say(about, false, frame);
+    pub(super) fn send(&mut self, request: Option<RequestKey>, frame: Bytes) {
+        self.push_frame(request, false, frame);
     }
 
     /// Answers a request; of those that the host was not asked about, the name
     /// is not known.
-    pub(super) fn answer(&mut self, about: Option<Incoming>, frame: Bytes) {
-        self.say(about, true, frame);
+    pub(super) fn send_response(&mut self, request: Option<RequestKey>, frame: Bytes) {
+        self.push_frame(request, true, frame);
     }
 
-    fn say(&mut self, about: Option<Incoming>, answer: bool, frame: Bytes) {
+    fn push_frame(&mut self, request: Option<RequestKey>, is_response: bool, frame: Bytes) {
         self.outputs.push_back(Output::Send {
-            about,
-            answer,
+            request,
+            is_response,
             frame,
         });
     }
 
     /// Refuses a message without asking the host.
     pub(super) fn refuse(&mut self, id: Option<&RequestId>, error: &ErrorObject) {
-        self.answer(None, error_response(id, error));
+        self.send_response(None, error_response(id, error));
         self.observe(|| Telemetry::RequestRefused { code: error.code });
     }
 
     /// Sends a notification as the dialect has it; says whether it could.
     pub(super) fn notify<N: Notification>(
         &mut self,
-        about: Option<Incoming>,
+        request: Option<RequestKey>,
         dialect: &Dialect,
         mut params: N,
     ) -> bool {
         params.adapt(dialect);
-        match Draft::new(N::METHOD, &params) {
-            Ok(draft) if draft.len() <= self.config.max_frame => {
-                self.send(about, draft.into_notification());
+        match OutgoingMessage::new(N::METHOD, &params) {
+            Ok(message) if message.len() <= self.config.max_frame_size => {
+                self.send(request, message.into_notification());
                 true
             }
-            Ok(_) | Err(_) => self.dropped(N::METHOD),
+            Ok(_) | Err(_) => self.notification_dropped(N::METHOD),
         }
     }
 
     /// Counts a notification of ours that nobody will hear.
-    pub(super) fn dropped(&mut self, method: &'static str) -> bool {
+    pub(super) fn notification_dropped(&mut self, method: &'static str) -> bool {
         self.observe(|| Telemetry::NotificationDropped {
             method: method.into(),
         });

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::RequestContext;
 use crate::{
-    jsonrpc::{EncodeError, RawJson, RequestId, response, response_with},
+    jsonrpc::{EncodeError, RawJson, RequestId, response, response_with_member},
     model::{Meta, ResultObject, meta::key},
 };
 
@@ -19,7 +19,7 @@ pub fn encode_result<R: ResultObject>(
     context: &RequestContext,
     mut result: R,
 ) -> Result<RawJson, EncodeError> {
-    dress(context, &mut result);
+    attach_server_info(context, &mut result);
     Ok(RawJson::encode(&result)?)
 }
 
@@ -33,24 +33,24 @@ pub fn encode_response<R: ResultObject>(
     id: &RequestId,
     mut result: R,
 ) -> Result<Bytes, EncodeError> {
-    if let Some(introduction) = &context.introduction
+    if let Some(server_info) = &context.server_info_json
         && result.meta().is_none()
     {
         result.adapt(&context.rules.dialect);
-        return response_with(id, &result, &introduction.member);
+        return response_with_member(id, &result, &server_info.meta_member);
     }
-    dress(context, &mut result);
+    attach_server_info(context, &mut result);
     response(id, &result)
 }
 
-fn dress<R: ResultObject>(context: &RequestContext, result: &mut R) {
+fn attach_server_info<R: ResultObject>(context: &RequestContext, result: &mut R) {
     result.adapt(&context.rules.dialect);
-    let Some(introduction) = &context.introduction else {
+    let Some(server_info) = &context.server_info_json else {
         return;
     };
     let meta = result.meta_mut().get_or_insert_with(Meta::new);
     if !meta.members().contains_key(key::SERVER_INFO) {
-        let info = introduction.info.clone();
+        let info = server_info.info.clone();
         meta.members_mut().insert(key::SERVER_INFO, info);
     }
 }

@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use crate::{
-    http::status_of,
+    http::status_for_error,
     jsonrpc::{ErrorObject, RawJson, RequestId, code},
     model::{
         ClientCapabilities, DecodeError, ElicitParams, MissingCapabilityData, ResourceNotFoundData,
@@ -36,7 +36,7 @@ pub fn missing_capability(rules: &Rules, required: ClientCapabilities) -> ErrorO
         Era::Stateless => code::MISSING_CLIENT_CAPABILITY,
         Era::Handshake => code::INVALID_REQUEST,
     };
-    let message = match &*names_of(&required) {
+    let message = match &*capability_paths(&required) {
         [] => "The request needs a capability of the client".to_owned(),
         [one] => format!("The request needs the capability {one} of the client"),
         several => {
@@ -51,7 +51,7 @@ pub fn missing_capability(rules: &Rules, required: ClientCapabilities) -> ErrorO
 /// The paths of capabilities, as people and their documents have them. The ways
 /// to ask users and models count, where they are named, and not those they are
 /// ways of.
-fn names_of(capabilities: &ClientCapabilities) -> Vec<&'static str> {
+fn capability_paths(capabilities: &ClientCapabilities) -> Vec<&'static str> {
     const NAMES: [&str; 7] = [
         "elicitation.form",
         "elicitation.url",
@@ -63,8 +63,8 @@ fn names_of(capabilities: &ClientCapabilities) -> Vec<&'static str> {
     ];
     let mut names: Vec<&'static str> = Vec::new();
     for name in NAMES {
-        let is_way_of = |known: &&str| known.split('.').next() == Some(name);
-        if capabilities.has(name) && !names.iter().any(is_way_of) {
+        let is_child_of = |known: &&str| known.split('.').next() == Some(name);
+        if capabilities.has(name) && !names.iter().any(is_child_of) {
             names.push(name);
         }
     }
@@ -87,12 +87,18 @@ pub fn unsupported_version(supported: Vec<String>, requested: &str) -> ErrorObje
 /// The user must visit these pages first; nothing where the revision has no such
 /// error, and the question must be asked another way.
 #[must_use]
-pub fn url_elicitation_required(rules: &Rules, pages: Vec<ElicitParams>) -> Option<ErrorObject> {
+pub fn url_elicitation_required(
+    rules: &Rules,
+    elicitations: Vec<ElicitParams>,
+) -> Option<ErrorObject> {
     let error = ErrorObject::new(
         rules.url_elicitation_error?,
         "The user must visit a page first",
     );
-    Some(with_data(error, &UrlElicitationRequiredData::new(pages)))
+    Some(with_data(
+        error,
+        &UrlElicitationRequiredData::new(elicitations),
+    ))
 }
 
 /// There is no such tool.
@@ -125,20 +131,20 @@ pub fn unknown_method(method: &str) -> ErrorObject {
 
 /// The parameters do not fit; says where.
 #[must_use]
-pub fn invalid_params(fault: &DecodeError) -> ErrorObject {
-    ErrorObject::new(code::INVALID_PARAMS, format!("Invalid params: {fault}"))
+pub fn invalid_params(error: &DecodeError) -> ErrorObject {
+    ErrorObject::new(code::INVALID_PARAMS, format!("Invalid params: {error}"))
 }
 
 /// The message is not a request that can be answered here and now.
 #[must_use]
-pub fn invalid_request(why: &str) -> ErrorObject {
-    ErrorObject::new(code::INVALID_REQUEST, format!("Invalid request: {why}"))
+pub fn invalid_request(reason: &str) -> ErrorObject {
+    ErrorObject::new(code::INVALID_REQUEST, format!("Invalid request: {reason}"))
 }
 
 /// We failed. The text goes to the client: no secrets, no stack traces.
 #[must_use]
-pub fn internal(what: &str) -> ErrorObject {
-    ErrorObject::new(code::INTERNAL_ERROR, what)
+pub fn internal_error(message: &str) -> ErrorObject {
+    ErrorObject::new(code::INTERNAL_ERROR, message)
 }
 
 /// The HTTP status that an answer with this error has in the stateless era.
@@ -148,15 +154,15 @@ pub fn internal(what: &str) -> ErrorObject {
 /// [`Rejection`](super::stateless::Rejection), which knows more than the code.
 #[must_use]
 pub fn http_status(error: &ErrorObject) -> u16 {
-    status_of(error.code, false)
+    status_for_error(error.code, false)
 }
 
 pub(super) fn shutting_down() -> ErrorObject {
-    internal("The server is shutting down")
+    internal_error("The server is shutting down")
 }
 
 pub(super) fn too_many(what: &str) -> ErrorObject {
-    internal(&format!("The server is busy: too many {what} at once"))
+    internal_error(&format!("The server is busy: too many {what} at once"))
 }
 
 pub(super) fn duplicate_id(id: &RequestId) -> ErrorObject {

@@ -9,7 +9,7 @@ pub enum Input {
     Frame(Bytes),
     /// A frame grew over the limit and was not kept. Frames may follow it; a
     /// link on which they cannot is [closed](Input::Closed).
-    Oversize {
+    OversizedFrame {
         /// How large it was when that was known.
         size: usize,
         /// Its first bytes, from which the id can often still be read; or the

@@ -11,62 +11,62 @@
 //! what the host does with them; `closing` is the end.
 //!
 //! What needs no connection stands beside the machine, for HTTP: [`stateless`],
-//! [`errors`], [`PlainCall`], [`encode_result`] and [`discovery`].
+//! [`errors`], [`ParsedCall`], [`encode_result`] and [`discovery`].
 
-mod answering;
-mod asking;
 mod calls;
-mod client;
-mod closing;
+mod client_info;
 mod config;
 mod connection;
 mod context;
 mod core;
 mod encode;
 pub mod errors;
-mod gate;
-mod head;
+mod handshake;
 mod inbound;
 mod input;
-mod last_meta;
-mod listening;
-mod listens;
-mod needs;
-mod notices;
-mod opening;
+mod listen;
+mod meta_cache;
+mod method_check;
+mod notifications;
+mod open_requests;
+mod outbound;
 mod outcome;
 mod output;
-mod plain_call;
-mod requests;
+mod parsed_call;
+mod request_head;
+mod request_notifier;
+mod required_capability;
+mod respond;
 mod session;
+mod shutdown;
 pub mod stateless;
+mod subscription_streams;
 mod telemetry;
-mod telling;
 
-pub use answering::Reply;
-pub use asking::{CallOptions, Question};
-pub use client::Client;
+pub use client_info::ClientInfo;
 pub use config::{CacheHint, Config, Timeouts};
-pub use connection::{Census, Connection};
+pub use connection::{Connection, ConnectionStats};
 pub use context::RequestContext;
 pub use encode::{encode_response, encode_result};
+pub use handshake::discover_result;
 pub use input::Input;
-pub use needs::needed_capability;
-pub use notices::Kind;
-pub use opening::discovery;
+pub use notifications::ListKind;
+pub use outbound::{CallOptions, ServerRequest};
 pub use outcome::{Failure, Outcome};
-pub use output::{Event, Output, Withdrawal};
-pub use plain_call::PlainCall;
+pub use output::{CancelReason, Event, Output};
+pub use parsed_call::ParsedCall;
+pub use request_notifier::RequestNotifier;
+pub use required_capability::required_capability;
+pub use respond::Reply;
 pub use telemetry::{Telemetry, Violation};
-pub use telling::Telling;
 
 /// One request of the client's, to be answered under this name. A name is never
 /// used twice on a connection, whatever ids the client chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Incoming {
+pub struct RequestKey {
     pub(crate) number: u64,
     /// Where it is kept.
-    place: usize,
+    slot: usize,
 }
 
 /// One call of ours to the client, for the life of the connection.

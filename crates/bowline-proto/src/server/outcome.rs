@@ -15,7 +15,7 @@ pub enum Outcome {
     /// The client's result, verbatim: a slice of the frame that brought it.
     Result(Bytes),
     /// The client refused.
-    Refused(ErrorObject),
+    Error(ErrorObject),
     /// There is no answer, and there will be none.
     Failed(Failure),
 }
@@ -40,26 +40,26 @@ pub enum Failure {
     },
     /// Servers ask nothing in the stateless era, or there is no session to ask
     /// in; nothing was sent. Questions go into the result instead.
-    NotInThisEra,
+    NotSupportedInEra,
     /// The client has not ended the handshake yet; nothing was sent.
     NotInitialized,
     /// The negotiated revision cannot carry the call; nothing was sent.
-    NotInThisRevision {
+    NotSupportedInRevision {
         /// What it cannot carry.
-        why: &'static str,
+        message: &'static str,
     },
     /// Too many calls are open; nothing was sent.
-    TooMany,
+    TooManyCalls,
     /// The call could not be encoded, or is over the frame limit; nothing was
     /// sent.
-    Unsendable {
+    NotSendable {
         /// Why.
-        why: String,
+        message: String,
     },
     /// The answer was not one.
-    InvalidAnswer {
+    InvalidResponse {
         /// What was wrong with it.
-        why: String,
+        message: String,
     },
 }
 
@@ -70,12 +70,12 @@ impl Failure {
         match self {
             Self::Timeout { .. } => ErrorKind::Timeout,
             Self::Cancelled => ErrorKind::Cancelled,
-            Self::Closed | Self::Unsendable { .. } => ErrorKind::Transport,
-            Self::CapabilityMissing { .. } | Self::NotInThisRevision { .. } => {
+            Self::Closed | Self::NotSendable { .. } => ErrorKind::Transport,
+            Self::CapabilityMissing { .. } | Self::NotSupportedInRevision { .. } => {
                 ErrorKind::Capability
             }
-            Self::NotInThisEra | Self::NotInitialized | Self::TooMany => ErrorKind::State,
-            Self::InvalidAnswer { .. } => ErrorKind::Protocol,
+            Self::NotSupportedInEra | Self::NotInitialized | Self::TooManyCalls => ErrorKind::State,
+            Self::InvalidResponse { .. } => ErrorKind::Protocol,
         }
     }
 
@@ -87,11 +87,11 @@ impl Failure {
             Self::Cancelled => Reason::Cancelled,
             Self::Closed => Reason::ConnectionClosed,
             Self::CapabilityMissing { .. } => Reason::CapabilityNotSupported,
-            Self::NotInThisEra | Self::NotInitialized => Reason::CapabilityMismatch,
-            Self::NotInThisRevision { .. } => Reason::MethodNotFound,
-            Self::TooMany => Reason::Backpressure,
-            Self::Unsendable { .. } => Reason::TransportError,
-            Self::InvalidAnswer { .. } => Reason::InvalidResponse,
+            Self::NotSupportedInEra | Self::NotInitialized => Reason::CapabilityMismatch,
+            Self::NotSupportedInRevision { .. } => Reason::MethodNotFound,
+            Self::TooManyCalls => Reason::Backpressure,
+            Self::NotSendable { .. } => Reason::TransportError,
+            Self::InvalidResponse { .. } => Reason::InvalidResponse,
         }
     }
 }
@@ -105,12 +105,12 @@ impl fmt::Display for Failure {
             Self::CapabilityMissing { capability } => {
                 write!(f, "the client did not declare {capability}")
             }
-            Self::NotInThisEra => f.write_str("servers cannot call this client"),
+            Self::NotSupportedInEra => f.write_str("servers cannot call this client"),
             Self::NotInitialized => f.write_str("the client has not ended the handshake yet"),
-            Self::NotInThisRevision { why } => f.write_str(why),
-            Self::TooMany => f.write_str("too many calls are open"),
-            Self::Unsendable { why } => write!(f, "the call cannot be sent: {why}"),
-            Self::InvalidAnswer { why } => write!(f, "the answer is not valid: {why}"),
+            Self::NotSupportedInRevision { message } => f.write_str(message),
+            Self::TooManyCalls => f.write_str("too many calls are open"),
+            Self::NotSendable { message } => write!(f, "the call cannot be sent: {message}"),
+            Self::InvalidResponse { message } => write!(f, "the answer is not valid: {message}"),
         }
     }
 }

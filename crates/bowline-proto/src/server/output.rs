@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::{CallId, Incoming, Outcome, RequestContext, Telemetry};
+use super::{CallId, Outcome, RequestContext, RequestKey, Telemetry};
 use crate::{Instant, jsonrpc::RequestId, revision::Revision};
 
 /// The next thing to do. Drain [`poll_output`](super::Connection::poll_output)
@@ -16,16 +16,16 @@ pub enum Output {
         /// The request of the client's that the frame belongs to: its answer,
         /// its progress, its log messages, a call made on its behalf. Transports
         /// with a stream for each request send it there.
-        about: Option<Incoming>,
+        request: Option<RequestKey>,
         /// Whether it is an answer: nothing follows about that request. An
         /// answer about no request is one to something in the frame that was
         /// taken in last, or the end of a stream of changes.
-        answer: bool,
+        is_response: bool,
         /// The frame, without a line end and with none inside.
         frame: Bytes,
     },
     /// A call of ours has ended. Each call ends once.
-    Done {
+    CallDone {
         /// Which call.
         call: CallId,
         /// How.
@@ -36,7 +36,7 @@ pub enum Output {
     /// Something for the observer.
     Telemetry(Telemetry),
     /// Close the link, once everything sent before is written.
-    Hangup,
+    Close,
     /// Nothing more to do until the deadline, or until something happens.
     Idle(Option<Instant>),
 }
@@ -45,7 +45,7 @@ pub enum Output {
 #[derive(Debug)]
 pub enum Event {
     /// A session of the handshake era was opened.
-    Opened {
+    SessionOpened {
         /// The revision that is spoken in it.
         revision: Revision,
     },
@@ -55,7 +55,7 @@ pub enum Event {
     /// [`respond`](super::Connection::respond).
     Request {
         /// The name to answer under.
-        request: Incoming,
+        request: RequestKey,
         /// The client's own id of it.
         id: RequestId,
         /// What it asks.
@@ -68,9 +68,9 @@ pub enum Event {
     /// Nobody waits for this answer any more; nothing about it will be sent.
     Cancelled {
         /// Which request.
-        request: Incoming,
+        request: RequestKey,
         /// Why.
-        reason: Withdrawal,
+        reason: CancelReason,
     },
     /// A notification of the client's, in the order of arrival.
     Notification {
@@ -82,11 +82,11 @@ pub enum Event {
     /// A resource is watched that was not, or no longer: by the session, or by
     /// one of the streams of changes, each of which counts by itself.
     /// [`watched`](super::Connection::watched) lists all that are.
-    WatchChanged {
+    SubscriptionChanged {
         /// Which resource.
         uri: Box<str>,
         /// Whether it is watched from here on.
-        is_watched: bool,
+        is_subscribed: bool,
     },
     /// The connection has ended; nothing follows but the outcome of calls that
     /// are made in spite of it.
@@ -95,9 +95,9 @@ pub enum Event {
 
 /// Why nobody waits for an answer any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Withdrawal {
+pub enum CancelReason {
     /// The client called it off, perhaps saying why.
-    ByClient(Option<Box<str>>),
+    Client(Option<Box<str>>),
     /// The link is gone.
     LinkClosed,
     /// The server was shut down, and the grace is over. The client was told.

@@ -5,11 +5,14 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use super::{Client, Config, RequestContext, client, errors, gate, head::Head};
+use super::{
+    ClientInfo, Config, RequestContext, client_info, errors, method_check,
+    request_head::RequestHead,
+};
 use crate::{
     http::{
         Headers,
-        header::{HeaderMismatch, Mirror, check_version},
+        header::{HeaderMismatch, MirroredHeaders, check_protocol_version},
     },
     jsonrpc::{ErrorObject, Member, ScanError, ScanErrorKind, code},
     model::{ClientCapabilities, LogLevel, meta::key, task},
@@ -38,8 +41,8 @@ pub struct Rejection {
 /// assert!(!stateless::speaks_for_itself(Some(br#"{"protocolVersion":"2025-11-25"}"#)));
 /// ```
 #[must_use]
-pub fn speaks_for_itself(params: Option<&[u8]>) -> bool {
-    Head::read(params).is_ok_and(|head| head.speaks_for_itself())
+pub fn is_stateless_request(params: Option<&[u8]>) -> bool {
+    RequestHead::read(params).is_ok_and(|head| head.is_stateless())
 }
 
 /// Admits a request of the stateless era: it says all that it must, in a version
@@ -62,8 +65,8 @@ pub fn admit(
     method: &str,
     params: Option<&[u8]>,
 ) -> Result<RequestContext, Rejection> {
-    let head = Head::read(params)?;
-    admit_head(config, method, &head, &mut LastClient::default())
+    let head = RequestHead::read(params)?;
+    admit_head(config, method, &head, &mut ClientInfoCache::default())
 }
 
 /// Admits a request of the stateless era that came over HTTP: besides, its
@@ -95,7 +98,13 @@ pub fn admit_http<H: Headers + ?Sized>(
     params: Option<&[u8]>,
     headers: &H,
 ) -> Result<RequestContext, Rejection> {
-    admit_http_again(config, method, params, headers, &mut LastClient::default())
+    admit_http_cached(
+        config,
+        method,
+        params,
+        headers,
+        &mut ClientInfoCache::default(),
+    )
 }
 
 /// As [`admit_http`], for a server that knows which client asked last.
@@ -103,105 +112,107 @@ pub fn admit_http<H: Headers + ?Sized>(
 /// # Errors
 ///
 /// As [`admit_http`].
-pub fn admit_http_again<H: Headers + ?Sized>(
+pub fn admit_http_cached<H: Headers + ?Sized>(
     config: &Config,
     method: &str,
     params: Option<&[u8]>,
     headers: &H,
-    last: &mut LastClient,
+    cache: &mut ClientInfoCache,
 ) -> Result<RequestContext, Rejection> {
-    let head = Head::read(params)?;
-    if !config.speaks(Era::Stateless) {
+    let head = RequestHead::read(params)?;
+    if !config.supports_era(Era::Stateless) {
         return Err(errors::unknown_method(method).into());
     }
-    let (version, revision) = named_version(config, &head)?;
-    check_version(headers, &version)?;
-    let rules = spoken_rules(config, &version, revision)?;
-    let mirror = match head.named(method) {
-        Some(named) => Mirror::naming(method, Some(named))?,
-        None => Mirror::of(method, params)?,
+    let (version, revision) = requested_version(config, &head)?;
+    check_protocol_version(headers, &version)?;
+    let rules = supported_rules(config, &version, revision)?;
+    let mirror = match head.mirrored_member(method) {
+        Some(member) => MirroredHeaders::with_member(method, Some(member))?,
+        None => MirroredHeaders::from_message(method, params)?,
     };
     mirror.check_request(headers)?;
-    admit_by(config, rules, method, &head, last)
+    admit_with_rules(config, rules, method, &head, cache)
 }
 
 pub(super) fn admit_head(
     config: &Config,
     method: &str,
-    head: &Head<'_>,
-    last: &mut LastClient,
+    head: &RequestHead<'_>,
+    cache: &mut ClientInfoCache,
 ) -> Result<RequestContext, Rejection> {
-    if !config.speaks(Era::Stateless) {
+    if !config.supports_era(Era::Stateless) {
         return Err(errors::unknown_method(method).into());
     }
     // Members that every request must have are missed before their values are
     // looked at.
-    let (version, revision) = named_version(config, head)?;
-    let rules = spoken_rules(config, &version, revision)?;
-    admit_by(config, rules, method, head, last)
+    let (version, revision) = requested_version(config, head)?;
+    let rules = supported_rules(config, &version, revision)?;
+    admit_with_rules(config, rules, method, head, cache)
 }
 
 /// Admits a request by the rules of its version.
-fn admit_by(
+fn admit_with_rules(
     config: &Config,
     rules: &'static Rules,
     method: &str,
-    head: &Head<'_>,
-    last: &mut LastClient,
+    head: &RequestHead<'_>,
+    cache: &mut ClientInfoCache,
 ) -> Result<RequestContext, Rejection> {
-    gate::check(config, rules, method)?;
-    let client = last.read(head)?;
-    if gate::is_about_tasks(method) && !client.capabilities.has_extension(task::EXTENSION_ID) {
-        return Err(errors::missing_capability(rules, with_tasks()).into());
+    method_check::check_method(config, rules, method)?;
+    let client = cache.read(head)?;
+    if method_check::is_task_method(method)
+        && !client.capabilities.has_extension(task::EXTENSION_ID)
+    {
+        return Err(errors::missing_capability(rules, tasks_required()).into());
     }
     Ok(RequestContext {
         rules,
         client,
-        server: Arc::clone(&config.identity),
-        introduction: config.introduction(rules),
+        server_info: Arc::clone(&config.server_info),
+        server_info_json: config.encoded_server_info(rules),
         progress_token: head.get(key::PROGRESS_TOKEN)?,
         log_level: log_level(head)?,
-        call: head.call(),
+        call_spans: head.call_spans(),
     })
 }
 
 /// The client that asked last, with its own words. On a link the same client
 /// asks again and again, and says the same of itself each time.
 #[derive(Debug, Default)]
-pub struct LastClient {
+pub struct ClientInfoCache {
     /// What it can do and who it is, one after the other. Neither text can be
     /// the beginning of another one, so that they cannot be confused.
-    words: Vec<u8>,
-    client: Option<Arc<Client>>,
+    json: Vec<u8>,
+    client: Option<Arc<ClientInfo>>,
 }
 
-impl LastClient {
+impl ClientInfoCache {
     /// How long the words of a client may be that is remembered.
-    const LONGEST: usize = 4096;
+    const MAX_LEN: usize = 4096;
 
-    fn read(&mut self, head: &Head<'_>) -> Result<Arc<Client>, Rejection> {
-        let (can, is) = (
-            head.text(key::CLIENT_CAPABILITIES),
-            head.text(key::CLIENT_INFO),
+    fn read(&mut self, head: &RequestHead<'_>) -> Result<Arc<ClientInfo>, Rejection> {
+        let (capabilities_json, info_json) = (
+            head.raw_or_empty(key::CLIENT_CAPABILITIES),
+            head.raw_or_empty(key::CLIENT_INFO),
         );
         if let Some(client) = &self.client
-            && !can.is_empty()
-            && self.words.strip_prefix(can) == Some(is)
+            && !capabilities_json.is_empty()
+            && self.json.strip_prefix(capabilities_json) == Some(info_json)
         {
             return Ok(Arc::clone(client));
         }
-        client::weigh(&[can, is])?;
+        client_info::check_size(&[capabilities_json, info_json])?;
         let capabilities: ClientCapabilities = head
             .get(key::CLIENT_CAPABILITIES)?
-            .ok_or_else(|| missing(key::CLIENT_CAPABILITIES))?;
-        let client = Arc::new(Client {
+            .ok_or_else(|| missing_meta(key::CLIENT_CAPABILITIES))?;
+        let client = Arc::new(ClientInfo {
             capabilities,
             info: head.get(key::CLIENT_INFO)?,
         });
-        if can.len() + is.len() <= Self::LONGEST {
-            self.words.clear();
-            self.words.extend_from_slice(can);
-            self.words.extend_from_slice(is);
+        if capabilities_json.len() + info_json.len() <= Self::MAX_LEN {
+            self.json.clear();
+            self.json.extend_from_slice(capabilities_json);
+            self.json.extend_from_slice(info_json);
             self.client = Some(Arc::clone(&client));
         }
         Ok(client)
@@ -228,67 +239,67 @@ impl From<HeaderMismatch> for Rejection {
 
 impl From<&ScanError> for Rejection {
     /// What to answer to a frame that is not a message.
-    fn from(fault: &ScanError) -> Self {
-        let code = match fault.kind {
+    fn from(scan_error: &ScanError) -> Self {
+        let code = match scan_error.kind {
             ScanErrorKind::UnexpectedEnd
             | ScanErrorKind::NotJson
-            | ScanErrorKind::Mismatched
-            | ScanErrorKind::Trailing => code::PARSE_ERROR,
+            | ScanErrorKind::MismatchedBracket
+            | ScanErrorKind::TrailingBytes => code::PARSE_ERROR,
             _ => code::INVALID_REQUEST,
         };
-        let (kind, offset) = (fault.kind, fault.offset);
+        let (kind, offset) = (scan_error.kind, scan_error.offset);
         ErrorObject::new(code, format!("{kind} (at byte {offset})")).into()
     }
 }
 
 /// The rules of the version that a request names, if we speak it.
-fn spoken_rules(
+fn supported_rules(
     config: &Config,
     version: &str,
     revision: Option<Revision>,
 ) -> Result<&'static Rules, Rejection> {
     let rules = revision.map(Revision::rules);
-    rules.ok_or_else(|| errors::unsupported_version(config.versions(), version).into())
+    rules.ok_or_else(|| errors::unsupported_version(config.supported_versions(), version).into())
 }
 
 /// The version that the request names, and the revision if we speak it.
-fn named_version<'a>(
+fn requested_version<'a>(
     config: &Config,
-    head: &Head<'a>,
+    head: &RequestHead<'a>,
 ) -> Result<(Cow<'a, str>, Option<Revision>), Rejection> {
-    let written = head.text(key::PROTOCOL_VERSION);
-    let is_written = |revision: &Revision| {
-        let quoted = written
+    let raw = head.raw_or_empty(key::PROTOCOL_VERSION);
+    let matches_version = |revision: &Revision| {
+        let quoted = raw
             .strip_prefix(b"\"")
             .and_then(|it| it.strip_suffix(b"\""));
         quoted == Some(revision.as_str().as_bytes())
     };
-    let written_out = config.revisions.iter().copied().find(is_written);
-    let version = match written_out {
+    let exact = config.revisions.iter().copied().find(matches_version);
+    let version = match exact {
         // Nearly all are, and need not be decoded.
         Some(revision) => Cow::Borrowed(revision.as_str()),
         // Copied only where it has escapes.
-        None => match Member::of(written) {
-            Member::Text(version) => version,
+        None => match Member::from_value(raw) {
+            Member::String(version) => version,
             _ => match head.get::<String>(key::PROTOCOL_VERSION)? {
                 Some(version) => version.into(),
-                None => return Err(missing(key::PROTOCOL_VERSION)),
+                None => return Err(missing_meta(key::PROTOCOL_VERSION)),
             },
         },
     };
-    let revision = written_out
+    let revision = exact
         .or_else(|| Revision::parse(&version).filter(|it| config.revisions.contains(it)))
         .filter(|revision| revision.era() == Era::Stateless);
-    let known = revision.map_or(&[key::CLIENT_CAPABILITIES][..], |revision| {
+    let required_keys = revision.map_or(&[key::CLIENT_CAPABILITIES][..], |revision| {
         revision.rules().required_request_meta
     });
-    if let Some(key) = known.iter().find(|key| !head.has(key)) {
-        return Err(missing(key));
+    if let Some(key) = required_keys.iter().find(|key| !head.has(key)) {
+        return Err(missing_meta(key));
     }
     Ok((version, revision))
 }
 
-fn missing(key: &str) -> Rejection {
+fn missing_meta(key: &str) -> Rejection {
     Rejection {
         error: ErrorObject::new(
             code::INVALID_PARAMS,
@@ -298,7 +309,7 @@ fn missing(key: &str) -> Rejection {
     }
 }
 
-fn log_level(head: &Head<'_>) -> Result<Option<LogLevel>, Rejection> {
+fn log_level(head: &RequestHead<'_>) -> Result<Option<LogLevel>, Rejection> {
     let level: Option<LogLevel> = head.get(key::LOG_LEVEL)?;
     match level {
         Some(level) if !LogLevel::ALL.contains(&level) => Err(unknown_level(&level).into()),
@@ -312,9 +323,9 @@ pub(super) fn unknown_level(level: &LogLevel) -> ErrorObject {
 }
 
 /// What a client must declare to ask about tasks.
-fn with_tasks() -> ClientCapabilities {
+fn tasks_required() -> ClientCapabilities {
     let mut required = ClientCapabilities::default();
-    if let Ok(settings) = crate::jsonrpc::RawJson::from_text("{}".to_owned()) {
+    if let Ok(settings) = crate::jsonrpc::RawJson::from_string("{}".to_owned()) {
         required.extensions = Some([(task::EXTENSION_ID, settings)].into_iter().collect());
     }
     required
@@ -326,22 +337,27 @@ mod tests {
 
     #[test]
     fn a_client_is_known_by_its_words() {
-        let mut last = LastClient::default();
-        let mut read = |can: &str, is: &str| {
+        let mut cache = ClientInfoCache::default();
+        let mut read = |capabilities_json: &str, info_json: &str| {
             let (can_key, is_key) = (key::CLIENT_CAPABILITIES, key::CLIENT_INFO);
-            let params = format!(r#"{{"_meta":{{"{can_key}":{can},"{is_key}":{is}}}}}"#);
-            last.read(&Head::read(Some(params.as_bytes())).unwrap())
+            let params = format!(
+                r#"{{"_meta":{{"{can_key}":{capabilities_json},"{is_key}":{info_json}}}}}"#
+            );
+            cache.read(&RequestHead::read(Some(params.as_bytes())).unwrap())
         };
-        let is = r#"{"name":"a","version":"1"}"#;
-        let first = read("{}", is).unwrap();
-        assert!(Arc::ptr_eq(&first, &read("{}", is).unwrap()));
-        let able = read(r#"{"roots":{}}"#, is).unwrap();
+        let info_json = r#"{"name":"a","version":"1"}"#;
+        let first = read("{}", info_json).unwrap();
+        assert!(Arc::ptr_eq(&first, &read("{}", info_json).unwrap()));
+        let able = read(r#"{"roots":{}}"#, info_json).unwrap();
         assert!(able.capabilities.has("roots") && !first.capabilities.has("roots"));
         let other = read(r#"{"roots":{}}"#, r#"{"name":"b","version":"1"}"#).unwrap();
         assert_eq!(other.info.as_ref().unwrap().name, "b");
-        assert_eq!(read("7", is).unwrap_err().error.code, code::INVALID_PARAMS);
+        assert_eq!(
+            read("7", info_json).unwrap_err().error.code,
+            code::INVALID_PARAMS
+        );
         assert!(
-            read("{}", is).unwrap().info.is_some(),
+            read("{}", info_json).unwrap().info.is_some(),
             "a fault is forgotten"
         );
     }

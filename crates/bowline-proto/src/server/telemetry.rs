@@ -8,7 +8,7 @@ use std::{borrow::Cow, time::Duration};
 use crate::{
     error::Reason,
     revision::Revision,
-    telemetry::{Text as _, names},
+    telemetry::{TruncateString as _, names},
 };
 
 /// One observation. [`Telemetry::name`] is its stable name.
@@ -120,7 +120,7 @@ pub enum Telemetry {
     /// The client broke the protocol.
     Violation {
         /// How.
-        what: Violation,
+        violation: Violation,
         /// The size of the frame concerned.
         size: usize,
     },
@@ -142,15 +142,15 @@ pub enum Telemetry {
 #[non_exhaustive]
 pub enum Violation {
     /// A frame that is not JSON-RPC.
-    Garbage,
+    MalformedMessage,
     /// A frame over the limit.
-    Oversize,
+    OversizedFrame,
     /// A batch where there are none.
     Batch,
     /// A second opening.
     SecondInitialize,
     /// A request of a session that was not opened.
-    NotOpened,
+    NoSession,
     /// The same id twice at once.
     DuplicateId,
     /// More requests at once than allowed.
@@ -161,7 +161,7 @@ pub enum Violation {
     InvalidResponse,
     /// A notification whose parameters do not fit, or that comes at the wrong
     /// time.
-    BadNotification,
+    InvalidNotification,
 }
 
 names! {
@@ -190,7 +190,7 @@ impl Telemetry {
     /// Cuts texts that somebody else chose, such as the name of a method, where
     /// they are longer than is worth keeping. Says how many bytes they take
     /// then. Drivers that keep observations call this first.
-    pub fn cut(&mut self) -> usize {
+    pub fn truncate_strings(&mut self) -> usize {
         match self {
             Self::RequestStart { method, .. }
             | Self::RequestStop { method, .. }
@@ -198,8 +198,8 @@ impl Telemetry {
             | Self::NotificationDropped { method }
             | Self::CallStart { method, .. }
             | Self::CallStop { method, .. }
-            | Self::CallException { method, .. } => method.cut(),
-            Self::NotificationReceived { method } => method.cut(),
+            | Self::CallException { method, .. } => method.truncate(),
+            Self::NotificationReceived { method } => method.truncate(),
             Self::SessionOpened { .. }
             | Self::RequestRefused { .. }
             | Self::CancelReceived { .. }

@@ -6,9 +6,8 @@ use std::{
 };
 
 use bowline::{
-    Client,
-    client::Observation,
-    proto::client::{Backoff, Telemetry, Timeouts},
+    Backoff, Client, Timeouts,
+    client::{Observation, Telemetry},
     transport::ChildProcess,
 };
 use serde_json::json;
@@ -52,14 +51,14 @@ fn connect(server: ChildProcess, tally: &Tally) -> Result<Client, Box<dyn std::e
     // Short waits, so that the load is full most of the time.
     let backoff = Backoff::new(Duration::from_millis(10), Duration::from_secs(1), 0.2)?;
     let tally = tally.clone();
-    let observer = move |seen: &Observation| match seen.telemetry {
+    let observer = move |seen: &Observation| match seen.event {
         Telemetry::Transition { .. } | Telemetry::Violation { .. } | Telemetry::LateResponse => {
             tally.count(&format!("(seen) {}", seen.name()));
         }
         _ => {}
     };
     let builder = Client::builder().timeouts(timeouts).backoff(backoff);
-    Ok(builder.observer(observer).connect_later(server))
+    Ok(builder.observer(observer).connect_in_background(server))
 }
 
 /// Calls until the end. Whoever never gets an answer keeps this from ending.

@@ -115,6 +115,6 @@ fn honest() -> Server<()> {
     let echo = Tool::new("echo")
         .description("Says what it is told")
         .input::<hostile_client::Said>()
-        .headless(async |said| Ok(said.message));
+        .handler(async |said| Ok(said.message));
     Server::new("honest", "1.0.0").tool(echo)
 }

@@ -26,25 +26,25 @@ pub(crate) async fn serve() -> Result<(), Failure> {
     let set = Tool::new("set")
         .description("Takes a set")
         .input::<Set>()
-        .headless(async |set: Set| Ok(set.items.len().to_string()));
+        .handler(async |set: Set| Ok(set.items.len().to_string()));
     let slow = Tool::new("slow")
         .description("Never answers")
         .no_input()
-        .headless(async |_| std::future::pending::<bowline::server::Result<&str>>().await);
+        .handler(async |_| std::future::pending::<bowline::server::Result<&str>>().await);
     let chatty = Tool::new("chatty")
         .description("Reports much progress")
         .no_input()
-        .execute(async |_, cx: Conversation| {
-            let server = cx.server();
+        .handler_with_context(async |_, cx: Conversation| {
+            let server = cx.context();
             for step in 0..NOTES {
-                server.progress_with(step.into(), None, &"more".repeat(50));
+                server.progress_with_message(step.into(), None, &"more".repeat(50));
             }
             Ok("done")
         });
     let ask = Tool::new("ask")
         .description("Asks, and asks again")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             for round in 0..100 {
                 cx.confirm(format!("Is {round} enough?")).await?;
             }

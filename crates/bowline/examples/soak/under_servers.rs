@@ -3,10 +3,10 @@
 use std::{env, time::Duration};
 
 use bowline::{
-    Client,
+    Client, Timeouts,
     cache::Cache,
     client::{ClientBuilder, progress_channel},
-    proto::{client::Timeouts, model::ElicitResult},
+    model::ElicitResult,
     transport::{ChildProcess, Http, Transport},
 };
 use serde_json::json;
@@ -62,7 +62,7 @@ async fn over_pipes(mut chance: Chance, tally: Tally) {
         let Ok(me) = env::current_exe() else { return };
         let seed = chance.next().to_string();
         let server = ChildProcess::new(me).args(["hostile-server", &seed]);
-        let server = server.grace(Duration::from_millis(200));
+        let server = server.shutdown_timeout(Duration::from_millis(200));
         visit("pipe", server, &tally).await;
     }
 }
@@ -95,7 +95,7 @@ async fn talk(way: &str, server: impl Transport, tally: &Tally) {
     // Listens, and never takes anything.
     let unheard = client.notifications();
     let cache = Cache::default();
-    let cached = cache.over(client.clone());
+    let cached = cache.wrap(client.clone());
     let list = cached.tools().await;
     let list = list.map(drop).map_err(|error| error.reason());
     tally.count(&format!("{way}: list: {list:?}"));
@@ -125,7 +125,7 @@ fn impatient(tally: &Tally) -> ClientBuilder {
     let seen = tally.clone();
     Client::builder()
         .timeouts(timeouts)
-        .max_frame(1024 * 1024)
+        .max_frame_size(1024 * 1024)
         .on_elicit(async |_| ElicitResult::decline())
         .observer(move |observation| seen.count(&format!("(seen) {}", observation.name())))
 }

@@ -52,7 +52,7 @@ async fn serve_http(server: Server<agency::Agency>, address: Option<String>) -> 
     let address = address.unwrap_or_else(|| "127.0.0.1:0".to_owned());
     let service = server.build().map_err(io::Error::other)?;
     let http = service.http(HttpOptions::default());
-    http.bind(address, |bound| {
+    http.bind_and_serve(address, |bound| {
         // The service looks at no path: this is only where clients expect it.
         // Whoever does not read it can still connect.
         let _ = writeln!(io::stdout(), "http://{bound}/mcp");

@@ -4,9 +4,10 @@ use std::fmt;
 
 use bowline::{
     Server,
-    proto::model::LogLevel,
+    model::LogLevel,
     server::{
-        Conversation, Error, Json, Need, OnDecline, Result, ServerContext, Tool, form::Elicit, tool,
+        ClientCapability, Conversation, Error, Json, OnDecline, Result, ServerContext, Tool,
+        form::Elicit, tool,
     },
 };
 use schemars::JsonSchema;
@@ -55,7 +56,7 @@ fn search(trip: &Trip, cx: &ServerContext<Agency>) -> Vec<Flight> {
     for (airline, asked) in AIRLINES.iter().zip(1..) {
         flights.extend(airline.search(&trip.destination, &trip.date));
         let answered = format!("{} has answered", airline.name);
-        cx.progress_with(f64::from(asked), AIRLINES.len() as f64, &answered);
+        cx.progress_with_message(f64::from(asked), AIRLINES.len() as f64, &answered);
     }
     flights
 }
@@ -101,7 +102,7 @@ fn book_flight() -> Tool<Agency> {
         .description("Books a flight, with the traveller's choice and confirmation")
         .input::<Trip>()
         // Clients that cannot ask a user and a model do not see this tool.
-        .requires([Need::Elicitation, Need::Sampling])
+        .requires([ClientCapability::Elicitation, ClientCapability::Sampling])
         .elicits::<Choice>()
         .handoff()
         .before(find)

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::{fetch::FetchError, store::StoreError};
+use super::{fetch::FetchError, store::TokenStoreError};
 use crate::{
     jose::JoseError,
-    proto::auth::{MetadataError, OAuthError, RedirectError},
+    proto::auth::{AuthorizationResponseError, MetadataError, OAuthError},
     transport::Unauthorized,
 };
 
@@ -13,8 +13,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthError {
     kind: AuthErrorKind,
-    words: String,
-    refusal: Option<OAuthError>,
+    message: String,
+    oauth_error: Option<OAuthError>,
 }
 
 /// What kind of failure it was.
@@ -42,26 +42,26 @@ pub enum AuthErrorKind {
 }
 
 impl AuthError {
-    pub(super) fn new(kind: AuthErrorKind, words: impl Into<String>) -> Self {
+    pub(super) fn new(kind: AuthErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
-            words: words.into(),
-            refusal: None,
+            message: message.into(),
+            oauth_error: None,
         }
     }
 
-    pub(super) fn refused(by: &str, error: OAuthError) -> Self {
+    pub(super) fn refused(subject: &str, error: OAuthError) -> Self {
         Self {
             kind: AuthErrorKind::Refused,
-            words: format!("{by} refused: {error}"),
-            refusal: Some(error),
+            message: format!("{subject} refused: {error}"),
+            oauth_error: Some(error),
         }
     }
 
     /// A failure on the user's side, for user agents of others.
     #[must_use]
-    pub fn user(words: impl Into<String>) -> Self {
-        Self::new(AuthErrorKind::User, words)
+    pub fn user(message: impl Into<String>) -> Self {
+        Self::new(AuthErrorKind::User, message)
     }
 
     /// What kind of failure it is.
@@ -72,19 +72,19 @@ impl AuthError {
 
     /// What the authorization server said, where it refused.
     #[must_use]
-    pub fn refusal(&self) -> Option<&OAuthError> {
-        self.refusal.as_ref()
+    pub fn oauth_error(&self) -> Option<&OAuthError> {
+        self.oauth_error.as_ref()
     }
 
     /// Whether the authorization server refused with this code.
-    pub(super) fn is_refusal(&self, code: &str) -> bool {
-        self.refusal().is_some_and(|error| error.code() == code)
+    pub(super) fn has_code(&self, code: &str) -> bool {
+        self.oauth_error().is_some_and(|error| error.code() == code)
     }
 }
 
 impl fmt::Display for AuthError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.words)
+        f.write_str(&self.message)
     }
 }
 
@@ -92,7 +92,7 @@ impl std::error::Error for AuthError {}
 
 impl From<AuthError> for Unauthorized {
     fn from(error: AuthError) -> Self {
-        Self::new(error.words)
+        Self::new(error.message)
     }
 }
 
@@ -106,23 +106,25 @@ impl From<FetchError> for AuthError {
     }
 }
 
-impl From<StoreError> for AuthError {
-    fn from(error: StoreError) -> Self {
+impl From<TokenStoreError> for AuthError {
+    fn from(error: TokenStoreError) -> Self {
         Self::new(AuthErrorKind::Store, error.to_string())
     }
 }
 
 impl From<MetadataError> for AuthError {
     fn from(error: MetadataError) -> Self {
-        let words = format!("the authorization server cannot be used: {error}");
-        Self::new(AuthErrorKind::Metadata, words)
+        let message = format!("the authorization server cannot be used: {error}");
+        Self::new(AuthErrorKind::Metadata, message)
     }
 }
 
-impl From<RedirectError> for AuthError {
-    fn from(error: RedirectError) -> Self {
+impl From<AuthorizationResponseError> for AuthError {
+    fn from(error: AuthorizationResponseError) -> Self {
         match error {
-            RedirectError::Refused(error) => Self::refused("the authorization server", error),
+            AuthorizationResponseError::Refused(error) => {
+                Self::refused("the authorization server", error)
+            }
             other => Self::new(AuthErrorKind::User, other.to_string()),
         }
     }

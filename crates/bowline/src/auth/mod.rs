@@ -28,21 +28,21 @@
 
 mod error;
 mod fetch;
-mod guard;
 mod oauth;
 mod random;
 mod store;
+mod url_policy;
 mod user;
 
-pub use crate::proto::auth::{ApplicationType, Redirect, Scopes, Secret};
+pub use crate::proto::auth::{ApplicationType, AuthorizationResponse, Scopes, Secret};
 pub use error::{AuthError, AuthErrorKind};
-pub use fetch::{Fetch, FetchError, FetchRequest, FetchResponse, Reach, Resolver};
+pub use fetch::{AddressScope, Fetch, FetchError, FetchRequest, FetchResponse, Resolver};
 #[cfg(all(unix, feature = "keyring"))]
 pub use keyring_core;
-pub use oauth::{Enterprise, OAuth, SignedIn};
+pub use oauth::{IdentityProvider, OAuth, SignInStatus};
 #[cfg(unix)]
 pub use store::FileStore;
 #[cfg(all(unix, feature = "keyring"))]
 pub use store::KeyringStore;
-pub use store::{MemoryStore, StoreError, StoreKey, StoreLock, TokenStore};
-pub use user::{Loopback, Paste, UserAgent, Visit};
+pub use store::{MemoryStore, TokenStore, TokenStoreError, TokenStoreKey, TokenStoreLock};
+pub use user::{AuthorizationSession, Loopback, Paste, UserAgent};

@@ -7,7 +7,7 @@ use super::{AuthError, AuthErrorKind, Secret};
 use crate::jose;
 
 /// A text of 256 random bits, for a URL or a header.
-pub(super) fn text() -> Result<String, AuthError> {
+pub(super) fn random_token() -> Result<String, AuthError> {
     let mut bytes = [0; 32];
     let filled = SystemRandom::new().fill(&mut bytes);
     filled.map_err(|_| AuthError::new(AuthErrorKind::Key, "there are no random numbers"))?;
@@ -15,19 +15,19 @@ pub(super) fn text() -> Result<String, AuthError> {
 }
 
 /// What ties a code to the one who asked for it: RFC 7636, by `S256`.
-pub(super) struct Proof {
+pub(super) struct Pkce {
     /// Kept, and shown only with the code.
     pub(super) verifier: Secret,
     /// Its digest, which is sent ahead.
     pub(super) challenge: String,
 }
 
-impl Proof {
+impl Pkce {
     pub(super) fn new() -> Result<Self, AuthError> {
-        Ok(Self::of(text()?))
+        Ok(Self::from_verifier(random_token()?))
     }
 
-    fn of(verifier: String) -> Self {
+    fn from_verifier(verifier: String) -> Self {
         Self {
             challenge: jose::digest(verifier.as_bytes()),
             verifier: Secret::new(verifier),
@@ -41,14 +41,14 @@ mod tests {
 
     #[test]
     fn the_example_of_the_specification() {
-        let proof = Proof::of("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk".to_owned());
+        let pkce = Pkce::from_verifier("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk".to_owned());
         let expected = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
-        assert_eq!(proof.challenge, expected);
+        assert_eq!(pkce.challenge, expected);
     }
 
     #[test]
     fn texts_are_long_and_differ() {
-        let (one, other) = (text().unwrap(), text().unwrap());
+        let (one, other) = (random_token().unwrap(), random_token().unwrap());
         assert_eq!(one.len(), 43);
         assert_ne!(one, other);
     }

@@ -6,15 +6,15 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::{
-    Found, Shared, Stats,
-    fetch::{self, Fetched, Listed},
-    flight::{self, Route},
-    key::{Principal, SourceId, Stale, What},
+    CacheStats, Lookup, Shared,
+    fetch::{self, CacheableList, Fetched},
+    in_flight::{self, FetchKey},
+    key::{CachedItem, Invalidation, Principal, SourceId},
     store::Value,
 };
 use crate::{
-    canonical::canonical,
-    client::{Client, Error},
+    canonical::canonicalize,
+    client::{Client, Error, wait},
     proto::{
         client::{CallOptions, Failure},
         jsonrpc::RawJson,
@@ -23,7 +23,6 @@ use crate::{
             ListToolsParams, Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool, method,
         },
     },
-    registry::opening,
 };
 
 /// A [`Client`] with a [`Cache`](super::Cache).
@@ -35,20 +34,20 @@ use crate::{
 /// for the same; when the last gives up, so is the request.
 #[derive(Clone)]
 pub struct CachedClient {
-    part: Arc<Part>,
+    handle: Arc<CacheHandle>,
     principal: Principal,
     options: CallOptions,
-    patience: Option<Duration>,
+    connect_timeout: Option<Duration>,
 }
 
 /// One connection's part of the memory.
-struct Part {
+struct CacheHandle {
     client: Client,
     shared: Arc<Shared>,
     source: SourceId,
 }
 
-impl Drop for Part {
+impl Drop for CacheHandle {
     fn drop(&mut self) {
         self.shared.lock().remove(self.source);
     }
@@ -57,27 +56,27 @@ impl Drop for Part {
 impl CachedClient {
     pub(super) fn new(client: Client, shared: Arc<Shared>, source: SourceId) -> Self {
         Self {
-            part: Arc::new(Part {
+            handle: Arc::new(CacheHandle {
                 client,
                 shared,
                 source,
             }),
             principal: None,
             options: CallOptions::default(),
-            patience: None,
+            connect_timeout: None,
         }
     }
 
     /// The connection itself, past the memory.
     #[must_use]
     pub fn client(&self) -> &Client {
-        &self.part.client
+        &self.handle.client
     }
 
     /// The same client on behalf of somebody. What the server does not call
     /// public is given only to those on whose behalf it was asked for.
     #[must_use]
-    pub fn on_behalf_of(&self, principal: &str) -> Self {
+    pub fn for_principal(&self, principal: &str) -> Self {
         Self {
             principal: Some(principal.into()),
             ..self.clone()
@@ -99,9 +98,9 @@ impl CachedClient {
     /// next if it is due within `patience`. Otherwise such a request fails at
     /// once. What is remembered is there in any case.
     #[must_use]
-    pub fn wait_for_connection(&self, patience: Duration) -> Self {
+    pub fn wait_for_connection(&self, timeout: Duration) -> Self {
         Self {
-            patience: Some(patience),
+            connect_timeout: Some(timeout),
             ..self.clone()
         }
     }
@@ -149,10 +148,10 @@ impl CachedClient {
     /// Where they are not remembered and cannot be had.
     pub async fn read(&self, uri: &str) -> Result<Arc<ReadResourceResult>, Arc<Error>> {
         let uri: Arc<str> = uri.into();
-        let what = What::Contents(Arc::clone(&uri));
-        let (client, options) = self.means();
+        let item = CachedItem::Contents(Arc::clone(&uri));
+        let (client, options) = self.request_parts();
         let fetch = async move { fetch::contents(client, options, &uri).await };
-        self.get(method::RESOURCES_READ, what, fetch).await
+        self.get(method::RESOURCES_READ, item, fetch).await
     }
 
     /// Calls a tool, unless what it returned for the same arguments is
@@ -168,19 +167,19 @@ impl CachedClient {
         tool: &str,
         arguments: A,
     ) -> Result<Arc<CallToolResult>, Arc<Error>> {
-        if !self.part.shared.config.keeps_tool_results() {
-            let result = self.ask(tool, arguments).await;
+        if !self.handle.shared.config.caches_tool_results() {
+            let result = self.call_uncached(tool, arguments).await;
             return result.map(Arc::new).map_err(Arc::new);
         }
         let (arguments, canonical) = encode(&arguments)?;
         let tool: Arc<str> = tool.into();
-        let what = What::ToolResult {
+        let item = CachedItem::ToolResult {
             tool: Arc::clone(&tool),
             arguments: canonical,
         };
-        let (client, options) = self.means();
+        let (client, options) = self.request_parts();
         let fetch = async move { fetch::tool_result(client, options, &tool, arguments).await };
-        self.get(method::TOOLS_CALL, what, fetch).await
+        self.get(method::TOOLS_CALL, item, fetch).await
     }
 
     /// Calls a tool that changes what is remembered, such as one that syncs a
@@ -194,100 +193,107 @@ impl CachedClient {
         tool: &str,
         arguments: A,
     ) -> Result<CallToolResult, Error> {
-        let _forget = Forget(self);
-        self.ask(tool, arguments).await
+        let _guard = InvalidateOnDrop(self);
+        self.call_uncached(tool, arguments).await
     }
 
     /// Forgets the contents of one resource.
     pub fn invalidate(&self, uri: &str) {
-        self.forget(&Stale::Contents(uri.into()));
+        self.invalidate_matching(&Invalidation::Contents(uri.into()));
     }
 
     /// Forgets all lists.
     pub fn invalidate_lists(&self) {
-        self.forget(&Stale::Lists);
+        self.invalidate_matching(&Invalidation::Lists);
     }
 
     /// Forgets everything of this connection's.
     pub fn invalidate_all(&self) {
-        self.forget(&Stale::Everything);
+        self.invalidate_matching(&Invalidation::Everything);
     }
 
     /// What the memory has done for this connection so far.
     #[must_use]
-    pub fn stats(&self) -> Stats {
-        let state = self.part.shared.lock();
-        let source = state.sources.get(&self.part.source);
+    pub fn stats(&self) -> CacheStats {
+        let state = self.handle.shared.lock();
+        let source = state.sources.get(&self.handle.source);
         source.map(|source| source.stats).unwrap_or_default()
     }
 
     /// How many resources of this connection's are remembered.
     #[must_use]
     pub fn cached_resources(&self) -> usize {
-        let mut state = self.part.shared.lock();
-        state.catch_up(self.part.source);
-        state.store.resources(self.part.source, Instant::now())
+        let mut state = self.handle.shared.lock();
+        state.apply_notifications(self.handle.source);
+        state.store.resources(self.handle.source, Instant::now())
     }
 
-    async fn list<P: Listed>(&self) -> Result<Arc<Vec<P::Item>>, Arc<Error>> {
-        let (client, options) = self.means();
+    async fn list<P: CacheableList>(&self) -> Result<Arc<Vec<P::Item>>, Arc<Error>> {
+        let (client, options) = self.request_parts();
         let fetch = fetch::list::<P>(client, options);
-        self.get(P::METHOD, P::WHAT, fetch).await
+        self.get(P::METHOD, P::ITEM, fetch).await
     }
 
     async fn get<T: Any + Send + Sync>(
         &self,
         operation: &'static str,
-        what: What,
+        item: CachedItem,
         fetch: impl Future<Output = Result<Fetched<T>, Error>> + Send + 'static,
     ) -> Result<Arc<T>, Arc<Error>> {
-        let route = Route {
-            source: self.part.source,
+        let fetch_key = FetchKey {
+            source: self.handle.source,
             principal: self.principal.clone(),
-            what,
+            item,
         };
         // The lock is let go before anybody waits.
-        let found = self.part.shared.lock().find(&route);
-        let waiting = match found {
-            Found::Kept(value) => return typed(operation, value),
-            Found::Awaited(waiting) => waiting,
-            Found::Missing(flight, waiting) => {
-                let (client, patience) = (self.part.client.clone(), self.patience);
+        let lookup = self.handle.shared.lock().look_up(&fetch_key);
+        let receiver = match lookup {
+            Lookup::Cached(value) => return typed(operation, value),
+            Lookup::InFlight(receiver) => receiver,
+            Lookup::Miss(sender, receiver) => {
+                let (client, timeout) = (self.handle.client.clone(), self.connect_timeout);
                 let fetch = async move {
-                    connected(&client, patience).await?;
+                    wait_connected(&client, timeout).await?;
                     fetch.await
                 };
-                flight::take_off(Arc::clone(&self.part.shared), route, flight, fetch);
-                waiting
+                in_flight::spawn_fetch(Arc::clone(&self.handle.shared), fetch_key, sender, fetch);
+                receiver
             }
         };
-        match flight::landing(waiting).await {
-            Some(landing) => typed(operation, landing?),
-            None => Err(vanished(operation)),
+        match in_flight::wait_for_fetch(receiver).await {
+            Some(outcome) => typed(operation, outcome?),
+            None => Err(fetch_lost(operation)),
         }
     }
 
     /// Calls a tool, past the memory.
-    async fn ask<A: Serialize>(&self, tool: &str, arguments: A) -> Result<CallToolResult, Error> {
-        let (client, options) = self.means();
+    async fn call_uncached<A: Serialize>(
+        &self,
+        tool: &str,
+        arguments: A,
+    ) -> Result<CallToolResult, Error> {
+        let (client, options) = self.request_parts();
         let call = client.tools().call(tool, arguments);
-        connected(&client, self.patience).await?;
-        call.with(|call| call.options(options)).await
+        wait_connected(&client, self.connect_timeout).await?;
+        call.map_call(|call| call.options(options)).await
     }
 
-    fn means(&self) -> (Client, CallOptions) {
-        (self.part.client.clone(), self.options.clone())
+    fn request_parts(&self) -> (Client, CallOptions) {
+        (self.handle.client.clone(), self.options.clone())
     }
 
-    fn forget(&self, stale: &Stale) {
-        self.part.shared.lock().invalidate(self.part.source, stale);
+    fn invalidate_matching(&self, invalidation: &Invalidation) {
+        self.handle
+            .shared
+            .lock()
+            .invalidate(self.handle.source, invalidation);
     }
 }
 
 impl fmt::Debug for CachedClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CachedClient")
-            .field("client", &self.part.client)
+            .field("client", &self.handle.client)
             .field("stats", &self.stats())
             .finish_non_exhaustive()
     }
@@ -295,37 +301,37 @@ impl fmt::Debug for CachedClient {
 
 /// Forgets everything at the end of a call, even of one that is given up: it
 /// may have had its effect.
-struct Forget<'a>(&'a CachedClient);
+struct InvalidateOnDrop<'a>(&'a CachedClient);
 
-impl Drop for Forget<'_> {
+impl Drop for InvalidateOnDrop<'_> {
     fn drop(&mut self) {
         self.0.invalidate_all();
     }
 }
 
-async fn connected(client: &Client, patience: Option<Duration>) -> Result<(), Error> {
-    match patience {
-        Some(patience) => opening::open(client, patience).await,
+async fn wait_connected(client: &Client, timeout: Option<Duration>) -> Result<(), Error> {
+    match timeout {
+        Some(timeout) => wait::wait_connected(client, timeout).await,
         None => Ok(()),
     }
 }
 
 /// The arguments for the wire, and in canonical form.
 fn encode<A: Serialize>(arguments: &A) -> Result<(RawJson, Arc<str>), Arc<Error>> {
-    let refused = |error: serde_json::Error| Error::unencodable(method::TOOLS_CALL, error.into());
-    let arguments = RawJson::encode(arguments).map_err(refused)?;
-    let text = canonical(arguments.get().as_bytes());
-    let text = String::from_utf8_lossy(&text).into();
-    Ok((arguments, text))
+    let encode_error = |error: serde_json::Error| Error::encode(method::TOOLS_CALL, error.into());
+    let arguments = RawJson::encode(arguments).map_err(encode_error)?;
+    let canonical = canonicalize(arguments.get().as_bytes());
+    let canonical = String::from_utf8_lossy(&canonical).into();
+    Ok((arguments, canonical))
 }
 
 fn typed<T: Any + Send + Sync>(operation: &str, value: Value) -> Result<Arc<T>, Arc<Error>> {
     // The key says which type it is, so that it is this one.
-    value.downcast().map_err(|_| vanished(operation))
+    value.downcast().map_err(|_| fetch_lost(operation))
 }
 
 /// The task that made the request is gone without a word: the runtime is
 /// shutting down.
-fn vanished(operation: &str) -> Arc<Error> {
+fn fetch_lost(operation: &str) -> Arc<Error> {
     Arc::new(Error::failed(operation, Failure::Cancelled))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{fetch::Hints, key::What};
+use super::{fetch::Hints, key::CachedItem};
 
 /// How much a [`Cache`](super::Cache) keeps, and for how long where the server
 /// does not say.
@@ -21,7 +21,7 @@ pub struct CacheConfig {
     resource_ttl: Duration,
     list_ttl: Duration,
     tool_ttl: Option<Duration>,
-    longest_ttl: Duration,
+    max_ttl: Duration,
     pub(super) max_entries: usize,
     pub(super) max_bytes: usize,
 }
@@ -34,7 +34,7 @@ impl Default for CacheConfig {
             resource_ttl: Duration::from_secs(300),
             list_ttl: Duration::from_secs(60),
             tool_ttl: None,
-            longest_ttl: Duration::from_secs(24 * 60 * 60),
+            max_ttl: Duration::from_secs(24 * 60 * 60),
             max_entries: 4096,
             max_bytes: 64 * 1024 * 1024,
         }
@@ -69,8 +69,8 @@ impl CacheConfig {
     /// The longest that anything is kept, whatever the server says: a day,
     /// unless set.
     #[must_use]
-    pub fn longest_ttl(mut self, ttl: Duration) -> Self {
-        self.longest_ttl = ttl;
+    pub fn max_ttl(mut self, ttl: Duration) -> Self {
+        self.max_ttl = ttl;
         self
     }
 
@@ -89,21 +89,21 @@ impl CacheConfig {
         self
     }
 
-    pub(super) fn keeps_tool_results(&self) -> bool {
+    pub(super) fn caches_tool_results(&self) -> bool {
         self.tool_ttl.is_some()
     }
 
     /// How long to keep something: as the server says, else as configured.
-    pub(super) fn ttl(&self, what: &What, hints: &Hints) -> Duration {
+    pub(super) fn ttl(&self, item: &CachedItem, hints: &Hints) -> Duration {
         let hinted = hints.ttl_ms.and_then(|ttl| u64::try_from(ttl).ok());
-        let configured = || match what {
-            What::Contents(_) => self.resource_ttl,
-            What::ToolResult { .. } => self.tool_ttl.unwrap_or_default(),
+        let configured = || match item {
+            CachedItem::Contents(_) => self.resource_ttl,
+            CachedItem::ToolResult { .. } => self.tool_ttl.unwrap_or_default(),
             _ => self.list_ttl,
         };
         hinted
             .map_or_else(configured, Duration::from_millis)
-            .min(self.longest_ttl)
+            .min(self.max_ttl)
     }
 }
 
@@ -114,19 +114,19 @@ mod tests {
     #[test]
     fn the_server_is_heard_first() {
         let config = CacheConfig::default();
-        let ttl = |what: &What, ttl_ms| {
+        let ttl = |item: &CachedItem, ttl_ms| {
             let hints = Hints {
                 ttl_ms,
                 ..Hints::default()
             };
-            config.ttl(what, &hints).as_secs_f64()
+            config.ttl(item, &hints).as_secs_f64()
         };
-        let note = What::Contents("note:1".into());
+        let note = CachedItem::Contents("note:1".into());
         assert_eq!(ttl(&note, Some(1_500)), 1.5);
         assert_eq!(ttl(&note, Some(0)), 0.0, "not at all");
         assert_eq!(ttl(&note, Some(i64::MAX)), 86_400.0, "nothing is for ever");
         assert_eq!(ttl(&note, None), 300.0);
         assert_eq!(ttl(&note, Some(-1)), 300.0, "no hint at all");
-        assert_eq!(ttl(&What::Tools, None), 60.0);
+        assert_eq!(ttl(&CachedItem::Tools, None), 60.0);
     }
 }

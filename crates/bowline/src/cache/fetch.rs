@@ -10,7 +10,7 @@ use crate::{
         list::{self, Paged},
     },
     proto::{
-        client::{CallOptions, OnInput, Request},
+        client::{CallOptions, InputHandling, Request},
         jsonrpc::RawJson,
         model::{
             CacheScope, CallToolParams, CallToolResult, InputRequiredResult, ListPromptsParams,
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-use super::key::What;
+use super::key::CachedItem;
 
 /// Something from the server.
 pub(super) struct Fetched<T> {
@@ -30,7 +30,7 @@ pub(super) struct Fetched<T> {
     pub(super) bytes: usize,
     pub(super) hints: Hints,
     /// Whether it may be kept at all.
-    pub(super) keep: bool,
+    pub(super) is_cacheable: bool,
 }
 
 /// What the server says about keeping something.
@@ -53,10 +53,10 @@ impl Hints {
             true => Some(CacheScope::Public),
             false => Some(CacheScope::Private),
         };
-        let said = [self.ttl_ms, next.ttl_ms];
-        let said = said.into_iter().flatten().filter(|ttl| *ttl >= 0);
+        let page_hints = [self.ttl_ms, next.ttl_ms];
+        let page_hints = page_hints.into_iter().flatten().filter(|ttl| *ttl >= 0);
         Self {
-            ttl_ms: said.min(),
+            ttl_ms: page_hints.min(),
             scope,
         }
     }
@@ -73,18 +73,22 @@ pub(super) async fn contents(
     uri: &str,
 ) -> Result<Fetched<ReadResourceResult>, Error> {
     let params = ReadResourceParams::new(uri);
-    let call = client.request(params.clone()).options(aside(&options));
+    let call = client
+        .request(params.clone())
+        .options(without_input(&options));
     let json = result(method::RESOURCES_READ, call).await?;
-    let Some(value): Option<ReadResourceResult> = answer(method::RESOURCES_READ, &json)? else {
+    let Some(value): Option<ReadResourceResult> =
+        decode_unless_input_required(method::RESOURCES_READ, &json)?
+    else {
         let value = client.request(params).options(options).await?;
-        return Ok(passing(value));
+        return Ok(uncacheable(value));
     };
     let hints = Hints {
         ttl_ms: value.ttl_ms,
         scope: value.cache_scope.clone(),
     };
     Ok(Fetched {
-        keep: is_complete(&value),
+        is_cacheable: is_complete(&value),
         bytes: json.len(),
         value,
         hints,
@@ -103,13 +107,17 @@ pub(super) async fn tool_result(
     params.arguments = Some(arguments.clone());
     let request = Request::new(params).map(|request| request.for_tool(tool));
     let call = Call::<CallToolResult>::new(&client, method::TOOLS_CALL, request);
-    let json = result(method::TOOLS_CALL, call.options(aside(&options))).await?;
-    let Some(value): Option<CallToolResult> = answer(method::TOOLS_CALL, &json)? else {
+    let json = result(method::TOOLS_CALL, call.options(without_input(&options))).await?;
+    let Some(value): Option<CallToolResult> =
+        decode_unless_input_required(method::TOOLS_CALL, &json)?
+    else {
         let call = client.tools().call(tool, arguments);
-        return Ok(passing(call.with(|call| call.options(options)).await?));
+        return Ok(uncacheable(
+            call.map_call(|call| call.options(options)).await?,
+        ));
     };
     Ok(Fetched {
-        keep: is_complete(&value) && !value.failed(),
+        is_cacheable: is_complete(&value) && !value.is_failure(),
         bytes: json.len(),
         value,
         hints: Hints::default(),
@@ -117,41 +125,41 @@ pub(super) async fn tool_result(
 }
 
 /// A whole list, page after page, kept for as long as all its pages may be.
-pub(super) async fn list<P: Listed>(
+pub(super) async fn list<P: CacheableList>(
     client: Client,
     options: CallOptions,
 ) -> Result<Fetched<Vec<P::Item>>, Error> {
     let mut hints: Option<Hints> = None;
-    let mut keep = true;
-    let listed = list::follow::<P>(&client, options.into(), |page| {
-        keep &= is_complete(page);
-        let said = P::hints(page);
+    let mut cacheable = true;
+    let full_list = list::fetch_all::<P>(&client, options.into(), |page| {
+        cacheable &= is_complete(page);
+        let page_hints = P::hints(page);
         hints = Some(match &hints {
-            Some(before) => before.and(&said),
-            None => said,
+            Some(before) => before.and(&page_hints),
+            None => page_hints,
         });
     });
-    let listed = listed.await?;
+    let full_list = full_list.await?;
     Ok(Fetched {
-        value: listed.items,
-        bytes: listed.bytes,
+        value: full_list.items,
+        bytes: full_list.bytes,
         hints: hints.unwrap_or_default(),
-        keep,
+        is_cacheable: cacheable,
     })
 }
 
 /// A request for a page of a list that may be kept.
-pub(super) trait Listed: Paged + 'static {
-    const WHAT: What;
+pub(super) trait CacheableList: Paged + 'static {
+    const ITEM: CachedItem;
 
     /// What the server says about keeping a page.
     fn hints(page: &Self::Result) -> Hints;
 }
 
-macro_rules! listed {
-    ($params:ident => $result:ident as $what:expr) => {
-        impl Listed for $params {
-            const WHAT: What = $what;
+macro_rules! cacheable_list {
+    ($params:ident => $result:ident as $item:expr) => {
+        impl CacheableList for $params {
+            const ITEM: CachedItem = $item;
 
             fn hints(page: &$result) -> Hints {
                 Hints {
@@ -163,33 +171,36 @@ macro_rules! listed {
     };
 }
 
-listed!(ListToolsParams => ListToolsResult as What::Tools);
-listed!(ListPromptsParams => ListPromptsResult as What::Prompts);
-listed!(ListResourcesParams => ListResourcesResult as What::Resources);
-listed!(ListResourceTemplatesParams => ListResourceTemplatesResult as What::Templates);
+cacheable_list!(ListToolsParams => ListToolsResult as CachedItem::Tools);
+cacheable_list!(ListPromptsParams => ListPromptsResult as CachedItem::Prompts);
+cacheable_list!(ListResourcesParams => ListResourcesResult as CachedItem::Resources);
+cacheable_list!(ListResourceTemplatesParams => ListResourceTemplatesResult as CachedItem::Templates);
 
 /// The result as it came, whose size is known.
 async fn result<R: ResultObject>(operation: &str, call: Call<'_, R>) -> Result<Bytes, Error> {
     let shared = Arc::clone(call.client().shared());
-    call::result(&shared, operation, call.outcome().await?)
+    call::outcome_bytes(&shared, operation, call.outcome().await?)
 }
 
 /// The same options for a call that is not to ask anybody anything.
-fn aside(options: &CallOptions) -> CallOptions {
+fn without_input(options: &CallOptions) -> CallOptions {
     CallOptions {
-        on_input: OnInput::HandBack,
+        input_handling: InputHandling::ReturnToCaller,
         ..options.clone()
     }
 }
 
 /// The answer; `None` where the server asks for input instead.
-fn answer<R: ResultObject>(operation: &str, json: &[u8]) -> Result<Option<R>, Error> {
-    let asks = |kind: Option<&ResultType>| kind == Some(&ResultType::InputRequired);
+fn decode_unless_input_required<R: ResultObject>(
+    operation: &str,
+    json: &[u8],
+) -> Result<Option<R>, Error> {
+    let is_input_required = |kind: Option<&ResultType>| kind == Some(&ResultType::InputRequired);
     match R::decode(json) {
-        Ok(result) => Ok(Some(result).filter(|result| !asks(result.result_type()))),
+        Ok(result) => Ok(Some(result).filter(|result| !is_input_required(result.result_type()))),
         Err(error) => match InputRequiredResult::decode(json) {
-            Ok(question) if asks(question.result_type()) => Ok(None),
-            _ => Err(Error::undecodable(operation, error)),
+            Ok(question) if is_input_required(question.result_type()) => Ok(None),
+            _ => Err(Error::decode(operation, error)),
         },
     }
 }
@@ -199,11 +210,11 @@ fn is_complete<R: ResultObject>(result: &R) -> bool {
 }
 
 /// Something that must not be kept.
-fn passing<T>(value: T) -> Fetched<T> {
+fn uncacheable<T>(value: T) -> Fetched<T> {
     Fetched {
         value,
         bytes: 0,
         hints: Hints::default(),
-        keep: false,
+        is_cacheable: false,
     }
 }

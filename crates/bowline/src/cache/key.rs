@@ -13,20 +13,20 @@ pub(super) type Principal = Option<Arc<str>>;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) source: SourceId,
-    pub(super) holder: Holder,
-    pub(super) what: What,
+    pub(super) audience: Audience,
+    pub(super) item: CachedItem,
 }
 
 /// Who may have it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Holder {
+pub(super) enum Audience {
     Everyone,
     Only(Principal),
 }
 
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum What {
+pub(super) enum CachedItem {
     Tools,
     Prompts,
     Resources,
@@ -39,7 +39,7 @@ pub(super) enum What {
     },
 }
 
-impl What {
+impl CachedItem {
     pub(super) fn is_list(&self) -> bool {
         !matches!(self, Self::Contents(_) | Self::ToolResult { .. })
     }
@@ -47,7 +47,7 @@ impl What {
 
 /// What is not to be trusted any more.
 #[derive(Debug)]
-pub(super) enum Stale {
+pub(super) enum Invalidation {
     Everything,
     Lists,
     /// The tools, and with them what they once returned.
@@ -57,19 +57,19 @@ pub(super) enum Stale {
     /// This resource only.
     Contents(Box<str>),
     /// This resource, those below it, and those that it is part of.
-    Around(Box<str>),
+    Related(Box<str>),
 }
 
-impl Stale {
-    pub(super) fn covers(&self, what: &What) -> bool {
-        match (self, what) {
+impl Invalidation {
+    pub(super) fn covers(&self, item: &CachedItem) -> bool {
+        match (self, item) {
             (Self::Everything, _)
-            | (Self::Tools, What::Tools | What::ToolResult { .. })
-            | (Self::Prompts, What::Prompts)
-            | (Self::ResourceLists, What::Resources | What::Templates) => true,
-            (Self::Lists, what) => what.is_list(),
-            (Self::Contents(changed), What::Contents(uri)) => **changed == **uri,
-            (Self::Around(changed), What::Contents(uri)) => {
+            | (Self::Tools, CachedItem::Tools | CachedItem::ToolResult { .. })
+            | (Self::Prompts, CachedItem::Prompts)
+            | (Self::ResourceLists, CachedItem::Resources | CachedItem::Templates) => true,
+            (Self::Lists, item) => item.is_list(),
+            (Self::Contents(changed), CachedItem::Contents(uri)) => **changed == **uri,
+            (Self::Related(changed), CachedItem::Contents(uri)) => {
                 is_within(changed, uri) || is_within(uri, changed)
             }
             _ => false,
@@ -92,8 +92,8 @@ mod tests {
 
     #[test]
     fn a_change_reaches_up_and_down_but_not_sideways() {
-        let stale = Stale::Around("file:///notes/today".into());
-        let covers = |uri: &str| stale.covers(&What::Contents(uri.into()));
+        let invalidation = Invalidation::Related("file:///notes/today".into());
+        let covers = |uri: &str| invalidation.covers(&CachedItem::Contents(uri.into()));
         assert!(covers("file:///notes/today"));
         assert!(covers("file:///notes/today/morning.md"), "below");
         assert!(covers("file:///notes/today#morning"), "a part");
@@ -101,18 +101,18 @@ mod tests {
         assert!(covers("file:///notes"), "what contains it");
         assert!(!covers("file:///notes/today-or-never"), "begins alike");
         assert!(!covers("file:///notes/yesterday"));
-        assert!(!stale.covers(&What::Resources));
+        assert!(!invalidation.covers(&CachedItem::Resources));
     }
 
     #[test]
     fn changed_tools_take_their_results_along() {
-        let result = What::ToolResult {
+        let result = CachedItem::ToolResult {
             tool: "add".into(),
             arguments: "{}".into(),
         };
-        assert!(Stale::Tools.covers(&What::Tools));
-        assert!(Stale::Tools.covers(&result));
-        assert!(!Stale::Lists.covers(&result));
-        assert!(!Stale::Prompts.covers(&result));
+        assert!(Invalidation::Tools.covers(&CachedItem::Tools));
+        assert!(Invalidation::Tools.covers(&result));
+        assert!(!Invalidation::Lists.covers(&result));
+        assert!(!Invalidation::Prompts.covers(&result));
     }
 }

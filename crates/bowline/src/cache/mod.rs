@@ -26,7 +26,7 @@
 mod client;
 mod config;
 mod fetch;
-mod flight;
+mod in_flight;
 mod key;
 mod source;
 mod store;
@@ -42,8 +42,8 @@ use tokio::{sync::watch, time::Instant};
 
 pub use self::{client::CachedClient, config::CacheConfig};
 use self::{
-    flight::{Flight, Landing, Route},
-    key::{Key, SourceId, Stale},
+    in_flight::{FetchKey, FetchResult, InFlightFetch},
+    key::{Invalidation, Key, SourceId},
     source::Source,
     store::{Store, Value},
 };
@@ -60,7 +60,7 @@ pub struct Cache {
 /// What a cache, or one connection's part of it, has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Stats {
+pub struct CacheStats {
     /// How often something was there.
     pub hits: u64,
     /// How often the server was asked.
@@ -87,10 +87,10 @@ impl Cache {
         let store = Store::new(config.max_entries, config.max_bytes, Instant::now());
         let state = State {
             store,
-            flights: HashMap::new(),
+            in_flight: HashMap::new(),
             sources: HashMap::new(),
             last_source: 0,
-            stats: Stats::default(),
+            stats: CacheStats::default(),
         };
         Self {
             shared: Arc::new(Shared {
@@ -103,7 +103,7 @@ impl Cache {
     /// The client with this memory. What one connection's server said is never
     /// given to those who ask another's.
     #[must_use]
-    pub fn over(&self, client: Client) -> CachedClient {
+    pub fn wrap(&self, client: Client) -> CachedClient {
         let source = Source::new(&client);
         let id = self.shared.lock().add(source);
         CachedClient::new(client, Arc::clone(&self.shared), id)
@@ -111,7 +111,7 @@ impl Cache {
 
     /// What this memory has done so far, for all connections.
     #[must_use]
-    pub fn stats(&self) -> Stats {
+    pub fn stats(&self) -> CacheStats {
         self.shared.lock().stats
     }
 
@@ -144,7 +144,7 @@ impl Cache {
         let mut state = self.shared.lock();
         let sources: Vec<SourceId> = state.sources.keys().copied().collect();
         for source in sources {
-            state.invalidate(source, &Stale::Everything);
+            state.invalidate(source, &Invalidation::Everything);
         }
     }
 }
@@ -173,20 +173,20 @@ impl Shared {
 
 struct State {
     store: Store,
-    flights: HashMap<Route, Flight>,
+    in_flight: HashMap<FetchKey, InFlightFetch>,
     sources: HashMap<SourceId, Source>,
     last_source: u64,
-    stats: Stats,
+    stats: CacheStats,
 }
 
 /// Where to get something.
-enum Found {
+enum Lookup {
     /// Here it is.
-    Kept(Value),
+    Cached(Value),
     /// Somebody is getting it.
-    Awaited(watch::Receiver<Option<Landing>>),
+    InFlight(watch::Receiver<Option<FetchResult>>),
     /// Nobody is; do, and tell all who wait here.
-    Missing(Flight, watch::Receiver<Option<Landing>>),
+    Miss(InFlightFetch, watch::Receiver<Option<FetchResult>>),
 }
 
 impl State {
@@ -198,58 +198,63 @@ impl State {
     }
 
     fn remove(&mut self, source: SourceId) {
-        self.invalidate(source, &Stale::Everything);
+        self.invalidate(source, &Invalidation::Everything);
         self.sources.remove(&source);
     }
 
-    fn find(&mut self, route: &Route) -> Found {
-        self.catch_up(route.source);
+    fn look_up(&mut self, fetch_key: &FetchKey) -> Lookup {
+        self.apply_notifications(fetch_key.source);
         let now = Instant::now();
-        let kept = self.store.get(&route.private(), now);
-        let kept = kept.or_else(|| self.store.get(&route.public(), now));
-        if let Some(value) = kept {
-            self.count(route.source, |stats| stats.hits += 1);
-            return Found::Kept(value);
+        let cached = self.store.get(&fetch_key.private(), now);
+        let cached = cached.or_else(|| self.store.get(&fetch_key.public(), now));
+        if let Some(value) = cached {
+            self.count(fetch_key.source, |stats| stats.hits += 1);
+            return Lookup::Cached(value);
         }
-        if let Some(flight) = self.flights.get(route) {
-            let waiting = flight.subscribe();
-            self.count(route.source, |stats| stats.joined += 1);
-            return Found::Awaited(waiting);
+        if let Some(sender) = self.in_flight.get(fetch_key) {
+            let receiver = sender.subscribe();
+            self.count(fetch_key.source, |stats| stats.joined += 1);
+            return Lookup::InFlight(receiver);
         }
-        self.count(route.source, |stats| stats.misses += 1);
-        let (flight, waiting) = watch::channel(None);
-        let flight = Arc::new(flight);
-        self.flights.insert(route.clone(), Arc::clone(&flight));
-        Found::Missing(flight, waiting)
+        self.count(fetch_key.source, |stats| stats.misses += 1);
+        let (sender, receiver) = watch::channel(None);
+        let sender = Arc::new(sender);
+        self.in_flight
+            .insert(fetch_key.clone(), Arc::clone(&sender));
+        Lookup::Miss(sender, receiver)
     }
 
-    fn keep(&mut self, key: Key, value: Value, bytes: usize, ttl: Duration) {
+    fn insert(&mut self, key: Key, value: Value, bytes: usize, ttl: Duration) {
         let source = key.source;
         let evicted = self.store.insert(key, value, bytes, Instant::now(), ttl);
         self.count(source, |stats| stats.evicted += evicted);
     }
 
     /// Hears what the server has told since the last time.
-    fn catch_up(&mut self, source: SourceId) {
-        let news = self.sources.get_mut(&source).map(Source::news);
-        for stale in news.unwrap_or_default() {
-            self.invalidate(source, &stale);
+    fn apply_notifications(&mut self, source: SourceId) {
+        let invalidations = self
+            .sources
+            .get_mut(&source)
+            .map(Source::drain_invalidations);
+        for invalidation in invalidations.unwrap_or_default() {
+            self.invalidate(source, &invalidation);
         }
     }
 
     /// Forgets what is stale, and lets nobody wait any more for an answer that
     /// would be.
-    fn invalidate(&mut self, source: SourceId, stale: &Stale) {
-        let gone = self.store.invalidate(source, stale);
-        self.count(source, |stats| stats.invalidated += gone);
-        self.flights
-            .retain(|route, _| route.source != source || !stale.covers(&route.what));
+    fn invalidate(&mut self, source: SourceId, invalidation: &Invalidation) {
+        let removed = self.store.invalidate(source, invalidation);
+        self.count(source, |stats| stats.invalidated += removed);
+        self.in_flight.retain(|fetch_key, _| {
+            fetch_key.source != source || !invalidation.covers(&fetch_key.item)
+        });
     }
 
-    fn count(&mut self, source: SourceId, count: impl Fn(&mut Stats)) {
-        count(&mut self.stats);
+    fn count(&mut self, source: SourceId, update: impl Fn(&mut CacheStats)) {
+        update(&mut self.stats);
         if let Some(source) = self.sources.get_mut(&source) {
-            count(&mut source.stats);
+            update(&mut source.stats);
         }
     }
 }

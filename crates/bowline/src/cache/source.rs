@@ -2,7 +2,7 @@
 
 use tokio::sync::watch;
 
-use super::{Stats, key::Stale};
+use super::{CacheStats, key::Invalidation};
 use crate::client::{Client, Health, Notification, Notifications};
 
 /// One connection, as seen by the cache.
@@ -14,7 +14,7 @@ pub(super) struct Source {
     notifications: Notifications,
     health: watch::Receiver<Health>,
     session: u64,
-    pub(super) stats: Stats,
+    pub(super) stats: CacheStats,
 }
 
 impl Source {
@@ -25,42 +25,42 @@ impl Source {
             notifications: client.notifications(),
             health,
             session,
-            stats: Stats::default(),
+            stats: CacheStats::default(),
         }
     }
 
     /// What has become stale since the last time.
-    pub(super) fn news(&mut self) -> Vec<Stale> {
-        let mut stale = Vec::new();
+    pub(super) fn drain_invalidations(&mut self) -> Vec<Invalidation> {
+        let mut invalidations = Vec::new();
         let session = self.health.borrow().sessions;
         // What was asked before the first session is answered in it.
         if session != self.session && (self.session, session) != (0, 1) {
-            stale.push(Stale::Everything);
+            invalidations.push(Invalidation::Everything);
         }
         self.session = session;
         while let Some(notification) = self.notifications.try_next() {
-            tell(notification, &mut stale);
+            push_invalidations(notification, &mut invalidations);
         }
-        stale
+        invalidations
     }
 }
 
-fn tell(notification: Notification, stale: &mut Vec<Stale>) {
+fn push_invalidations(notification: Notification, invalidations: &mut Vec<Invalidation>) {
     match notification {
-        Notification::ToolsChanged => stale.push(Stale::Tools),
-        Notification::PromptsChanged => stale.push(Stale::Prompts),
-        Notification::ResourcesChanged => stale.push(Stale::ResourceLists),
+        Notification::ToolsChanged => invalidations.push(Invalidation::Tools),
+        Notification::PromptsChanged => invalidations.push(Invalidation::Prompts),
+        Notification::ResourcesChanged => invalidations.push(Invalidation::ResourceLists),
         Notification::ResourceUpdated(params) => {
-            stale.push(Stale::Around(params.uri.into_boxed_str()));
+            invalidations.push(Invalidation::Related(params.uri.into_boxed_str()));
         }
         // In the gap, changes of the lists may have been missed as well.
         Notification::Resubscribed { uris } => {
-            stale.push(Stale::Lists);
-            stale.extend(uris.into_iter().map(Stale::Around));
+            invalidations.push(Invalidation::Lists);
+            invalidations.extend(uris.into_iter().map(Invalidation::Related));
         }
-        Notification::SubscriptionLost { uri } => stale.push(Stale::Around(uri)),
+        Notification::SubscriptionLost { uri } => invalidations.push(Invalidation::Related(uri)),
         // Among what was lost may have been anything.
-        Notification::Lost(_) => stale.push(Stale::Everything),
+        Notification::Lost(_) => invalidations.push(Invalidation::Everything),
         _ => {}
     }
 }

@@ -10,13 +10,13 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::key::{Key, SourceId, Stale, What};
+use super::key::{CachedItem, Invalidation, Key, SourceId};
 
 /// Something that is kept. Its type follows from its key.
 pub(super) type Value = Arc<dyn Any + Send + Sync>;
 
 /// How often what ran out is cleared away, at most.
-const SWEEP_EVERY: Duration = Duration::from_secs(60);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The entries, in the order of their last use.
 pub(super) struct Store {
@@ -26,14 +26,14 @@ pub(super) struct Store {
     bytes: usize,
     max_entries: usize,
     max_bytes: usize,
-    swept: Instant,
+    last_sweep: Instant,
 }
 
 struct Entry {
     value: Value,
     bytes: usize,
-    until: Instant,
-    used: u64,
+    expires_at: Instant,
+    last_use: u64,
 }
 
 impl Store {
@@ -45,20 +45,20 @@ impl Store {
             bytes: 0,
             max_entries,
             max_bytes,
-            swept: now,
+            last_sweep: now,
         }
     }
 
     /// What is kept under a key, if it is still good.
     pub(super) fn get(&mut self, key: &Key, now: Instant) -> Option<Value> {
-        if self.entries.get(key)?.until <= now {
+        if self.entries.get(key)?.expires_at <= now {
             self.remove(key);
             return None;
         }
         self.uses += 1;
         let entry = self.entries.get_mut(key)?;
-        let key = self.order.remove(&entry.used)?;
-        entry.used = self.uses;
+        let key = self.order.remove(&entry.last_use)?;
+        entry.last_use = self.uses;
         self.order.insert(self.uses, key);
         Some(Arc::clone(&entry.value))
     }
@@ -76,7 +76,7 @@ impl Store {
         if ttl.is_zero() || bytes > self.max_bytes || self.max_entries == 0 {
             return 0;
         }
-        if now.duration_since(self.swept) >= SWEEP_EVERY {
+        if now.duration_since(self.last_sweep) >= SWEEP_INTERVAL {
             self.sweep(now);
         }
         self.uses += 1;
@@ -85,22 +85,22 @@ impl Store {
         let entry = Entry {
             value,
             bytes,
-            until: now + ttl,
-            used: self.uses,
+            expires_at: now + ttl,
+            last_use: self.uses,
         };
         self.entries.insert(key, entry);
-        self.make_room()
+        self.evict()
     }
 
     /// Forgets what is stale of one source. Says how much that was.
-    pub(super) fn invalidate(&mut self, source: SourceId, stale: &Stale) -> u64 {
-        self.remove_where(|key, _| key.source == source && stale.covers(&key.what))
+    pub(super) fn invalidate(&mut self, source: SourceId, invalidation: &Invalidation) -> u64 {
+        self.remove_where(|key, _| key.source == source && invalidation.covers(&key.item))
     }
 
     /// Forgets what ran out.
     pub(super) fn sweep(&mut self, now: Instant) {
-        self.swept = now;
-        self.remove_where(|_, entry| entry.until <= now);
+        self.last_sweep = now;
+        self.remove_where(|_, entry| entry.expires_at <= now);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -113,14 +113,14 @@ impl Store {
 
     /// How many resources of a source are kept and still good.
     pub(super) fn resources(&self, source: SourceId, now: Instant) -> usize {
-        let is_one = |(key, entry): &(&Key, &Entry)| {
-            let resource = matches!(key.what, What::Contents(_));
-            resource && key.source == source && entry.until > now
+        let is_match = |(key, entry): &(&Key, &Entry)| {
+            let resource = matches!(key.item, CachedItem::Contents(_));
+            resource && key.source == source && entry.expires_at > now
         };
-        self.entries.iter().filter(is_one).count()
+        self.entries.iter().filter(is_match).count()
     }
 
-    fn make_room(&mut self) -> u64 {
+    fn evict(&mut self) -> u64 {
         let mut evicted = 0;
         while self.entries.len() > self.max_entries || self.bytes > self.max_bytes {
             let Some((_, key)) = self.order.pop_first() else {
@@ -136,21 +136,21 @@ impl Store {
 
     fn remove(&mut self, key: &Key) {
         if let Some(entry) = self.entries.remove(key) {
-            self.order.remove(&entry.used);
+            self.order.remove(&entry.last_use);
             self.bytes -= entry.bytes;
         }
     }
 
-    fn remove_where(&mut self, goes: impl Fn(&Key, &Entry) -> bool) -> u64 {
+    fn remove_where(&mut self, should_remove: impl Fn(&Key, &Entry) -> bool) -> u64 {
         let before = self.entries.len();
         let (order, bytes) = (&mut self.order, &mut self.bytes);
         self.entries.retain(|key, entry| {
-            let goes = goes(key, entry);
-            if goes {
-                order.remove(&entry.used);
+            let should_remove = should_remove(key, entry);
+            if should_remove {
+                order.remove(&entry.last_use);
                 *bytes -= entry.bytes;
             }
-            !goes
+            !should_remove
         });
         (before - self.entries.len()) as u64
     }
@@ -158,7 +158,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::key::Holder, *};
+    use super::{super::key::Audience, *};
 
     const LONG: Duration = Duration::from_secs(3600);
 
@@ -187,8 +187,8 @@ mod tests {
     fn key(uri: &str) -> Key {
         Key {
             source: SourceId(1),
-            holder: Holder::Everyone,
-            what: What::Contents(uri.into()),
+            audience: Audience::Everyone,
+            item: CachedItem::Contents(uri.into()),
         }
     }
 
@@ -229,7 +229,7 @@ mod tests {
         rig.now += Duration::from_secs(5);
         assert!(!rig.has("a"));
         assert_eq!(rig.store.len(), 1);
-        rig.now += SWEEP_EVERY;
+        rig.now += SWEEP_INTERVAL;
         rig.put("c", 1, LONG);
         assert_eq!((rig.store.len(), rig.store.bytes()), (1, 1));
     }
@@ -238,10 +238,10 @@ mod tests {
     fn a_source_is_invalidated_alone() {
         let mut rig = Rig::new(100, 100);
         rig.put("a", 1, LONG);
-        let gone = rig.store.invalidate(SourceId(2), &Stale::Everything);
-        assert_eq!(gone, 0);
+        let removed = rig.store.invalidate(SourceId(2), &Invalidation::Everything);
+        assert_eq!(removed, 0);
         assert_eq!(rig.store.resources(SourceId(1), rig.now), 1);
-        let gone = rig.store.invalidate(SourceId(1), &Stale::Everything);
-        assert_eq!((gone, rig.store.bytes()), (1, 0));
+        let removed = rig.store.invalidate(SourceId(1), &Invalidation::Everything);
+        assert_eq!((removed, rig.store.bytes()), (1, 0));
     }
 }

@@ -14,12 +14,14 @@ use super::{
     driver::Driver,
     error::Error,
     handler::{self, Handler},
-    host::{Host, by_model, by_user},
+    host::{Host, elicitation_handler, sampling_handler},
     shared::{Settings, Shared},
 };
 use crate::{
     proto::{
-        client::{Backoff, BusyRetry, Config, Connection, RestartLimit, SessionMeta, Timeouts},
+        client::{
+            Backoff, BusyRetry, Config, Connection, RestartLimit, SessionMetaPolicy, Timeouts,
+        },
         jsonrpc::ErrorObject,
         model::{
             ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams,
@@ -54,7 +56,7 @@ impl ClientBuilder {
     pub(crate) fn new() -> Self {
         Self {
             config: Config::new("bowline", env!("CARGO_PKG_VERSION")),
-            host: Host::named(next_name()),
+            host: Host::with_name(default_name()),
             handlers: Vec::new(),
             list_limits: ListLimits::default(),
             seed: None,
@@ -64,15 +66,15 @@ impl ClientBuilder {
     /// Names this client, in telemetry: where a program has several, this tells
     /// them apart. Without a name they are counted: `client-1`, `client-2`.
     #[must_use]
-    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
+    pub fn telemetry_name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.host.name = name.into();
         self
     }
 
     /// Says what the program is called, and its version.
     #[must_use]
-    pub fn identity(mut self, name: &str, version: &str) -> Self {
-        self.config.identity = crate::proto::model::Implementation::new(name, version);
+    pub fn client_info(mut self, name: &str, version: &str) -> Self {
+        self.config.client_info = crate::proto::model::Implementation::new(name, version);
         self
     }
 
@@ -84,7 +86,7 @@ impl ClientBuilder {
         F: Fn(ElicitParams) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = ElicitResult> + Send + 'static,
     {
-        self.host.elicit = Some(by_user(handler));
+        self.host.elicit = Some(elicitation_handler(handler));
         self.config
             .capabilities
             .elicitation
@@ -95,7 +97,7 @@ impl ClientBuilder {
     /// Lets the server send the user to a URL as well: the handler of
     /// [`on_elicit`](Self::on_elicit) must ask for consent first.
     #[must_use]
-    pub fn elicit_urls(mut self) -> Self {
+    pub fn allow_url_elicitation(mut self) -> Self {
         let capability = &mut self.config.capabilities.elicitation;
         let capability = capability.get_or_insert_with(ElicitationCapability::default);
         capability.form = Some(Extra::new());
@@ -110,7 +112,7 @@ impl ClientBuilder {
         F: Fn(CreateMessageParams) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<CreateMessageResult, ErrorObject>> + Send + 'static,
     {
-        self.host.sample = Some(by_model(handler));
+        self.host.sample = Some(sampling_handler(handler));
         self.config
             .capabilities
             .sampling
@@ -121,7 +123,7 @@ impl ClientBuilder {
     /// Lets the server give tools to the model: the handler of
     /// [`on_sample`](Self::on_sample) must know what to do with them.
     #[must_use]
-    pub fn sample_tools(self) -> Self {
+    pub fn allow_sampling_tools(self) -> Self {
         self.capabilities(|declared| {
             let sampling = declared.sampling.get_or_insert_default();
             sampling.tools = Some(Extra::new());
@@ -186,8 +188,8 @@ impl ClientBuilder {
 
     /// Gives up after so many failed attempts in a row.
     #[must_use]
-    pub fn max_attempts(mut self, attempts: u32) -> Self {
-        self.config.max_attempts = Some(attempts);
+    pub fn max_connect_attempts(mut self, attempts: u32) -> Self {
+        self.config.max_connect_attempts = Some(attempts);
         self
     }
 
@@ -198,7 +200,7 @@ impl ClientBuilder {
     /// There is no such limit by default.
     #[must_use]
     pub fn max_restarts(mut self, restarts: u32, period: Duration) -> Self {
-        self.config.max_restarts = Some(RestartLimit {
+        self.config.restart_limit = Some(RestartLimit {
             max_restarts: restarts,
             period,
         });
@@ -214,32 +216,32 @@ impl ClientBuilder {
 
     /// Sets the largest frame, in either direction.
     #[must_use]
-    pub fn max_frame(mut self, bytes: usize) -> Self {
-        self.config.max_frame = bytes;
+    pub fn max_frame_size(mut self, bytes: usize) -> Self {
+        self.config.max_frame_size = bytes;
         self
     }
 
     /// Sets how often a frame is offered to a transport whose queue is full,
     /// and the wait between.
     #[must_use]
-    pub fn busy_retry(mut self, busy: BusyRetry) -> Self {
-        self.config.busy = busy;
+    pub fn busy_retry(mut self, retry: BusyRetry) -> Self {
+        self.config.busy_retry = retry;
         self
     }
 
     /// Sets how often it is cleaned up what is remembered of calls that were
     /// given up: every minute, unless set.
     #[must_use]
-    pub fn sweep_every(mut self, period: Duration) -> Self {
-        self.config.sweep_every = period;
+    pub fn sweep_interval(mut self, period: Duration) -> Self {
+        self.config.sweep_interval = period;
         self
     }
 
     /// Sets how long the end waits for the link to confirm it: 100 ms, unless
     /// set.
     #[must_use]
-    pub fn linger_timeout(mut self, timeout: Duration) -> Self {
-        self.config.linger = timeout;
+    pub fn close_timeout(mut self, timeout: Duration) -> Self {
+        self.config.close_timeout = timeout;
         self
     }
 
@@ -254,16 +256,16 @@ impl ClientBuilder {
 
     /// Sets when calls carry the number of our session in their `_meta`.
     #[must_use]
-    pub fn session_meta(mut self, when: SessionMeta) -> Self {
-        self.config.session_meta = when;
+    pub fn session_meta(mut self, policy: SessionMetaPolicy) -> Self {
+        self.config.session_meta = policy;
         self
     }
 
     /// Sets how often the server may ask for input in one call: 32 times,
     /// unless set.
     #[must_use]
-    pub fn max_rounds(mut self, rounds: u32) -> Self {
-        self.config.max_rounds = rounds;
+    pub fn max_input_rounds(mut self, rounds: u32) -> Self {
+        self.config.max_input_rounds = rounds;
         self
     }
 
@@ -306,11 +308,11 @@ impl ClientBuilder {
     ///
     /// # Errors
     ///
-    /// Where the first attempt fails. [`connect_later`](Self::connect_later)
+    /// Where the first attempt fails. [`connect_in_background`](Self::connect_in_background)
     /// goes on trying instead.
     pub async fn connect(self, transport: impl Transport) -> Result<Client, Error> {
-        let client = self.connect_later(transport);
-        match client.opened().await {
+        let client = self.connect_in_background(transport);
+        match client.wait_connect().await {
             Ok(()) => Ok(client),
             Err(error) => {
                 client.stop().await;
@@ -325,10 +327,10 @@ impl ClientBuilder {
     /// # Panics
     ///
     /// Outside of a tokio runtime.
-    pub fn connect_later(mut self, transport: impl Transport) -> Client {
-        self.config.wire = transport.wire();
+    pub fn connect_in_background(mut self, transport: impl Transport) -> Client {
+        self.config.transport = transport.kind();
         self.config.telemetry = self.host.observer.is_some() || cfg!(feature = "tracing");
-        let max_frame = self.config.max_frame;
+        let max_frame = self.config.max_frame_size;
         let seed = self.seed.unwrap_or_else(entropy);
         let settings = Settings {
             timeouts: self.config.timeouts.clone(),
@@ -351,7 +353,7 @@ impl ClientBuilder {
 }
 
 /// A name that no other client of the program has by default.
-fn next_name() -> Arc<str> {
+fn default_name() -> Arc<str> {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
     format!("client-{number}").into()

@@ -14,13 +14,14 @@ use bytes::Bytes;
 
 use super::{
     Client, Error, ProgressSender,
-    answer::Answer,
-    shared::{Shared, UnderWay},
+    raw_result::DecodeResult,
+    shared::{PendingCall, Shared},
 };
 use crate::{
     proto::{
         client::{
-            CallOptions, CallPolicy, Failure, OnInput, Outcome, Progress, Request, SessionNumber,
+            CallOptions, CallPolicy, Failure, InputHandling, Outcome, ProgressMode, Request,
+            SessionNumber,
         },
         jsonrpc::EncodeError,
         model::{Meta, ToolMode},
@@ -43,7 +44,7 @@ pub struct Call<'a, R> {
     result: PhantomData<fn() -> R>,
 }
 
-impl<'a, R: Answer> Call<'a, R> {
+impl<'a, R: DecodeResult> Call<'a, R> {
     pub(crate) fn new(
         client: &'a Client,
         operation: impl Into<Cow<'static, str>>,
@@ -69,14 +70,14 @@ impl<'a, R: Answer> Call<'a, R> {
     /// Waits for the connection, if it is down, within the time that the call
     /// has. Otherwise such a call fails at once.
     pub fn wait_for_connection(mut self) -> Self {
-        self.options.policy = CallPolicy::WaitReady;
+        self.options.policy = CallPolicy::WaitForConnection;
         self
     }
 
     /// Sends the call again if the connection falls while it is under way.
     /// Only for calls that are harmless to repeat.
     pub fn repeat_if_lost(mut self) -> Self {
-        self.options.replay = true;
+        self.options.repeat_if_lost = true;
         self
     }
 
@@ -99,18 +100,18 @@ impl<'a, R: Answer> Call<'a, R> {
 
     /// Hears of progress, through a [channel](super::progress_channel) that
     /// closes when the call ends.
-    pub fn on_progress(mut self, listener: ProgressSender) -> Self {
-        self.progress = Some(listener);
-        if self.options.progress == Progress::Unwanted {
-            self.options.progress = Progress::Report;
+    pub fn on_progress(mut self, sender: ProgressSender) -> Self {
+        self.progress = Some(sender);
+        if self.options.progress == ProgressMode::Off {
+            self.options.progress = ProgressMode::Report;
         }
         self
     }
 
     /// Lets every piece of progress start the time anew, up to `at_most` in
     /// all.
-    pub fn progress_extends(mut self, at_most: Duration) -> Self {
-        self.options.progress = Progress::ExtendsDeadline { at_most };
+    pub fn extend_timeout_on_progress(mut self, max: Duration) -> Self {
+        self.options.progress = ProgressMode::ExtendDeadline { max };
         self
     }
 
@@ -135,8 +136,8 @@ impl<'a, R: Answer> Call<'a, R> {
     }
 
     /// Gives the server's questions to the caller instead of asking the host.
-    pub(crate) fn hand_back(mut self) -> Self {
-        self.options.on_input = OnInput::HandBack;
+    pub(crate) fn return_input_requests(mut self) -> Self {
+        self.options.input_handling = InputHandling::ReturnToCaller;
         self
     }
 
@@ -153,16 +154,16 @@ impl<'a, R: Answer> Call<'a, R> {
     }
 
     pub(crate) async fn outcome(self) -> Result<Outcome, Error> {
-        Ok(self.make()?.await)
+        Ok(self.send()?.await)
     }
 
     /// Makes the call, at once.
-    fn make(self) -> Result<Made<'a>, Error> {
+    fn send(self) -> Result<SentCall<'a>, Error> {
         let request = self
             .request
-            .map_err(|error| Error::unencodable(&self.operation, error))?;
+            .map_err(|error| Error::encode(&self.operation, error))?;
         let shared = self.client.shared();
-        Ok(Made {
+        Ok(SentCall {
             shared,
             operation: self.operation,
             call: shared.request(request, self.options, self.progress),
@@ -171,55 +172,55 @@ impl<'a, R: Answer> Call<'a, R> {
     }
 }
 
-impl<'a, R: Answer + 'a> IntoFuture for Call<'a, R> {
+impl<'a, R: DecodeResult + 'a> IntoFuture for Call<'a, R> {
     type Output = Result<R, Error>;
     type IntoFuture = CallFuture<'a, R>;
 
     fn into_future(self) -> Self::IntoFuture {
-        CallFuture(Stage::Asked(self))
+        CallFuture(CallState::NotSent(self))
     }
 }
 
 /// A call as it is awaited. It is made when it is first polled.
 #[must_use = "a call is made when it is awaited"]
-pub struct CallFuture<'a, R>(Stage<'a, R>);
+pub struct CallFuture<'a, R>(CallState<'a, R>);
 
-enum Stage<'a, R> {
-    Asked(Call<'a, R>),
-    Made(Made<'a>),
-    Over,
+enum CallState<'a, R> {
+    NotSent(Call<'a, R>),
+    Sent(SentCall<'a>),
+    Done,
 }
 
-impl<R: Answer> Future for CallFuture<'_, R> {
+impl<R: DecodeResult> Future for CallFuture<'_, R> {
     type Output = Result<R, Error>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let stage = &mut self.0;
-        if matches!(stage, Stage::Asked(_))
-            && let Stage::Asked(call) = mem::replace(stage, Stage::Over)
+        let state = &mut self.0;
+        if matches!(state, CallState::NotSent(_))
+            && let CallState::NotSent(call) = mem::replace(state, CallState::Done)
         {
-            *stage = Stage::Made(call.make()?);
+            *state = CallState::Sent(call.send()?);
         }
-        let Stage::Made(made) = stage else {
+        let CallState::Sent(sent) = state else {
             // Nobody should ask again.
             return Poll::Pending;
         };
-        let outcome = ready!(Pin::new(&mut *made).poll(cx));
-        let read = read(made.shared, &made.operation, outcome);
-        *stage = Stage::Over;
-        Poll::Ready(read)
+        let outcome = ready!(Pin::new(&mut *sent).poll(cx));
+        let result = decode_outcome(sent.shared, &sent.operation, outcome);
+        *state = CallState::Done;
+        Poll::Ready(result)
     }
 }
 
 /// A call that was made, and what may give it up.
-struct Made<'a> {
+struct SentCall<'a> {
     shared: &'a Shared,
     operation: Cow<'static, str>,
-    call: UnderWay<'a>,
+    call: PendingCall<'a>,
     signal: Option<BoxFuture<'a, ()>>,
 }
 
-impl Future for Made<'_> {
+impl Future for SentCall<'_> {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
@@ -238,23 +239,27 @@ impl Future for Made<'_> {
 }
 
 /// Decodes the answer, on the task of the one who asked.
-pub(crate) fn read<R: Answer>(
+pub(crate) fn decode_outcome<R: DecodeResult>(
     shared: &Shared,
     operation: &str,
     outcome: Outcome,
 ) -> Result<R, Error> {
-    let result = result(shared, operation, outcome)?;
-    R::decode(&result).map_err(|error| Error::undecodable(operation, error))
+    let result = outcome_bytes(shared, operation, outcome)?;
+    R::decode(&result).map_err(|error| Error::decode(operation, error))
 }
 
 /// The answer as it came.
-pub(crate) fn result(shared: &Shared, operation: &str, outcome: Outcome) -> Result<Bytes, Error> {
+pub(crate) fn outcome_bytes(
+    shared: &Shared,
+    operation: &str,
+    outcome: Outcome,
+) -> Result<Bytes, Error> {
     match outcome {
         Outcome::Result(result) => Ok(result),
-        Outcome::Refused(error) => Err(Error::refused(operation, error)),
+        Outcome::Error(error) => Err(Error::error_response(operation, error)),
         Outcome::Failed(failure) => {
-            let fall = shared.health.borrow().last_fall.clone();
-            Err(Error::failed(operation, failure).after_fall(fall))
+            let last_disconnect = shared.health.borrow().last_disconnect.clone();
+            Err(Error::failed(operation, failure).with_last_disconnect(last_disconnect))
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::pages::Unended;
+use super::page_tracker::IncompleteList;
 use crate::proto::{
     ErrorKind, Reason,
-    client::{Cause, CauseKind, Failure},
+    client::{ConnectionError, ConnectionErrorKind, Failure},
     jsonrpc::{DecodeError, EncodeError, ErrorObject, RawJson},
     model::ToolFailure,
 };
@@ -24,81 +24,93 @@ pub struct Error {
 
 struct Inner {
     operation: Box<str>,
-    what: What,
+    repr: ErrorRepr,
     /// Why the connection fell last, where it being down is what is wrong.
-    fall: Option<Cause>,
+    last_disconnect: Option<ConnectionError>,
 }
 
-enum What {
+enum ErrorRepr {
     /// There is no answer.
     Failed(Failure),
     /// The server refused.
-    Refused(ErrorObject, Reason),
+    ErrorResponse(ErrorObject, Reason),
     /// The answer does not have the shape of what was asked for.
-    Undecodable(DecodeError),
+    Decode(DecodeError),
     /// What was asked for could not be written as JSON.
-    Unencodable(EncodeError),
+    Encode(EncodeError),
     /// The tool ran and failed, and says so in its result.
     Tool(String),
     /// A list was not followed to its end.
-    UnendedList(Unended),
+    IncompleteList(IncompleteList),
     /// The connection did not come up.
     NotConnected {
-        cause: Cause,
+        cause: ConnectionError,
         /// Whether it never will.
-        over: bool,
+        is_permanent: bool,
     },
 }
 
 impl Error {
     pub(crate) fn failed(operation: &str, failure: Failure) -> Self {
-        Self::new(operation, What::Failed(failure))
+        Self::new(operation, ErrorRepr::Failed(failure))
     }
 
-    pub(crate) fn refused(operation: &str, error: ErrorObject) -> Self {
-        let reason = Reason::of(&error, operation);
-        Self::new(operation, What::Refused(error, reason))
+    pub(crate) fn error_response(operation: &str, error: ErrorObject) -> Self {
+        let reason = Reason::from_error(&error, operation);
+        Self::new(operation, ErrorRepr::ErrorResponse(error, reason))
     }
 
-    pub(crate) fn undecodable(operation: &str, error: DecodeError) -> Self {
-        Self::new(operation, What::Undecodable(error))
+    pub(crate) fn decode(operation: &str, error: DecodeError) -> Self {
+        Self::new(operation, ErrorRepr::Decode(error))
     }
 
-    pub(crate) fn unencodable(operation: &str, error: EncodeError) -> Self {
-        Self::new(operation, What::Unencodable(error))
+    pub(crate) fn encode(operation: &str, error: EncodeError) -> Self {
+        Self::new(operation, ErrorRepr::Encode(error))
     }
 
     pub(crate) fn tool_failed(text: String) -> Self {
-        Self::new("tools/call", What::Tool(text))
+        Self::new("tools/call", ErrorRepr::Tool(text))
     }
 
-    pub(crate) fn unended_list(operation: &str, why: Unended) -> Self {
-        Self::new(operation, What::UnendedList(why))
+    pub(crate) fn incomplete_list(operation: &str, reason: IncompleteList) -> Self {
+        Self::new(operation, ErrorRepr::IncompleteList(reason))
     }
 
-    pub(crate) fn not_connected(cause: Cause) -> Self {
-        Self::new("connect", What::NotConnected { cause, over: false })
+    pub(crate) fn not_connected(cause: ConnectionError) -> Self {
+        Self::new(
+            "connect",
+            ErrorRepr::NotConnected {
+                cause,
+                is_permanent: false,
+            },
+        )
     }
 
     /// The connection did not come up, and will not.
-    pub(crate) fn given_up(cause: Cause) -> Self {
-        Self::new("connect", What::NotConnected { cause, over: true })
+    pub(crate) fn gave_up(cause: ConnectionError) -> Self {
+        Self::new(
+            "connect",
+            ErrorRepr::NotConnected {
+                cause,
+                is_permanent: true,
+            },
+        )
     }
 
     /// Adds why the connection is down, if that is what is wrong.
-    pub(crate) fn after_fall(mut self, fall: Option<Cause>) -> Self {
-        if let What::Failed(Failure::NotReady { .. }) = self.inner.what {
-            self.inner.fall = fall;
+    pub(crate) fn with_last_disconnect(mut self, last_disconnect: Option<ConnectionError>) -> Self {
+        if let ErrorRepr::Failed(Failure::NotReady { .. }) = self.inner.repr {
+            self.inner.last_disconnect = last_disconnect;
         }
         self
     }
 
-    fn new(operation: &str, what: What) -> Self {
+    fn new(operation: &str, repr: ErrorRepr) -> Self {
         Self {
             inner: Box::new(Inner {
                 operation: operation.into(),
-                what,
-                fall: None,
+                repr,
+                last_disconnect: None,
             }),
         }
     }
@@ -106,27 +118,27 @@ impl Error {
     /// Who or what is to blame.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
-        match &self.inner.what {
-            What::Failed(failure) => failure.kind(),
-            What::Refused(..) | What::Tool(_) => ErrorKind::JsonRpc,
-            What::Undecodable(_) => ErrorKind::Protocol,
-            What::UnendedList(why) => why.kind(),
-            What::Unencodable(_) => ErrorKind::Usage,
-            What::NotConnected { .. } => ErrorKind::Transport,
+        match &self.inner.repr {
+            ErrorRepr::Failed(failure) => failure.kind(),
+            ErrorRepr::ErrorResponse(..) | ErrorRepr::Tool(_) => ErrorKind::JsonRpc,
+            ErrorRepr::Decode(_) => ErrorKind::Protocol,
+            ErrorRepr::IncompleteList(reason) => reason.kind(),
+            ErrorRepr::Encode(_) => ErrorKind::Usage,
+            ErrorRepr::NotConnected { .. } => ErrorKind::Transport,
         }
     }
 
     /// What happened.
     #[must_use]
     pub fn reason(&self) -> Reason {
-        match &self.inner.what {
-            What::Failed(failure) => failure.reason(),
-            What::Refused(_, reason) => *reason,
-            What::Undecodable(_) => Reason::InvalidResponse,
-            What::UnendedList(why) => why.reason(),
-            What::Unencodable(_) => Reason::InvalidParams,
-            What::Tool(_) => Reason::ToolExecutionFailed,
-            What::NotConnected { .. } => Reason::ConnectionClosed,
+        match &self.inner.repr {
+            ErrorRepr::Failed(failure) => failure.reason(),
+            ErrorRepr::ErrorResponse(_, reason) => *reason,
+            ErrorRepr::Decode(_) => Reason::InvalidResponse,
+            ErrorRepr::IncompleteList(why) => why.reason(),
+            ErrorRepr::Encode(_) => Reason::InvalidParams,
+            ErrorRepr::Tool(_) => Reason::ToolExecutionFailed,
+            ErrorRepr::NotConnected { .. } => Reason::ConnectionClosed,
         }
     }
 
@@ -145,30 +157,30 @@ impl Error {
     /// What the server's own error says beside its message (`data`), where it
     /// refused.
     #[must_use]
-    pub fn details(&self) -> Option<&RawJson> {
+    pub fn data(&self) -> Option<&RawJson> {
         self.server_error().and_then(|error| error.data.as_ref())
     }
 
     /// The server's own error, verbatim, where it refused.
     #[must_use]
     pub fn server_error(&self) -> Option<&ErrorObject> {
-        match &self.inner.what {
-            What::Refused(error, _) => Some(error),
+        match &self.inner.repr {
+            ErrorRepr::ErrorResponse(error, _) => Some(error),
             _ => None,
         }
     }
 
     /// Why the connection fell, where that is why the operation failed.
     #[must_use]
-    pub fn cause(&self) -> Option<&Cause> {
-        match &self.inner.what {
-            What::Failed(
+    pub fn connection_error(&self) -> Option<&ConnectionError> {
+        match &self.inner.repr {
+            ErrorRepr::Failed(
                 Failure::ConnectionLost(cause)
-                | Failure::Undelivered(cause)
+                | Failure::NotDelivered(cause)
                 | Failure::GaveUp(cause),
             )
-            | What::NotConnected { cause, .. } => Some(cause),
-            _ => self.inner.fall.as_ref(),
+            | ErrorRepr::NotConnected { cause, .. } => Some(cause),
+            _ => self.inner.last_disconnect.as_ref(),
         }
     }
 
@@ -190,12 +202,12 @@ impl Error {
     /// had, or it refuses those that were sent (HTTP 401 and 403).
     #[must_use]
     pub fn is_unauthorized(&self) -> bool {
-        let kind = self.cause().map(Cause::kind);
+        let kind = self.connection_error().map(ConnectionError::kind);
         matches!(
             kind,
             Some(
-                CauseKind::Unauthorized(_)
-                    | CauseKind::Status {
+                ConnectionErrorKind::Unauthorized(_)
+                    | ConnectionErrorKind::Status {
                         status: 401 | 403,
                         ..
                     }
@@ -207,10 +219,12 @@ impl Error {
     /// is harmless to repeat.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        match &self.inner.what {
-            What::Failed(failure) => failure.is_retryable(),
-            What::NotConnected { over, .. } => !over && !self.is_unauthorized(),
-            What::UnendedList(why) => why.kind() == ErrorKind::Timeout,
+        match &self.inner.repr {
+            ErrorRepr::Failed(failure) => failure.is_retryable(),
+            ErrorRepr::NotConnected { is_permanent, .. } => {
+                !is_permanent && !self.is_unauthorized()
+            }
+            ErrorRepr::IncompleteList(reason) => reason.kind() == ErrorKind::Timeout,
             _ => false,
         }
     }
@@ -219,22 +233,24 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let operation = &self.inner.operation;
-        match &self.inner.what {
-            What::Failed(failure) => {
+        match &self.inner.repr {
+            ErrorRepr::Failed(failure) => {
                 write!(f, "{operation}: {failure}")?;
-                match &self.inner.fall {
+                match &self.inner.last_disconnect {
                     Some(cause) => write!(f, "; it fell: {cause}"),
                     None => Ok(()),
                 }
             }
-            What::Refused(error, _) => write!(f, "{operation}: the server refused: {error}"),
-            What::Undecodable(error) => {
+            ErrorRepr::ErrorResponse(error, _) => {
+                write!(f, "{operation}: the server refused: {error}")
+            }
+            ErrorRepr::Decode(error) => {
                 write!(f, "{operation}: the answer does not fit: {error}")
             }
-            What::Unencodable(error) => write!(f, "{operation}: {error}"),
-            What::Tool(text) => write!(f, "the tool failed: {text}"),
-            What::UnendedList(why) => write!(f, "{operation}: {why}"),
-            What::NotConnected { cause, .. } => write!(f, "not connected: {cause}"),
+            ErrorRepr::Encode(error) => write!(f, "{operation}: {error}"),
+            ErrorRepr::Tool(text) => write!(f, "the tool failed: {text}"),
+            ErrorRepr::IncompleteList(reason) => write!(f, "{operation}: {reason}"),
+            ErrorRepr::NotConnected { cause, .. } => write!(f, "not connected: {cause}"),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{
     shared::Shared,
 };
 use crate::{
-    contained::{Contained, Panicked},
+    catch_panic::{CatchPanic, Panicked},
     proto::client::Telemetry,
     transport::BoxFuture,
 };
@@ -29,11 +29,11 @@ pub(crate) async fn run(
         for handler in &mut handlers {
             // One that panics misses this notification and gets the next.
             let called = catch_unwind(AssertUnwindSafe(|| handler(notification.clone())));
-            let done = match called {
-                Ok(work) => Contained(work).await,
+            let result = match called {
+                Ok(future) => CatchPanic(future).await,
                 Err(payload) => Err(Panicked::new(&*payload)),
             };
-            if let Err(Panicked(error)) = done {
+            if let Err(Panicked(error)) = result {
                 let method = notification.method().into();
                 shared.observe(Telemetry::HandlerException { method, error });
             }

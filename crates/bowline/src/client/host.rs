@@ -18,14 +18,14 @@ use tokio::{
 
 use super::{
     Observation,
-    news::{Kept, News},
     notification::Notification,
+    notification_channel::{BufferedNotification, NotificationSender},
     shared::Shared,
-    subscription::Held,
+    subscription::SubscriberCount,
 };
 use crate::{
     proto::{
-        client::{CallId, Event, PeerRequest, Telemetry},
+        client::{CallId, Event, PeerRequestId, Telemetry},
         jsonrpc::{ErrorObject, RawJson, code, decode_params},
         model::{
             CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, InputKind,
@@ -40,11 +40,11 @@ use crate::{
 ///
 /// It reads the question itself, so that a program whose clients answer none is
 /// not linked with what reads and writes them.
-pub(crate) type Answerer = Arc<dyn Fn(Asked) -> Answer + Send + Sync>;
+pub(crate) type InputHandler = Arc<dyn Fn(HostRequest) -> ResponseFuture + Send + Sync>;
 /// The answer to a question of the server's.
-type Answer = BoxFuture<'static, Result<RawJson, ErrorObject>>;
+type ResponseFuture = BoxFuture<'static, Result<RawJson, ErrorObject>>;
 /// A question of the server's, as it came.
-pub(crate) enum Asked {
+pub(crate) enum HostRequest {
     /// In a request: its parameters.
     Params(Option<Bytes>),
     /// In a result that takes another round.
@@ -57,38 +57,38 @@ pub(crate) type Observer = Arc<dyn Fn(&Observation) + Send + Sync>;
 /// The host's side of a connection.
 #[derive(Default)]
 pub(crate) struct Host {
-    pub(crate) elicit: Option<Answerer>,
-    pub(crate) sample: Option<Answerer>,
+    pub(crate) elicit: Option<InputHandler>,
+    pub(crate) sample: Option<InputHandler>,
     pub(crate) observer: Option<Observer>,
     /// What the client is called in telemetry.
     pub(crate) name: Arc<str>,
-    listeners: Mutex<Listeners>,
-    running: Mutex<HashMap<Task, AbortHandle>>,
-    holds: Mutex<HashMap<Box<str>, Held>>,
+    subscribers: Mutex<Subscribers>,
+    running: Mutex<HashMap<HostTask, AbortHandle>>,
+    subscriptions: Mutex<HashMap<Box<str>, SubscriberCount>>,
 }
 
 /// Who hears of notifications.
 #[derive(Default)]
-enum Listeners {
+enum Subscribers {
     /// Nobody so far. What is kept for slow ones takes 80 KB, which those who
     /// never listen need not have.
     #[default]
-    Nobody,
-    Some(News),
+    Inactive,
+    Active(NotificationSender),
     /// The connection is over. The sender is gone, so that they see the end.
     Ended,
 }
 
 /// Work that the server is waiting for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Task {
-    Request(PeerRequest),
+enum HostTask {
+    Request(PeerRequestId),
     Input(CallId),
 }
 
 impl Host {
     /// One that offers nothing, of a client with this name.
-    pub(crate) fn named(name: Arc<str>) -> Self {
+    pub(crate) fn with_name(name: Arc<str>) -> Self {
         Self {
             name,
             ..Self::default()
@@ -100,14 +100,14 @@ impl Host {
         Observation {
             client: Arc::clone(&self.name),
             at: SystemTime::now(),
-            telemetry,
+            event: telemetry,
         }
     }
 
     /// Whether anybody looks on.
     pub(crate) fn has_observers(&self) -> bool {
         #[cfg(feature = "tracing")]
-        if crate::trace::is_heard() {
+        if crate::trace::has_subscriber() {
             return true;
         }
         self.observer.is_some()
@@ -116,95 +116,97 @@ impl Host {
     /// Shows something to those who look on. It is their code, called amid
     /// ours: a panic must not get out and leave callers behind who wait for
     /// ever. Nothing may be locked.
-    pub(super) fn observe(&self, seen: &Observation) {
+    pub(super) fn observe(&self, observation: &Observation) {
         #[cfg(feature = "tracing")]
-        let _ = catch_unwind(AssertUnwindSafe(|| super::trace::emit(seen)));
+        let _ = catch_unwind(AssertUnwindSafe(|| super::trace::emit(observation)));
         if let Some(observer) = &self.observer {
-            let _ = catch_unwind(AssertUnwindSafe(|| observer(seen)));
+            let _ = catch_unwind(AssertUnwindSafe(|| observer(observation)));
         }
     }
 
     /// Hears of notifications from now on.
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Arc<Kept>> {
-        let mut listeners = self.listeners();
-        match &*listeners {
-            Listeners::Some(news) => news.subscribe(),
-            Listeners::Ended => broadcast::channel(1).1,
-            Listeners::Nobody => {
-                let (news, receiver) = News::new();
-                *listeners = Listeners::Some(news);
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Arc<BufferedNotification>> {
+        let mut subscribers = self.subscribers();
+        match &*subscribers {
+            Subscribers::Active(sender) => sender.subscribe(),
+            Subscribers::Ended => broadcast::channel(1).1,
+            Subscribers::Inactive => {
+                let (sender, receiver) = NotificationSender::new();
+                *subscribers = Subscribers::Active(sender);
                 receiver
             }
         }
     }
 
     /// The resources that are subscribed to, and by how many.
-    pub(super) fn holds(&self) -> MutexGuard<'_, HashMap<Box<str>, Held>> {
-        self.holds.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// There will be no more notifications.
-    pub(crate) fn end(&self) {
-        *self.listeners() = Listeners::Ended;
-    }
-
-    fn listeners(&self) -> MutexGuard<'_, Listeners> {
-        self.listeners
+    pub(super) fn subscriptions(&self) -> MutexGuard<'_, HashMap<Box<str>, SubscriberCount>> {
+        self.subscriptions
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn event(&self, shared: &Arc<Shared>, event: Event) {
+    /// There will be no more notifications.
+    pub(crate) fn end_notifications(&self) {
+        *self.subscribers() = Subscribers::Ended;
+    }
+
+    fn subscribers(&self) -> MutexGuard<'_, Subscribers> {
+        self.subscribers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn handle_event(&self, shared: &Arc<Shared>, event: Event) {
         match event {
             Event::Notification { method, params } => {
                 let size = method.len() + params.as_ref().map_or(0, Bytes::len);
-                self.tell(Notification::route(&method, params), size);
+                self.send_notification(Notification::parse(&method, params), size);
             }
             Event::Resubscribed { uris } => {
                 let size = uris.iter().map(|uri| uri.len()).sum();
-                self.tell(Notification::Resubscribed { uris }, size);
+                self.send_notification(Notification::Resubscribed { uris }, size);
             }
             Event::SubscriptionLost { uri, .. } => {
                 let size = uri.len();
-                self.tell(Notification::SubscriptionLost { uri }, size);
+                self.send_notification(Notification::SubscriptionLost { uri }, size);
             }
             Event::Request {
                 request,
                 method,
                 params,
             } => {
-                let answer = contained(self.answer(&method, Asked::Params(params)));
-                let shared_then = Arc::clone(shared);
-                self.run(Task::Request(request), async move {
+                let answer = catch_panic(self.handle_request(&method, HostRequest::Params(params)));
+                let task_shared = Arc::clone(shared);
+                self.spawn_task(HostTask::Request(request), async move {
                     let answer = answer.await;
-                    shared_then.command(|machine, now| machine.respond(now, request, answer));
-                    shared_then.host.done(Task::Request(request));
+                    task_shared.command(|machine, now| machine.respond(now, request, answer));
+                    task_shared.host.task_finished(HostTask::Request(request));
                 });
             }
             Event::InputRequired {
                 call, questions, ..
             } => {
-                let answers = self.answer_all(*questions);
-                let shared_then = Arc::clone(shared);
-                self.run(Task::Input(call), async move {
+                let answers = self.handle_inputs(*questions);
+                let task_shared = Arc::clone(shared);
+                self.spawn_task(HostTask::Input(call), async move {
                     let answers = answers.await;
-                    shared_then.command(|machine, now| machine.provide_input(now, call, answers));
-                    shared_then.host.done(Task::Input(call));
+                    task_shared.command(|machine, now| machine.provide_input(now, call, answers));
+                    task_shared.host.task_finished(HostTask::Input(call));
                 });
             }
-            Event::RequestWithdrawn { request } => self.give_up(Task::Request(request)),
-            Event::InputWithdrawn { call } => self.give_up(Task::Input(call)),
+            Event::RequestWithdrawn { request } => self.abort_task(HostTask::Request(request)),
+            Event::InputWithdrawn { call } => self.abort_task(HostTask::Input(call)),
             _ => {}
         }
     }
 
-    fn tell(&self, notification: Notification, size: usize) {
-        if let Listeners::Some(news) = &mut *self.listeners() {
-            news.tell(notification, size);
+    fn send_notification(&self, notification: Notification, size: usize) {
+        if let Subscribers::Active(sender) = &mut *self.subscribers() {
+            sender.send(notification, size);
         }
     }
 
-    fn run(&self, task: Task, work: impl Future<Output = ()> + Send + 'static) {
+    fn spawn_task(&self, task: HostTask, work: impl Future<Output = ()> + Send + 'static) {
         // The table is locked while the task is started, so that it cannot be
         // done before it is entered.
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -212,14 +214,14 @@ impl Host {
         running.insert(task, handle);
     }
 
-    fn done(&self, task: Task) {
+    fn task_finished(&self, task: HostTask) {
         self.running
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(&task);
     }
 
-    fn give_up(&self, task: Task) {
+    fn abort_task(&self, task: HostTask) {
         let running = self
             .running
             .lock()
@@ -231,63 +233,63 @@ impl Host {
     }
 
     /// The answer to one question of the server's.
-    fn answer(&self, name: &str, asked: Asked) -> Answer {
-        let answerer = match name {
+    fn handle_request(&self, name: &str, request: HostRequest) -> ResponseFuture {
+        let handler = match name {
             method::ELICITATION_CREATE => self.elicit.as_ref(),
             method::SAMPLING_CREATE_MESSAGE => self.sample.as_ref(),
             _ => None,
         };
-        match answerer {
-            Some(answerer) => answerer(asked),
-            None => refused(name),
+        match handler {
+            Some(handler) => handler(request),
+            None => method_not_found(name),
         }
     }
 
     /// The answers to all questions of a round; `None` if one is refused in a
     /// way that the protocol has no words for.
-    fn answer_all(
+    fn handle_inputs(
         &self,
         questions: InputRequiredResult,
     ) -> BoxFuture<'static, Option<InputResponses>> {
         let requests = questions.input_requests.unwrap_or_default();
         let answers: Vec<_> = requests
             .into_iter()
-            .map(|(key, question)| (key, self.answer_question(question)))
+            .map(|(key, question)| (key, self.handle_input(question)))
             .collect();
         Box::pin(async move {
             // Asked together; dropping the set gives up those still open.
-            let mut asking = JoinSet::new();
+            let mut tasks = JoinSet::new();
             for (key, answer) in answers {
-                asking.spawn(async move { (key, answer.await) });
+                tasks.spawn(async move { (key, answer.await) });
             }
             let mut responses = InputResponses::default();
-            while let Some(answered) = asking.join_next().await {
-                let (key, answer) = answered.ok()?;
+            while let Some(joined) = tasks.join_next().await {
+                let (key, answer) = joined.ok()?;
                 responses.insert(key, answer.ok()?);
             }
             Some(responses)
         })
     }
 
-    fn answer_question(&self, question: InputRequest) -> Answer {
+    fn handle_input(&self, question: InputRequest) -> ResponseFuture {
         let name = question.method().to_owned();
-        self.answer(&name, Asked::Input(question.kind))
+        self.handle_request(&name, HostRequest::Input(question.kind))
     }
 }
 
 /// Answers the server's wish to ask the user something.
-pub(crate) fn by_user<F, Fut>(handler: F) -> Answerer
+pub(crate) fn elicitation_handler<F, Fut>(handler: F) -> InputHandler
 where
     F: Fn(ElicitParams) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = ElicitResult> + Send + 'static,
 {
     let handler = Arc::new(handler);
-    Arc::new(move |asked| {
+    Arc::new(move |request| {
         let handler = Arc::clone(&handler);
         Box::pin(async move {
-            let params = match asked {
-                Asked::Input(InputKind::Elicit(params)) => *params,
-                asked => asked.read()?,
+            let params = match request {
+                HostRequest::Input(InputKind::Elicit(params)) => *params,
+                request => request.decode()?,
             };
             encode(&handler(params).await)
         })
@@ -295,27 +297,27 @@ where
 }
 
 /// Answers the server's wish to ask a model something; an error refuses.
-pub(crate) fn by_model<F, Fut>(handler: F) -> Answerer
+pub(crate) fn sampling_handler<F, Fut>(handler: F) -> InputHandler
 where
     F: Fn(CreateMessageParams) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<CreateMessageResult, ErrorObject>> + Send + 'static,
 {
     let handler = Arc::new(handler);
-    Arc::new(move |asked| {
+    Arc::new(move |request| {
         let handler = Arc::clone(&handler);
         Box::pin(async move {
-            let params = match asked {
-                Asked::Input(InputKind::CreateMessage(params)) => *params,
-                asked => asked.read()?,
+            let params = match request {
+                HostRequest::Input(InputKind::CreateMessage(params)) => *params,
+                request => request.decode()?,
             };
             encode(&handler(params).await?)
         })
     })
 }
 
-impl Asked {
+impl HostRequest {
     /// The parameters of a request; those of others have their types already.
-    fn read<T: DeserializeOwned>(self) -> Result<T, ErrorObject> {
+    fn decode<T: DeserializeOwned>(self) -> Result<T, ErrorObject> {
         let params = match self {
             Self::Params(params) => params,
             Self::Input(_) => None,
@@ -332,7 +334,7 @@ fn encode<T: Serialize>(answer: &T) -> Result<RawJson, ErrorObject> {
 
 /// Runs the host's code as a task of its own, so that a panic ends only that.
 /// Dropping this gives the task up.
-async fn contained(answer: Answer) -> Result<RawJson, ErrorObject> {
+async fn catch_panic(answer: ResponseFuture) -> Result<RawJson, ErrorObject> {
     let mut task = JoinSet::new();
     task.spawn(answer);
     match task.join_next().await {
@@ -344,7 +346,7 @@ async fn contained(answer: Answer) -> Result<RawJson, ErrorObject> {
     }
 }
 
-fn refused(name: &str) -> Answer {
+fn method_not_found(name: &str) -> ResponseFuture {
     let message = format!("this client does not offer {name}");
     let error = ErrorObject::new(code::METHOD_NOT_FOUND, message);
     Box::pin(std::future::ready(Err(error)))

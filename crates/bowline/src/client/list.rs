@@ -39,17 +39,17 @@ use crate::{
 #[must_use = "a list is asked for when it is awaited"]
 pub struct List<'a, T> {
     client: &'a Client,
-    how: How,
-    follow: Follow<'a, T>,
-    under_way: Option<BoxFuture<'a, Result<Listed<T>, Error>>>,
+    options: ListOptions,
+    fetch: FetchFn<'a, T>,
+    future: Option<BoxFuture<'a, Result<FullList<T>, Error>>>,
 }
 
-type Follow<'a, T> = fn(&'a Client, How) -> BoxFuture<'a, Result<Listed<T>, Error>>;
+type FetchFn<'a, T> = fn(&'a Client, ListOptions) -> BoxFuture<'a, Result<FullList<T>, Error>>;
 
 /// A whole list, and what did not belong in it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Listed<T> {
+pub struct FullList<T> {
     /// The items, in the order in which they came.
     pub items: Vec<T>,
     /// What the server sent as items and does not have the shape of one, each
@@ -63,8 +63,8 @@ pub struct Listed<T> {
 
 /// How a list is asked for.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct How {
-    pub(crate) options: CallOptions,
+pub(crate) struct ListOptions {
+    pub(crate) call_options: CallOptions,
     limits: Option<ListLimits>,
 }
 
@@ -75,9 +75,9 @@ impl<'a, T> List<'a, T> {
     {
         Self {
             client,
-            how: How::default(),
-            follow: |client, how| Box::pin(follow::<P>(client, how, |_| {})),
-            under_way: None,
+            options: ListOptions::default(),
+            fetch: |client, list_options| Box::pin(fetch_all::<P>(client, list_options, |_| {})),
+            future: None,
         }
     }
 
@@ -85,20 +85,20 @@ impl<'a, T> List<'a, T> {
     /// Otherwise each page has the time of a request, and the list ten times
     /// that.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.how.options.timeout = Some(timeout);
+        self.options.call_options.timeout = Some(timeout);
         self
     }
 
     /// Waits for the connection, if it is down, within the time that there is.
     /// Otherwise the list fails at once.
     pub fn wait_for_connection(mut self) -> Self {
-        self.how.options.policy = CallPolicy::WaitReady;
+        self.options.call_options.policy = CallPolicy::WaitForConnection;
         self
     }
 
     /// Follows this list so far, whatever the client's limits.
     pub fn limits(mut self, limits: ListLimits) -> Self {
-        self.how.limits = Some(limits);
+        self.options.limits = Some(limits);
         self
     }
 
@@ -109,8 +109,8 @@ impl<'a, T> List<'a, T> {
     /// # Errors
     ///
     /// As for the list itself.
-    pub async fn with_rejected(self) -> Result<Listed<T>, Error> {
-        (self.follow)(self.client, self.how).await
+    pub async fn with_rejected(self) -> Result<FullList<T>, Error> {
+        (self.fetch)(self.client, self.options).await
     }
 }
 
@@ -119,25 +119,25 @@ impl<T> Future for List<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let begin = || (this.follow)(this.client, this.how.clone());
-        let under_way = this.under_way.get_or_insert_with(begin);
-        let listed = under_way.as_mut().poll(cx);
-        listed.map(|listed| listed.map(|listed| listed.items))
+        let start = || (this.fetch)(this.client, this.options.clone());
+        let future = this.future.get_or_insert_with(start);
+        let result = future.as_mut().poll(cx);
+        result.map(|result| result.map(|result| result.items))
     }
 }
 
 impl<T> fmt::Debug for List<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("List")
-            .field("how", &self.how)
+            .field("how", &self.options)
             .finish_non_exhaustive()
     }
 }
 
-impl From<CallOptions> for How {
+impl From<CallOptions> for ListOptions {
     fn from(options: CallOptions) -> Self {
         Self {
-            options,
+            call_options: options,
             limits: None,
         }
     }
@@ -148,16 +148,16 @@ impl From<CallOptions> for How {
 /// # Errors
 ///
 /// Where a page cannot be had, or the list is not to be followed.
-pub(crate) async fn follow<P: Paged>(
+pub(crate) async fn fetch_all<P: Paged>(
     client: &Client,
-    how: How,
-    mut each: impl FnMut(&P::Result) + Send,
-) -> Result<Listed<P::Item>, Error> {
-    let How {
-        mut options,
+    list_options: ListOptions,
+    mut on_page: impl FnMut(&P::Result) + Send,
+) -> Result<FullList<P::Item>, Error> {
+    let ListOptions {
+        call_options: mut options,
         limits,
-    } = how;
-    let mut pages = client.pages(P::METHOD);
+    } = list_options;
+    let mut pages = client.page_tracker(P::METHOD);
     if let Some(limits) = limits {
         pages = pages.limits(limits);
     }
@@ -170,14 +170,14 @@ pub(crate) async fn follow<P: Paged>(
     loop {
         options.timeout = Some(pages.page_timeout());
         let call = client.request(P::page(cursor)).options(options.clone());
-        let ended = call.outcome().await?;
-        let json = call::result(client.shared(), P::METHOD, ended);
-        let json = json.map_err(|error| pages.failed(error))?;
+        let outcome = call.outcome().await?;
+        let json = call::outcome_bytes(client.shared(), P::METHOD, outcome);
+        let json = json.map_err(|error| pages.page_error(error))?;
         pages.check_bytes(json.len())?;
         let result = P::Result::decode(&json);
-        let result = result.map_err(|error| Error::undecodable(P::METHOD, error))?;
-        each(&result);
-        let page = P::open(result);
+        let result = result.map_err(|error| Error::decode(P::METHOD, error))?;
+        on_page(&result);
+        let page = P::into_page(result);
         let (seen, next) = (rejected.len(), page.next);
         let before = items.len() + seen;
         rejected.extend(page.rejected.into_iter().map(|mut item| {
@@ -185,19 +185,19 @@ pub(crate) async fn follow<P: Paged>(
             item
         }));
         if let Some(first) = rejected.first().filter(|_| client.shared().settings.strict) {
-            return Err(Error::undecodable(P::METHOD, first.error.clone()));
+            return Err(Error::decode(P::METHOD, first.error.clone()));
         }
         // What is no item takes room, too.
-        let others = rejected[seen..].iter().map(|item| item.raw.get());
-        let names = page.items.iter().map(P::name).chain(others);
-        let next = pages.turn(json.len(), names, next)?;
+        let rejected_names = rejected[seen..].iter().map(|item| item.raw.get());
+        let names = page.items.iter().map(P::name).chain(rejected_names);
+        let next = pages.record_page(json.len(), names, next)?;
         items.extend(page.items);
         cursor = match next {
             Some(next) => Some(next),
             None => break,
         };
     }
-    Ok(Listed {
+    Ok(FullList {
         items,
         rejected,
         pages: pages.pages_read(),
@@ -214,7 +214,7 @@ pub(crate) trait Paged: model::Request + Send + Sync {
     fn page(cursor: Option<String>) -> Self;
 
     /// Takes a page apart.
-    fn open(result: Self::Result) -> Page<Self::Item>;
+    fn into_page(result: Self::Result) -> Page<Self::Item>;
 
     /// What tells items apart.
     fn name(item: &Self::Item) -> &str;
@@ -238,7 +238,7 @@ macro_rules! paged {
                 params
             }
 
-            fn open(result: $result) -> Page<$item> {
+            fn into_page(result: $result) -> Page<$item> {
                 Page {
                     items: result.$field,
                     rejected: result.rejected,

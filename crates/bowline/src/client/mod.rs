@@ -1,32 +1,34 @@
 //! The client: one connection to one server, which keeps itself up.
 
-mod answer;
+pub(crate) mod batch;
 mod builder;
 pub(crate) mod call;
-mod continuation;
 mod driver;
 mod error;
 mod handler;
 mod health;
 mod host;
 pub(crate) mod list;
-mod locked;
-mod news;
 mod notification;
+mod notification_channel;
 mod observations;
 mod operation;
-mod pages;
+mod page_tracker;
 mod progress;
 mod prompts;
+mod raw_result;
 mod resources;
 mod shared;
 mod span;
-mod stopping;
+mod state_guard;
+mod stop;
 mod subscription;
+mod suspended_call;
 mod tools;
 #[cfg(feature = "tracing")]
 mod trace;
 mod unfold;
+pub(crate) mod wait;
 
 use std::{sync::Arc, time::Duration};
 
@@ -35,26 +37,30 @@ use tokio::sync::watch;
 
 use self::shared::Shared;
 pub use self::{
-    answer::{Answer, Verbatim},
     builder::ClientBuilder,
     call::{Call, CallFuture},
-    continuation::{Continuation, ToolTurn},
     error::Error,
     health::Health,
-    list::{List, Listed},
+    list::{FullList, List},
     notification::{Notification, Notifications},
     observations::Observation,
     operation::Operation,
-    pages::{ListLimits, Pages},
+    page_tracker::{ListLimits, PageTracker},
     progress::{ProgressReceiver, ProgressSender, progress_channel},
     prompts::Prompts,
+    raw_result::{DecodeResult, RawResult},
     resources::Resources,
     subscription::{Change, Subscription},
+    suspended_call::{SuspendedCall, ToolCallOutcome},
     tools::{CallTool, Tools},
 };
+pub use crate::proto::client::{
+    Backoff, CallOptions, ConnectionError, ConnectionErrorKind, ConnectionState, Telemetry,
+    Timeouts,
+};
 use crate::proto::{
-    client::{Connection, Request, Server, SessionNumber, StateName, Watch},
-    jsonrpc::Draft,
+    client::{Connection, ListSubscriptions, Request, ServerInfo, SessionNumber},
+    jsonrpc::OutgoingMessage,
     model::{
         self, CompleteArgument, CompleteParams, CompleteResult, EmptyResult, LogLevel, Reference,
         Root, method,
@@ -135,7 +141,11 @@ impl Client {
     /// # let _ = high;
     /// # Ok(()) }
     /// ```
-    pub fn raw<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Call<'_, Verbatim> {
+    pub fn request_raw<P: Serialize + ?Sized>(
+        &self,
+        method: &str,
+        params: &P,
+    ) -> Call<'_, RawResult> {
         let request = Request::raw(method.to_owned(), params);
         Call::new(self, method.to_owned(), request)
     }
@@ -145,9 +155,9 @@ impl Client {
         &self,
         reference: Reference,
         argument: &str,
-        so_far: &str,
+        value: &str,
     ) -> Call<'_, CompleteResult> {
-        let argument = CompleteArgument::new(argument, so_far);
+        let argument = CompleteArgument::new(argument, value);
         self.request(CompleteParams::new(reference, argument))
     }
 
@@ -165,8 +175,8 @@ impl Client {
         Operation::new(move |options| async move {
             let method = method::LOGGING_SET_LEVEL;
             let set = |machine: &mut Connection, now| machine.set_log_level(now, level, options);
-            let ask = shared.ask(method, set);
-            call::read::<EmptyResult>(shared, method, ask.await).map(drop)
+            let call = shared.call_method(method, set);
+            call::decode_outcome::<EmptyResult>(shared, method, call.await).map(drop)
         })
     }
 
@@ -192,16 +202,16 @@ impl Client {
     /// Where no session is open, the notification has no place in it, or its
     /// parameters cannot be written as an object.
     pub fn notify<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Result<(), Error> {
-        let draft = Draft::new(method.to_owned(), params)
-            .map_err(|error| Error::unencodable(method, error))?;
-        let sent = self.shared().command(|machine, now| {
+        let message = OutgoingMessage::new(method.to_owned(), params)
+            .map_err(|error| Error::encode(method, error))?;
+        let result = self.shared().command(|machine, now| {
             machine.can_notify(method)?;
-            machine.notify(now, draft);
+            machine.notify(now, message);
             Ok(())
         });
-        sent.map_err(|failure| {
-            let fall = self.health().last_fall;
-            Error::failed(method, failure).after_fall(fall)
+        result.map_err(|failure| {
+            let last_disconnect = self.health().last_disconnect;
+            Error::failed(method, failure).with_last_disconnect(last_disconnect)
         })
     }
 
@@ -211,34 +221,37 @@ impl Client {
         let roots = roots.into_iter().collect();
         self.shared().command(|machine, now| {
             machine.set_roots(roots);
-            machine.notify(now, Draft::empty(method::ROOTS_LIST_CHANGED));
+            machine.notify(
+                now,
+                OutgoingMessage::without_params(method::ROOTS_LIST_CHANGED),
+            );
         });
     }
 
     /// What the server tells unasked, from now on.
     #[must_use]
     pub fn notifications(&self) -> Notifications {
-        let watch = Watch {
+        let lists = ListSubscriptions {
             tools: true,
             prompts: true,
             resources: true,
         };
         self.shared()
-            .command(|machine, now| machine.watch(now, watch));
-        self.listen()
+            .command(|machine, now| machine.set_list_subscriptions(now, lists));
+        self.unsolicited_notifications()
     }
 
     /// What the server tells anyway, from now on, without asking it for more:
     /// on revisions in which changes are told to those who ask, log messages
     /// and what else belongs to calls.
     #[must_use]
-    pub fn listen(&self) -> Notifications {
-        Notifications::new(self.shared().host.listen())
+    pub fn unsolicited_notifications(&self) -> Notifications {
+        Notifications::new(self.shared().host.subscribe())
     }
 
     /// The state that the connection is in.
     #[must_use]
-    pub fn state(&self) -> StateName {
+    pub fn state(&self) -> ConnectionState {
         self.health().state
     }
 
@@ -256,7 +269,7 @@ impl Client {
 
     /// The server of the latest session, as it described itself.
     #[must_use]
-    pub fn server(&self) -> Option<Arc<Server>> {
+    pub fn server(&self) -> Option<Arc<ServerInfo>> {
         self.shared().health.borrow().server.clone()
     }
 
@@ -273,17 +286,19 @@ impl Client {
     /// # Errors
     ///
     /// Where an attempt fails before one is, or the connection is stopped.
-    pub async fn opened(&self) -> Result<(), Error> {
+    pub async fn wait_connect(&self) -> Result<(), Error> {
         let mut health = self.watch_health();
-        let settled = |health: &Health| {
-            health.state == StateName::Ready || health.failures > 0 || health.ended
+        let is_done = |health: &Health| {
+            health.state == ConnectionState::Ready
+                || health.consecutive_failures > 0
+                || health.ended
         };
-        let health = health.wait_for(settled).await;
+        let health = health.wait_for(is_done).await;
         // The sender lives as long as this handle.
         let health = health.map(|health| health.clone()).unwrap_or_default();
         match health.state {
-            StateName::Ready => Ok(()),
-            _ => Err(health.not_open(Duration::ZERO)),
+            ConnectionState::Ready => Ok(()),
+            _ => Err(health.not_connected_error(Duration::ZERO)),
         }
     }
 
@@ -295,15 +310,15 @@ impl Client {
     /// Where there is none by then, with the reason why the connection fell
     /// last; or where the connection is over: because it was stopped, or
     /// because it fell too often.
-    pub async fn ready(&self, patience: Duration) -> Result<(), Error> {
+    pub async fn wait_ready(&self, timeout: Duration) -> Result<(), Error> {
         let mut health = self.watch_health();
-        let settled = |health: &Health| health.state == StateName::Ready || health.ended;
+        let is_done = |health: &Health| health.state == ConnectionState::Ready || health.ended;
         // Too late, or the end: the health tells.
-        let _ = tokio::time::timeout(patience, health.wait_for(settled)).await;
+        let _ = tokio::time::timeout(timeout, health.wait_for(is_done)).await;
         let health = self.health();
         match health.state {
-            StateName::Ready => Ok(()),
-            _ => Err(health.not_open(patience)),
+            ConnectionState::Ready => Ok(()),
+            _ => Err(health.not_connected_error(timeout)),
         }
     }
 }

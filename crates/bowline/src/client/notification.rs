@@ -9,7 +9,7 @@ use tokio::sync::broadcast::{
     error::{RecvError, TryRecvError},
 };
 
-use super::{news::Kept, unfold::Unfold};
+use super::{notification_channel::BufferedNotification, unfold::Unfold};
 use crate::proto::{
     jsonrpc::{DecodeError, decode_params},
     model::{LoggingMessageParams, ResourceUpdatedParams, method},
@@ -69,16 +69,16 @@ impl Notification {
 
     /// Sorts a notification. One that does not have the shape of its method is
     /// handed on verbatim.
-    pub(crate) fn route(name: &str, params: Option<Bytes>) -> Self {
-        let routed = match name {
+    pub(crate) fn parse(name: &str, params: Option<Bytes>) -> Self {
+        let parsed = match name {
             method::TOOLS_LIST_CHANGED => Ok(Self::ToolsChanged),
             method::PROMPTS_LIST_CHANGED => Ok(Self::PromptsChanged),
             method::RESOURCES_LIST_CHANGED => Ok(Self::ResourcesChanged),
-            method::RESOURCES_UPDATED => read(params.as_ref()).map(Self::ResourceUpdated),
-            method::MESSAGE => read(params.as_ref()).map(Self::Log),
+            method::RESOURCES_UPDATED => parse_params(params.as_ref()).map(Self::ResourceUpdated),
+            method::MESSAGE => parse_params(params.as_ref()).map(Self::Log),
             _ => return Self::other(name, params),
         };
-        routed.unwrap_or_else(|_| Self::other(name, params))
+        parsed.unwrap_or_else(|_| Self::other(name, params))
     }
 
     fn other(name: &str, params: Option<Bytes>) -> Self {
@@ -90,7 +90,9 @@ impl Notification {
     }
 }
 
-fn read<T: serde::de::DeserializeOwned>(params: Option<&Bytes>) -> Result<Box<T>, DecodeError> {
+fn parse_params<T: serde::de::DeserializeOwned>(
+    params: Option<&Bytes>,
+) -> Result<Box<T>, DecodeError> {
     decode_params(params.map(|params| &params[..])).map(Box::new)
 }
 
@@ -100,13 +102,13 @@ fn read<T: serde::de::DeserializeOwned>(params: Option<&Bytes>) -> Result<Box<T>
 /// [`Notification::Lost`], and goes on with those that are still there.
 #[derive(Debug)]
 pub struct Notifications {
-    receiver: broadcast::Receiver<Arc<Kept>>,
+    receiver: broadcast::Receiver<Arc<BufferedNotification>>,
     /// The one that comes after those that were lost.
     next: Option<Notification>,
 }
 
 impl Notifications {
-    pub(crate) fn new(receiver: broadcast::Receiver<Arc<Kept>>) -> Self {
+    pub(crate) fn new(receiver: broadcast::Receiver<Arc<BufferedNotification>>) -> Self {
         Self {
             receiver,
             next: None,
@@ -119,7 +121,7 @@ impl Notifications {
             return Some(next);
         }
         match self.receiver.recv().await {
-            Ok(kept) => Some(self.open(&kept)),
+            Ok(buffered) => Some(self.unwrap_buffered(&buffered)),
             Err(RecvError::Lagged(lost)) => Some(Notification::Lost(lost)),
             Err(RecvError::Closed) => None,
         }
@@ -131,22 +133,22 @@ impl Notifications {
             return Some(next);
         }
         match self.receiver.try_recv() {
-            Ok(kept) => Some(self.open(&kept)),
+            Ok(buffered) => Some(self.unwrap_buffered(&buffered)),
             Err(TryRecvError::Lagged(lost)) => Some(Notification::Lost(lost)),
             Err(TryRecvError::Empty | TryRecvError::Closed) => None,
         }
     }
 
     /// The notification; if it had to make room, how many have.
-    fn open(&mut self, kept: &Kept) -> Notification {
-        if let Some(notification) = kept.get() {
+    fn unwrap_buffered(&mut self, buffered: &BufferedNotification) -> Notification {
+        if let Some(notification) = buffered.get() {
             return notification;
         }
         let mut lost = 1;
         while self.next.is_none() {
             match self.receiver.try_recv() {
-                Ok(kept) => {
-                    self.next = kept.get();
+                Ok(buffered) => {
+                    self.next = buffered.get();
                     lost += u64::from(self.next.is_none());
                 }
                 Err(TryRecvError::Lagged(more)) => lost += more,
@@ -157,7 +159,7 @@ impl Notifications {
     }
 
     /// Hears no more.
-    pub(crate) fn end(&mut self) {
+    pub(crate) fn close(&mut self) {
         *self = Self::new(broadcast::channel(1).1);
     }
 

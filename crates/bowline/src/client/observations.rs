@@ -4,7 +4,7 @@ use std::{ops::Deref, sync::Arc, time::SystemTime};
 
 use super::shared::Shared;
 use crate::{
-    observations::{MAX_AT_END, Observed},
+    observations::{MAX_FINAL, Observed},
     proto::client::Telemetry,
 };
 
@@ -19,27 +19,27 @@ pub struct Observation {
     /// When it was seen, by the clock on the wall.
     pub at: SystemTime,
     /// What was seen.
-    pub telemetry: Telemetry,
+    pub event: Telemetry,
 }
 
 impl Deref for Observation {
     type Target = Telemetry;
 
     fn deref(&self) -> &Telemetry {
-        &self.telemetry
+        &self.event
     }
 }
 
 impl Observed for Observation {
-    fn cut(&mut self) -> usize {
-        self.telemetry.cut()
+    fn truncate(&mut self) -> usize {
+        self.event.truncate_strings()
     }
 
-    fn lost(&self, count: usize) -> Self {
+    fn lost_marker(&self, count: usize) -> Self {
         Self {
             client: Arc::clone(&self.client),
             at: self.at,
-            telemetry: Telemetry::ObservationsLost { count },
+            event: Telemetry::ObservationsLost { count },
         }
     }
 }
@@ -47,15 +47,15 @@ impl Observed for Observation {
 impl Shared {
     /// Shows what was taken. What waits beyond that is left to the driver: a
     /// caller should get back to its own work, however much there is to see.
-    pub(super) fn show(&self, mut turn: Vec<Observation>) {
-        let mut shown = 0;
-        while !turn.is_empty() && shown < MAX_AT_END {
-            for observation in turn.drain(..) {
+    pub(super) fn deliver_observations(&self, mut batch: Vec<Observation>) {
+        let mut delivered = 0;
+        while !batch.is_empty() && delivered < MAX_FINAL {
+            for observation in batch.drain(..) {
                 self.host.observe(&observation);
-                shown += 1;
+                delivered += 1;
             }
-            let mut inner = self.lock_quietly();
-            if !inner.observations.end(&mut turn) {
+            let mut inner = self.lock_inner();
+            if !inner.observations.end_batch(&mut batch) {
                 return;
             }
             if !inner.ended {
@@ -63,15 +63,15 @@ impl Shared {
                 return;
             }
             // There is no driver any more.
-            inner.observations.begin(&mut turn);
+            inner.observations.begin_batch(&mut batch);
         }
     }
 
     /// Shows something that was not seen under the lock.
-    pub(crate) fn observe(&self, seen: Telemetry) {
+    pub(crate) fn observe(&self, telemetry: Telemetry) {
         if self.host.has_observers() {
-            let seen = self.host.observation(seen);
-            self.lock().observations.push(seen);
+            let telemetry = self.host.observation(telemetry);
+            self.lock().observations.push(telemetry);
         }
     }
 }

@@ -33,25 +33,25 @@ use crate::{
 #[must_use = "nothing is asked before it is awaited"]
 pub struct Operation<'a, T> {
     options: CallOptions,
-    stage: Stage<'a, T>,
+    state: OperationState<'a, T>,
 }
 
-type Begin<'a, T> = Box<dyn FnOnce(CallOptions) -> BoxFuture<'a, Result<T, Error>> + Send + 'a>;
+type StartFn<'a, T> = Box<dyn FnOnce(CallOptions) -> BoxFuture<'a, Result<T, Error>> + Send + 'a>;
 
-enum Stage<'a, T> {
-    Asked(Begin<'a, T>),
-    UnderWay(BoxFuture<'a, Result<T, Error>>),
-    Over,
+enum OperationState<'a, T> {
+    NotStarted(StartFn<'a, T>),
+    Running(BoxFuture<'a, Result<T, Error>>),
+    Done,
 }
 
 impl<'a, T> Operation<'a, T> {
-    pub(crate) fn new<F>(begin: impl FnOnce(CallOptions) -> F + Send + 'a) -> Self
+    pub(crate) fn new<F>(start: impl FnOnce(CallOptions) -> F + Send + 'a) -> Self
     where
         F: Future<Output = Result<T, Error>> + Send + 'a,
     {
         Self {
             options: CallOptions::default(),
-            stage: Stage::Asked(Box::new(|options| Box::pin(begin(options)))),
+            state: OperationState::NotStarted(Box::new(|options| Box::pin(start(options)))),
         }
     }
 
@@ -64,7 +64,7 @@ impl<'a, T> Operation<'a, T> {
     /// Waits for the connection, if it is down, within the time that there is.
     /// Otherwise it fails at once.
     pub fn wait_for_connection(mut self) -> Self {
-        self.options.policy = CallPolicy::WaitReady;
+        self.options.policy = CallPolicy::WaitForConnection;
         self
     }
 }
@@ -74,20 +74,21 @@ impl<T> Future for Operation<'_, T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        if matches!(this.stage, Stage::Asked(_))
-            && let Stage::Asked(begin) = mem::replace(&mut this.stage, Stage::Over)
+        if matches!(this.state, OperationState::NotStarted(_))
+            && let OperationState::NotStarted(start) =
+                mem::replace(&mut this.state, OperationState::Done)
         {
-            this.stage = Stage::UnderWay(begin(this.options.clone()));
+            this.state = OperationState::Running(start(this.options.clone()));
         }
-        let Stage::UnderWay(work) = &mut this.stage else {
+        let OperationState::Running(work) = &mut this.state else {
             // Nobody should ask again.
             return Poll::Pending;
         };
-        let ended = work.as_mut().poll(cx);
-        if ended.is_ready() {
-            this.stage = Stage::Over;
+        let result = work.as_mut().poll(cx);
+        if result.is_ready() {
+            this.state = OperationState::Done;
         }
-        ended
+        result
     }
 }
 

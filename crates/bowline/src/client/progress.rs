@@ -14,13 +14,13 @@ use super::unfold::Unfold;
 use crate::proto::model::{Extra, ProgressParams};
 
 /// How many reports wait for a slow listener before the oldest go.
-const MAX_WAITING: usize = 64;
+const MAX_BUFFERED: usize = 64;
 
 /// How many bytes these may have, unless it is one alone.
-const MAX_WAITING_BYTES: usize = 256 * 1024;
+const MAX_BUFFERED_BYTES: usize = 256 * 1024;
 
 /// What a member of a report takes beside its text.
-const PER_MEMBER: usize = 64;
+const MEMBER_OVERHEAD: usize = 64;
 
 /// A channel for the progress of a call; see
 /// [`Call::on_progress`](super::Call::on_progress).
@@ -63,13 +63,13 @@ pub struct ProgressReceiver(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    waiting: VecDeque<ProgressParams>,
+    buffered: VecDeque<ProgressParams>,
     bytes: usize,
     lost: u64,
     senders: usize,
     /// Nobody listens any more.
-    deaf: bool,
-    listener: Option<Waker>,
+    is_closed: bool,
+    waker: Option<Waker>,
 }
 
 impl ProgressSender {
@@ -78,11 +78,11 @@ impl ProgressSender {
     #[must_use]
     pub(crate) fn send(&self, progress: ProgressParams) -> Option<Waker> {
         let mut state = lock(&self.0);
-        if state.deaf {
+        if state.is_closed {
             return None;
         }
-        state.put(progress);
-        state.listener.take()
+        state.push(progress);
+        state.waker.take()
     }
 }
 
@@ -113,13 +113,13 @@ impl ProgressReceiver {
     /// As [`recv`](Self::recv), for those who poll.
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<ProgressParams>> {
         let mut state = lock(&self.0);
-        if let Some(next) = state.take() {
+        if let Some(next) = state.pop() {
             return Poll::Ready(Some(next));
         }
         if state.senders == 0 {
             return Poll::Ready(None);
         }
-        state.listener = Some(cx.waker().clone());
+        state.waker = Some(cx.waker().clone());
         Poll::Pending
     }
 
@@ -142,36 +142,36 @@ impl ProgressReceiver {
 impl Drop for ProgressReceiver {
     fn drop(&mut self) {
         let mut state = lock(&self.0);
-        state.deaf = true;
-        state.waiting = VecDeque::new();
+        state.is_closed = true;
+        state.buffered = VecDeque::new();
     }
 }
 
 impl State {
-    fn put(&mut self, progress: ProgressParams) {
-        self.bytes += weight(&progress);
-        self.waiting.push_back(progress);
-        while self.waiting.len() > MAX_WAITING
-            || (self.bytes > MAX_WAITING_BYTES && self.waiting.len() > 1)
+    fn push(&mut self, progress: ProgressParams) {
+        self.bytes += size_estimate(&progress);
+        self.buffered.push_back(progress);
+        while self.buffered.len() > MAX_BUFFERED
+            || (self.bytes > MAX_BUFFERED_BYTES && self.buffered.len() > 1)
         {
-            self.take();
+            self.pop();
             self.lost += 1;
         }
     }
 
-    fn take(&mut self) -> Option<ProgressParams> {
-        let taken = self.waiting.pop_front()?;
-        self.bytes -= weight(&taken);
-        Some(taken)
+    fn pop(&mut self) -> Option<ProgressParams> {
+        let oldest = self.buffered.pop_front()?;
+        self.bytes -= size_estimate(&oldest);
+        Some(oldest)
     }
 }
 
 /// The bytes of a report that a server can make as many as it likes.
-fn weight(progress: &ProgressParams) -> usize {
+fn size_estimate(progress: &ProgressParams) -> usize {
     let members = |extra: &Extra| -> usize {
         let members = extra.iter();
         members
-            .map(|(key, value)| key.len() + value.get().len() + PER_MEMBER)
+            .map(|(key, value)| key.len() + value.get().len() + MEMBER_OVERHEAD)
             .sum()
     };
     let message = progress.message.as_ref().map_or(0, String::len);
@@ -181,10 +181,10 @@ fn weight(progress: &ProgressParams) -> usize {
 
 /// Wakes whoever listens, once nothing is locked any more.
 fn wake(mut state: MutexGuard<'_, State>) {
-    let listener = state.listener.take();
+    let waker = state.waker.take();
     drop(state);
-    if let Some(listener) = listener {
-        listener.wake();
+    if let Some(waker) = waker {
+        waker.wake();
     }
 }
 
@@ -203,7 +203,7 @@ impl fmt::Debug for ProgressReceiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = lock(&self.0);
         f.debug_struct("ProgressReceiver")
-            .field("waiting", &state.waiting.len())
+            .field("waiting", &state.buffered.len())
             .field("lost", &state.lost)
             .finish_non_exhaustive()
     }
@@ -221,32 +221,32 @@ mod tests {
     }
 
     /// Sends these, and gives what came through and how many did not.
-    fn through(reports: impl IntoIterator<Item = ProgressParams>) -> (Vec<f64>, u64) {
+    fn send_all(reports: impl IntoIterator<Item = ProgressParams>) -> (Vec<f64>, u64) {
         let (sender, receiver) = progress_channel();
         for report in reports {
             assert!(sender.send(report).is_none(), "nobody waits");
         }
         let mut state = lock(&receiver.0);
-        let taken = std::iter::from_fn(|| state.take());
-        let steps = taken.map(|report| report.progress.as_f64()).collect();
+        let oldest = std::iter::from_fn(|| state.pop());
+        let steps = oldest.map(|report| report.progress.as_f64()).collect();
         assert_eq!(state.bytes, 0);
         (steps, state.lost)
     }
 
     #[test]
     fn the_newest_stay() {
-        let (steps, lost) = through((0..100).map(|step| report(step, "")));
+        let (steps, lost) = send_all((0..100).map(|step| report(step, "")));
         assert_eq!(steps, (36..100).map(f64::from).collect::<Vec<_>>());
         assert_eq!(lost, 36);
     }
 
     #[test]
     fn long_reports_count_by_their_length() {
-        let long = "x".repeat(MAX_WAITING_BYTES / 2);
-        let (steps, lost) = through((0..10).map(|step| report(step, &long)));
+        let long = "x".repeat(MAX_BUFFERED_BYTES / 2);
+        let (steps, lost) = send_all((0..10).map(|step| report(step, &long)));
         assert_eq!((steps, lost), (vec![8.0, 9.0], 8));
-        let huge = "x".repeat(MAX_WAITING_BYTES * 2);
-        let (steps, lost) = through((0..3).map(|step| report(step, &huge)));
+        let huge = "x".repeat(MAX_BUFFERED_BYTES * 2);
+        let (steps, lost) = send_all((0..3).map(|step| report(step, &huge)));
         assert_eq!((steps, lost), (vec![2.0], 2), "the newest stays anyway");
     }
 
@@ -255,6 +255,6 @@ mod tests {
         let (sender, receiver) = progress_channel();
         drop(receiver);
         let _ = sender.send(report(1, "unheard"));
-        assert!(lock(&sender.0).waiting.is_empty());
+        assert!(lock(&sender.0).buffered.is_empty());
     }
 }

@@ -15,38 +15,39 @@ use std::{
 
 use tokio::{
     sync::{oneshot, watch},
-    time::Instant as Clock,
+    time::Instant as TokioInstant,
 };
 
 use super::{
     ListLimits, ProgressSender,
     health::Health,
     host::Host,
-    locked::{Locked, Told},
     observations::Observation,
     span::CallSpan,
+    state_guard::{Completions, StateGuard},
 };
 use crate::{
-    observations::Observations,
+    observations::ObservationQueue,
     proto::{
         Instant,
         client::{
-            CallId, CallMap, CallOptions, Cancel, Cause, CauseKind, Connection, Event, Failure,
-            Input, Link as LinkId, Outcome, Output, Request, StateName, Timeouts, Wiring,
+            CallId, CallMap, CallOptions, Cancellation, Connection, ConnectionError,
+            ConnectionErrorKind, ConnectionState, Event, Failure, HttpVariant, Input, LinkId,
+            Outcome, Output, Request, Timeouts,
         },
     },
-    transport::{CloseTracker, Link, Outgoing},
+    transport::{CloseTracker, Link, OutgoingFrame},
 };
 
 /// What callers and the driver share.
 pub(crate) struct Shared {
     inner: Mutex<Inner>,
-    origin: Clock,
+    origin: TokioInstant,
     pub(crate) host: Host,
     pub(crate) settings: Settings,
     pub(crate) health: watch::Sender<Health>,
     /// What closed links still do.
-    pub(crate) closing: CloseTracker,
+    pub(crate) close_tracker: CloseTracker,
 }
 
 /// What those need to know who ask for more than one thing.
@@ -61,22 +62,22 @@ pub(crate) struct Inner {
     pub(crate) machine: Connection,
     pub(crate) link: Option<(LinkId, Box<dyn Link>)>,
     /// A link that the machine wants and nobody dials yet.
-    pub(crate) wanted: Option<Wanted>,
+    pub(crate) pending_dial: Option<PendingDial>,
     /// A link that was given up while it was being dialled.
-    pub(crate) given_up: Option<LinkId>,
+    pub(crate) abandoned_dial: Option<LinkId>,
     /// When the machine wants to be woken.
     pub(crate) deadline: Option<Instant>,
-    pub(crate) driver: Option<Waker>,
+    pub(crate) driver_waker: Option<Waker>,
     /// When the driver wakes by itself, at the latest.
-    pub(crate) alarm: Option<Instant>,
+    pub(crate) wakes_at: Option<Instant>,
     /// The driver was woken to send calls, and others may be about to be made.
-    pub(crate) gathering: bool,
+    pub(crate) is_batching: bool,
     pub(crate) ended: bool,
     /// What the server of the link that was just hung up said last.
-    last_words: Option<String>,
-    waiting: CallMap<Waiter>,
-    pub(super) told: Told,
-    pub(super) observations: Observations<Observation>,
+    stderr_tail: Option<String>,
+    waiters: CallMap<Waiter>,
+    pub(super) completions: Completions,
+    pub(super) observations: ObservationQueue<Observation>,
 }
 
 /// Somebody who waits for the end of a call.
@@ -87,7 +88,7 @@ pub(crate) struct Waiter {
 
 impl Waiter {
     /// Tells it that the call has ended; first, that there is no more progress.
-    pub(super) fn end(self, outcome: Outcome) {
+    pub(super) fn complete(self, outcome: Outcome) {
         drop(self.progress);
         // A caller that is gone has cancelled the call already.
         let _ = self.outcome.send(outcome);
@@ -96,10 +97,10 @@ impl Waiter {
 
 /// A dial that the machine asked for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct PendingDial {
     pub(crate) link: LinkId,
     pub(crate) attempt: u32,
-    pub(crate) wiring: Wiring,
+    pub(crate) http_variant: HttpVariant,
 }
 
 impl Shared {
@@ -107,34 +108,34 @@ impl Shared {
         let inner = Inner {
             machine,
             link: None,
-            wanted: None,
-            given_up: None,
+            pending_dial: None,
+            abandoned_dial: None,
             deadline: None,
-            driver: None,
-            alarm: None,
-            gathering: false,
+            driver_waker: None,
+            wakes_at: None,
+            is_batching: false,
             ended: false,
-            last_words: None,
-            waiting: CallMap::default(),
-            told: Told::default(),
-            observations: Observations::default(),
+            stderr_tail: None,
+            waiters: CallMap::default(),
+            completions: Completions::default(),
+            observations: ObservationQueue::default(),
         };
         Arc::new(Self {
             inner: Mutex::new(inner),
-            origin: Clock::now(),
+            origin: TokioInstant::now(),
             host,
             settings,
             health: watch::Sender::new(Health::default()),
-            closing: CloseTracker::default(),
+            close_tracker: CloseTracker::default(),
         })
     }
 
-    pub(crate) fn lock(&self) -> Locked<'_> {
-        Locked::new(self, self.lock_quietly())
+    pub(crate) fn lock(&self) -> StateGuard<'_> {
+        StateGuard::new(self, self.lock_inner())
     }
 
     /// As [`lock`](Self::lock); nobody is told anything afterwards.
-    pub(super) fn lock_quietly(&self) -> MutexGuard<'_, Inner> {
+    pub(super) fn lock_inner(&self) -> MutexGuard<'_, Inner> {
         // A panic under the lock would be a bug of ours; whoever comes next
         // should still get an answer.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
@@ -146,7 +147,7 @@ impl Shared {
     }
 
     /// The clock's idea of a moment of the machine's.
-    pub(crate) fn clock(&self, moment: Instant) -> Clock {
+    pub(crate) fn to_tokio(&self, moment: Instant) -> TokioInstant {
         self.origin + moment.since_origin()
     }
 
@@ -154,12 +155,12 @@ impl Shared {
     /// driver know.
     pub(crate) fn command<T>(
         self: &Arc<Self>,
-        act: impl FnOnce(&mut Connection, Instant) -> T,
+        apply: impl FnOnce(&mut Connection, Instant) -> T,
     ) -> T {
         let now = self.now();
         let mut inner = self.lock();
-        let result = act(&mut inner.machine, now);
-        self.settle(&mut inner, now);
+        let result = apply(&mut inner.machine, now);
+        self.drain_outputs(&mut inner, now);
         inner.wake_driver();
         result
     }
@@ -173,9 +174,9 @@ impl Shared {
         let now = self.now();
         let mut inner = self.lock();
         let call = start(&mut inner.machine, now);
-        inner.waiting.insert(call, waiter);
-        self.settle(&mut inner, now);
-        inner.let_leave();
+        inner.waiters.insert(call, waiter);
+        self.drain_outputs(&mut inner, now);
+        inner.flush_or_wake();
         call
     }
 
@@ -186,9 +187,9 @@ impl Shared {
         request: Request,
         options: CallOptions,
         progress: Option<ProgressSender>,
-    ) -> UnderWay<'_> {
+    ) -> PendingCall<'_> {
         let span = CallSpan::new(&self.host.name, request.method());
-        self.begin(
+        self.start_call(
             span,
             |machine, now| machine.call(now, request, options),
             progress,
@@ -196,68 +197,68 @@ impl Shared {
     }
 
     /// As [`request`](Self::request), for whatever ends like a call of `method`.
-    pub(crate) fn ask(
+    pub(crate) fn call_method(
         self: &Arc<Self>,
         method: &str,
         start: impl FnOnce(&mut Connection, Instant) -> CallId,
-    ) -> UnderWay<'_> {
-        self.begin(CallSpan::new(&self.host.name, method), start, None)
+    ) -> PendingCall<'_> {
+        self.start_call(CallSpan::new(&self.host.name, method), start, None)
     }
 
-    fn begin(
+    fn start_call(
         self: &Arc<Self>,
         span: CallSpan,
         start: impl FnOnce(&mut Connection, Instant) -> CallId,
         progress: Option<ProgressSender>,
-    ) -> UnderWay<'_> {
+    ) -> PendingCall<'_> {
         let (outcome, ended) = oneshot::channel();
-        let call = span.within(|| self.call(start, Waiter { outcome, progress }));
-        UnderWay {
+        let call = span.in_scope(|| self.call(start, Waiter { outcome, progress }));
+        PendingCall {
             shared: self,
             call,
             span,
-            ended: Some(ended),
+            receiver: Some(ended),
         }
     }
 
     /// Carries out what the machine has to say.
-    pub(crate) fn settle(self: &Arc<Self>, inner: &mut Inner, now: Instant) {
+    pub(crate) fn drain_outputs(self: &Arc<Self>, inner: &mut Inner, now: Instant) {
         loop {
             match inner.machine.poll_output() {
                 Output::Dial {
                     link,
                     attempt,
-                    wiring,
+                    http_variant,
                 } => {
-                    inner.wanted = Some(Wanted {
+                    inner.pending_dial = Some(PendingDial {
                         link,
                         attempt,
-                        wiring,
+                        http_variant,
                     });
                 }
-                Output::Hangup { link } => inner.hang_up(now, link),
+                Output::Close { link } => inner.close_link(now, link),
                 Output::Send { link, id, frame } => {
-                    inner.send(now, link, Outgoing { id, frame });
+                    inner.send(now, link, OutgoingFrame { id, frame });
                 }
                 Output::Abort { link, id } => {
-                    if let Some(live) = inner.live(link) {
-                        live.abort(id);
+                    if let Some(open_link) = inner.link_mut(link) {
+                        open_link.abort(id);
                     }
                 }
-                Output::Settled { link, revision } => {
-                    if let Some(live) = inner.live(link) {
-                        live.settle(revision);
+                Output::Negotiated { link, revision } => {
+                    if let Some(open_link) = inner.link_mut(link) {
+                        open_link.set_revision(revision);
                     }
                 }
-                Output::Done { call, outcome } => inner.finish(call, outcome),
-                Output::Event(event) => self.event(inner, event),
-                Output::Telemetry(seen) => {
+                Output::CallDone { call, outcome } => inner.finish(call, outcome),
+                Output::Event(event) => self.handle_event(inner, event),
+                Output::Telemetry(telemetry) => {
                     if self.host.has_observers() {
-                        inner.observations.push(self.host.observation(seen));
+                        inner.observations.push(self.host.observation(telemetry));
                     }
                 }
                 Output::Idle(deadline) => {
-                    inner.last_words = None;
+                    inner.stderr_tail = None;
                     inner.deadline = deadline;
                     return;
                 }
@@ -276,59 +277,59 @@ impl Shared {
         // Dropped and not closed: closing may take a runtime.
         inner.link = None;
         inner.machine.stop(now);
-        self.settle(&mut inner, now);
+        self.drain_outputs(&mut inner, now);
         if !inner.ended {
-            self.event(&mut inner, Event::Ended);
+            self.handle_event(&mut inner, Event::Ended);
         }
     }
 
-    fn event(self: &Arc<Self>, inner: &mut Inner, event: Event) {
+    fn handle_event(self: &Arc<Self>, inner: &mut Inner, event: Event) {
         match event {
             Event::Progress { call, progress } => {
-                let waiter = inner.waiting.get(&call);
-                if let Some(listener) = waiter.and_then(|waiter| waiter.progress.as_ref()) {
-                    inner.told.wake(listener.send(*progress));
+                let waiter = inner.waiters.get(&call);
+                if let Some(sender) = waiter.and_then(|waiter| waiter.progress.as_ref()) {
+                    inner.completions.push_waker(sender.send(*progress));
                 }
             }
-            Event::State(state) => self.health.send_modify(|health| health.state = state),
+            Event::StateChanged(state) => self.health.send_modify(|health| health.state = state),
             Event::Ready { session } => {
                 let server = inner.machine.server().ok().cloned();
                 self.health
                     .send_modify(|health| health.opened(session, server));
             }
             // The next attempt knows better and comes at once: no failure yet.
-            Event::Fell {
+            Event::Disconnected {
                 retry_in: Some(Duration::ZERO),
                 ..
             } => {}
-            Event::Fell { cause, retry_in } => {
-                let cause = inner.explained(cause);
+            Event::Disconnected { cause, retry_in } => {
+                let cause = inner.with_stderr_tail(cause);
                 self.health
-                    .send_modify(|health| health.fell(cause, retry_in));
+                    .send_modify(|health| health.disconnected(cause, retry_in));
             }
             Event::Ended => {
                 inner.ended = true;
-                self.host.end();
+                self.host.end_notifications();
                 self.health.send_modify(|health| health.ended = true);
             }
-            other => self.host.event(self, other),
+            other => self.host.handle_event(self, other),
         }
     }
 }
 
 impl Inner {
     pub(crate) fn wake_driver(&self) {
-        if let Some(driver) = &self.driver {
+        if let Some(driver) = &self.driver_waker {
             driver.wake_by_ref();
         }
     }
 
     /// Lets a call leave that was made: at once if it is the only one, else
     /// together with those that are made meanwhile.
-    fn let_leave(&mut self) {
-        if self.waiting.len() > 1 {
-            self.gathering = true;
-        } else if !self.needs_driver() && self.flush_at_once() {
+    fn flush_or_wake(&mut self) {
+        if self.waiters.len() > 1 {
+            self.is_batching = true;
+        } else if !self.needs_driver() && self.try_flush() {
             return;
         }
         self.wake_driver();
@@ -336,93 +337,93 @@ impl Inner {
 
     /// Whether there is something to do that only the driver can.
     fn needs_driver(&self) -> bool {
-        let sooner = |deadline| self.alarm.is_none_or(|alarm| deadline < alarm);
+        let is_earlier = |deadline| self.wakes_at.is_none_or(|wake| deadline < wake);
         self.ended
-            || self.wanted.is_some()
-            || self.given_up.is_some()
-            || self.deadline.is_some_and(sooner)
+            || self.pending_dial.is_some()
+            || self.abandoned_dial.is_some()
+            || self.deadline.is_some_and(is_earlier)
     }
 
     /// Says whether nothing is left to be sent.
-    fn flush_at_once(&mut self) -> bool {
-        match (&mut self.link, &self.driver) {
-            (Some((_, link)), Some(driver)) if link.flushes_anywhere() => {
+    fn try_flush(&mut self) -> bool {
+        match (&mut self.link, &self.driver_waker) {
+            (Some((_, link)), Some(driver)) if link.can_flush_on_any_thread() => {
                 link.poll_flush(&mut Context::from_waker(driver)).is_ready()
             }
             _ => false,
         }
     }
 
-    fn live(&mut self, link: LinkId) -> Option<&mut Box<dyn Link>> {
-        let (id, live) = self.link.as_mut()?;
-        (*id == link).then_some(live)
+    fn link_mut(&mut self, link: LinkId) -> Option<&mut Box<dyn Link>> {
+        let (id, open_link) = self.link.as_mut()?;
+        (*id == link).then_some(open_link)
     }
 
-    fn send(&mut self, now: Instant, link: LinkId, outgoing: Outgoing) {
+    fn send(&mut self, now: Instant, link: LinkId, outgoing: OutgoingFrame) {
         let id = outgoing.id;
-        let Some(live) = self.live(link) else {
+        let Some(open_link) = self.link_mut(link) else {
             return;
         };
-        if let Err(refusal) = live.send(outgoing) {
+        if let Err(error) = open_link.send(outgoing) {
             self.machine
-                .handle(now, Input::Refused { link, id, refusal });
+                .handle(now, Input::SendFailed { link, id, error });
         }
     }
 
-    fn hang_up(&mut self, now: Instant, link: LinkId) {
-        self.wanted.take_if(|wanted| wanted.link == link);
-        self.given_up = Some(link);
-        if let Some((_, mut live)) = self.link.take_if(|(id, _)| *id == link) {
-            self.last_words = live.last_words();
+    fn close_link(&mut self, now: Instant, link: LinkId) {
+        self.pending_dial.take_if(|pending| pending.link == link);
+        self.abandoned_dial = Some(link);
+        if let Some((_, mut open_link)) = self.link.take_if(|(id, _)| *id == link) {
+            self.stderr_tail = open_link.stderr_tail();
             // What was said last, such as that a call is given up, leaves if
             // that takes no waiting.
-            let _ = live.poll_flush(&mut Context::from_waker(Waker::noop()));
-            live.close();
+            let _ = open_link.poll_flush(&mut Context::from_waker(Waker::noop()));
+            open_link.close();
         }
-        if self.machine.state() == StateName::Closing {
+        if self.machine.state() == ConnectionState::Closing {
             // What becomes of the link is its own business from here on; there
             // is nothing to wait for.
-            let cause = CauseKind::Eof.into();
+            let cause = ConnectionErrorKind::Eof.into();
             self.machine.handle(now, Input::Down { link, cause });
         }
     }
 
     /// Adds what the server said last to the cause for which it was hung up.
-    fn explained(&self, cause: Cause) -> Cause {
-        match &self.last_words {
-            Some(words) if cause.tail().is_none() => cause.with_tail(words),
+    fn with_stderr_tail(&self, cause: ConnectionError) -> ConnectionError {
+        match &self.stderr_tail {
+            Some(tail) if cause.detail().is_none() => cause.with_detail(tail),
             _ => cause,
         }
     }
 
     fn finish(&mut self, call: CallId, mut outcome: Outcome) {
         if let Outcome::Failed(Failure::ConnectionLost(cause)) = outcome {
-            outcome = Outcome::Failed(Failure::ConnectionLost(self.explained(cause)));
+            outcome = Outcome::Failed(Failure::ConnectionLost(self.with_stderr_tail(cause)));
         }
-        if let Some(waiter) = self.waiting.remove(&call) {
-            self.told.push(waiter, outcome);
+        if let Some(waiter) = self.waiters.remove(&call) {
+            self.completions.push(waiter, outcome);
         }
     }
 }
 
 /// A call that was made. Dropping it before its end gives the call up.
-pub(crate) struct UnderWay<'a> {
+pub(crate) struct PendingCall<'a> {
     shared: &'a Arc<Shared>,
     call: CallId,
     span: CallSpan,
     /// `None` once it has ended.
-    ended: Option<oneshot::Receiver<Outcome>>,
+    receiver: Option<oneshot::Receiver<Outcome>>,
 }
 
-impl Future for UnderWay<'_> {
+impl Future for PendingCall<'_> {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
-        let outcome = match &mut self.ended {
+        let outcome = match &mut self.receiver {
             Some(ended) => ready!(Pin::new(ended).poll(cx)).ok(),
             None => None,
         };
-        self.ended = None;
+        self.receiver = None;
         // The machine answers every call, and nobody else drops the sender.
         let outcome = outcome.unwrap_or(Outcome::Failed(Failure::Shutdown));
         self.span.end(&outcome);
@@ -430,11 +431,11 @@ impl Future for UnderWay<'_> {
     }
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for PendingCall<'_> {
     fn drop(&mut self) {
-        if self.ended.take().is_some() {
+        if self.receiver.take().is_some() {
             self.shared
-                .command(|machine, now| machine.cancel(now, self.call, Cancel::Dropped));
+                .command(|machine, now| machine.cancel(now, self.call, Cancellation::Dropped));
         }
     }
 }

@@ -19,7 +19,7 @@ impl CallSpan {
         }
     }
 
-    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn in_scope<T>(&self, work: impl FnOnce() -> T) -> T {
         self.span.in_scope(work)
     }
 
@@ -27,7 +27,7 @@ impl CallSpan {
     pub(crate) fn end(&self, outcome: &Outcome) {
         let outcome = match outcome {
             Outcome::Result(_) => "result",
-            Outcome::Refused(_) => "refused",
+            Outcome::Error(_) => "refused",
             Outcome::Failed(_) => "failed",
         };
         self.span.record("outcome", outcome);
@@ -40,7 +40,7 @@ impl CallSpan {
         Self {}
     }
 
-    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn in_scope<T>(&self, work: impl FnOnce() -> T) -> T {
         work()
     }
 

@@ -21,7 +21,7 @@ use crate::proto::{
 #[must_use = "dropping a subscription ends it"]
 pub struct Subscription {
     notifications: Notifications,
-    hold: Hold,
+    guard: SubscriptionGuard,
 }
 
 /// What is known of a resource that is subscribed to.
@@ -44,25 +44,26 @@ impl Subscription {
         options: CallOptions,
     ) -> Result<Self, Error> {
         // Listening comes first, so that no change falls between.
-        let notifications = client.listen();
-        let hold = Hold::take(client, &uri);
+        let notifications = client.unsolicited_notifications();
+        let guard = SubscriptionGuard::acquire(client, &uri);
         let shared = client.shared();
         let method = method::RESOURCES_SUBSCRIBE;
-        let ask = shared.ask(method, |machine, now| machine.subscribe(now, &uri, options));
-        call::read::<EmptyResult>(shared, method, ask.await)?;
-        if let Some(held) = shared.host.holds().get_mut(&uri) {
-            held.in_force = true;
+        let pending_call =
+            shared.call_method(method, |machine, now| machine.subscribe(now, &uri, options));
+        call::decode_outcome::<EmptyResult>(shared, method, pending_call.await)?;
+        if let Some(subscribers) = shared.host.subscriptions().get_mut(&uri) {
+            subscribers.is_active = true;
         }
         Ok(Self {
             notifications,
-            hold,
+            guard,
         })
     }
 
     /// The resource.
     #[must_use]
     pub fn uri(&self) -> &str {
-        &self.hold.uri
+        &self.guard.uri
     }
 
     /// The next change; `None` once the connection, or the subscription, is
@@ -70,15 +71,15 @@ impl Subscription {
     pub async fn next(&mut self) -> Option<Change> {
         loop {
             match self.notifications.next().await? {
-                Notification::ResourceUpdated(update) if self.concerns(&update.uri) => {
+                Notification::ResourceUpdated(update) if self.matches_uri(&update.uri) => {
                     return Some(Change::Updated(update));
                 }
-                Notification::Resubscribed { uris } if uris.contains(&self.hold.uri) => {
+                Notification::Resubscribed { uris } if uris.contains(&self.guard.uri) => {
                     return Some(Change::Missed);
                 }
                 Notification::Lost(_) => return Some(Change::Missed),
-                Notification::SubscriptionLost { uri } if uri == self.hold.uri => {
-                    self.notifications.end();
+                Notification::SubscriptionLost { uri } if uri == self.guard.uri => {
+                    self.notifications.close();
                     return Some(Change::Lost);
                 }
                 _ => {}
@@ -89,21 +90,21 @@ impl Subscription {
     /// Ends the subscription and waits for the server to confirm. Does nothing
     /// on the wire while others subscribe to the same resource. Fails where the
     /// server refuses.
-    pub fn end(self) -> Operation<'static, ()> {
-        Operation::new(|options| self.end_with(options))
+    pub fn unsubscribe(self) -> Operation<'static, ()> {
+        Operation::new(|options| self.unsubscribe_with(options))
     }
 
-    async fn end_with(mut self, options: CallOptions) -> Result<(), Error> {
-        if !self.hold.release() {
+    async fn unsubscribe_with(mut self, options: CallOptions) -> Result<(), Error> {
+        if !self.guard.release() {
             return Ok(());
         }
-        let uri = self.hold.uri.clone();
-        let shared = Arc::clone(&self.hold.shared);
+        let uri = self.guard.uri.clone();
+        let shared = Arc::clone(&self.guard.shared);
         let method = method::RESOURCES_UNSUBSCRIBE;
-        let ask = shared.ask(method, |machine, now| {
+        let pending_call = shared.call_method(method, |machine, now| {
             machine.unsubscribe(now, &uri, options)
         });
-        call::read::<EmptyResult>(&shared, method, ask.await).map(drop)
+        call::decode_outcome::<EmptyResult>(&shared, method, pending_call.await).map(drop)
     }
 
     /// The same changes as a [`Stream`].
@@ -116,35 +117,40 @@ impl Subscription {
 
     /// Whether news of `uri` are news of the resource: the server may name one
     /// below it.
-    fn concerns(&self, uri: &str) -> bool {
-        let below = uri.strip_prefix(&*self.hold.uri);
-        below.is_some_and(|rest| {
-            rest.is_empty() || self.hold.uri.ends_with('/') || rest.starts_with(['/', '?', '#'])
+    fn matches_uri(&self, uri: &str) -> bool {
+        let suffix = uri.strip_prefix(&*self.guard.uri);
+        suffix.is_some_and(|rest| {
+            rest.is_empty() || self.guard.uri.ends_with('/') || rest.starts_with(['/', '?', '#'])
         })
     }
 }
 
 /// How a resource is wanted.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct SubscriberCount {
     /// By how many.
     count: usize,
     /// Whether the server was told.
-    in_force: bool,
+    is_active: bool,
 }
 
 /// One of those who want a resource to be subscribed to. The last one to go
 /// ends the subscription.
-struct Hold {
+struct SubscriptionGuard {
     shared: Arc<Shared>,
     uri: Box<str>,
     released: bool,
 }
 
-impl Hold {
-    fn take(client: &Client, uri: &str) -> Self {
+impl SubscriptionGuard {
+    fn acquire(client: &Client, uri: &str) -> Self {
         let shared = Arc::clone(client.shared());
-        shared.host.holds().entry(uri.into()).or_default().count += 1;
+        shared
+            .host
+            .subscriptions()
+            .entry(uri.into())
+            .or_default()
+            .count += 1;
         Self {
             shared,
             uri: uri.into(),
@@ -157,18 +163,20 @@ impl Hold {
         if std::mem::replace(&mut self.released, true) {
             return false;
         }
-        let mut holds = self.shared.host.holds();
-        match holds.get_mut(&self.uri) {
-            Some(held) if held.count > 1 => {
-                held.count -= 1;
+        let mut subscriptions = self.shared.host.subscriptions();
+        match subscriptions.get_mut(&self.uri) {
+            Some(subscribers) if subscribers.count > 1 => {
+                subscribers.count -= 1;
                 false
             }
-            _ => holds.remove(&self.uri).is_some_and(|held| held.in_force),
+            _ => subscriptions
+                .remove(&self.uri)
+                .is_some_and(|subscribers| subscribers.is_active),
         }
     }
 }
 
-impl Drop for Hold {
+impl Drop for SubscriptionGuard {
     fn drop(&mut self) {
         if self.release() {
             // Nobody waits for the answer.
@@ -180,7 +188,7 @@ impl Drop for Hold {
     }
 }
 
-impl std::fmt::Debug for Hold {
+impl std::fmt::Debug for SubscriptionGuard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.uri.fmt(f)
     }

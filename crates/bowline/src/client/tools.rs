@@ -8,11 +8,12 @@ use std::{
 use serde::{Serialize, Serializer, de::DeserializeOwned, ser::SerializeMap as _};
 
 use super::{
-    Call, CallFuture, Client, Continuation, Error, List, ProgressSender, ToolTurn, continuation,
+    Call, CallFuture, Client, Error, List, ProgressSender, SuspendedCall, ToolCallOutcome,
+    suspended_call,
 };
 use crate::proto::{
     client::{Request, SessionNumber},
-    jsonrpc::{Draft, EncodeError},
+    jsonrpc::{EncodeError, OutgoingMessage},
     model::{CallToolResult, InputResponses, ListToolsParams, Meta, Tool, ToolMode, method},
 };
 
@@ -41,8 +42,8 @@ impl<'a> Tools<'a> {
 impl<'a> Tools<'a> {
     /// Goes on with a call that was parked, with the answers to all of its
     /// questions. It may have more.
-    pub fn resume(self, continuation: Continuation, answers: &InputResponses) -> CallTool<'a> {
-        let request = continuation.into_request(answers);
+    pub fn resume(self, suspended: SuspendedCall, answers: &InputResponses) -> CallTool<'a> {
+        let request = suspended.into_request(answers);
         CallTool {
             call: Call::new(self.client, method::TOOLS_CALL, request),
         }
@@ -51,16 +52,16 @@ impl<'a> Tools<'a> {
 
 fn request<A: Serialize>(name: &str, arguments: &A) -> Result<Request, EncodeError> {
     let arguments = Some(arguments);
-    let mut draft = Draft::new(method::TOOLS_CALL, &ToolParams { name, arguments })?;
+    let mut message = OutgoingMessage::new(method::TOOLS_CALL, &ToolParams { name, arguments })?;
     // What serialises to nothing, such as `()`, means that there are none.
-    if draft.members().ends_with(b"\"arguments\":null") {
-        let none: ToolParams<'_, A> = ToolParams {
+    if message.members().ends_with(b"\"arguments\":null") {
+        let without_arguments: ToolParams<'_, A> = ToolParams {
             name,
             arguments: None,
         };
-        draft = Draft::new(method::TOOLS_CALL, &none)?;
+        message = OutgoingMessage::new(method::TOOLS_CALL, &without_arguments)?;
     }
-    Ok(Request::from(draft).for_tool(name))
+    Ok(Request::from(message).for_tool(name))
 }
 
 /// The parameters of a tool call, written straight into the frame: arguments
@@ -97,52 +98,52 @@ impl<'a> CallTool<'a> {
     /// Waits for the connection, if it is down, within the time that the call
     /// has. Otherwise such a call fails at once.
     pub fn wait_for_connection(self) -> Self {
-        self.with(Call::wait_for_connection)
+        self.map_call(Call::wait_for_connection)
     }
 
     /// Sends the call again if the connection falls while it is under way.
     /// Only for tools that are harmless to call twice.
     pub fn repeat_if_lost(self) -> Self {
-        self.with(Call::repeat_if_lost)
+        self.map_call(Call::repeat_if_lost)
     }
 
     /// Says whether the call needs the session, where you know better than the
     /// server's list of tools. See [`Call::mode`].
     pub fn mode(self, mode: ToolMode) -> Self {
-        self.with(|call| call.mode(mode))
+        self.map_call(|call| call.mode(mode))
     }
 
     /// Binds the call to a session: in any other it is refused, and nothing is
     /// sent. See [`Client::session`].
     pub fn in_session(self, session: SessionNumber) -> Self {
-        self.with(|call| call.in_session(session))
+        self.map_call(|call| call.in_session(session))
     }
 
     /// Hears of progress, through a [channel](super::progress_channel) that
     /// closes when the call ends.
-    pub fn on_progress(self, listener: ProgressSender) -> Self {
-        self.with(|call| call.on_progress(listener))
+    pub fn on_progress(self, sender: ProgressSender) -> Self {
+        self.map_call(|call| call.on_progress(sender))
     }
 
     /// Lets every piece of progress start the time anew, up to `at_most` in
     /// all.
-    pub fn progress_extends(self, at_most: Duration) -> Self {
-        self.with(|call| call.progress_extends(at_most))
+    pub fn extend_timeout_on_progress(self, max: Duration) -> Self {
+        self.map_call(|call| call.extend_timeout_on_progress(max))
     }
 
     /// Sends this beside the parameters: a trace context, say, or what an
     /// extension wants.
     pub fn meta(self, meta: Meta) -> Self {
-        self.with(|call| call.meta(meta))
+        self.map_call(|call| call.meta(meta))
     }
 
     /// Gives the call up when `signal` is ready, and tells the server so.
     pub fn cancel_on(self, signal: impl Future<Output = ()> + Send + 'a) -> Self {
-        self.with(|call| call.cancel_on(signal))
+        self.map_call(|call| call.cancel_on(signal))
     }
 
     /// Changes how the call is made, in ways that all calls share.
-    pub fn with(
+    pub fn map_call(
         mut self,
         change: impl FnOnce(Call<'a, CallToolResult>) -> Call<'a, CallToolResult>,
     ) -> Self {
@@ -159,10 +160,10 @@ impl<'a> CallTool<'a> {
     /// # Errors
     ///
     /// As for any call.
-    pub async fn park_on_input(self) -> Result<ToolTurn, Error> {
+    pub async fn suspend_on_input(self) -> Result<ToolCallOutcome, Error> {
         let (client, members) = (self.call.client(), self.call.members());
-        let outcome = self.call.hand_back().outcome().await?;
-        continuation::read(client, &members, outcome)
+        let outcome = self.call.return_input_requests().outcome().await?;
+        suspended_call::decode_outcome(client, &members, outcome)
     }
 
     /// Makes the call and decodes its structured result; where there is none,
@@ -179,7 +180,7 @@ impl<'a> CallTool<'a> {
             None => result.all_text(),
         };
         crate::proto::jsonrpc::decode(json.as_bytes())
-            .map_err(|error| Error::undecodable(method::TOOLS_CALL, error))
+            .map_err(|error| Error::decode(method::TOOLS_CALL, error))
     }
 }
 

@@ -13,30 +13,34 @@ use crate::{
         client::{Telemetry, TransitionReason, Violation},
         jsonrpc::code,
     },
-    trace::{micros, say},
+    trace::{emit_event, micros},
 };
 
 /// Hands an observation to whoever subscribes to `tracing`.
 // tidy: long table, one arm for each observation
-pub(crate) fn emit(seen: &Observation) {
-    let (client, event, level) = (&*seen.client, seen.name(), level(seen));
-    match &seen.telemetry {
+pub(crate) fn emit(observation: &Observation) {
+    let (client, event, level) = (
+        &*observation.client,
+        observation.name(),
+        level_of(observation),
+    );
+    match &observation.event {
         Telemetry::RequestStart {
             call,
             correlation,
             method,
         } => {
-            say!(level, event, client, call, correlation, method = &**method);
+            emit_event!(level, event, client, call, correlation, method = &**method);
         }
         Telemetry::RequestStop {
             call,
             correlation,
             method,
             duration,
-            refused,
+            error_code: refused,
         } => {
             let (method, micros) = (&**method, micros(*duration));
-            say!(
+            emit_event!(
                 level,
                 event,
                 client,
@@ -55,7 +59,7 @@ pub(crate) fn emit(seen: &Observation) {
             reason,
         } => {
             let (method, micros) = (&**method, micros(*duration));
-            say!(
+            emit_event!(
                 level,
                 event,
                 client,
@@ -69,51 +73,55 @@ pub(crate) fn emit(seen: &Observation) {
         Telemetry::Transition { from, to, reason } => {
             let (from, to) = (from.as_str(), to.as_str());
             // What the server wrote to stderr is its own business.
-            let cause = reason.cause().map(|cause| cause.kind().to_string());
+            let cause = reason.error().map(|cause| cause.kind().to_string());
             let reason = reason.as_str();
-            say!(level, event, client, from, to, reason, cause);
+            emit_event!(level, event, client, from, to, reason, cause);
         }
-        Telemetry::Violation { what, size, limit } => {
-            say!(level, event, client, what = ?what, size, limit);
+        Telemetry::Violation {
+            violation: what,
+            size,
+            limit,
+        } => {
+            emit_event!(level, event, client, what = ?what, size, limit);
         }
         Telemetry::NotificationReceived { method } => {
-            say!(level, event, client, method = &**method);
+            emit_event!(level, event, client, method = &**method);
         }
         Telemetry::NotificationDropped { method } => {
-            say!(level, event, client, method = &**method);
+            emit_event!(level, event, client, method = &**method);
         }
         Telemetry::HandlerException { method, error } => {
-            say!(level, event, client, method = &**method, error = &**error);
+            emit_event!(level, event, client, method = &**method, error = &**error);
         }
         Telemetry::RetryScheduled { call, sends, delay } => {
-            say!(level, event, client, call, sends, micros = micros(*delay));
+            emit_event!(level, event, client, call, sends, micros = micros(*delay));
         }
-        Telemetry::RetryExhausted { call } => say!(level, event, client, call),
-        Telemetry::CancelSent { id } => say!(level, event, client, id),
-        Telemetry::ToolDropped { tool, .. } => say!(level, event, client, tool = &**tool),
-        Telemetry::TombstonesSwept { count } => say!(level, event, client, count),
-        Telemetry::ObservationsLost { count } => say!(level, event, client, count),
-        _ => say!(level, event, client),
+        Telemetry::RetryExhausted { call } => emit_event!(level, event, client, call),
+        Telemetry::CancelSent { id } => emit_event!(level, event, client, id),
+        Telemetry::ToolDropped { tool, .. } => emit_event!(level, event, client, tool = &**tool),
+        Telemetry::CancelledCallsExpired { count } => emit_event!(level, event, client, count),
+        Telemetry::ObservationsLost { count } => emit_event!(level, event, client, count),
+        _ => emit_event!(level, event, client),
     }
 }
 
 /// How much an observation matters, by who is to blame: what breaks the
 /// protocol is an error, what a network or a server does to a call is a
 /// warning, and what a caller did or was told is for information.
-fn level(seen: &Telemetry) -> Level {
-    match seen {
+fn level_of(observation: &Telemetry) -> Level {
+    match observation {
         Telemetry::RequestStop {
-            refused: Some(code),
+            error_code: Some(code),
             ..
-        } => refusal(*code),
-        Telemetry::RequestException { reason, .. } => weight(*reason),
+        } => level_of_code(*code),
+        Telemetry::RequestException { reason, .. } => level_of_reason(*reason),
         Telemetry::Transition { reason, .. } => match reason {
             TransitionReason::GaveUp(_) => Level::ERROR,
-            TransitionReason::Fell(_) => Level::WARN,
+            TransitionReason::Disconnected(_) => Level::WARN,
             _ => Level::INFO,
         },
         Telemetry::Violation {
-            what: Violation::Oversize | Violation::Garbage,
+            violation: Violation::OversizedFrame | Violation::MalformedMessage,
             ..
         }
         | Telemetry::HandlerException { .. } => Level::ERROR,
@@ -127,7 +135,7 @@ fn level(seen: &Telemetry) -> Level {
 }
 
 /// How bad it is that the server refused.
-fn refusal(code: i64) -> Level {
+fn level_of_code(code: i64) -> Level {
     match code {
         code::INTERNAL_ERROR | code::PARSE_ERROR | code::INVALID_REQUEST => Level::ERROR,
         _ => Level::INFO,
@@ -135,7 +143,7 @@ fn refusal(code: i64) -> Level {
 }
 
 /// How bad it is that a call ended so.
-fn weight(reason: Reason) -> Level {
+fn level_of_reason(reason: Reason) -> Level {
     match reason {
         Reason::OversizedFrame | Reason::InvalidResponse => Level::ERROR,
         Reason::Timeout
@@ -154,8 +162,8 @@ mod tests {
     use super::*;
     use crate::{
         proto::{
-            client::{Cause, CauseKind, StateName},
-            http::header::HeaderSchemaFault,
+            client::{ConnectionError, ConnectionErrorKind, ConnectionState},
+            http::header::HeaderSchemaErrorKind,
         },
         trace::capture::assert_documented,
     };
@@ -170,7 +178,7 @@ mod tests {
             correlation,
             method: method(),
             duration,
-            refused,
+            error_code: refused,
         };
         let exception = |reason| Telemetry::RequestException {
             call,
@@ -180,16 +188,16 @@ mod tests {
             reason,
         };
         let transition = |reason| Telemetry::Transition {
-            from: StateName::Ready,
-            to: StateName::Backoff,
+            from: ConnectionState::Ready,
+            to: ConnectionState::Backoff,
             reason,
         };
         let violation = |what| Telemetry::Violation {
-            what,
+            violation: what,
             size: 4,
             limit: Some(3),
         };
-        let eof = || Cause::from(CauseKind::Eof);
+        let eof = || ConnectionError::from(ConnectionErrorKind::Eof);
         vec![
             Telemetry::RequestStart {
                 call,
@@ -203,10 +211,10 @@ mod tests {
             exception(Reason::Timeout),
             exception(Reason::InvalidResponse),
             transition(TransitionReason::Stopped),
-            transition(TransitionReason::Fell(eof())),
+            transition(TransitionReason::Disconnected(eof())),
             transition(TransitionReason::GaveUp(eof())),
             violation(Violation::Batch),
-            violation(Violation::Oversize),
+            violation(Violation::OversizedFrame),
             Telemetry::NotificationReceived { method: "x".into() },
             Telemetry::NotificationDropped { method: method() },
             Telemetry::HandlerException {
@@ -223,10 +231,10 @@ mod tests {
             },
             Telemetry::RetryExhausted { call },
             Telemetry::CancelSent { id: 1 },
-            Telemetry::TombstonesSwept { count: 1 },
+            Telemetry::CancelledCallsExpired { count: 1 },
             Telemetry::ToolDropped {
                 tool: "x".into(),
-                fault: HeaderSchemaFault::BadName,
+                fault: HeaderSchemaErrorKind::InvalidName,
             },
             Telemetry::ObservationsLost { count: 1 },
         ]
@@ -239,7 +247,7 @@ mod tests {
                 emit(&Observation {
                     client: "client-1".into(),
                     at: SystemTime::UNIX_EPOCH,
-                    telemetry,
+                    event: telemetry,
                 });
             }
         });

@@ -10,13 +10,13 @@ use toml::{
 };
 
 use super::{
-    Endpoint, Loader, Position, ProblemKind, RemoteKind, RemoteServer, ServerEntry, ServersFile,
-    Settings,
-    entry::{EntryReader, NO_ADDRESS, is_address},
+    ConnectionSettings, Endpoint, Loader, Position, ProblemKind, RemoteKind, RemoteServer,
+    ServerEntry, ServersFile,
+    entry::{EntryReader, NOT_HTTP_URL, is_http_url},
     fields::{Fields, type_name},
     file::MAX_SERVERS,
     name,
-    report::{Report, member},
+    report::{Report, member_path},
 };
 use crate::proto::client::Timeouts;
 
@@ -24,15 +24,17 @@ use crate::proto::client::Timeouts;
 const SERVERS: &str = "mcp_servers";
 
 /// Reads the text of a file.
-pub(super) fn parse(written: &str, loader: &Loader) -> ServersFile {
-    let text = written.strip_prefix('\u{feff}').unwrap_or(written);
+pub(super) fn parse(source: &str, loader: &Loader) -> ServersFile {
+    let text = source.strip_prefix('\u{feff}').unwrap_or(source);
     let root = match DeTable::parse(text) {
         Ok(root) => root.into_inner(),
         Err(error) => {
-            let at = error.span().map(|span| Position::of(text, span.start));
+            let at = error
+                .span()
+                .map(|span| Position::from_offset(text, span.start));
             // The parser lists what it would have taken on lines of their own.
             let message = error.message().lines().next().unwrap_or_default();
-            return ServersFile::of_problem(at, ProblemKind::Toml(message.to_owned()));
+            return ServersFile::from_problem(at, ProblemKind::Toml(message.to_owned()));
         }
     };
     let entries = match root
@@ -40,13 +42,13 @@ pub(super) fn parse(written: &str, loader: &Loader) -> ServersFile {
         .map(|servers| (servers.get_ref(), servers))
     {
         None => return ServersFile::default(),
-        Some((DeValue::Table(entries), _)) => in_order(entries),
+        Some((DeValue::Table(entries), _)) => sorted_by_offset(entries),
         Some((other, servers)) => {
             let mut report = Report {
-                position: Some(Position::of(text, servers.span().start)),
+                position: Some(Position::from_offset(text, servers.span().start)),
                 ..Report::default()
             };
-            report.add(SERVERS, no_object(&to_json(other)));
+            report.add(SERVERS, not_an_object(&to_json(other)));
             return ServersFile {
                 problems: report.problems,
                 ..ServersFile::default()
@@ -60,15 +62,15 @@ pub(super) fn parse(written: &str, loader: &Loader) -> ServersFile {
     let mut file = ServersFile::default();
     file.check_count(entries.len());
     for entry in entries.into_iter().take(MAX_SERVERS) {
-        let place = Position::of(text, entry.offset);
-        read_entry(&mut file, &reader, &entry, place);
+        let position = Position::from_offset(text, entry.offset);
+        read_entry(&mut file, &reader, &entry, position);
     }
     file
 }
 
 /// The names of the servers in a text, also of those that cannot be used.
-pub(super) fn names(written: &str) -> Vec<String> {
-    let text = written.strip_prefix('\u{feff}').unwrap_or(written);
+pub(super) fn names(source: &str) -> Vec<String> {
+    let text = source.strip_prefix('\u{feff}').unwrap_or(source);
     let Ok(root) = DeTable::parse(text) else {
         return Vec::new();
     };
@@ -82,26 +84,26 @@ pub(super) fn names(written: &str) -> Vec<String> {
 }
 
 /// A server's entry, not read yet.
-struct Entry<'a> {
+struct TomlEntry<'a> {
     name: &'a str,
     offset: usize,
     value: &'a DeValue<'a>,
 }
 
 /// The entries as they stand in the file: the table itself is sorted by name.
-fn in_order<'a>(entries: &'a DeTable<'a>) -> Vec<Entry<'a>> {
-    let mut entries: Vec<_> = entries.iter().map(entry).collect();
+fn sorted_by_offset<'a>(entries: &'a DeTable<'a>) -> Vec<TomlEntry<'a>> {
+    let mut entries: Vec<_> = entries.iter().map(to_entry).collect();
     entries.sort_by_key(|entry| entry.offset);
     entries
 }
 
-fn entry<'a>(
+fn to_entry<'a>(
     (name, value): (
         &'a Spanned<std::borrow::Cow<'a, str>>,
         &'a Spanned<DeValue<'a>>,
     ),
-) -> Entry<'a> {
-    Entry {
+) -> TomlEntry<'a> {
+    TomlEntry {
         name: name.get_ref(),
         offset: name.span().start,
         value: value.get_ref(),
@@ -111,17 +113,17 @@ fn entry<'a>(
 fn read_entry(
     file: &mut ServersFile,
     reader: &EntryReader<'_>,
-    entry: &Entry<'_>,
-    place: Position,
+    entry: &TomlEntry<'_>,
+    position: Position,
 ) {
     let mut report = Report {
         server: Some(entry.name.to_owned()),
-        position: Some(place),
+        position: Some(position),
         ..Report::default()
     };
-    let path = member(SERVERS, entry.name);
-    if let Some(fault) = name::fault(entry.name) {
-        report.value(&path, fault);
+    let path = member_path(SERVERS, entry.name);
+    if let Some(reason) = name::invalid_reason(entry.name) {
+        report.invalid_value(&path, reason);
         file.problems.append(&mut report.problems);
         return;
     }
@@ -129,29 +131,29 @@ fn read_entry(
         Value::Object(members) => {
             let mut fields = Fields::new(members, path, &mut report);
             if fields.flag_or("enabled", true) {
-                let server = reader.codex(entry.name, fields);
+                let server = reader.read_codex(entry.name, fields);
                 file.servers.extend(server.filter(|_| !report.is_fatal()));
             } else {
                 file.disabled.push(entry.name.to_owned());
             }
         }
-        other => report.add(&path, no_object(&other)),
+        other => report.add(&path, not_an_object(&other)),
     }
     file.problems.append(&mut report.problems);
 }
 
-fn no_object(value: &Value) -> ProblemKind {
-    ProblemKind::Type {
+fn not_an_object(value: &Value) -> ProblemKind {
+    ProblemKind::WrongType {
         expected: "a table",
         found: type_name(value),
     }
 }
 
 impl EntryReader<'_> {
-    fn codex(&self, name: &str, mut fields: Fields<'_>) -> Option<ServerEntry> {
+    fn read_codex(&self, name: &str, mut fields: Fields<'_>) -> Option<ServerEntry> {
         let mut endpoint = match (fields.has("command"), fields.has("url")) {
             (true, false) => self.stdio(name, &mut fields).map(Endpoint::Stdio),
-            (false, true) => self.codex_remote(&mut fields).map(Endpoint::Remote),
+            (false, true) => self.read_codex_remote(&mut fields).map(Endpoint::Remote),
             (true, true) => {
                 let path = fields.path("url");
                 fields.report.add(&path, ProblemKind::Ambiguous);
@@ -162,40 +164,40 @@ impl EntryReader<'_> {
                 None
             }
         };
-        let passed_on = fields.texts("env_vars").unwrap_or_default();
+        let inherited = fields.strings("env_vars").unwrap_or_default();
         if let Some(Endpoint::Stdio(server)) = &mut endpoint {
-            for name in passed_on {
+            for name in inherited {
                 if let Some(value) = self.expander.environment.get(&name) {
                     let value = value.to_owned();
                     server.env.entry(name).or_insert(value);
                 }
             }
         }
-        let settings = Settings {
+        let settings = ConnectionSettings {
             timeouts: timeouts(&mut fields),
-            ..Settings::default()
+            ..ConnectionSettings::default()
         };
-        let written = std::mem::take(&mut fields.written);
+        let source = std::mem::take(&mut fields.raw);
         if endpoint.is_some() {
             fields.finish();
         }
         Some(ServerEntry {
-            settings,
-            written,
+            connection: settings,
+            raw: source,
             ..ServerEntry::new(name, endpoint?)
         })
     }
 
-    fn codex_remote(&self, fields: &mut Fields<'_>) -> Option<RemoteServer> {
-        let url = fields.text("url")?;
-        if !is_address(&url) {
-            fields.value("url", NO_ADDRESS);
+    fn read_codex_remote(&self, fields: &mut Fields<'_>) -> Option<RemoteServer> {
+        let url = fields.string("url")?;
+        if !is_http_url(&url) {
+            fields.invalid_value("url", NOT_HTTP_URL);
         }
         let mut headers = self.headers("http_headers", fields);
         headers.extend(self.headers_from_variables(fields));
-        if let Some(variable) = fields.text("bearer_token_env_var") {
+        if let Some(variable) = fields.string("bearer_token_env_var") {
             let path = fields.path("bearer_token_env_var");
-            if let Some(token) = self.variable(&variable, &path, fields.report) {
+            if let Some(token) = self.lookup_variable(&variable, &path, fields.report) {
                 headers.insert("Authorization".to_owned(), format!("Bearer {token}"));
             }
         }
@@ -210,22 +212,22 @@ impl EntryReader<'_> {
 
     /// Headers whose values are those of variables.
     fn headers_from_variables(&self, fields: &mut Fields<'_>) -> BTreeMap<String, String> {
-        let under = fields.path("env_http_headers");
+        let base_path = fields.path("env_http_headers");
         let names = self.headers("env_http_headers", fields);
         let mut headers = BTreeMap::new();
         for (name, variable) in names {
-            let path = member(&under, &name);
-            if let Some(value) = self.variable(&variable, &path, fields.report) {
+            let path = member_path(&base_path, &name);
+            if let Some(value) = self.lookup_variable(&variable, &path, fields.report) {
                 headers.insert(name, value);
             }
         }
         headers
     }
 
-    fn variable(&self, name: &str, path: &str, report: &mut Report) -> Option<String> {
+    fn lookup_variable(&self, name: &str, path: &str, report: &mut Report) -> Option<String> {
         let value = self.expander.environment.get(name);
         if value.is_none() {
-            report.add(path, ProblemKind::Unset(name.to_owned()));
+            report.add(path, ProblemKind::UnsetVariable(name.to_owned()));
         }
         value.map(str::to_owned)
     }
@@ -241,11 +243,11 @@ fn timeouts(fields: &mut Fields<'_>) -> Option<Timeouts> {
     if opening.is_none() && tool.is_none() {
         return None;
     }
-    let standard = Timeouts::standard();
+    let defaults = Timeouts::standard();
     Some(Timeouts {
-        opening: opening.unwrap_or(standard.opening),
-        tool: tool.unwrap_or(standard.tool),
-        ..standard
+        opening: opening.unwrap_or(defaults.opening),
+        tool: tool.unwrap_or(defaults.tool),
+        ..defaults
     })
 }
 

@@ -19,10 +19,10 @@ const INDENT: &str = "  ";
 /// removed. Comments, order and layout of the rest stay as they are.
 ///
 /// ```
-/// use bowline::config::Document;
+/// use bowline::config::ConfigDocument;
 ///
 /// let text = "{\n  // Mine.\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\"} // old\n  }\n}\n";
-/// let mut document = Document::parse(text)?;
+/// let mut document = ConfigDocument::parse(text)?;
 /// document.insert("b", r#"{"url": "https://example.com/mcp"}"#)?;
 /// assert_eq!(
 ///     document.as_str(),
@@ -34,12 +34,12 @@ const INDENT: &str = "  ";
 /// # Ok::<(), bowline::config::Problem>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document {
+pub struct ConfigDocument {
     text: String,
     names: Vec<String>,
 }
 
-impl Document {
+impl ConfigDocument {
     /// A configuration that is there. An empty text is one without servers.
     ///
     /// # Errors
@@ -82,16 +82,16 @@ impl Document {
     /// then.
     pub fn insert(&mut self, name: &str, entry: &str) -> Result<(), Problem> {
         let text = match servers_in(&self.text)? {
-            Some(servers) => servers.with(name, entry),
+            Some(servers) => servers.with_member(name, entry),
             None => {
-                let key = quoted(name);
+                let key = to_json_string(name);
                 let entry = indented(entry, INDENT);
                 let servers = format!("{{\n{INDENT}{key}: {entry}\n}}");
-                root(&self.text)?.with(SERVERS[0], &servers)
+                root(&self.text)?.with_member(SERVERS[0], &servers)
             }
         };
         let changed = Self::parse(&text)?;
-        check_once(&text, name)?;
+        check_unique(&text, name)?;
         *self = changed;
         Ok(())
     }
@@ -103,7 +103,7 @@ impl Document {
     /// Where the text without it would make no sense. Nothing is changed then.
     pub fn remove(&mut self, name: &str) -> Result<bool, Problem> {
         let servers = servers_in(&self.text)?;
-        let Some(text) = servers.and_then(|servers| servers.without(name)) else {
+        let Some(text) = servers.and_then(|servers| servers.without_member(name)) else {
             return Ok(false);
         };
         *self = Self::parse(&text)?;
@@ -128,38 +128,38 @@ struct Member {
 fn root(text: &str) -> Result<Object<'_>, Problem> {
     let stripped = jsonc::strip(text);
     let root: &RawValue = serde_json::from_str(&stripped).map_err(|error| {
-        let mut file = ServersFile::of_syntax(text, &error);
+        let mut file = ServersFile::from_syntax_error(text, &error);
         file.problems.remove(0)
     })?;
-    Object::find(text, &stripped, root).ok_or_else(|| no_object("", root))
+    Object::find(text, &stripped, root).ok_or_else(|| not_an_object("", root))
 }
 
 /// The object whose members are the servers, if there is one.
 fn servers_in(text: &str) -> Result<Option<Object<'_>>, Problem> {
     let root = root(text)?;
-    let of_servers = |member: &&Member| SERVERS.contains(&member.key.as_str());
-    let Some(member) = root.members.iter().find(of_servers) else {
+    let is_servers = |member: &&Member| SERVERS.contains(&member.key.as_str());
+    let Some(member) = root.members.iter().find(is_servers) else {
         return Ok(None);
     };
     let stripped = jsonc::strip(text);
-    let place = member.value.clone();
+    let position = member.value.clone();
     // It was read as part of the whole.
-    let servers: &RawValue = serde_json::from_str(&stripped[place]).unwrap_or(RawValue::NULL);
+    let servers: &RawValue = serde_json::from_str(&stripped[position]).unwrap_or(RawValue::NULL);
     let found = Object::find(text, &stripped, servers);
     found
         .map(Some)
-        .ok_or_else(|| no_object(&member.key, servers))
+        .ok_or_else(|| not_an_object(&member.key, servers))
 }
 
 /// Refuses a text in which a server stands twice: in one section, or in two.
-fn check_once(text: &str, name: &str) -> Result<(), Problem> {
+fn check_unique(text: &str, name: &str) -> Result<(), Problem> {
     let stripped = jsonc::strip(text);
     let mut report = Report::default();
     // It was read before.
     let root: &RawValue = serde_json::from_str(&stripped).unwrap_or(RawValue::NULL);
     let sections = Sections::find(root, None, &mut report);
-    let repeated = |problem: &Problem| problem.kind == ProblemKind::DuplicateKey;
-    if let Some(at) = report.problems.iter().position(repeated) {
+    let is_duplicate = |problem: &Problem| problem.kind == ProblemKind::DuplicateKey;
+    if let Some(at) = report.problems.iter().position(is_duplicate) {
         return Err(report.problems.remove(at));
     }
     let mut entries = sections.entries.iter().filter(|entry| entry.name == name);
@@ -176,11 +176,11 @@ fn check_once(text: &str, name: &str) -> Result<(), Problem> {
     }
 }
 
-fn no_object(path: &str, value: &RawValue) -> Problem {
+fn not_an_object(path: &str, value: &RawValue) -> Problem {
     let value = serde_json::from_str(value.get()).unwrap_or_default();
     let mut report = Report::default();
     let (expected, found) = ("an object", type_name(&value));
-    report.add(path, ProblemKind::Type { expected, found });
+    report.add(path, ProblemKind::WrongType { expected, found });
     report.problems.remove(0)
 }
 
@@ -215,18 +215,18 @@ impl<'a> Object<'a> {
     }
 
     /// The text with a member added, or with another value for it.
-    fn with(&self, key: &str, value: &str) -> String {
+    fn with_member(&self, key: &str, value: &str) -> String {
         if let Some(member) = self.members.iter().find(|member| member.key == key) {
             let value = indented(value, indentation(self.text, member.start));
             return self.spliced(&[(member.value.clone(), value)]);
         }
         let Some(last) = self.members.last() else {
-            return self.with_first(key, value);
+            return self.with_first_member(key, value);
         };
         let indent = indentation(self.text, last.start);
         let value = indented(value, indent);
-        let member = format!("{}: {value}", quoted(key));
-        let own_line = self.starts_line(last.start);
+        let member = format!("{}: {value}", to_json_string(key));
+        let own_line = self.is_line_start(last.start);
         let (comma, trailing) = match trailing_comma(self.text, last.value.end) {
             Some(comma) => (None, Some(comma)),
             None => (Some((last.value.end..last.value.end, ",".to_owned())), None),
@@ -234,8 +234,8 @@ impl<'a> Object<'a> {
         let after = trailing.map_or(last.value.end, |comma| comma + 1);
         let end = if trailing.is_some() { "," } else { "" };
         let added = if own_line {
-            let place = end_of_line(self.text, after);
-            (place..place, format!("\n{indent}{member}{end}"))
+            let position = end_of_line(self.text, after);
+            (position..position, format!("\n{indent}{member}{end}"))
         } else {
             (after..after, format!(" {member}{end}"))
         };
@@ -243,19 +243,22 @@ impl<'a> Object<'a> {
         self.spliced(&changes)
     }
 
-    fn with_first(&self, key: &str, value: &str) -> String {
+    fn with_first_member(&self, key: &str, value: &str) -> String {
         let outer = indentation(self.text, self.span.start);
         let indent = format!("{outer}{INDENT}");
         let value = indented(value, &indent);
         let inside = self.span.start + 1..self.span.end - 1;
         // Comments stay above.
-        let kept = self.text[inside.clone()].trim_end();
-        let added = format!("{kept}\n{indent}{}: {value}\n{outer}", quoted(key));
+        let existing = self.text[inside.clone()].trim_end();
+        let added = format!(
+            "{existing}\n{indent}{}: {value}\n{outer}",
+            to_json_string(key)
+        );
         self.spliced(&[(inside, added)])
     }
 
     /// The text without a member, if it is there.
-    fn without(&self, key: &str) -> Option<String> {
+    fn without_member(&self, key: &str) -> Option<String> {
         let at = self.members.iter().position(|member| member.key == key)?;
         let member = &self.members[at];
         let comma = trailing_comma(self.text, member.value.end);
@@ -269,7 +272,7 @@ impl<'a> Object<'a> {
         let mut end = comma.map_or(member.value.end, |comma| comma + 1);
         let mut start = member.start;
         let line = end_of_line(self.text, end);
-        if self.starts_line(start) && self.text[line..].starts_with(['\n', '\r']) {
+        if self.is_line_start(start) && self.text[line..].starts_with(['\n', '\r']) {
             // The whole line goes, with the break before it.
             start = self.text[..start].trim_end_matches([' ', '\t']).len();
             start -= usize::from(start > 0);
@@ -282,7 +285,7 @@ impl<'a> Object<'a> {
         Some(self.spliced(&changes))
     }
 
-    fn starts_line(&self, at: usize) -> bool {
+    fn is_line_start(&self, at: usize) -> bool {
         let before = self.text[..at].trim_end_matches([' ', '\t']);
         before.ends_with('\n')
     }
@@ -338,7 +341,7 @@ fn indented(text: &str, indent: &str) -> String {
     text.trim().replace('\n', &format!("\n{indent}"))
 }
 
-fn quoted(text: &str) -> String {
+fn to_json_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
@@ -350,7 +353,7 @@ mod tests {
 
     #[track_caller]
     fn check_insert(before: &str, after: &str) {
-        let mut document = Document::parse(before).expect("it is one");
+        let mut document = ConfigDocument::parse(before).expect("it is one");
         document
             .insert("new", "{\n  \"url\": 1\n}")
             .expect("it fits");
@@ -399,7 +402,7 @@ mod tests {
 
     #[track_caller]
     fn check_remove(before: &str, after: &str) {
-        let mut document = Document::parse(before).expect("it is one");
+        let mut document = ConfigDocument::parse(before).expect("it is one");
         assert!(document.remove("old").expect("it can be removed"));
         assert_eq!(document.as_str(), after);
         assert!(!document.remove("old").expect("it is not there"));
@@ -435,9 +438,9 @@ mod tests {
             "{\"mcpServers\": []}",
             "{\"mcpServers\": {\"a\": }}",
         ] {
-            assert!(Document::parse(text).is_err(), "{text}");
+            assert!(ConfigDocument::parse(text).is_err(), "{text}");
         }
-        let mut document = Document::parse("{}").expect("it is one");
+        let mut document = ConfigDocument::parse("{}").expect("it is one");
         let before = document.clone();
         assert!(document.insert("a", "{").is_err());
         assert_eq!(document, before);
@@ -453,14 +456,14 @@ mod tests {
             r#"{"mcpServers": {}, "mcpServers": {"new": {}}}"#,
             r#"{"mcpServers": {}, "mcpServers": {}}"#,
         ] {
-            let mut document = Document::parse(text).expect("it is one");
-            let refused = document.insert("new", "{}").expect_err(text);
+            let mut document = ConfigDocument::parse(text).expect("it is one");
+            let problem = document.insert("new", "{}").expect_err(text);
             let kinds = [ProblemKind::Duplicate, ProblemKind::DuplicateKey];
-            assert!(kinds.contains(&refused.kind), "{text}: {refused}");
+            assert!(kinds.contains(&problem.kind), "{text}: {problem}");
             assert_eq!(document.as_str(), text);
         }
         let text = r#"{"mcpServers": {}, "servers": {"old": {}}}"#;
-        let mut document = Document::parse(text).expect("it is one");
+        let mut document = ConfigDocument::parse(text).expect("it is one");
         document.insert("new", "{}").expect("it is nowhere else");
     }
 
@@ -504,15 +507,15 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_is_written_stays_readable((text, names) in written(), at in 0..5_usize) {
-            let mut document = Document::parse(&text).expect("it is one");
+            let mut document = ConfigDocument::parse(&text).expect("it is one");
             prop_assert_eq!(document.names(), &names[..]);
             document.insert("new", "{\n  \"url\": 1\n}").expect("it fits");
             let mut with = names.clone();
             with.push("new".to_owned());
             prop_assert_eq!(document.names(), &with[..]);
             prop_assert_eq!(comments(document.as_str()), comments(&text));
-            let gone = with.remove(at.min(names.len()));
-            prop_assert!(document.remove(&gone).expect("it can be removed"));
+            let removed = with.remove(at.min(names.len()));
+            prop_assert!(document.remove(&removed).expect("it can be removed"));
             prop_assert_eq!(document.names(), &with[..]);
         }
     }

@@ -3,18 +3,18 @@
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use super::{
-    Endpoint, ProblemKind, RemoteKind, RemoteServer, ServerEntry, Settings, StdioServer, env_file,
-    expand::Expander, fields::Fields, precedence::Prefixes, report::member,
+    ConnectionSettings, Endpoint, ProblemKind, RemoteKind, RemoteServer, ServerEntry, StdioServer,
+    env_file, expand::Expander, fields::Fields, overrides::VariablePrefixes, report::member_path,
 };
 
 /// The keys that say what kind of server it is.
-const KIND: &[&str] = &["type", "transport", "transportType"];
+const KIND_KEYS: &[&str] = &["type", "transport", "transportType"];
 /// What to say where the kind is none that is known.
-pub(super) const KINDS: &str = "the types are stdio, http, streamable-http and sse";
+pub(super) const KNOWN_TYPES: &str = "the types are stdio, http, streamable-http and sse";
 /// What to say of an address that is none.
-pub(super) const NO_ADDRESS: &str = "an address begins with http:// or https://";
+pub(super) const NOT_HTTP_URL: &str = "an address begins with http:// or https://";
 /// The keys that say where a server runs.
-const URL: &[&str] = &["url", "serverUrl", "httpUrl"];
+const URL_KEYS: &[&str] = &["url", "serverUrl", "httpUrl"];
 
 /// The largest file of variables, in bytes.
 const MAX_ENV_FILE: u64 = 1024 * 1024;
@@ -24,12 +24,12 @@ pub(super) struct EntryReader<'a> {
     pub(super) expander: Expander<'a>,
     /// Whom variables of the environment are meant for; none where they are
     /// meant for nobody, as in a project's file.
-    pub(super) prefixes: Option<Prefixes>,
+    pub(super) prefixes: Option<VariablePrefixes>,
 }
 
 /// What an entry says of its kind.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     Stdio,
     Remote(RemoteKind),
 }
@@ -38,22 +38,22 @@ impl EntryReader<'_> {
     /// The server, if its entry can be used. What is wrong goes into the
     /// report of `fields`.
     pub(super) fn read(&self, name: &str, mut fields: Fields<'_>) -> Option<ServerEntry> {
-        let endpoint = match kind(&mut fields) {
-            Some(Kind::Stdio) => self.stdio(name, &mut fields).map(Endpoint::Stdio),
-            Some(Kind::Remote(kind)) => self.remote(kind, &mut fields).map(Endpoint::Remote),
+        let endpoint = match read_kind(&mut fields) {
+            Some(EntryKind::Stdio) => self.stdio(name, &mut fields).map(Endpoint::Stdio),
+            Some(EntryKind::Remote(kind)) => self.remote(kind, &mut fields).map(Endpoint::Remote),
             None => None,
         };
-        let projects = fields.texts("projects").unwrap_or_default();
-        let settings = Settings::read(&mut fields, self.expander.paths);
-        let written = std::mem::take(&mut fields.written);
+        let projects = fields.strings("projects").unwrap_or_default();
+        let settings = ConnectionSettings::read(&mut fields, self.expander.paths);
+        let raw_value = std::mem::take(&mut fields.raw);
         // Without an endpoint nobody looked at the rest.
         if endpoint.is_some() {
             fields.finish();
         }
         Some(ServerEntry {
             projects,
-            settings,
-            written,
+            connection: settings,
+            raw: raw_value,
             ..ServerEntry::new(name, endpoint?)
         })
     }
@@ -64,35 +64,35 @@ impl EntryReader<'_> {
         }
         let command = self.path(fields, "command")?;
         if command.trim().is_empty() {
-            fields.value("command", "the command is empty");
+            fields.invalid_value("command", "the command is empty");
         }
-        let args = fields.texts("args").unwrap_or_default();
+        let args = fields.strings("args").unwrap_or_default();
         let mut expanded = Vec::with_capacity(args.len());
         for (at, arg) in args.iter().enumerate() {
             let path = format!("{}[{at}]", fields.path("args"));
-            expanded.push(self.expander.path(arg, &path, fields.report));
+            expanded.push(self.expander.expand_path(arg, &path, fields.report));
         }
         let cwd = self.path(fields, "cwd");
         Some(StdioServer {
             command,
             args: expanded,
-            env: self.variables(name, fields),
+            env: self.read_variables(name, fields),
             inherit_env: fields.flag("inherit_env"),
             cwd: cwd.map(|cwd| self.expander.paths.absolute(&cwd)),
         })
     }
 
     fn remote(&self, kind: RemoteKind, fields: &mut Fields<'_>) -> Option<RemoteServer> {
-        if !URL.iter().any(|key| fields.has(key)) {
+        if !URL_KEYS.iter().any(|key| fields.has(key)) {
             fields.missing("url");
         }
-        let (key, written) = fields.text_of(URL)?;
+        let (key, raw_value) = fields.first_string(URL_KEYS)?;
         let path = fields.path(key);
-        let complaints = fields.report.problems.len();
-        let url = self.expander.text(&written, &path, fields.report);
+        let problem_count = fields.report.problems.len();
+        let url = self.expander.expand(&raw_value, &path, fields.report);
         // An address with a hole in it has been complained of already.
-        if fields.report.problems.len() == complaints && !is_address(&url) {
-            fields.value(key, NO_ADDRESS);
+        if fields.report.problems.len() == problem_count && !is_http_url(&url) {
+            fields.invalid_value(key, NOT_HTTP_URL);
         }
         let kind = match (kind, key) {
             (RemoteKind::Unspecified, "httpUrl") => RemoteKind::Streamable,
@@ -110,67 +110,68 @@ impl EntryReader<'_> {
     /// The headers that stand under this key.
     pub(super) fn headers(&self, key: &str, fields: &mut Fields<'_>) -> BTreeMap<String, String> {
         let mut headers = BTreeMap::new();
-        for (name, written) in fields.table(key) {
-            let path = member(&fields.path(key), &name);
-            let value = self.expander.text(&written, &path, fields.report);
+        for (name, raw_value) in fields.table(key) {
+            let path = member_path(&fields.path(key), &name);
+            let value = self.expander.expand(&raw_value, &path, fields.report);
             if !is_header_name(&name) {
                 fields
                     .report
-                    .value(&path, "this cannot be the name of a header");
+                    .invalid_value(&path, "this cannot be the name of a header");
             }
             if value.chars().any(|c| c.is_control() && c != '\t') {
-                let why = "a header cannot have line breaks or control characters";
-                fields.report.value(&path, why);
+                let reason = "a header cannot have line breaks or control characters";
+                fields.report.invalid_value(&path, reason);
             }
             headers.insert(name, value);
         }
         headers
     }
 
-    fn variables(&self, name: &str, fields: &mut Fields<'_>) -> BTreeMap<String, String> {
-        let from_file = self.env_file(fields).unwrap_or_default();
-        let from_entry = fields.table("env");
-        let under = fields.path("env");
-        let listed: BTreeMap<String, (String, bool)> = from_file
+    fn read_variables(&self, name: &str, fields: &mut Fields<'_>) -> BTreeMap<String, String> {
+        let file_variables = self.env_file(fields).unwrap_or_default();
+        let entry_variables = fields.table("env");
+        let base_path = fields.path("env");
+        let listed: BTreeMap<String, (String, bool)> = file_variables
             .into_iter()
             .map(|(name, value)| (name, (value, false)))
             .chain(
-                from_entry
+                entry_variables
                     .into_iter()
                     .map(|(name, value)| (name, (value, true))),
             )
             .collect();
         for name in listed.keys() {
             if name.is_empty() || name.contains(['=', '\0']) {
-                let path = member(&under, name);
+                let path = member_path(&base_path, name);
                 fields
                     .report
-                    .value(&path, "this cannot be the name of a variable");
+                    .invalid_value(&path, "this cannot be the name of a variable");
             }
         }
         let overrides = self
             .prefixes
             .as_ref()
-            .map(|prefixes| prefixes.of(name, self.expander.environment));
+            .map(|prefixes| prefixes.overrides_for(name, self.expander.environment));
         let mut variables = BTreeMap::new();
         if let Some(overrides) = &overrides {
-            let own = overrides.own();
-            variables.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
-            if let [first, ..] = overrides.rivals(name)[..] {
-                fields.about(ProblemKind::SameVariables(first.to_owned()));
+            let server_variables = overrides.server_variables();
+            variables
+                .extend(server_variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+            if let [first, ..] = overrides.conflicting_names(name)[..] {
+                fields.add_problem(ProblemKind::SameVariables(first.to_owned()));
             }
         }
-        for (name, (written, in_entry)) in listed {
+        for (name, (raw_value, in_entry)) in listed {
             // A reference that is overridden need not be resolvable.
-            let given = overrides.as_ref().and_then(|it| it.get(&name));
-            let value = match given {
+            let override_value = overrides.as_ref().and_then(|it| it.get(&name));
+            let value = match override_value {
                 Some(value) => value.to_owned(),
                 // A file of variables is taken by its word: only entries have
                 // references.
-                None if !in_entry => written,
+                None if !in_entry => raw_value,
                 None => {
-                    let path = member(&under, &name);
-                    self.expander.text(&written, &path, fields.report)
+                    let path = member_path(&base_path, &name);
+                    self.expander.expand(&raw_value, &path, fields.report)
                 }
             };
             variables.insert(name, value);
@@ -184,13 +185,13 @@ impl EntryReader<'_> {
         let text = match read_env_file(&self.expander.paths.absolute(&name)) {
             Ok(text) => text,
             Err(error) => {
-                let why = ProblemKind::EnvFile(error.to_string());
-                fields.report.add(&path, why);
+                let reason = ProblemKind::EnvFile(error.to_string());
+                fields.report.add(&path, reason);
                 return None;
             }
         };
         let file = env_file::parse(&text);
-        fields.written.env_file = Some(text);
+        fields.raw.env_file = Some(text);
         for line in file.bad_lines {
             fields.report.add(&path, ProblemKind::EnvFileLine(line));
         }
@@ -198,40 +199,40 @@ impl EntryReader<'_> {
     }
 
     fn path(&self, fields: &mut Fields<'_>, key: &str) -> Option<String> {
-        let written = fields.text(key)?;
+        let raw_value = fields.string(key)?;
         let path = fields.path(key);
-        Some(self.expander.path(&written, &path, fields.report))
+        Some(self.expander.expand_path(&raw_value, &path, fields.report))
     }
 }
 
 /// The text of a file of variables. Anybody may have written the name of it,
 /// so that devices and pipes, which never end, are not read.
 fn read_env_file(path: &Path) -> io::Result<String> {
-    let about = fs::metadata(path)?;
-    if !about.is_file() {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() {
         return Err(io::Error::other("it is not a file"));
     }
-    if about.len() > MAX_ENV_FILE {
+    if metadata.len() > MAX_ENV_FILE {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     fs::read_to_string(path)
 }
 
 /// What kind of server it is, by what the entry says or else by what it has.
-fn kind(fields: &mut Fields<'_>) -> Option<Kind> {
+fn read_kind(fields: &mut Fields<'_>) -> Option<EntryKind> {
     let command = fields.has("command");
-    let url = URL.iter().find(|key| fields.has(key));
-    if KIND.iter().any(|key| fields.has(key)) {
-        let (key, word) = fields.text_of(KIND)?;
-        let kind = kind_of(&word);
+    let url = URL_KEYS.iter().find(|key| fields.has(key));
+    if KIND_KEYS.iter().any(|key| fields.has(key)) {
+        let (key, type_name) = fields.first_string(KIND_KEYS)?;
+        let kind = parse_kind(&type_name);
         if kind.is_none() {
-            fields.value(key, KINDS);
+            fields.invalid_value(key, KNOWN_TYPES);
         }
         return kind;
     }
     match (command, url) {
-        (true, None) => Some(Kind::Stdio),
-        (false, Some(_)) => Some(Kind::Remote(RemoteKind::Unspecified)),
+        (true, None) => Some(EntryKind::Stdio),
+        (false, Some(_)) => Some(EntryKind::Remote(RemoteKind::Unspecified)),
         (true, Some(key)) => {
             let path = fields.path(key);
             fields.report.add(&path, ProblemKind::Ambiguous);
@@ -245,20 +246,20 @@ fn kind(fields: &mut Fields<'_>) -> Option<Kind> {
 }
 
 /// The kind that a word names.
-pub(super) fn kind_of(word: &str) -> Option<Kind> {
-    match word {
-        "stdio" => Some(Kind::Stdio),
+pub(super) fn parse_kind(type_name: &str) -> Option<EntryKind> {
+    match type_name {
+        "stdio" => Some(EntryKind::Stdio),
         "http" | "streamable-http" | "streamableHttp" | "streamable_http" => {
-            Some(Kind::Remote(RemoteKind::Streamable))
+            Some(EntryKind::Remote(RemoteKind::Streamable))
         }
-        "sse" => Some(Kind::Remote(RemoteKind::Sse)),
+        "sse" => Some(EntryKind::Remote(RemoteKind::Sse)),
         _ => None,
     }
 }
 
 /// Whether a text can be the address of a server. What is wrong further inside
 /// is found when it is dialled.
-pub(super) fn is_address(url: &str) -> bool {
+pub(super) fn is_http_url(url: &str) -> bool {
     let lower = url.to_ascii_lowercase();
     let rest = lower
         .strip_prefix("http://")
@@ -271,6 +272,7 @@ pub(super) fn is_address(url: &str) -> bool {
 }
 
 fn is_header_name(name: &str) -> bool {
-    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    !name.is_empty() && name.bytes().all(token)
+    let is_token_byte =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty() && name.bytes().all(is_token_byte)
 }

@@ -1,6 +1,6 @@
 //! Files of variables, one `NAME=value` to a line.
 
-use super::expand::is_name;
+use super::expand::is_variable_name;
 
 /// What a file of variables says.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -35,24 +35,24 @@ fn assignment(line: &str) -> Option<(String, String)> {
     };
     let (name, value) = line.split_once('=')?;
     let name = name.trim();
-    is_name(name).then_some(())?;
+    is_variable_name(name).then_some(())?;
     Some((name.to_owned(), unquote(value.trim())?))
 }
 
 /// `None` where a quote is not closed, or something follows it.
 fn unquote(value: &str) -> Option<String> {
     match value.chars().next() {
-        Some('\'') => closed(&value[1..], value[1..].find('\'')?),
+        Some('\'') => quoted_value(&value[1..], value[1..].find('\'')?),
         Some('"') => {
             let end = closing_quote(&value[1..])?;
-            closed(&value[1..], end).map(|inner| unescape(&inner))
+            quoted_value(&value[1..], end).map(|inner| unescape(&inner))
         }
-        _ => Some(without_comment(value).to_owned()),
+        _ => Some(strip_comment(value).to_owned()),
     }
 }
 
 /// What stands before the quote at `end`, if only a comment stands after it.
-fn closed(quoted: &str, end: usize) -> Option<String> {
+fn quoted_value(quoted: &str, end: usize) -> Option<String> {
     let after = quoted[end + 1..].trim_start();
     (after.is_empty() || after.starts_with('#')).then(|| quoted[..end].to_owned())
 }
@@ -87,7 +87,7 @@ fn unescape(text: &str) -> String {
 }
 
 /// A `#` begins a comment only after a blank, so that `a#b` is a value.
-fn without_comment(value: &str) -> &str {
+fn strip_comment(value: &str) -> &str {
     let comment = value.find(" #").or_else(|| value.find("\t#"));
     value[..comment.unwrap_or(value.len())].trim_end()
 }

@@ -48,13 +48,16 @@ impl Environment {
     }
 
     /// Whether there are variables whose names begin with `prefix`.
-    pub(super) fn has_any(&self, prefix: &str) -> bool {
-        self.below(prefix).next().is_some()
+    pub(super) fn has_prefix(&self, prefix: &str) -> bool {
+        self.with_prefix(prefix).next().is_some()
     }
 
     /// The variables whose names begin with `prefix`, without it, and their
     /// values.
-    pub(super) fn below<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    pub(super) fn with_prefix<'a>(
+        &'a self,
+        prefix: &'a str,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.variables
             .range(prefix.to_owned()..)
             .map_while(move |(name, value)| Some((name.strip_prefix(prefix)?, value.as_str())))

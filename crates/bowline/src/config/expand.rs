@@ -24,17 +24,17 @@ impl Expander<'_> {
 
     /// The text with its references resolved. Those that cannot be are
     /// reported under `path`.
-    pub(super) fn text(&self, text: &str, path: &str, report: &mut Report) -> String {
+    pub(super) fn expand(&self, input: &str, path: &str, report: &mut Report) -> String {
         if self.literal {
-            return text.to_owned();
+            return input.to_owned();
         }
-        let mut out = String::with_capacity(text.len());
-        let mut rest = text;
+        let mut out = String::with_capacity(input.len());
+        let mut rest = input;
         while let Some((before, after)) = rest.split_once("${") {
             out.push_str(before);
             let Some((inner, after)) = after.split_once('}') else {
                 // What follows may be anything, and is not to be shown.
-                report.add(path, ProblemKind::NoReference("…".to_owned()));
+                report.add(path, ProblemKind::InvalidReference("…".to_owned()));
                 out.push_str("${");
                 rest = after;
                 break;
@@ -54,15 +54,15 @@ impl Expander<'_> {
 
     /// As [`text`](Self::text), for what is the path of a file or may be one:
     /// a leading `~/` is the home folder.
-    pub(super) fn path(&self, text: &str, path: &str, report: &mut Report) -> String {
+    pub(super) fn expand_path(&self, input: &str, path: &str, report: &mut Report) -> String {
         if self.literal {
-            return text.to_owned();
+            return input.to_owned();
         }
-        let Some(text) = self.paths.expand_home(text) else {
-            report.value(path, "~ is the home folder, which is not known");
-            return text.to_owned();
+        let Some(input) = self.paths.expand_home(input) else {
+            report.invalid_value(path, "~ is the home folder, which is not known");
+            return input.to_owned();
         };
-        self.text(&text, path, report)
+        self.expand(&input, path, report)
     }
 
     fn reference(&self, inner: &str) -> Result<String, ProblemKind> {
@@ -74,45 +74,49 @@ impl Expander<'_> {
             // As in a shell, where `:-` is for what is empty, too.
             (Ok(value), Some(default)) if value.is_empty() => Ok(default.to_owned()),
             (Ok(value), _) => Ok(value),
-            (Err(kind @ ProblemKind::NoReference(_)), _) => Err(kind),
+            (Err(kind @ ProblemKind::InvalidReference(_)), _) => Err(kind),
             (Err(_), Some(default)) => Ok(default.to_owned()),
             (Err(kind), None) => Err(kind),
         }
     }
 
     fn lookup(&self, name: &str) -> Result<String, ProblemKind> {
-        let folder = |path: Option<&Path>| {
+        let path_string = |path: Option<&Path>| {
             path.map(|path| path.to_string_lossy().into_owned())
                 .ok_or_else(|| ProblemKind::Unresolvable(name.to_owned()))
         };
         let workspace = self.paths.workspace.as_deref();
         match name {
-            "workspaceFolder" => folder(workspace),
-            "workspaceFolderBasename" => folder(workspace.and_then(Path::file_name).map(Path::new)),
-            "userHome" => folder(self.paths.home.as_deref()),
+            "workspaceFolder" => path_string(workspace),
+            "workspaceFolderBasename" => {
+                path_string(workspace.and_then(Path::file_name).map(Path::new))
+            }
+            "userHome" => path_string(self.paths.home.as_deref()),
             "pathSeparator" | "/" => Ok(MAIN_SEPARATOR_STR.to_owned()),
             _ => match name.split_once(':') {
                 Some(("env", variable)) => self.variable(variable),
                 Some(("input", id)) => {
-                    let answer = self.inputs.answer(id);
-                    answer.ok_or_else(|| ProblemKind::NoInput(id.to_owned()))
+                    let answer = self.inputs.value(id);
+                    answer.ok_or_else(|| ProblemKind::MissingInput(id.to_owned()))
                 }
-                Some((word, _)) if is_name(word) => Err(ProblemKind::Unresolvable(name.to_owned())),
-                None if is_name(name) => self.variable(name),
-                _ => Err(ProblemKind::NoReference(name.to_owned())),
+                Some((scheme, _)) if is_variable_name(scheme) => {
+                    Err(ProblemKind::Unresolvable(name.to_owned()))
+                }
+                None if is_variable_name(name) => self.variable(name),
+                _ => Err(ProblemKind::InvalidReference(name.to_owned())),
             },
         }
     }
 
     fn variable(&self, name: &str) -> Result<String, ProblemKind> {
         let value = self.environment.get(name).map(str::to_owned);
-        value.ok_or_else(|| ProblemKind::Unset(name.to_owned()))
+        value.ok_or_else(|| ProblemKind::UnsetVariable(name.to_owned()))
     }
 }
 
 /// Whether a text may be the name of a variable.
-pub(super) fn is_name(text: &str) -> bool {
-    let mut chars = text.chars();
+pub(super) fn is_variable_name(input: &str) -> bool {
+    let mut chars = input.chars();
     chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
         && chars.all(|c| c.is_alphanumeric() || c == '_')
 }

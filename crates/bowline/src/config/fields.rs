@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::{
-    ProblemKind, Written, parse_size,
-    report::{Report, member},
+    ProblemKind, RawEntry, parse_size,
+    report::{Report, member_path},
 };
 
 /// The members of an object. Each is taken out as it is read, so that what is
@@ -16,27 +16,27 @@ pub(super) struct Fields<'r> {
     members: Map<String, Value>,
     path: String,
     /// All of them, as they were.
-    pub(super) written: Written,
+    pub(super) raw: RawEntry,
     pub(super) report: &'r mut Report,
 }
 
 impl<'r> Fields<'r> {
     pub(super) fn new(members: Map<String, Value>, path: String, report: &'r mut Report) -> Self {
-        let written = Written {
+        let raw = RawEntry {
             entry: members.clone(),
             env_file: None,
         };
         Self {
             members,
             path,
-            written,
+            raw,
             report,
         }
     }
 
     /// The full path of a key.
     pub(super) fn path(&self, key: &str) -> String {
-        member(&self.path, key)
+        member_path(&self.path, key)
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
@@ -44,30 +44,30 @@ impl<'r> Fields<'r> {
     }
 
     /// A string.
-    pub(super) fn text(&mut self, key: &str) -> Option<String> {
+    pub(super) fn string(&mut self, key: &str) -> Option<String> {
         match self.take(key)? {
-            Value::String(text) => Some(text),
-            other => self.wrong(key, "a string", &other),
+            Value::String(string) => Some(string),
+            other => self.wrong_type(key, "a string", &other),
         }
     }
 
     /// The first of several keys for the same thing that is there.
-    pub(super) fn text_of(&mut self, keys: &[&'static str]) -> Option<(&'static str, String)> {
+    pub(super) fn first_string(&mut self, keys: &[&'static str]) -> Option<(&'static str, String)> {
         keys.iter()
-            .find_map(|&key| self.text(key).map(|text| (key, text)))
+            .find_map(|&key| self.string(key).map(|string| (key, string)))
     }
 
     /// A list of strings.
-    pub(super) fn texts(&mut self, key: &str) -> Option<Vec<String>> {
+    pub(super) fn strings(&mut self, key: &str) -> Option<Vec<String>> {
         match self.take(key)? {
             Value::Array(items) => {
-                let mut texts = Vec::new();
+                let mut values = Vec::new();
                 for (at, item) in items.into_iter().enumerate() {
-                    texts.extend(self.scalar(&format!("{key}[{at}]"), item));
+                    values.extend(self.scalar(&format!("{key}[{at}]"), item));
                 }
-                Some(texts)
+                Some(values)
             }
-            other => self.wrong(key, "a list of strings", &other),
+            other => self.wrong_type(key, "a list of strings", &other),
         }
     }
 
@@ -77,18 +77,18 @@ impl<'r> Fields<'r> {
             None => return Vec::new(),
             Some(Value::Object(members)) => members,
             Some(other) => {
-                self.wrong::<()>(key, "an object of strings", &other);
+                self.wrong_type::<()>(key, "an object of strings", &other);
                 return Vec::new();
             }
         };
         let mut table = Vec::new();
         for (name, value) in members {
-            let path = member(key, &name);
+            let path = member_path(key, &name);
             if value.is_null() {
-                let path = self.deep(&path);
-                self.report.add(&path, ProblemKind::Removal);
-            } else if let Some(text) = self.scalar(&path, value) {
-                table.push((name, text));
+                let path = self.child_path(&path);
+                self.report.add(&path, ProblemKind::CannotRemoveVariable);
+            } else if let Some(string) = self.scalar(&path, value) {
+                table.push((name, string));
             }
         }
         table
@@ -101,7 +101,7 @@ impl<'r> Fields<'r> {
                 let path = self.path(key);
                 Some(Fields::new(members, path, self.report))
             }
-            other => self.wrong(key, "an object", &other),
+            other => self.wrong_type(key, "an object", &other),
         }
     }
 
@@ -111,13 +111,13 @@ impl<'r> Fields<'r> {
     }
 
     /// Yes or no, or what counts where it is not said.
-    pub(super) fn flag_or(&mut self, key: &str, otherwise: bool) -> bool {
+    pub(super) fn flag_or(&mut self, key: &str, default: bool) -> bool {
         match self.take(key) {
-            None => otherwise,
+            None => default,
             Some(Value::Bool(flag)) => flag,
             Some(other) => self
-                .wrong(key, "true or false", &other)
-                .unwrap_or(otherwise),
+                .wrong_type(key, "true or false", &other)
+                .unwrap_or(default),
         }
     }
 
@@ -126,12 +126,12 @@ impl<'r> Fields<'r> {
     pub(super) fn seconds(&mut self, key: &str) -> Option<Duration> {
         let value = self.take(key)?;
         let Some(seconds) = value.as_f64() else {
-            return self.wrong(key, "a number of seconds", &value);
+            return self.wrong_type(key, "a number of seconds", &value);
         };
         let time = Duration::try_from_secs_f64(seconds);
         let time = time.ok().filter(|time| !time.is_zero());
         if time.is_none() {
-            self.value(key, "a time above zero is expected");
+            self.invalid_value(key, "a time above zero is expected");
         }
         time
     }
@@ -141,47 +141,47 @@ impl<'r> Fields<'r> {
         let value = self.take(key)?;
         match value.as_u64() {
             Some(0) => {
-                self.value(key, "zero makes no sense here");
+                self.invalid_value(key, "zero makes no sense here");
                 None
             }
             Some(number) => Some(number),
-            None => self.wrong(key, "a whole number", &value),
+            None => self.wrong_type(key, "a whole number", &value),
         }
     }
 
     /// A number of bytes: a whole number, or a text with a unit.
     pub(super) fn bytes(&mut self, key: &str) -> Option<u64> {
-        let Some(Value::String(text)) = self.members.get(key) else {
+        let Some(Value::String(string)) = self.members.get(key) else {
             return self.positive(key);
         };
-        let bytes = parse_size(text);
+        let bytes = parse_size(string);
         self.take(key);
         if bytes.is_none() {
-            self.value(key, "a number of bytes is expected, such as 64MiB");
+            self.invalid_value(key, "a number of bytes is expected, such as 64MiB");
         }
         bytes
     }
 
     /// Says that the value of a key makes no sense.
-    pub(super) fn value(&mut self, key: &str, why: impl Into<String>) {
-        let path = self.deep(key);
-        self.report.value(&path, why);
+    pub(super) fn invalid_value(&mut self, key: &str, reason: impl Into<String>) {
+        let path = self.child_path(key);
+        self.report.invalid_value(&path, reason);
     }
 
     /// Says something of the whole.
-    pub(super) fn about(&mut self, kind: ProblemKind) {
+    pub(super) fn add_problem(&mut self, kind: ProblemKind) {
         self.report.add(&self.path, kind);
     }
 
     /// Says that a key is missing.
     pub(super) fn missing(&mut self, keys: &'static str) {
-        self.report.add(&self.path, ProblemKind::Missing(keys));
+        self.report.add(&self.path, ProblemKind::MissingKey(keys));
     }
 
     /// Reports the keys that nobody asked for.
     pub(super) fn finish(self) {
         for key in self.members.keys() {
-            let path = member(&self.path, key);
+            let path = member_path(&self.path, key);
             self.report.add(&path, ProblemKind::UnknownKey);
         }
     }
@@ -191,25 +191,25 @@ impl<'r> Fields<'r> {
     }
 
     /// The full path of something below, which may be a path itself.
-    fn deep(&self, below: &str) -> String {
-        format!("{}.{below}", self.path)
+    fn child_path(&self, child: &str) -> String {
+        format!("{}.{child}", self.path)
     }
 
     /// A string, or what people write in place of one: `"PORT": 3000`.
     fn scalar(&mut self, path: &str, value: Value) -> Option<String> {
         match value {
-            Value::String(text) => Some(text),
+            Value::String(string) => Some(string),
             Value::Number(number) => Some(number.to_string()),
             Value::Bool(flag) => Some(flag.to_string()),
-            other => self.wrong(path, "a string", &other),
+            other => self.wrong_type(path, "a string", &other),
         }
     }
 
-    fn wrong<T>(&mut self, path: &str, expected: &'static str, value: &Value) -> Option<T> {
+    fn wrong_type<T>(&mut self, path: &str, expected: &'static str, value: &Value) -> Option<T> {
         let found = type_name(value);
-        let path = self.deep(path);
+        let path = self.child_path(path);
         self.report
-            .add(&path, ProblemKind::Type { expected, found });
+            .add(&path, ProblemKind::WrongType { expected, found });
         None
     }
 }

@@ -10,8 +10,8 @@ use super::{
     fields::{Fields, type_name},
     jsonc, name,
     report::Report,
-    sections::{Entry, Sections},
-    strict::Strict,
+    sections::{SectionEntry, Sections},
+    strict::StrictValue,
 };
 
 /// How many servers of a file are read.
@@ -88,18 +88,18 @@ impl ServersFile {
 
     /// The problems because of which a server, or the file, cannot be used.
     pub fn errors(&self) -> impl Iterator<Item = &Problem> {
-        let of = |problem: &&Problem| problem.severity() == Severity::Error;
-        self.problems.iter().filter(of)
+        let is_match = |problem: &&Problem| problem.severity() == Severity::Error;
+        self.problems.iter().filter(is_match)
     }
 
     /// The problems because of which something was ignored.
     pub fn warnings(&self) -> impl Iterator<Item = &Problem> {
-        let of = |problem: &&Problem| problem.severity() == Severity::Warning;
-        self.problems.iter().filter(of)
+        let is_match = |problem: &&Problem| problem.severity() == Severity::Warning;
+        self.problems.iter().filter(is_match)
     }
 
     /// A file that cannot be used as a whole.
-    pub(super) fn of_problem(position: Option<Position>, kind: ProblemKind) -> Self {
+    pub(super) fn from_problem(position: Option<Position>, kind: ProblemKind) -> Self {
         let mut report = Report {
             position,
             ..Report::default()
@@ -111,8 +111,8 @@ impl ServersFile {
         }
     }
 
-    pub(super) fn parse(written: &str, loader: &Loader) -> Self {
-        let text = jsonc::strip(written);
+    pub(super) fn parse(source: &str, loader: &Loader) -> Self {
+        let text = jsonc::strip(source);
         // Programs make empty files for their users to fill.
         if text.trim().is_empty() {
             return Self::default();
@@ -121,11 +121,11 @@ impl ServersFile {
             Ok(root) => root,
             // Places are those of what was written: stripping keeps every byte
             // in its place, but not every character.
-            Err(error) => return Self::of_syntax(written, &error),
+            Err(error) => return Self::from_syntax_error(source, &error),
         };
         let mut report = Report::default();
-        let sections = Sections::find(root, loader.local_folder(), &mut report);
-        let names = Names::of(&sections.entries);
+        let sections = Sections::find(root, loader.local_dir(), &mut report);
+        let names = NameCounts::from_entries(&sections.entries);
         let reader = EntryReader {
             expander: loader.expander(sections.inputs),
             prefixes: loader.prefixes(sections.entries.iter().map(|entry| entry.name.as_str())),
@@ -137,14 +137,14 @@ impl ServersFile {
         file.check_count(sections.entries.len());
         for entry in sections.entries.iter().take(MAX_SERVERS) {
             // The entry is a part of the text, so that the distance is an offset.
-            let offset = entry.text.get().as_ptr().addr() - text.as_ptr().addr();
+            let offset = entry.raw.get().as_ptr().addr() - text.as_ptr().addr();
             let mut report = Report {
                 server: Some(entry.name.clone()),
-                position: Some(Position::of(written, offset)),
+                position: Some(Position::from_offset(source, offset)),
                 ..Report::default()
             };
-            match names.fault(entry) {
-                Some(fault) => report.add(&entry.path, fault),
+            match names.problem(entry) {
+                Some(problem) => report.add(&entry.path, problem),
                 None => file.read_entry(&reader, entry, &mut report),
             }
             file.problems.append(&mut report.problems);
@@ -153,12 +153,12 @@ impl ServersFile {
     }
 
     /// The names of the servers in a text, also of those that cannot be used.
-    pub(super) fn names(written: &str, loader: &Loader) -> Vec<String> {
-        let text = jsonc::strip(written);
+    pub(super) fn names(source: &str, loader: &Loader) -> Vec<String> {
+        let text = jsonc::strip(source);
         let Ok(root) = serde_json::from_str::<&RawValue>(&text) else {
             return Vec::new();
         };
-        let sections = Sections::find(root, loader.local_folder(), &mut Report::default());
+        let sections = Sections::find(root, loader.local_dir(), &mut Report::default());
         let names = sections.entries.into_iter().map(|entry| entry.name);
         names.collect()
     }
@@ -166,13 +166,18 @@ impl ServersFile {
     /// Says if there are more servers than are read.
     pub(super) fn check_count(&mut self, count: usize) {
         if count > MAX_SERVERS {
-            let mut too_many = Self::of_problem(None, ProblemKind::TooMany(count));
+            let mut too_many = Self::from_problem(None, ProblemKind::TooManyServers(count));
             self.problems.append(&mut too_many.problems);
         }
     }
 
-    fn read_entry(&mut self, reader: &EntryReader<'_>, entry: &Entry<'_>, report: &mut Report) {
-        if let Some(members) = members(entry, report) {
+    fn read_entry(
+        &mut self,
+        reader: &EntryReader<'_>,
+        entry: &SectionEntry<'_>,
+        report: &mut Report,
+    ) {
+        if let Some(members) = entry_members(entry, report) {
             let mut fields = Fields::new(members, entry.path.clone(), report);
             if fields.flag("disabled") {
                 self.disabled.push(entry.name.clone());
@@ -184,25 +189,25 @@ impl ServersFile {
     }
 
     /// A file that is not JSON.
-    pub(super) fn of_syntax(text: &str, error: &serde_json::Error) -> Self {
+    pub(super) fn from_syntax_error(text: &str, error: &serde_json::Error) -> Self {
         let start = text
             .split_inclusive('\n')
             .take(error.line().saturating_sub(1))
             .map(str::len)
             .sum::<usize>();
         let offset = start + error.column().saturating_sub(1);
-        let position = Position::of(text, offset);
-        Self::of_problem(Some(position), syntax(error))
+        let position = Position::from_offset(text, offset);
+        Self::from_problem(Some(position), syntax_problem(error))
     }
 }
 
 /// How often which names stand in a file.
-struct Names<'a> {
+struct NameCounts<'a> {
     counts: HashMap<(&'a str, bool), usize>,
 }
 
-impl<'a> Names<'a> {
-    fn of(entries: &'a [Entry<'_>]) -> Self {
+impl<'a> NameCounts<'a> {
+    fn from_entries(entries: &'a [SectionEntry<'_>]) -> Self {
         let mut counts = HashMap::new();
         for entry in entries {
             *counts
@@ -216,10 +221,10 @@ impl<'a> Names<'a> {
     ///
     /// Of two servers of one name none is used: programs do not agree on which
     /// counts, so that a person sees one and runs the other.
-    fn fault(&self, entry: &Entry<'_>) -> Option<ProblemKind> {
+    fn problem(&self, entry: &SectionEntry<'_>) -> Option<ProblemKind> {
         let count = |is_local| self.counts.get(&(entry.name.as_str(), is_local));
-        if let Some(fault) = name::fault(&entry.name) {
-            return Some(ProblemKind::Value(fault));
+        if let Some(problem) = name::invalid_reason(&entry.name) {
+            return Some(ProblemKind::InvalidValue(problem));
         }
         if count(entry.is_local).is_some_and(|&count| count > 1) {
             return Some(ProblemKind::Duplicate);
@@ -228,27 +233,27 @@ impl<'a> Names<'a> {
     }
 }
 
-fn members(entry: &Entry<'_>, report: &mut Report) -> Option<Map<String, Value>> {
-    let kind = match serde_json::from_str(entry.text.get()) {
-        Ok(Strict {
-            repeated: Some(key),
+fn entry_members(entry: &SectionEntry<'_>, report: &mut Report) -> Option<Map<String, Value>> {
+    let kind = match serde_json::from_str(entry.raw.get()) {
+        Ok(StrictValue {
+            duplicate_key: Some(key),
             ..
         }) => {
             let path = format!("{}.{key}", entry.path);
             report.add(&path, ProblemKind::DuplicateKey);
             return None;
         }
-        Ok(Strict {
+        Ok(StrictValue {
             value: Value::Object(members),
             ..
         }) => return Some(members),
-        Ok(Strict { value, .. }) => ProblemKind::Type {
+        Ok(StrictValue { value, .. }) => ProblemKind::WrongType {
             expected: "an object",
             found: type_name(&value),
         },
         // The syntax was checked with the file; this is a number out of range
         // or half a character.
-        Err(error) => syntax(&error),
+        Err(error) => syntax_problem(&error),
     };
     report.add(&entry.path, kind);
     None
@@ -256,7 +261,7 @@ fn members(entry: &Entry<'_>, report: &mut Report) -> Option<Map<String, Value>>
 
 /// The parser's words, without its position: ours is in characters, not in
 /// bytes, and in the file, not in the entry.
-fn syntax(error: &serde_json::Error) -> ProblemKind {
+fn syntax_problem(error: &serde_json::Error) -> ProblemKind {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
     ProblemKind::Syntax(message.to_owned())

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// in `inputs`. An entry refers to it by `${input:id}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Input {
+pub struct InputVariable {
     /// What entries call it.
     pub id: String,
     /// What to ask.
@@ -22,18 +22,18 @@ pub struct Input {
 }
 
 /// Who answers.
-pub(super) type AskFn = Arc<dyn Fn(&Input) -> Option<String> + Send + Sync>;
+pub(super) type AskFn = Arc<dyn Fn(&InputVariable) -> Option<String> + Send + Sync>;
 
 /// The inputs of one file, each of which is asked for once at most, however
 /// many servers refer to it.
 pub(super) struct Inputs<'a> {
-    declared: Vec<Input>,
+    declared: Vec<InputVariable>,
     ask: Option<&'a AskFn>,
     answers: RefCell<BTreeMap<String, Option<String>>>,
 }
 
 impl<'a> Inputs<'a> {
-    pub(super) fn new(declared: Vec<Input>, ask: Option<&'a AskFn>) -> Self {
+    pub(super) fn new(declared: Vec<InputVariable>, ask: Option<&'a AskFn>) -> Self {
         Self {
             declared,
             ask,
@@ -41,7 +41,7 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    pub(super) fn answer(&self, id: &str) -> Option<String> {
+    pub(super) fn value(&self, id: &str) -> Option<String> {
         let ask = self.ask?;
         let known = self.answers.borrow().get(id).cloned();
         known.unwrap_or_else(|| {
@@ -52,30 +52,30 @@ impl<'a> Inputs<'a> {
         })
     }
 
-    fn find(&self, id: &str) -> Input {
+    fn find(&self, id: &str) -> InputVariable {
         let declared = self.declared.iter().find(|input| input.id == id);
-        declared.cloned().unwrap_or_else(|| Input {
+        declared.cloned().unwrap_or_else(|| InputVariable {
             id: id.to_owned(),
-            ..Input::default()
+            ..InputVariable::default()
         })
     }
 }
 
 /// The inputs that a file declares. One that is declared badly is as good as
 /// one that is not: whoever answers still gets its id.
-pub(super) fn read(value: &Value) -> Vec<Input> {
+pub(super) fn parse_inputs(value: &Value) -> Vec<InputVariable> {
     let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
-    items.iter().filter_map(read_one).collect()
+    items.iter().filter_map(parse_input).collect()
 }
 
-fn read_one(value: &Value) -> Option<Input> {
-    let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+fn parse_input(value: &Value) -> Option<InputVariable> {
+    let string = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let options = value.get("options").and_then(Value::as_array);
-    Some(Input {
-        id: text("id")?,
-        description: text("description"),
+    Some(InputVariable {
+        id: string("id")?,
+        description: string("description"),
         password: value.get("password") == Some(&Value::Bool(true)),
-        default: text("default"),
+        default: string("default"),
         options: options.into_iter().flatten().filter_map(option).collect(),
     })
 }

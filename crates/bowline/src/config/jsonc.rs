@@ -9,8 +9,8 @@ pub(super) fn strip(text: &str) -> String {
     let mut stripper = Stripper {
         text,
         out: String::with_capacity(text.len()),
-        before: None,
-        comma: None,
+        last_significant: None,
+        pending_comma: None,
     };
     let mut at = 0;
     while at < text.len() {
@@ -23,9 +23,9 @@ struct Stripper<'a> {
     text: &'a str,
     out: String,
     /// The last byte that was neither blank nor comment.
-    before: Option<u8>,
+    last_significant: Option<u8>,
     /// Where a comma stands that is a trailing one if the list ends next.
-    comma: Option<usize>,
+    pending_comma: Option<usize>,
 }
 
 impl Stripper<'_> {
@@ -33,36 +33,39 @@ impl Stripper<'_> {
     fn step(&mut self, at: usize) -> usize {
         let rest = &self.text[at..];
         if let Some(length) = blank_length(rest) {
-            self.blank(&rest[..length]);
+            self.push_blank(&rest[..length]);
             return length;
         }
         let length = match rest.as_bytes()[0] {
             b'"' => string_length(rest),
             _ => rest.chars().next().map_or(1, char::len_utf8),
         };
-        self.keep(at, &rest[..length]);
+        self.push_token(at, &rest[..length]);
         length
     }
 
     /// Puts spaces for what is left out, and leaves the lines as they are.
-    fn blank(&mut self, piece: &str) {
-        let spaces = piece.bytes().map(|byte| match byte {
+    fn push_blank(&mut self, token: &str) {
+        let spaces = token.bytes().map(|byte| match byte {
             b'\n' | b'\r' | b'\t' => char::from(byte),
             _ => ' ',
         });
         self.out.extend(spaces);
     }
 
-    fn keep(&mut self, at: usize, piece: &str) {
-        let first = piece.as_bytes()[0];
-        if let (b'}' | b']', Some(comma)) = (first, self.comma) {
+    fn push_token(&mut self, at: usize, token: &str) {
+        let first = token.as_bytes()[0];
+        if let (b'}' | b']', Some(comma)) = (first, self.pending_comma) {
             self.out.replace_range(comma..=comma, " ");
         }
         // A comma that follows no value is no trailing comma but a mistake.
-        let follows_value = !matches!(self.before, None | Some(b'[' | b'{' | b',' | b':'));
-        self.comma = (first == b',' && follows_value).then_some(at);
-        self.before = Some(first);
-        self.out.push_str(piece);
+        let follows_value = !matches!(
+            self.last_significant,
+            None | Some(b'[' | b'{' | b',' | b':')
+        );
+        self.pending_comma = (first == b',' && follows_value).then_some(at);
+        self.last_significant = Some(first);
+        self.out.push_str(token);
     }
 }
 

@@ -8,11 +8,11 @@ use std::{
 };
 
 use super::{
-    Endpoint, Environment, Input, ProblemKind, Scope, ServersFile, Source,
+    ConfigScope, ConfigSource, Endpoint, Environment, InputVariable, ProblemKind, ServersFile,
     expand::Expander,
     input::{AskFn, Inputs},
+    overrides::{self, VariablePrefixes},
     paths::Paths,
-    precedence::{self, Prefixes},
     twelve_factor,
 };
 
@@ -51,9 +51,9 @@ pub struct Loader {
     environment: Environment,
     paths: Paths,
     ask: Option<AskFn>,
-    whose: Scope,
+    scope: ConfigScope,
     /// The servers of the user's other files.
-    others: Prefixes,
+    other_prefixes: VariablePrefixes,
 }
 
 impl Loader {
@@ -64,8 +64,8 @@ impl Loader {
             environment,
             paths: Paths::default(),
             ask: None,
-            whose: Scope::User,
-            others: Prefixes::default(),
+            scope: ConfigScope::User,
+            other_prefixes: VariablePrefixes::default(),
         }
     }
 
@@ -100,11 +100,11 @@ impl Loader {
     /// Answers `${input:id}`. Each input of a file is asked for once at most.
     ///
     /// A program that cannot ask at once reads without this first, asks for
-    /// what is a [`ProblemKind::NoInput`], and reads again.
+    /// what is a [`ProblemKind::MissingInput`], and reads again.
     #[must_use]
     pub fn inputs(
         mut self,
-        answer: impl Fn(&Input) -> Option<String> + Send + Sync + 'static,
+        answer: impl Fn(&InputVariable) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         self.ask = Some(Arc::new(answer));
         self
@@ -145,7 +145,7 @@ impl Loader {
     /// among the problems.
     pub fn load(&self, path: impl AsRef<Path>) -> io::Result<ServersFile> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(|error| about(path, &error))?;
+        let bytes = fs::read(path).map_err(|error| with_path(path, &error))?;
         Ok(self.parse_bytes(&bytes, is_toml(path)))
     }
 
@@ -156,7 +156,9 @@ impl Loader {
         match self.load(path) {
             Ok(file) => file,
             Err(error) if is_absent(&error) => ServersFile::default(),
-            Err(error) => ServersFile::of_problem(None, ProblemKind::Unreadable(error.to_string())),
+            Err(error) => {
+                ServersFile::from_problem(None, ProblemKind::Unreadable(error.to_string()))
+            }
         }
     }
 
@@ -177,13 +179,13 @@ impl Loader {
     #[must_use]
     pub fn load_all<'a>(
         &self,
-        sources: impl IntoIterator<Item = &'a Source>,
-    ) -> Vec<(Source, ServersFile)> {
-        let there = sources.into_iter().filter(|source| source.is_there());
-        let there: Vec<&Source> = there.collect();
-        let loader = self.clone().beside(there.iter().copied());
-        let read = |source: &Source| (source.clone(), loader.load_source(source));
-        there.into_iter().map(read).collect()
+        sources: impl IntoIterator<Item = &'a ConfigSource>,
+    ) -> Vec<(ConfigSource, ServersFile)> {
+        let existing = sources.into_iter().filter(|source| source.exists());
+        let existing: Vec<&ConfigSource> = existing.collect();
+        let loader = self.clone().with_other_sources(existing.iter().copied());
+        let read = |source: &ConfigSource| (source.clone(), loader.load_source(source));
+        existing.into_iter().map(read).collect()
     }
 
     /// Says which other files the user has. A variable `MCP_<SERVER>_<NAME>`
@@ -191,17 +193,20 @@ impl Loader {
     /// another file than the one that is read. What projects call their servers
     /// does not count.
     #[must_use]
-    pub fn beside<'a>(mut self, sources: impl IntoIterator<Item = &'a Source>) -> Self {
+    pub fn with_other_sources<'a>(
+        mut self,
+        sources: impl IntoIterator<Item = &'a ConfigSource>,
+    ) -> Self {
         // Where there are no such variables, nobody can get the wrong one.
-        if !self.environment.has_any(precedence::ALL) {
+        if !self.environment.has_prefix(overrides::PREFIX) {
             return self;
         }
-        let of_user = |source: &&Source| source.scope == Scope::User;
-        for source in sources.into_iter().filter(of_user) {
+        let is_user = |source: &&ConfigSource| source.scope == ConfigScope::User;
+        for source in sources.into_iter().filter(is_user) {
             // What cannot be read is reported when it is read itself.
             let text = fs::read_to_string(&source.path).unwrap_or_default();
             let names = self.names(&text, is_toml(&source.path));
-            self.others.add(names.iter().map(String::as_str));
+            self.other_prefixes.add(names.iter().map(String::as_str));
         }
         self
     }
@@ -220,33 +225,33 @@ impl Loader {
     /// project's folder, and commands run there unless they say otherwise. Its
     /// servers get no variables `MCP_…` of the environment.
     #[must_use]
-    pub fn load_source(&self, source: &Source) -> ServersFile {
-        if source.scope == Scope::User {
+    pub fn load_source(&self, source: &ConfigSource) -> ServersFile {
+        if source.scope == ConfigScope::User {
             return self.load_optional(&source.path);
         }
-        if !source.is_there() {
+        if !source.exists() {
             return ServersFile::default();
         }
-        if let Err(problem) = source.vet() {
-            return ServersFile::of_problem(None, problem.kind);
+        if let Err(problem) = source.check_ownership() {
+            return ServersFile::from_problem(None, problem.kind);
         }
         let bytes = match read_bounded(&source.path) {
             Ok(bytes) => bytes,
             Err(error) => {
-                let why = ProblemKind::Unreadable(error.to_string());
-                return ServersFile::of_problem(None, why);
+                let reason = ProblemKind::Unreadable(error.to_string());
+                return ServersFile::from_problem(None, reason);
             }
         };
         let mut loader = self.clone();
-        loader.whose = Scope::Project;
-        let Some(folder) = source.project_folder() else {
+        loader.scope = ConfigScope::Project;
+        let Some(dir) = source.project_dir() else {
             return loader.parse_bytes(&bytes, is_toml(&source.path));
         };
-        let loader = loader.workspace(folder);
+        let loader = loader.workspace(dir);
         let mut file = loader.parse_bytes(&bytes, is_toml(&source.path));
         for server in &mut file.servers {
             if let Endpoint::Stdio(server) = &mut server.endpoint {
-                server.cwd.get_or_insert_with(|| folder.to_owned());
+                server.cwd.get_or_insert_with(|| dir.to_owned());
             }
         }
         file
@@ -287,9 +292,9 @@ impl Loader {
 
     /// The folder for which a file may have servers of its own. A project's
     /// file is for its folder anyway.
-    pub(super) fn local_folder(&self) -> Option<&Path> {
+    pub(super) fn local_dir(&self) -> Option<&Path> {
         let workspace = self.paths.workspace.as_deref();
-        workspace.filter(|_| self.whose == Scope::User)
+        workspace.filter(|_| self.scope == ConfigScope::User)
     }
 
     /// Whom variables of the environment are meant for, in a file with these
@@ -299,16 +304,16 @@ impl Loader {
     pub(super) fn prefixes<'a>(
         &self,
         servers: impl IntoIterator<Item = &'a str>,
-    ) -> Option<Prefixes> {
-        if self.whose == Scope::Project {
+    ) -> Option<VariablePrefixes> {
+        if self.scope == ConfigScope::Project {
             return None;
         }
-        let mut prefixes = self.others.clone();
+        let mut prefixes = self.other_prefixes.clone();
         prefixes.add(servers);
         Some(prefixes)
     }
 
-    pub(super) fn expander(&self, inputs: Vec<Input>) -> Expander<'_> {
+    pub(super) fn expander(&self, inputs: Vec<InputVariable>) -> Expander<'_> {
         Expander {
             environment: &self.environment,
             paths: &self.paths,
@@ -318,8 +323,8 @@ impl Loader {
     }
 
     /// The names of the servers in a text, also of those that cannot be used.
-    fn names(&self, text: &str, toml: bool) -> Vec<String> {
-        match toml {
+    fn names(&self, text: &str, is_toml: bool) -> Vec<String> {
+        match is_toml {
             #[cfg(feature = "config-toml")]
             true => super::codex::names(text),
             #[cfg(not(feature = "config-toml"))]
@@ -328,19 +333,19 @@ impl Loader {
         }
     }
 
-    fn parse_bytes(&self, bytes: &[u8], toml: bool) -> ServersFile {
+    fn parse_bytes(&self, bytes: &[u8], is_toml: bool) -> ServersFile {
         match str::from_utf8(bytes) {
             #[cfg(feature = "config-toml")]
-            Ok(text) if toml => self.parse_toml(text),
+            Ok(text) if is_toml => self.parse_toml(text),
             #[cfg(not(feature = "config-toml"))]
-            Ok(_) if toml => {
-                let why = "this program was built without the feature config-toml".to_owned();
-                ServersFile::of_problem(None, ProblemKind::Toml(why))
+            Ok(_) if is_toml => {
+                let reason = "this program was built without the feature config-toml".to_owned();
+                ServersFile::from_problem(None, ProblemKind::Toml(reason))
             }
             Ok(text) => self.parse(text),
             Err(_) => {
-                let why = "the file is not in UTF-8".to_owned();
-                ServersFile::of_problem(None, ProblemKind::Syntax(why))
+                let reason = "the file is not in UTF-8".to_owned();
+                ServersFile::from_problem(None, ProblemKind::Syntax(reason))
             }
         }
     }
@@ -352,25 +357,25 @@ fn is_toml(path: &Path) -> bool {
 }
 
 /// The same failure, with the file that it is about.
-fn about(path: &Path, error: &io::Error) -> io::Error {
+fn with_path(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// What is in a project's file. Anybody may have made it, so that devices and
 /// pipes, which never end, are not read, and large files not to their end.
 fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
-    let failed = |error| about(path, &error);
-    if !fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(failed(io::Error::other("it is not a file")));
+    let to_error = |error| with_path(path, &error);
+    if !fs::metadata(path).map_err(to_error)?.is_file() {
+        return Err(to_error(io::Error::other("it is not a file")));
     }
     let mut bytes = Vec::new();
-    let file = fs::File::open(path).map_err(failed)?;
+    let file = fs::File::open(path).map_err(to_error)?;
     file.take(MAX_PROJECT_FILE + 1)
         .read_to_end(&mut bytes)
-        .map_err(failed)?;
+        .map_err(to_error)?;
     if bytes.len() as u64 > MAX_PROJECT_FILE {
-        let why = format!("it is larger than {MAX_PROJECT_FILE} bytes");
-        return Err(failed(io::Error::other(why)));
+        let reason = format!("it is larger than {MAX_PROJECT_FILE} bytes");
+        return Err(to_error(io::Error::other(reason)));
     }
     Ok(bytes)
 }

@@ -79,6 +79,7 @@
 mod codex;
 mod document;
 mod entry;
+mod entry_writer;
 mod env_file;
 mod environment;
 mod expand;
@@ -88,32 +89,31 @@ mod input;
 mod jsonc;
 mod loader;
 mod name;
+mod overrides;
 mod ownership;
 mod paths;
-mod precedence;
 mod problem;
+mod raw_entry;
 mod report;
-mod rewritten;
 mod sections;
 mod server;
 mod settings;
+mod shell_words;
 mod size;
 mod strict;
 mod twelve_factor;
 mod well_known;
-mod words;
-mod written;
 
 pub use self::{
-    document::Document,
+    document::ConfigDocument,
     environment::Environment,
     file::ServersFile,
-    input::Input,
+    input::InputVariable,
     loader::Loader,
     problem::{Position, Problem, ProblemKind, Severity},
+    raw_entry::RawEntry,
     server::{ClientCredentials, Endpoint, RemoteKind, RemoteServer, ServerEntry, StdioServer},
-    settings::Settings,
+    settings::ConnectionSettings,
     size::parse_size,
-    well_known::{App, Os, Scope, Source, well_known},
-    written::Written,
+    well_known::{App, ConfigScope, ConfigSource, Os, well_known},
 };

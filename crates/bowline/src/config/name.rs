@@ -7,13 +7,14 @@ const MAX_NAME: usize = 200;
 ///
 /// Names are shown to people before they decide what to run, and typed into
 /// shells.
-pub(super) fn fault(name: &str) -> Option<String> {
+pub(super) fn invalid_reason(name: &str) -> Option<String> {
     if name.is_empty() {
         return Some("a server needs a name".to_owned());
     }
-    if name.trim() != name || name.chars().any(is_unseen) {
-        let why = "a name stands on one line, without blanks around it, and all of it can be seen";
-        return Some(why.to_owned());
+    if name.trim() != name || name.chars().any(is_invisible) {
+        let reason =
+            "a name stands on one line, without blanks around it, and all of it can be seen";
+        return Some(reason.to_owned());
     }
     if name.starts_with('-') {
         return Some("a name that begins with a dash would be taken for an option".to_owned());
@@ -25,7 +26,7 @@ pub(super) fn fault(name: &str) -> Option<String> {
 /// Whether a character does something rather than show something: control
 /// characters, ends of lines, marks of direction, and what has no width. What
 /// joins letters and pictures may stay.
-fn is_unseen(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     match c {
         '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' => true,
         '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' => true,

@@ -11,14 +11,14 @@ use std::path::Path;
 /// folders above the current one, so that a file which anybody may create in
 /// the folder for temporary files would be found by all who work below it.
 #[cfg(unix)]
-pub(super) fn vet(path: &Path) -> Result<(), String> {
-    let chain = unix::chain(path)?;
-    unix::judge(&chain, &unix::Who::current())
+pub(super) fn check_ownership(path: &Path) -> Result<(), String> {
+    let chain = unix::path_chain(path)?;
+    unix::check_chain(&chain, &unix::ProcessIdentity::current())
 }
 
 /// Elsewhere the system has other means, which are not looked at.
 #[cfg(not(unix))]
-pub(super) fn vet(_: &Path) -> Result<(), String> {
+pub(super) fn check_ownership(_: &Path) -> Result<(), String> {
     Ok(())
 }
 
@@ -33,45 +33,45 @@ mod unix {
 
     /// Who reads.
     #[derive(Clone, Copy)]
-    pub(super) struct Who {
+    pub(super) struct ProcessIdentity {
         pub(super) uid: u32,
         pub(super) gid: u32,
         /// Who owns the root of all folders, and can do anything anyway. In
         /// some containers that is not the superuser.
-        pub(super) root: u32,
+        pub(super) root_owner: u32,
         /// The number that the system shows in place of users whom it has no
         /// number for, as in some containers. Several users may be behind it.
-        pub(super) overflow: u32,
+        pub(super) overflow_uid: u32,
     }
 
     /// What the system knows of a file or a folder.
     #[derive(Clone, Copy)]
-    pub(super) struct Facts {
+    pub(super) struct FileMetadata {
         pub(super) uid: u32,
         pub(super) gid: u32,
         pub(super) mode: u32,
         pub(super) is_link: bool,
-        pub(super) is_folder: bool,
+        pub(super) is_dir: bool,
     }
 
     const STICKY: u32 = 0o1000;
-    const GROUP_MAY_WRITE: u32 = 0o020;
-    const OTHERS_MAY_WRITE: u32 = 0o002;
+    const GROUP_WRITE: u32 = 0o020;
+    const OTHER_WRITE: u32 = 0o002;
     /// As many as Linux follows.
     const MAX_LINKS: usize = 40;
     /// What Linux shows for users without a number, unless it was told otherwise.
-    const OVERFLOW: u32 = 65534;
+    const DEFAULT_OVERFLOW_UID: u32 = 65534;
 
-    impl Who {
+    impl ProcessIdentity {
         pub(super) fn current() -> Self {
             Self {
                 uid: rustix::process::geteuid().as_raw(),
                 gid: rustix::process::getegid().as_raw(),
-                root: fs::metadata("/").map_or(0, |root| root.uid()),
-                overflow: fs::read_to_string("/proc/sys/kernel/overflowuid")
+                root_owner: fs::metadata("/").map_or(0, |root| root.uid()),
+                overflow_uid: fs::read_to_string("/proc/sys/kernel/overflowuid")
                     .ok()
                     .and_then(|text| text.trim().parse().ok())
-                    .unwrap_or(OVERFLOW),
+                    .unwrap_or(DEFAULT_OVERFLOW_UID),
             }
         }
 
@@ -79,32 +79,32 @@ mod unix {
         /// behind the overflow number may be anybody: they may own the folders
         /// of a container, whose root is theirs, but no file or link in it.
         fn trusts(&self, uid: u32, is_folder: bool) -> bool {
-            if uid == self.overflow {
-                return is_folder && uid == self.root;
+            if uid == self.overflow_uid {
+                return is_folder && uid == self.root_owner;
             }
-            uid == self.uid || uid == 0 || uid == self.root
+            uid == self.uid || uid == 0 || uid == self.root_owner
         }
 
         /// Whether anybody but the user and the superuser may write it. Many
         /// systems give every user a group of their own, with the same number,
         /// and let it write what they make. The group 0 is not the superuser:
         /// in some containers everybody is in it.
-        fn is_shared(&self, facts: Facts) -> bool {
-            let own_group = facts.gid == self.gid && self.gid == self.uid;
-            let by_group = facts.mode & GROUP_MAY_WRITE != 0 && !own_group;
-            by_group || facts.mode & OTHERS_MAY_WRITE != 0
+        fn is_shared(&self, metadata: FileMetadata) -> bool {
+            let own_group = metadata.gid == self.gid && self.gid == self.uid;
+            let by_group = metadata.mode & GROUP_WRITE != 0 && !own_group;
+            by_group || metadata.mode & OTHER_WRITE != 0
         }
     }
 
-    impl Facts {
-        fn of(path: &Path) -> io::Result<Self> {
-            let about = fs::symlink_metadata(path)?;
+    impl FileMetadata {
+        fn read(path: &Path) -> io::Result<Self> {
+            let metadata = fs::symlink_metadata(path)?;
             Ok(Self {
-                uid: about.uid(),
-                gid: about.gid(),
-                mode: about.mode() & 0o7777,
-                is_link: about.is_symlink(),
-                is_folder: about.is_dir(),
+                uid: metadata.uid(),
+                gid: metadata.gid(),
+                mode: metadata.mode() & 0o7777,
+                is_link: metadata.is_symlink(),
+                is_dir: metadata.is_dir(),
             })
         }
     }
@@ -115,25 +115,25 @@ mod unix {
     /// enough to look at where it begins and where it ends.
     ///
     /// What is not there is nobody's, and is left out.
-    pub(super) fn chain(path: &Path) -> Result<Vec<(PathBuf, Facts)>, String> {
+    pub(super) fn path_chain(path: &Path) -> Result<Vec<(PathBuf, FileMetadata)>, String> {
         let failed = |path: &Path, error: &io::Error| format!("{}: {error}", path.display());
         let path = std::path::absolute(path).map_err(|error| failed(path, &error))?;
-        let mut ahead: VecDeque<PathBuf> = parts(&path).collect();
-        let (mut at, mut chain, mut links) = (PathBuf::new(), Vec::new(), 0);
-        while let Some(part) = ahead.pop_front() {
+        let mut pending: VecDeque<PathBuf> = parts(&path).collect();
+        let (mut current, mut chain, mut links) = (PathBuf::new(), Vec::new(), 0);
+        while let Some(part) = pending.pop_front() {
             if part == Path::new("..") {
-                at.pop();
+                current.pop();
                 continue;
             }
-            let next = at.join(&part);
-            let facts = match Facts::of(&next) {
-                Ok(facts) => facts,
+            let next = current.join(&part);
+            let metadata = match FileMetadata::read(&next) {
+                Ok(metadata) => metadata,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => break,
                 Err(error) => return Err(failed(&next, &error)),
             };
-            chain.push((next.clone(), facts));
-            if !facts.is_link {
-                at = next;
+            chain.push((next.clone(), metadata));
+            if !metadata.is_link {
+                current = next;
                 continue;
             }
             links += 1;
@@ -142,7 +142,7 @@ mod unix {
             }
             let target = fs::read_link(&next).map_err(|error| failed(&next, &error))?;
             for part in parts(&target).rev() {
-                ahead.push_front(part);
+                pending.push_front(part);
             }
         }
         chain.reverse();
@@ -157,26 +157,35 @@ mod unix {
     }
 
     /// Judges a file, which comes first, and the folders above it.
-    pub(super) fn judge(chain: &[(PathBuf, Facts)], who: &Who) -> Result<(), String> {
-        for (at, (path, facts)) in chain.iter().enumerate() {
-            let what = match (at, facts.is_link, facts.is_folder) {
+    pub(super) fn check_chain(
+        chain: &[(PathBuf, FileMetadata)],
+        identity: &ProcessIdentity,
+    ) -> Result<(), String> {
+        for (current, (path, metadata)) in chain.iter().enumerate() {
+            let subject = match (current, metadata.is_link, metadata.is_dir) {
                 (0, _, false) => "it".to_owned(),
                 (_, true, _) => format!("the link {}", path.display()),
                 _ => format!("the folder {}", path.display()),
             };
-            if !who.trusts(facts.uid, facts.is_folder) {
-                return Err(format!("{what} belongs to another user ({})", facts.uid));
+            if !identity.trusts(metadata.uid, metadata.is_dir) {
+                return Err(format!(
+                    "{subject} belongs to another user ({})",
+                    metadata.uid
+                ));
             }
             // What a link allows is what its target allows.
-            if facts.is_link || !who.is_shared(*facts) {
+            if metadata.is_link || !identity.is_shared(*metadata) {
                 continue;
             }
             // In a folder for all, such as that for temporary files, nobody
             // can replace what is not theirs; and what is in it was judged.
-            if facts.is_folder && facts.mode & STICKY != 0 {
+            if metadata.is_dir && metadata.mode & STICKY != 0 {
                 continue;
             }
-            return Err(format!("others can write {what} (mode {:o})", facts.mode));
+            return Err(format!(
+                "others can write {subject} (mode {:o})",
+                metadata.mode
+            ));
         }
         Ok(())
     }
@@ -185,38 +194,38 @@ mod unix {
     mod tests {
         use super::*;
 
-        const ME: Who = Who {
+        const ME: ProcessIdentity = ProcessIdentity {
             uid: 1000,
             gid: 1000,
-            root: 0,
-            overflow: OVERFLOW,
+            root_owner: 0,
+            overflow_uid: DEFAULT_OVERFLOW_UID,
         };
 
         #[track_caller]
-        fn check(who: Who, chain: &[(u32, u32, u32)], expected: Result<(), &str>) {
+        fn check(identity: ProcessIdentity, chain: &[(u32, u32, u32)], expected: Result<(), &str>) {
             let names = ["/w/p/.mcp.json", "/w/p", "/w", "/"];
             let chain: Vec<_> = names
                 .iter()
                 .zip(chain)
                 .enumerate()
-                .map(|(at, (name, &(uid, gid, mode)))| {
+                .map(|(current, (name, &(uid, gid, mode)))| {
                     let is_link = mode == 0o777_777;
-                    let is_folder = at > 0 && !is_link;
+                    let is_folder = current > 0 && !is_link;
                     let mode = mode & 0o7777;
                     (
                         PathBuf::from(name),
-                        Facts {
+                        FileMetadata {
                             uid,
                             gid,
                             mode,
                             is_link,
-                            is_folder,
+                            is_dir: is_folder,
                         },
                     )
                 })
                 .collect();
-            let judged = judge(&chain, &who);
-            assert_eq!(judged.as_ref().map_err(String::as_str).copied(), expected);
+            let result = check_chain(&chain, &identity);
+            assert_eq!(result.as_ref().map_err(String::as_str).copied(), expected);
         }
 
         #[test]
@@ -234,7 +243,7 @@ mod unix {
             check(ME, &[(1000, 1000, 0o664), mine, mine, root], Ok(()));
             let team = Err("others can write it (mode 664)");
             check(ME, &[(1000, 50, 0o664), mine, mine, root], team);
-            let of_users = Who { gid: 100, ..ME };
+            let of_users = ProcessIdentity { gid: 100, ..ME };
             let users = (1000, 100, 0o664);
             check(of_users, &[users, mine, mine, root], team);
         }
@@ -274,7 +283,10 @@ mod unix {
             let nobody = (65534, 65534, 0o755);
             let file = (1000, 1000, 0o644);
             let mine = (1000, 1000, 0o755);
-            let contained = Who { root: 65534, ..ME };
+            let contained = ProcessIdentity {
+                root_owner: 65534,
+                ..ME
+            };
             check(contained, &[file, mine, nobody, nobody], Ok(()));
             let folder = Err("the folder /w belongs to another user (65534)");
             check(ME, &[file, mine, nobody, (0, 0, 0o755)], folder);
@@ -282,21 +294,21 @@ mod unix {
 
         #[test]
         fn the_overflow_user_may_be_anybody() {
-            let nobody = (OVERFLOW, OVERFLOW, 0o755);
+            let nobody = (DEFAULT_OVERFLOW_UID, DEFAULT_OVERFLOW_UID, 0o755);
             let mine = (1000, 1000, 0o755);
-            let contained = Who {
-                root: OVERFLOW,
+            let contained = ProcessIdentity {
+                root_owner: DEFAULT_OVERFLOW_UID,
                 ..ME
             };
             let theirs = Err("it belongs to another user (65534)");
-            let planted = (OVERFLOW, OVERFLOW, 0o644);
+            let planted = (DEFAULT_OVERFLOW_UID, DEFAULT_OVERFLOW_UID, 0o644);
             check(contained, &[planted, mine, nobody, nobody], theirs);
-            let link = (OVERFLOW, OVERFLOW, 0o777_777);
+            let link = (DEFAULT_OVERFLOW_UID, DEFAULT_OVERFLOW_UID, 0o777_777);
             check(contained, &[link, (0, 0, 0o1777), nobody, nobody], theirs);
             // Also for those who are behind it themselves.
-            let one_of_them = Who {
-                uid: OVERFLOW,
-                gid: OVERFLOW,
+            let one_of_them = ProcessIdentity {
+                uid: DEFAULT_OVERFLOW_UID,
+                gid: DEFAULT_OVERFLOW_UID,
                 ..contained
             };
             check(one_of_them, &[planted, mine, nobody, nobody], theirs);
@@ -310,7 +322,7 @@ mod unix {
             let folder = Err("others can write the folder /w (mode 775)");
             let file = (1000, 1000, 0o644);
             check(ME, &[file, mine, (0, 0, 0o775), root], folder);
-            let superuser = Who {
+            let superuser = ProcessIdentity {
                 uid: 0,
                 gid: 0,
                 ..ME

@@ -15,15 +15,15 @@ impl Paths {
     /// The text, with the home folder for a leading `~`. `None` where that is
     /// needed and not known.
     pub(super) fn expand_home(&self, text: &str) -> Option<String> {
-        let Some(below) = text.strip_prefix('~') else {
+        let Some(rest) = text.strip_prefix('~') else {
             return Some(text.to_owned());
         };
         // `~name` is somebody else's home, and a file may begin with `~` too.
-        if !below.is_empty() && !below.starts_with(['/', '\\']) {
+        if !rest.is_empty() && !rest.starts_with(['/', '\\']) {
             return Some(text.to_owned());
         }
         let home = self.home.as_deref()?.to_string_lossy();
-        Some(format!("{}{below}", home.trim_end_matches(['/', '\\'])))
+        Some(format!("{}{rest}", home.trim_end_matches(['/', '\\'])))
     }
 
     /// The path, seen from the workspace if it is relative.
@@ -35,17 +35,17 @@ impl Paths {
     }
 
     /// The root that a `file` URI or a path names.
-    pub(super) fn root(&self, place: &str) -> Result<Root, String> {
-        if place.starts_with("file://") {
-            return Ok(Root::new(place));
+    pub(super) fn root(&self, path_or_uri: &str) -> Result<Root, String> {
+        if path_or_uri.starts_with("file://") {
+            return Ok(Root::new(path_or_uri));
         }
-        if place.contains("://") {
+        if path_or_uri.contains("://") {
             return Err("a root is a path or a file URI".into());
         }
-        let place = self
-            .expand_home(place)
+        let path_or_uri = self
+            .expand_home(path_or_uri)
             .ok_or("the home folder is not known")?;
-        let path = self.absolute(&place);
+        let path = self.absolute(&path_or_uri);
         let text = path.to_string_lossy();
         if path.has_root() || has_drive(&text) {
             Ok(Root::new(file_uri(&path)))
@@ -63,12 +63,12 @@ fn has_drive(path: &str) -> bool {
 /// The `file` URI of an absolute path.
 fn file_uri(path: &Path) -> String {
     let text = path.to_string_lossy();
-    let drive = has_drive(&text);
-    let mut uri = String::from(if drive { "file:///" } else { "file://" });
+    let is_windows = has_drive(&text);
+    let mut uri = String::from(if is_windows { "file:///" } else { "file://" });
     for byte in text.bytes() {
         match byte {
-            b'\\' if drive => uri.push('/'),
-            b':' if drive => uri.push(':'),
+            b'\\' if is_windows => uri.push('/'),
+            b':' if is_windows => uri.push(':'),
             b'/' | b'-' | b'_' | b'.' | b'~' => uri.push(char::from(byte)),
             _ if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
             _ => uri.push_str(&format!("%{byte:02X}")),
@@ -110,8 +110,11 @@ mod tests {
             ("drafts", "file:///srv/notes/drafts"),
             ("file:///as/it/is", "file:///as/it/is"),
         ];
-        for (place, uri) in cases {
-            assert_eq!(paths().root(place).map(|root| root.uri), Ok(uri.into()));
+        for (path_or_uri, uri) in cases {
+            assert_eq!(
+                paths().root(path_or_uri).map(|root| root.uri),
+                Ok(uri.into())
+            );
         }
         assert!(paths().root("https://a.test").is_err());
         assert!(Paths::default().root("drafts").is_err());

@@ -65,7 +65,7 @@ pub enum ProblemKind {
     Unreadable(String),
     /// The file is there and was not read, since it is a project's and
     /// somebody else owns it, or can write it or a folder above it.
-    NotOwn(String),
+    NotOwned(String),
     /// The file is not JSON, not even with comments.
     Syntax(String),
     /// The file is not TOML, where it should be.
@@ -73,7 +73,7 @@ pub enum ProblemKind {
     /// The file has servers in a place where nobody looks for them.
     Misplaced,
     /// A value is of the wrong type.
-    Type {
+    WrongType {
         /// The type that it should be of.
         expected: &'static str,
         /// The type that it is of.
@@ -81,11 +81,11 @@ pub enum ProblemKind {
     },
     /// A key that must be there is not. Where several would do, they are
     /// named together.
-    Missing(&'static str),
+    MissingKey(&'static str),
     /// The entry says both how to start a server and where one runs.
     Ambiguous,
     /// A value is of the right type and still makes no sense.
-    Value(String),
+    InvalidValue(String),
     /// A key that means nothing here.
     UnknownKey,
     /// Another server of the same file has the same name. None is used.
@@ -97,24 +97,24 @@ pub enum ProblemKind {
     /// this one.
     Overridden,
     /// The file has more servers than are read: this many.
-    TooMany(usize),
+    TooManyServers(usize),
     /// The environment has variables for this server that could as well be
     /// meant for the one named here. None of the two gets them.
     SameVariables(String),
     /// A variable that is referred to and not set.
-    Unset(String),
+    UnsetVariable(String),
     /// A question to the user that nobody answered.
-    NoInput(String),
+    MissingInput(String),
     /// A reference that means something only inside another program.
     Unresolvable(String),
     /// Something that looks like a reference and is none.
-    NoReference(String),
+    InvalidReference(String),
     /// The file of variables cannot be read.
     EnvFile(String),
     /// A line of the file of variables that sets none.
     EnvFileLine(usize),
     /// A variable that should be removed, which cannot be done.
-    Removal,
+    CannotRemoveVariable,
 }
 
 impl Problem {
@@ -126,9 +126,9 @@ impl Problem {
             | ProblemKind::UnknownKey
             | ProblemKind::Overridden
             | ProblemKind::SameVariables(_)
-            | ProblemKind::NoReference(_)
+            | ProblemKind::InvalidReference(_)
             | ProblemKind::EnvFileLine(_)
-            | ProblemKind::Removal => Severity::Warning,
+            | ProblemKind::CannotRemoveVariable => Severity::Warning,
             _ => Severity::Error,
         }
     }
@@ -137,36 +137,42 @@ impl Problem {
     #[must_use]
     pub fn message(&self) -> String {
         match &self.kind {
-            ProblemKind::Unreadable(why) => format!("the file cannot be read: {why}"),
-            ProblemKind::NotOwn(why) => format!("the file is not read: {why}"),
-            ProblemKind::Syntax(why) => format!("this is not JSON: {why}"),
-            ProblemKind::Toml(why) => format!("this is not TOML: {why}"),
+            ProblemKind::Unreadable(reason) => format!("the file cannot be read: {reason}"),
+            ProblemKind::NotOwned(reason) => format!("the file is not read: {reason}"),
+            ProblemKind::Syntax(reason) => format!("this is not JSON: {reason}"),
+            ProblemKind::Toml(reason) => format!("this is not TOML: {reason}"),
             ProblemKind::Misplaced => "servers are not looked for here".into(),
-            ProblemKind::Type { expected, found } => format!("{expected} is expected, not {found}"),
-            ProblemKind::Missing(key) => format!("{key} is missing"),
+            ProblemKind::WrongType { expected, found } => {
+                format!("{expected} is expected, not {found}")
+            }
+            ProblemKind::MissingKey(key) => format!("{key} is missing"),
             ProblemKind::Ambiguous => "there is a command as well as an address".into(),
-            ProblemKind::Value(why) => why.clone(),
+            ProblemKind::InvalidValue(reason) => reason.clone(),
             ProblemKind::UnknownKey => "unknown key, ignored".into(),
             ProblemKind::Duplicate => "the file has two servers of this name, none is used".into(),
             ProblemKind::DuplicateKey => "the key stands there twice, none is used".into(),
             ProblemKind::Overridden => "there is one of this name for this folder, ignored".into(),
-            ProblemKind::TooMany(count) => {
+            ProblemKind::TooManyServers(count) => {
                 format!("the file has {count} servers, and {MAX_SERVERS} at most are read")
             }
             ProblemKind::SameVariables(other) => {
                 format!("{other:?} has the same variables MCP_…, so that none of the two gets them")
             }
-            ProblemKind::Unset(name) => format!("the variable {name} is not set"),
-            ProblemKind::NoInput(id) => format!("the input {id} was not given"),
-            ProblemKind::Unresolvable(what) => format!("${{{what}}} cannot be resolved here"),
-            ProblemKind::NoReference(what) => {
-                format!("${{{what}}} is not a reference, and is left as it is")
+            ProblemKind::UnsetVariable(name) => format!("the variable {name} is not set"),
+            ProblemKind::MissingInput(id) => format!("the input {id} was not given"),
+            ProblemKind::Unresolvable(reference) => {
+                format!("${{{reference}}} cannot be resolved here")
             }
-            ProblemKind::EnvFile(why) => format!("the file of variables cannot be read: {why}"),
+            ProblemKind::InvalidReference(reference) => {
+                format!("${{{reference}}} is not a reference, and is left as it is")
+            }
+            ProblemKind::EnvFile(reason) => {
+                format!("the file of variables cannot be read: {reason}")
+            }
             ProblemKind::EnvFileLine(line) => {
                 format!("line {line} of the file of variables sets none, ignored")
             }
-            ProblemKind::Removal => "null would remove the variable, ignored".into(),
+            ProblemKind::CannotRemoveVariable => "null would remove the variable, ignored".into(),
         }
     }
 
@@ -175,32 +181,32 @@ impl Problem {
     pub fn advice(&self) -> String {
         let advice = match &self.kind {
             ProblemKind::Unreadable(_) => "check the file and who may read it",
-            ProblemKind::NotOwn(_) => {
+            ProblemKind::NotOwned(_) => {
                 "let nobody else own or write what leads to it (chown, chmod go-w)"
             }
             ProblemKind::Syntax(_) => "correct the file there; comments are allowed",
             ProblemKind::Toml(_) => "correct the file there",
             ProblemKind::Misplaced => "move them into an object named mcpServers",
-            ProblemKind::Type { expected, .. } => return format!("write {expected}"),
-            ProblemKind::Missing(_) => "add it",
+            ProblemKind::WrongType { expected, .. } => return format!("write {expected}"),
+            ProblemKind::MissingKey(_) => "add it",
             ProblemKind::Ambiguous => "remove one, or say which with type",
-            ProblemKind::Value(_) => "correct it",
+            ProblemKind::InvalidValue(_) => "correct it",
             ProblemKind::UnknownKey => "remove it, or check its spelling",
             ProblemKind::Duplicate | ProblemKind::Overridden => {
                 "remove one, or give it another name"
             }
             ProblemKind::DuplicateKey => "remove one",
-            ProblemKind::TooMany(_) => "remove some, or put them into another file",
+            ProblemKind::TooManyServers(_) => "remove some, or put them into another file",
             ProblemKind::SameVariables(_) => "give one of them another name",
-            ProblemKind::Unset(name) => {
+            ProblemKind::UnsetVariable(name) => {
                 return format!("set it, or write ${{{name}:-value}} to give a default");
             }
-            ProblemKind::NoInput(_) => "answer it, or write the name of a variable instead",
+            ProblemKind::MissingInput(_) => "answer it, or write the name of a variable instead",
             ProblemKind::Unresolvable(_) => "write the value, or the name of a variable",
-            ProblemKind::NoReference(_) => "write ${NAME} where a variable is meant",
+            ProblemKind::InvalidReference(_) => "write ${NAME} where a variable is meant",
             ProblemKind::EnvFile(_) => "create the file, or remove envFile",
             ProblemKind::EnvFileLine(_) => "write NAME=value",
-            ProblemKind::Removal => "set it to an empty string",
+            ProblemKind::CannotRemoveVariable => "set it to an empty string",
         };
         advice.into()
     }
@@ -208,7 +214,7 @@ impl Problem {
 
 impl Position {
     /// The place of a byte in a text, or of the character that it is part of.
-    pub(super) fn of(text: &str, offset: usize) -> Self {
+    pub(super) fn from_offset(text: &str, offset: usize) -> Self {
         let mut end = offset.min(text.len());
         while !text.is_char_boundary(end) {
             end -= 1;
@@ -224,12 +230,12 @@ impl Position {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let exact = matches!(self.kind, ProblemKind::Syntax(_));
+        let is_exact = matches!(self.kind, ProblemKind::Syntax(_));
         match (self.path.as_str(), self.position) {
             ("", None) => {}
             ("", Some(at)) => write!(f, "line {}, column {}: ", at.line, at.column)?,
             (path, None) => write!(f, "{path}: ")?,
-            (path, Some(at)) if exact => {
+            (path, Some(at)) if is_exact => {
                 write!(f, "{path} (line {}, column {}): ", at.line, at.column)?;
             }
             (path, Some(at)) => write!(f, "{path} (line {}): ", at.line)?,

@@ -21,8 +21,8 @@ impl Report {
     }
 
     /// Says that a value is right in type and wrong in sense.
-    pub(super) fn value(&mut self, path: &str, why: impl Into<String>) {
-        self.add(path, ProblemKind::Value(why.into()));
+    pub(super) fn invalid_value(&mut self, path: &str, reason: impl Into<String>) {
+        self.add(path, ProblemKind::InvalidValue(reason.into()));
     }
 
     /// Whether what it is about cannot be used.
@@ -34,9 +34,9 @@ impl Report {
 }
 
 /// The path of a member: `a.b`, or `a["b c"]` where the key is no plain word.
-pub(super) fn member(path: &str, key: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$');
-    match (path, !key.is_empty() && key.chars().all(plain)) {
+pub(super) fn member_path(path: &str, key: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$');
+    match (path, !key.is_empty() && key.chars().all(is_plain)) {
         ("", true) => key.to_owned(),
         (_, true) => format!("{path}.{key}"),
         (_, false) => format!("{path}[{key:?}]"),

@@ -6,10 +6,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    Input, ProblemKind,
+    InputVariable, ProblemKind,
     fields::type_name,
     input,
-    report::{Report, member},
+    report::{Report, member_path},
 };
 
 /// The keys under which servers stand. VS Code's own file has the second, and
@@ -23,15 +23,15 @@ const INPUTS: &str = "inputs";
 /// What a file has to say of servers.
 #[derive(Default)]
 pub(super) struct Sections<'a> {
-    pub(super) entries: Vec<Entry<'a>>,
-    pub(super) inputs: Vec<Input>,
+    pub(super) entries: Vec<SectionEntry<'a>>,
+    pub(super) inputs: Vec<InputVariable>,
 }
 
 /// A server's entry, not read yet.
-pub(super) struct Entry<'a> {
+pub(super) struct SectionEntry<'a> {
     pub(super) name: String,
     pub(super) path: String,
-    pub(super) text: &'a RawValue,
+    pub(super) raw: &'a RawValue,
     /// Whether it is for the workspace alone.
     pub(super) is_local: bool,
 }
@@ -45,24 +45,24 @@ impl<'a> Sections<'a> {
             return sections;
         };
         let mut found = sections.collect(&members, "", report);
-        if let Some(nested) = quietly(&members, NESTED, NESTED, report) {
+        if let Some(nested) = optional_object(&members, NESTED, NESTED, report) {
             found |= sections.collect(&nested, NESTED, report);
         }
-        let general = sections.entries.len();
+        let global_count = sections.entries.len();
         if let Some(workspace) = workspace {
             let workspace = workspace.to_string_lossy();
-            let path = member(LOCAL, &workspace);
-            let projects = quietly(&members, LOCAL, LOCAL, report);
-            let project = projects.and_then(|all| quietly(&all, &workspace, &path, report));
+            let path = member_path(LOCAL, &workspace);
+            let projects = optional_object(&members, LOCAL, LOCAL, report);
+            let project = projects.and_then(|all| optional_object(&all, &workspace, &path, report));
             if let Some(project) = project {
                 found |= sections.collect(&project, &path, report);
             }
         }
-        for entry in sections.entries.iter_mut().skip(general) {
+        for entry in sections.entries.iter_mut().skip(global_count) {
             entry.is_local = true;
         }
         if !found {
-            misplaced(&members, report);
+            report_misplaced(&members, report);
         }
         sections
     }
@@ -72,33 +72,33 @@ impl<'a> Sections<'a> {
     fn collect(&mut self, members: &Members<'a>, path: &str, report: &mut Report) -> bool {
         let mut found = false;
         let known = [INPUTS].iter().chain(SERVERS);
-        let repeated: Vec<&str> = known
+        let duplicates: Vec<&str> = known
             .copied()
             .filter(|key| members.count(key) > 1)
             .collect();
-        for key in &repeated {
+        for key in &duplicates {
             found = true;
-            report.add(&member(path, key), ProblemKind::DuplicateKey);
+            report.add(&member_path(path, key), ProblemKind::DuplicateKey);
         }
-        for (key, text) in &members.0 {
-            if repeated.contains(&key.as_str()) {
+        for (key, raw) in &members.0 {
+            if duplicates.contains(&key.as_str()) {
                 continue;
             }
             if key == INPUTS {
-                let value = serde_json::from_str(text.get()).unwrap_or(Value::Null);
-                self.inputs.extend(input::read(&value));
+                let value = serde_json::from_str(raw.get()).unwrap_or(Value::Null);
+                self.inputs.extend(input::parse_inputs(&value));
             }
             if !SERVERS.contains(&key.as_str()) {
                 continue;
             }
             found = true;
-            let path = member(path, key);
-            let servers = object(text, &path, report).unwrap_or_default();
+            let path = member_path(path, key);
+            let servers = object(raw, &path, report).unwrap_or_default();
             self.entries
-                .extend(servers.0.into_iter().map(|(name, text)| Entry {
-                    path: member(&path, &name),
+                .extend(servers.0.into_iter().map(|(name, raw)| SectionEntry {
+                    path: member_path(&path, &name),
                     name,
-                    text,
+                    raw,
                     is_local: false,
                 }));
         }
@@ -107,33 +107,33 @@ impl<'a> Sections<'a> {
 }
 
 /// Looks for servers that somebody wrote, but not where they are looked for.
-fn misplaced(members: &Members<'_>, report: &mut Report) {
-    let looks_so = |(key, text): &&(String, &RawValue)| {
-        let word: String = key.chars().filter(|c| c.is_alphanumeric()).collect();
-        let word = word.to_lowercase();
+fn report_misplaced(members: &Members<'_>, report: &mut Report) {
+    let looks_like_server = |(key, raw): &&(String, &RawValue)| {
+        let normalized: String = key.chars().filter(|c| c.is_alphanumeric()).collect();
+        let normalized = normalized.to_lowercase();
         let is_server = |members: Members<'_>| members.has("command") || members.has("url");
-        matches!(word.as_str(), "mcpserver" | "mcpservers" | "server")
-            || serde_json::from_str(text.get()).is_ok_and(is_server)
+        matches!(normalized.as_str(), "mcpserver" | "mcpservers" | "server")
+            || serde_json::from_str(raw.get()).is_ok_and(is_server)
     };
-    if let Some((key, _)) = members.0.iter().find(looks_so) {
-        report.add(&member("", key), ProblemKind::Misplaced);
+    if let Some((key, _)) = members.0.iter().find(looks_like_server) {
+        report.add(&member_path("", key), ProblemKind::Misplaced);
     }
 }
 
 /// The members of an object. Anything else is reported.
-fn object<'a>(text: &'a RawValue, path: &str, report: &mut Report) -> Option<Members<'a>> {
-    let members = serde_json::from_str(text.get()).ok();
+fn object<'a>(raw: &'a RawValue, path: &str, report: &mut Report) -> Option<Members<'a>> {
+    let members = serde_json::from_str(raw.get()).ok();
     if members.is_none() {
-        let value = serde_json::from_str(text.get()).unwrap_or(Value::Null);
+        let value = serde_json::from_str(raw.get()).unwrap_or(Value::Null);
         let found = type_name(&value);
         let expected = "an object";
-        report.add(path, ProblemKind::Type { expected, found });
+        report.add(path, ProblemKind::WrongType { expected, found });
     }
     members
 }
 
 /// The members of an object that other programs may use for other things.
-fn quietly<'a>(
+fn optional_object<'a>(
     members: &Members<'a>,
     key: &str,
     path: &str,
@@ -143,8 +143,8 @@ fn quietly<'a>(
         report.add(path, ProblemKind::DuplicateKey);
         return None;
     }
-    let (_, text) = members.0.iter().find(|(name, _)| name == key)?;
-    serde_json::from_str(text.get()).ok()
+    let (_, raw) = members.0.iter().find(|(name, _)| name == key)?;
+    serde_json::from_str(raw.get()).ok()
 }
 
 /// The members of an object, in order and with repetitions, not looked into:

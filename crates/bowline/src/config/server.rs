@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
-use super::{Settings, Written};
+use super::{ConnectionSettings, RawEntry};
 use crate::{client::ClientBuilder, transport::ChildProcess};
 
 /// One server of a configuration, with all references resolved.
@@ -32,9 +32,9 @@ pub struct ServerEntry {
     /// The projects that it belongs to. It may be used by hand in any.
     pub projects: Vec<String>,
     /// How to speak with it.
-    pub settings: Settings,
+    pub connection: ConnectionSettings,
     /// What the file says of it, before references were replaced.
-    pub written: Written,
+    pub raw: RawEntry,
 }
 
 /// How a server is reached.
@@ -113,8 +113,8 @@ impl ServerEntry {
             name: name.to_owned(),
             endpoint,
             projects: Vec::new(),
-            settings: Settings::default(),
-            written: Written::default(),
+            connection: ConnectionSettings::default(),
+            raw: RawEntry::default(),
         }
     }
 
@@ -146,7 +146,9 @@ impl ServerEntry {
     /// can read it; where there are credentials, and no feature `auth` to use
     /// them.
     #[cfg(feature = "http-client")]
-    pub fn http(&self) -> Result<Option<crate::transport::Http>, crate::transport::HttpProblem> {
+    pub fn http(
+        &self,
+    ) -> Result<Option<crate::transport::Http>, crate::transport::HttpConfigError> {
         let Endpoint::Remote(server) = &self.endpoint else {
             return Ok(None);
         };
@@ -158,10 +160,12 @@ impl ServerEntry {
             http = http.allow_plain_http();
         }
         if http.exposes_credentials() {
-            return Err(crate::transport::HttpProblem::PlainHttp);
+            return Err(crate::transport::HttpConfigError::CredentialsOverPlainHttp);
         }
         match &server.credentials {
-            Some(credentials) => credentials.give(http, server.allow_plain_http).map(Some),
+            Some(credentials) => credentials
+                .apply_to(http, server.allow_plain_http)
+                .map(Some),
             None => Ok(Some(http)),
         }
     }
@@ -170,7 +174,7 @@ impl ServerEntry {
     /// the rest as it is.
     #[must_use]
     pub fn apply(&self, builder: ClientBuilder) -> ClientBuilder {
-        self.settings.apply(builder)
+        self.connection.apply(builder)
     }
 }
 
@@ -178,11 +182,11 @@ impl ServerEntry {
 impl ClientCredentials {
     /// Has a transport get tokens with these.
     #[cfg(feature = "auth")]
-    fn give(
+    fn apply_to(
         &self,
         http: crate::transport::Http,
         allow_plain_http: bool,
-    ) -> Result<crate::transport::Http, crate::transport::HttpProblem> {
+    ) -> Result<crate::transport::Http, crate::transport::HttpConfigError> {
         let mut oauth = crate::auth::OAuth::new("Bowline")
             .client_id(&self.client_id)
             .client_credentials();
@@ -202,12 +206,12 @@ impl ClientCredentials {
     }
 
     #[cfg(not(feature = "auth"))]
-    fn give(
+    fn apply_to(
         &self,
         _: crate::transport::Http,
         _: bool,
-    ) -> Result<crate::transport::Http, crate::transport::HttpProblem> {
-        Err(crate::transport::HttpProblem::NeedsAuth)
+    ) -> Result<crate::transport::Http, crate::transport::HttpConfigError> {
+        Err(crate::transport::HttpConfigError::NeedsAuth)
     }
 }
 
@@ -226,7 +230,7 @@ impl fmt::Debug for StdioServer {
 impl fmt::Debug for RemoteServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RemoteServer")
-            .field("url", &without_secrets(&self.url))
+            .field("url", &redact_url(&self.url))
             .field("headers", &self.headers.keys().collect::<Vec<_>>())
             .field("kind", &self.kind)
             .field("credentials", &self.credentials)
@@ -240,7 +244,7 @@ impl fmt::Debug for ClientCredentials {
         f.debug_struct("ClientCredentials")
             .field("client_id", &self.client_id)
             .field("client_secret", &self.client_secret.as_ref().map(|_| "…"))
-            .field("token_url", &self.token_url.as_deref().map(without_secrets))
+            .field("token_url", &self.token_url.as_deref().map(redact_url))
             .field("scope", &self.scope)
             .finish()
     }
@@ -248,7 +252,7 @@ impl fmt::Debug for ClientCredentials {
 
 /// An address without the parts in which people put keys: the user and the
 /// query.
-fn without_secrets(url: &str) -> String {
+fn redact_url(url: &str) -> String {
     let (head, query) = match url.split_once(['?', '#']) {
         Some((head, _)) => (head, "?…"),
         None => (url, ""),
@@ -276,8 +280,8 @@ mod tests {
             ("https://me:1@a.test/mcp#2", "https://…@a.test/mcp?…"),
             ("a.test?x", "a.test?…"),
         ];
-        for (url, shown) in cases {
-            assert_eq!(without_secrets(url), shown);
+        for (url, redacted) in cases {
+            assert_eq!(redact_url(url), redacted);
         }
     }
 }

@@ -19,20 +19,20 @@ const JITTER: f64 = 0.2;
 /// say is left to the program.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Settings {
+pub struct ConnectionSettings {
     /// How long each thing may take.
     pub timeouts: Option<Timeouts>,
     /// The waits between attempts to connect.
     pub backoff: Option<Backoff>,
     /// The largest frame, in either direction.
-    pub max_frame: Option<usize>,
+    pub max_frame_size: Option<usize>,
     /// The revisions to speak.
     pub revisions: Option<Vec<Revision>>,
     /// Where the server may work.
     pub roots: Option<Vec<Root>>,
 }
 
-impl Settings {
+impl ConnectionSettings {
     /// Sets what is said here, and leaves the rest as it is.
     #[must_use]
     pub fn apply(&self, mut builder: ClientBuilder) -> ClientBuilder {
@@ -42,8 +42,8 @@ impl Settings {
         if let Some(backoff) = &self.backoff {
             builder = builder.backoff(backoff.clone());
         }
-        if let Some(max_frame) = self.max_frame {
-            builder = builder.max_frame(max_frame);
+        if let Some(max_frame) = self.max_frame_size {
+            builder = builder.max_frame_size(max_frame);
         }
         if let Some(revisions) = &self.revisions {
             builder = builder.revisions(revisions.iter().copied());
@@ -58,7 +58,7 @@ impl Settings {
         Self {
             timeouts: timeouts(fields),
             backoff: backoff(fields),
-            max_frame: fields.bytes("max_frame").map(size),
+            max_frame_size: fields.bytes("max_frame").map(to_usize),
             revisions: revisions(fields),
             roots: roots(fields, paths),
         }
@@ -66,7 +66,7 @@ impl Settings {
 }
 
 /// A number of bytes. What no address space holds is as good as its largest.
-pub(super) fn size(bytes: u64) -> usize {
+pub(super) fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
@@ -74,18 +74,20 @@ pub(super) fn size(bytes: u64) -> usize {
 pub(super) fn backoff_between(min: Option<u64>, max: Option<u64>) -> Result<Backoff, String> {
     let min = min.map_or(Duration::from_secs(1), Duration::from_millis);
     let max = max.map_or(Backoff::default().max(), Duration::from_millis);
-    Backoff::new(min, max, JITTER).map_err(|bad| bad.to_string())
+    Backoff::new(min, max, JITTER).map_err(|error| error.to_string())
 }
 
 fn timeouts(fields: &mut Fields<'_>) -> Option<Timeouts> {
-    let preset = fields.text("preset").and_then(|name| match name.as_str() {
-        "standard" => Some(Timeouts::standard()),
-        "interactive" => Some(Timeouts::interactive()),
-        _ => {
-            fields.value("preset", "the presets are standard and interactive");
-            None
-        }
-    });
+    let preset = fields
+        .string("preset")
+        .and_then(|name| match name.as_str() {
+            "standard" => Some(Timeouts::standard()),
+            "interactive" => Some(Timeouts::interactive()),
+            _ => {
+                fields.invalid_value("preset", "the presets are standard and interactive");
+                None
+            }
+        });
     let Some(mut table) = fields.object("timeouts") else {
         return preset;
     };
@@ -113,24 +115,24 @@ fn backoff(fields: &mut Fields<'_>) -> Option<Backoff> {
     table.finish();
     match backoff_between(bounds.0, bounds.1) {
         Ok(backoff) => Some(backoff),
-        Err(why) => {
-            fields.value("backoff", why);
+        Err(reason) => {
+            fields.invalid_value("backoff", reason);
             None
         }
     }
 }
 
 fn revisions(fields: &mut Fields<'_>) -> Option<Vec<Revision>> {
-    let names = fields.texts("revisions")?;
+    let names = fields.strings("revisions")?;
     let mut revisions = Vec::new();
     for (at, name) in names.iter().enumerate() {
         match Revision::parse(name) {
             Some(revision) => revisions.push(revision),
-            None => fields.value(&format!("revisions[{at}]"), unknown_revision()),
+            None => fields.invalid_value(&format!("revisions[{at}]"), unknown_revision()),
         }
     }
     if names.is_empty() {
-        fields.value("revisions", "without a revision nothing can be spoken");
+        fields.invalid_value("revisions", "without a revision nothing can be spoken");
     }
     Some(revisions)
 }
@@ -141,12 +143,12 @@ fn unknown_revision() -> String {
 }
 
 fn roots(fields: &mut Fields<'_>, paths: &Paths) -> Option<Vec<Root>> {
-    let places = fields.texts("roots")?;
+    let paths_or_uris = fields.strings("roots")?;
     let mut roots = Vec::new();
-    for (at, place) in places.iter().enumerate() {
-        match paths.root(place) {
+    for (at, path_or_uri) in paths_or_uris.iter().enumerate() {
+        match paths.root(path_or_uri) {
             Ok(root) => roots.push(root),
-            Err(why) => fields.value(&format!("roots[{at}]"), why),
+            Err(reason) => fields.invalid_value(&format!("roots[{at}]"), reason),
         }
     }
     Some(roots)

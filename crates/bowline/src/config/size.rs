@@ -13,10 +13,10 @@
 /// assert_eq!(parse_size("much"), None);
 /// ```
 #[must_use]
-pub fn parse_size(text: &str) -> Option<u64> {
-    let text = text.trim();
+pub fn parse_size(input: &str) -> Option<u64> {
+    let input = input.trim();
     let is_digit = |c: char| c.is_ascii_digit() || c == '.' || c == '_';
-    let (number, unit) = text.split_at(text.find(|c| !is_digit(c)).unwrap_or(text.len()));
+    let (number, unit) = input.split_at(input.find(|c| !is_digit(c)).unwrap_or(input.len()));
     let number = number.replace('_', "");
     let unit: u64 = match unit.trim().to_ascii_lowercase().as_str() {
         "" | "b" => 1,
@@ -30,28 +30,28 @@ pub fn parse_size(text: &str) -> Option<u64> {
     };
     let bytes = match number.split_once('.') {
         None => number.parse::<u64>().ok()?.checked_mul(unit)?,
-        Some((whole, part)) => with_fraction(whole, part, unit)?,
+        Some((whole, fraction)) => with_fraction(whole, fraction, unit)?,
     };
     (bytes > 0).then_some(bytes)
 }
 
 /// A number with a fraction, in whole bytes. Nine digits of it are exact.
-fn with_fraction(whole: &str, part: &str, unit: u64) -> Option<u64> {
+fn with_fraction(whole: &str, fraction: &str, unit: u64) -> Option<u64> {
     const SCALE: u64 = 1_000_000_000;
     let whole: u64 = if whole.is_empty() {
         0
     } else {
         whole.parse().ok()?
     };
-    let digits = part.get(..part.len().min(9))?;
-    if part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_digit()) {
+    let digits = fraction.get(..fraction.len().min(9))?;
+    if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     let nanos: u64 = format!("{digits:0<9}").parse().ok()?;
-    let part = u128::from(nanos) * u128::from(unit) / u128::from(SCALE);
+    let fraction = u128::from(nanos) * u128::from(unit) / u128::from(SCALE);
     whole
         .checked_mul(unit)?
-        .checked_add(u64::try_from(part).ok()?)
+        .checked_add(u64::try_from(fraction).ok()?)
 }
 
 #[cfg(test)]
@@ -79,8 +79,8 @@ mod tests {
             ("18446744073709551616", None),
             ("99999999999G", None),
         ];
-        for (text, bytes) in cases {
-            assert_eq!(parse_size(text), bytes, "{text}");
+        for (input, bytes) in cases {
+            assert_eq!(parse_size(input), bytes, "{input}");
         }
     }
 }

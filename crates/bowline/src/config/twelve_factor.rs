@@ -5,13 +5,13 @@ use std::{collections::BTreeMap, time::Duration};
 use serde_json::Value;
 
 use super::{
-    ClientCredentials, Endpoint, Environment, ProblemKind, RemoteKind, RemoteServer, ServerEntry,
-    ServersFile, Settings, StdioServer,
-    entry::{KINDS, Kind, NO_ADDRESS, is_address, kind_of},
+    ClientCredentials, ConnectionSettings, Endpoint, Environment, ProblemKind, RemoteKind,
+    RemoteServer, ServerEntry, ServersFile, StdioServer,
+    entry::{EntryKind, KNOWN_TYPES, NOT_HTTP_URL, is_http_url, parse_kind},
     paths::Paths,
     report::Report,
-    settings::{backoff_between, size},
-    words,
+    settings::{backoff_between, to_usize},
+    shell_words,
 };
 use crate::proto::{
     client::{Backoff, Timeouts},
@@ -23,21 +23,21 @@ const NAME: &str = "env";
 
 /// Reads the server that the variables describe, if they do.
 pub(super) fn read(environment: &Environment, paths: &Paths) -> ServersFile {
-    let mut reader = Reader {
+    let mut reader = EnvReader {
         environment,
         report: Report {
             server: Some(NAME.to_owned()),
             ..Report::default()
         },
     };
-    let asked = ["MCP_TRANSPORT", "MCP_CMD", "MCP_BASE_URL"];
-    if !asked.iter().any(|name| reader.get(name).is_some()) {
+    let triggers = ["MCP_TRANSPORT", "MCP_CMD", "MCP_BASE_URL"];
+    if !triggers.iter().any(|name| reader.get(name).is_some()) {
         return ServersFile::default();
     }
     let endpoint = reader.endpoint();
     let settings = reader.settings(paths);
     let server = endpoint.map(|endpoint| ServerEntry {
-        settings,
+        connection: settings,
         ..ServerEntry::new(NAME, endpoint)
     });
     let usable = !reader.report.is_fatal();
@@ -48,12 +48,12 @@ pub(super) fn read(environment: &Environment, paths: &Paths) -> ServersFile {
     }
 }
 
-struct Reader<'a> {
+struct EnvReader<'a> {
     environment: &'a Environment,
     report: Report,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> EnvReader<'a> {
     /// A variable. An empty one counts as unset: that is how a container's
     /// description leaves one out.
     fn get(&self, name: &str) -> Option<&'a str> {
@@ -62,27 +62,27 @@ impl<'a> Reader<'a> {
 
     fn endpoint(&mut self) -> Option<Endpoint> {
         match self.kind()? {
-            Kind::Stdio => self.stdio().map(Endpoint::Stdio),
-            Kind::Remote(kind) => self.remote(kind).map(Endpoint::Remote),
+            EntryKind::Stdio => self.stdio().map(Endpoint::Stdio),
+            EntryKind::Remote(kind) => self.remote(kind).map(Endpoint::Remote),
         }
     }
 
-    fn kind(&mut self) -> Option<Kind> {
-        if let Some(word) = self.get("MCP_TRANSPORT") {
-            let kind = kind_of(word);
+    fn kind(&mut self) -> Option<EntryKind> {
+        if let Some(name) = self.get("MCP_TRANSPORT") {
+            let kind = parse_kind(name);
             if kind.is_none() {
-                self.report.value("MCP_TRANSPORT", KINDS);
+                self.report.invalid_value("MCP_TRANSPORT", KNOWN_TYPES);
             }
             return kind;
         }
         match (self.get("MCP_CMD"), self.get("MCP_BASE_URL")) {
             (Some(_), Some(_)) => {
-                let why = "there is MCP_CMD as well as MCP_BASE_URL, so it must be said";
-                self.report.value("MCP_TRANSPORT", why);
+                let reason = "there is MCP_CMD as well as MCP_BASE_URL, so it must be said";
+                self.report.invalid_value("MCP_TRANSPORT", reason);
                 None
             }
-            (Some(_), None) => Some(Kind::Stdio),
-            (None, _) => Some(Kind::Remote(RemoteKind::Unspecified)),
+            (Some(_), None) => Some(EntryKind::Stdio),
+            (None, _) => Some(EntryKind::Remote(RemoteKind::Unspecified)),
         }
     }
 
@@ -90,7 +90,9 @@ impl<'a> Reader<'a> {
         let command = self.required("MCP_CMD")?;
         Some(StdioServer {
             command,
-            args: self.list("MCP_ARGS", words::split).unwrap_or_default(),
+            args: self
+                .list("MCP_ARGS", shell_words::split)
+                .unwrap_or_default(),
             env: self.variables().unwrap_or_default(),
             inherit_env: false,
             cwd: None,
@@ -99,8 +101,8 @@ impl<'a> Reader<'a> {
 
     fn remote(&mut self, kind: RemoteKind) -> Option<RemoteServer> {
         let url = self.required("MCP_BASE_URL")?;
-        if !is_address(&url) {
-            self.report.value("MCP_BASE_URL", NO_ADDRESS);
+        if !is_http_url(&url) {
+            self.report.invalid_value("MCP_BASE_URL", NOT_HTTP_URL);
         }
         let credentials = self.credentials();
         Some(RemoteServer {
@@ -113,12 +115,12 @@ impl<'a> Reader<'a> {
     }
 
     fn credentials(&mut self) -> Option<ClientCredentials> {
-        let text = |name| self.get(name).map(str::to_owned);
-        let client_secret = text("MCP_CLIENT_SECRET");
-        let token_url = text("MCP_TOKEN_URL");
-        let scope = text("MCP_SCOPE");
-        if token_url.as_deref().is_some_and(|url| !is_address(url)) {
-            self.report.value("MCP_TOKEN_URL", NO_ADDRESS);
+        let value = |name| self.get(name).map(str::to_owned);
+        let client_secret = value("MCP_CLIENT_SECRET");
+        let token_url = value("MCP_TOKEN_URL");
+        let scope = value("MCP_SCOPE");
+        if token_url.as_deref().is_some_and(|url| !is_http_url(url)) {
+            self.report.invalid_value("MCP_TOKEN_URL", NOT_HTTP_URL);
         }
         // A secret is of no use without the name that it belongs to.
         let client_id = match (&client_secret, &token_url, &scope) {
@@ -133,19 +135,19 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn settings(&mut self, paths: &Paths) -> Settings {
-        Settings {
+    fn settings(&mut self, paths: &Paths) -> ConnectionSettings {
+        ConnectionSettings {
             timeouts: self.timeouts(),
             backoff: self.backoff(),
-            max_frame: self.number("MCP_MAX_FRAME").map(size),
+            max_frame_size: self.number("MCP_MAX_FRAME").map(to_usize),
             revisions: None,
             roots: self.roots(paths),
         }
     }
 
     fn timeouts(&mut self) -> Option<Timeouts> {
-        let request = self.time("MCP_TIMEOUT");
-        let opening = self.time("MCP_INIT_TIMEOUT");
+        let request = self.millis("MCP_TIMEOUT");
+        let opening = self.millis("MCP_INIT_TIMEOUT");
         if request.is_none() && opening.is_none() {
             return None;
         }
@@ -163,27 +165,36 @@ impl<'a> Reader<'a> {
     }
 
     fn backoff(&mut self) -> Option<Backoff> {
-        let (min, max) = (self.time("MCP_BACKOFF_MIN"), self.time("MCP_BACKOFF_MAX"));
+        let (min, max) = (
+            self.millis("MCP_BACKOFF_MIN"),
+            self.millis("MCP_BACKOFF_MAX"),
+        );
         if min.is_none() && max.is_none() {
             return None;
         }
         let backoff = backoff_between(min, max);
-        if let Err(why) = &backoff {
-            self.report.value("MCP_BACKOFF_MIN", why);
+        if let Err(reason) = &backoff {
+            self.report.invalid_value("MCP_BACKOFF_MIN", reason);
         }
         backoff.ok()
     }
 
     fn roots(&mut self, paths: &Paths) -> Option<Vec<Root>> {
-        let commas = |text: &str| {
-            let places = text.split(',').map(|place| place.trim().to_owned());
-            Some(places.filter(|place| !place.is_empty()).collect())
+        let split_commas = |value: &str| {
+            let items = value
+                .split(',')
+                .map(|path_or_uri| path_or_uri.trim().to_owned());
+            Some(
+                items
+                    .filter(|path_or_uri| !path_or_uri.is_empty())
+                    .collect(),
+            )
         };
         let mut roots = Vec::new();
-        for place in self.list("MCP_ROOTS", commas)? {
-            match paths.root(&place) {
+        for path_or_uri in self.list("MCP_ROOTS", split_commas)? {
+            match paths.root(&path_or_uri) {
                 Ok(root) => roots.push(root),
-                Err(why) => self.report.value("MCP_ROOTS", why),
+                Err(reason) => self.report.invalid_value("MCP_ROOTS", reason),
             }
         }
         Some(roots)
@@ -192,7 +203,8 @@ impl<'a> Reader<'a> {
     fn required(&mut self, name: &'static str) -> Option<String> {
         let value = self.get(name).map(str::to_owned);
         if value.is_none() {
-            self.report.add(name, ProblemKind::Unset(name.to_owned()));
+            self.report
+                .add(name, ProblemKind::UnsetVariable(name.to_owned()));
         }
         value
     }
@@ -203,38 +215,40 @@ impl<'a> Reader<'a> {
         name: &str,
         split: impl Fn(&str) -> Option<Vec<String>>,
     ) -> Option<Vec<String>> {
-        let text = self.get(name)?.trim();
-        let list = if text.starts_with('[') {
-            serde_json::from_str::<Vec<String>>(text).ok()
+        let value = self.get(name)?.trim();
+        let list = if value.starts_with('[') {
+            serde_json::from_str::<Vec<String>>(value).ok()
         } else {
-            split(text)
+            split(value)
         };
         if list.is_none() {
-            let why = "this is neither a JSON list of strings nor plain words";
-            self.report.value(name, why);
+            let reason = "this is neither a JSON list of strings nor plain words";
+            self.report.invalid_value(name, reason);
         }
         list
     }
 
     fn variables(&mut self) -> Option<BTreeMap<String, String>> {
-        let text = self.get("MCP_ENV")?.trim();
-        let variables = if text.starts_with('{') {
-            serde_json::from_str::<Value>(text).ok().and_then(members)
+        let value = self.get("MCP_ENV")?.trim();
+        let variables = if value.starts_with('{') {
+            serde_json::from_str::<Value>(value)
+                .ok()
+                .and_then(string_members)
         } else {
-            words::split(text).and_then(assignments)
+            shell_words::split(value).and_then(assignments)
         };
         if variables.is_none() {
-            let why = "this is neither a JSON object of strings nor words NAME=value";
-            self.report.value("MCP_ENV", why);
+            let reason = "this is neither a JSON object of strings nor words NAME=value";
+            self.report.invalid_value("MCP_ENV", reason);
         }
         variables
     }
 
     /// A time in milliseconds, unless it has a unit.
-    fn time(&mut self, name: &str) -> Option<u64> {
-        let text = self.get(name)?.trim();
-        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let factor = match text[digits.len()..].trim() {
+    fn millis(&mut self, name: &str) -> Option<u64> {
+        let value = self.get(name)?.trim();
+        let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let factor = match value[digits.len()..].trim() {
             "" | "ms" => Some(1),
             "s" => Some(1_000),
             "m" => Some(60_000),
@@ -244,8 +258,8 @@ impl<'a> Reader<'a> {
         let time = factor.and_then(|factor| number?.checked_mul(factor));
         let time = time.filter(|&ms| ms > 0);
         if time.is_none() {
-            let why = "a time above zero is expected, such as 500ms, 30s or 2m";
-            self.report.value(name, why);
+            let reason = "a time above zero is expected, such as 500ms, 30s or 2m";
+            self.report.invalid_value(name, reason);
         }
         time
     }
@@ -255,7 +269,7 @@ impl<'a> Reader<'a> {
             None | Some("0" | "false" | "no") => false,
             Some("1" | "true" | "yes") => true,
             Some(_) => {
-                self.report.value(name, "1 or 0 is expected");
+                self.report.invalid_value(name, "1 or 0 is expected");
                 false
             }
         }
@@ -265,21 +279,21 @@ impl<'a> Reader<'a> {
         let number = self.get(name)?.trim().parse().ok().filter(|&it| it > 0);
         if number.is_none() {
             self.report
-                .value(name, "a whole number above zero is expected");
+                .invalid_value(name, "a whole number above zero is expected");
         }
         number
     }
 }
 
-fn members(value: Value) -> Option<BTreeMap<String, String>> {
+fn string_members(value: Value) -> Option<BTreeMap<String, String>> {
     let Value::Object(members) = value else {
         return None;
     };
-    let text = |(name, value)| match value {
+    let to_string_pair = |(name, value)| match value {
         Value::String(value) => Some((name, value)),
         _ => None,
     };
-    members.into_iter().map(text).collect()
+    members.into_iter().map(to_string_pair).collect()
 }
 
 fn assignments(words: Vec<String>) -> Option<BTreeMap<String, String>> {

@@ -10,11 +10,11 @@ use super::{Problem, ProblemKind, ownership};
 /// A place where a configuration may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Source {
+pub struct ConfigSource {
     /// The program that keeps it there.
     pub app: App,
     /// Who wrote it, as far as the place tells.
-    pub scope: Scope,
+    pub scope: ConfigScope,
     /// The file.
     pub path: PathBuf,
 }
@@ -42,7 +42,7 @@ pub enum App {
 
 /// Whom a configuration belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Scope {
+pub enum ConfigScope {
     /// A project. Whoever wrote the project wrote the commands in it, so that
     /// the user should be asked before they are run: see
     /// [`ServerEntry::written`](super::ServerEntry::written).
@@ -62,14 +62,14 @@ pub enum Os {
     Windows,
 }
 
-impl Source {
+impl ConfigSource {
     /// Whether there is something at this place. What cannot be looked at is
     /// there, as far as one can tell.
     #[must_use]
-    pub fn is_there(&self) -> bool {
+    pub fn exists(&self) -> bool {
         let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
-        let looked = fs::metadata(&self.path);
-        looked.map_or_else(|error| !absent.contains(&error.kind()), |_| true)
+        let metadata = fs::metadata(&self.path);
+        metadata.map_or_else(|error| !absent.contains(&error.kind()), |_| true)
     }
 
     /// Says whether a project's file is the user's own: whether nobody else
@@ -80,30 +80,30 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// [`ProblemKind::NotOwn`].
-    pub fn vet(&self) -> Result<(), Problem> {
-        if self.scope == Scope::User {
+    /// [`ProblemKind::NotOwned`].
+    pub fn check_ownership(&self) -> Result<(), Problem> {
+        if self.scope == ConfigScope::User {
             return Ok(());
         }
-        ownership::vet(&self.path).map_err(|why| Problem {
+        ownership::check_ownership(&self.path).map_err(|reason| Problem {
             server: None,
             path: String::new(),
             position: None,
-            kind: ProblemKind::NotOwn(why),
+            kind: ProblemKind::NotOwned(reason),
         })
     }
 
     /// The folder of the project that the file belongs to, for one that
     /// belongs to a project.
     #[must_use]
-    pub fn project_folder(&self) -> Option<&Path> {
-        let folder = self
+    pub fn project_dir(&self) -> Option<&Path> {
+        let dir = self
             .path
             .parent()
-            .filter(|_| self.scope == Scope::Project)?;
+            .filter(|_| self.scope == ConfigScope::Project)?;
         match self.app {
-            App::Cursor | App::VsCode | App::Codex => folder.parent(),
-            _ => Some(folder),
+            App::Cursor | App::VsCode | App::Codex => dir.parent(),
+            _ => Some(dir),
         }
     }
 }
@@ -155,30 +155,30 @@ impl App {
 /// assert_eq!(cursor[1].path.to_str(), Some("/srv/notes/.cursor/mcp.json"));
 /// ```
 #[must_use]
-pub fn well_known(home: &Path, cwd: &Path, os: Os) -> Vec<Source> {
-    let project = |app, path| Source {
+pub fn well_known(home: &Path, cwd: &Path, os: Os) -> Vec<ConfigSource> {
+    let project = |app, path| ConfigSource {
         app,
-        scope: Scope::Project,
+        scope: ConfigScope::Project,
         path,
     };
-    let user = |app, path| Source {
+    let user = |app, path| ConfigSource {
         app,
-        scope: Scope::User,
+        scope: ConfigScope::User,
         path,
     };
-    let upward = |app, name: &'static str| {
+    let in_ancestors = |app, name: &'static str| {
         let folders = cwd.ancestors();
-        folders.map(move |folder| project(app, folder.join(name)))
+        folders.map(move |dir| project(app, dir.join(name)))
     };
-    let settings = settings_folder(home, os);
+    let settings = settings_dir(home, os);
     let code = settings.join("Code").join("User");
-    let own = match os {
+    let bowline_dir = match os {
         Os::Windows => settings.join("bowline"),
         // Command-line programs keep to this on a Mac, too.
         Os::Linux | Os::MacOs => home.join(".config").join("bowline"),
     };
     let mut sources = vec![
-        user(App::Bowline, own.join("bowline.json")),
+        user(App::Bowline, bowline_dir.join("bowline.json")),
         user(App::ClaudeCode, home.join(".claude.json")),
         user(App::Cursor, home.join(".cursor").join("mcp.json")),
         user(App::VsCode, code.join("mcp.json")),
@@ -194,8 +194,8 @@ pub fn well_known(home: &Path, cwd: &Path, os: Os) -> Vec<Source> {
         #[cfg(feature = "config-toml")]
         user(App::Codex, home.join(".codex").join("config.toml")),
     ];
-    let mut projects: Vec<Source> = upward(App::Bowline, "bowline.json").collect();
-    projects.extend(upward(App::ClaudeCode, ".mcp.json"));
+    let mut projects: Vec<ConfigSource> = in_ancestors(App::Bowline, "bowline.json").collect();
+    projects.extend(in_ancestors(App::ClaudeCode, ".mcp.json"));
     projects.extend([
         project(App::Cursor, cwd.join(".cursor").join("mcp.json")),
         project(App::VsCode, cwd.join(".vscode").join("mcp.json")),
@@ -203,13 +203,17 @@ pub fn well_known(home: &Path, cwd: &Path, os: Os) -> Vec<Source> {
         project(App::Codex, cwd.join(".codex").join("config.toml")),
     ]);
     // Who works in their home folder has one file that is both: theirs.
-    projects.retain(|source| sources.iter().all(|own| own.path != source.path));
+    projects.retain(|source| {
+        sources
+            .iter()
+            .all(|bowline_dir| bowline_dir.path != source.path)
+    });
     sources.append(&mut projects);
     sources
 }
 
 /// Where programs with windows keep their settings.
-fn settings_folder(home: &Path, os: Os) -> PathBuf {
+fn settings_dir(home: &Path, os: Os) -> PathBuf {
     match os {
         Os::Linux => home.join(".config"),
         Os::MacOs => home.join("Library").join("Application Support"),

@@ -37,7 +37,7 @@ impl Algorithm {
     /// The algorithm of this name, if it is one of ours. Names are written in
     /// one way only.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "ES256" => Self::Es256,
             "ES384" => Self::Es384,

@@ -10,8 +10,8 @@ pub(super) fn encode(bytes: &[u8]) -> String {
 }
 
 /// Refuses padding, white space, other alphabets, and bits that are left over.
-pub(super) fn decode(text: &str) -> Result<Vec<u8>, JoseError> {
-    let decoded = URL_SAFE_NO_PAD.decode(text);
+pub(super) fn decode(input: &str) -> Result<Vec<u8>, JoseError> {
+    let decoded = URL_SAFE_NO_PAD.decode(input);
     decoded.map_err(|_| JoseError::Malformed("it is not base64url"))
 }
 
@@ -22,8 +22,8 @@ mod tests {
     #[test]
     fn there_is_one_way_to_write_it() {
         assert_eq!(decode(&encode(b"\xfb\xff")), Ok(b"\xfb\xff".to_vec()));
-        for text in ["-_9=", "-_8=", "+/8", "-_9", "-_8 ", "-", "-_8\n"] {
-            assert!(decode(text).is_err(), "{text:?}");
+        for input in ["-_9=", "-_8=", "+/8", "-_9", "-_8 ", "-", "-_8\n"] {
+            assert!(decode(input).is_err(), "{input:?}");
         }
     }
 }

@@ -6,12 +6,12 @@ use serde_json::value::RawValue;
 use super::{Algorithm, JoseError, PublicKey, base64url};
 
 /// The largest token: more than servers take for a whole head.
-const LARGEST: usize = 16 * 1024;
+const MAX_TOKEN: usize = 16 * 1024;
 
 /// A token, taken apart. What it says can be had from
 /// [`verify`](Self::verify) only.
-pub(crate) struct Compact<'a> {
-    signed: &'a str,
+pub(crate) struct CompactJws<'a> {
+    signing_input: &'a str,
     payload: &'a str,
     signature: Vec<u8>,
     header: Header,
@@ -32,17 +32,17 @@ struct Header {
     jwk: Option<Box<RawValue>>,
 }
 
-impl<'a> Compact<'a> {
+impl<'a> CompactJws<'a> {
     /// Takes a token apart.
-    pub(crate) fn read(token: &'a str) -> Result<Self, JoseError> {
-        if token.len() > LARGEST {
+    pub(crate) fn parse(token: &'a str) -> Result<Self, JoseError> {
+        if token.len() > MAX_TOKEN {
             return Err(JoseError::TooLarge);
         }
-        let three = JoseError::Malformed("a token has three parts");
-        let (signed, signature) = token.rsplit_once('.').ok_or(three)?;
-        let (header, payload) = signed.split_once('.').ok_or(three)?;
+        let malformed = JoseError::Malformed("a token has three parts");
+        let (signing_input, signature) = token.rsplit_once('.').ok_or(malformed)?;
+        let (header, payload) = signing_input.split_once('.').ok_or(malformed)?;
         if payload.contains('.') {
-            return Err(three);
+            return Err(malformed);
         }
         let header = base64url::decode(header)?;
         let header: Header = serde_json::from_slice(&header)
@@ -52,7 +52,7 @@ impl<'a> Compact<'a> {
             return Err(JoseError::Unsupported("the token has critical extensions"));
         }
         Ok(Self {
-            signed,
+            signing_input,
             payload,
             signature: base64url::decode(signature)?,
             header,
@@ -62,7 +62,7 @@ impl<'a> Compact<'a> {
     /// What it says it is signed with, if that is one of ours. Keys are found
     /// by it, and must agree.
     pub(crate) fn algorithm(&self) -> Option<Algorithm> {
-        Algorithm::named(&self.header.alg)
+        Algorithm::from_name(&self.header.alg)
     }
 
     /// The name of the key that it says it is signed with.
@@ -83,13 +83,13 @@ impl<'a> Compact<'a> {
     }
 
     /// What kind of token it says it is.
-    pub(crate) fn kind(&self) -> Option<&str> {
+    pub(crate) fn typ(&self) -> Option<&str> {
         self.header.typ.as_deref()
     }
 
     /// The key that it brings along. It proves nothing but that whoever signed
     /// the token holds its private part.
-    pub(crate) fn own_key(&self) -> Option<Result<PublicKey, JoseError>> {
+    pub(crate) fn embedded_key(&self) -> Option<Result<PublicKey, JoseError>> {
         let jwk = self.header.jwk.as_ref()?;
         Some(PublicKey::from_jwk(jwk.get()))
     }
@@ -99,7 +99,7 @@ impl<'a> Compact<'a> {
         if self.algorithm() != Some(key.algorithm()) {
             return Err(JoseError::Unsupported("the key is not for that algorithm"));
         }
-        key.verify(self.signed.as_bytes(), &self.signature)?;
+        key.verify(self.signing_input.as_bytes(), &self.signature)?;
         base64url::decode(self.payload)
     }
 }

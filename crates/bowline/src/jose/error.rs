@@ -23,7 +23,9 @@ pub enum JoseError {
 impl fmt::Display for JoseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Malformed(why) | Self::Unsupported(why) | Self::BadKey(why) => f.write_str(why),
+            Self::Malformed(reason) | Self::Unsupported(reason) | Self::BadKey(reason) => {
+                f.write_str(reason)
+            }
             Self::TooLarge => f.write_str("it is too large"),
             Self::BadSignature => f.write_str("the signature does not fit"),
             Self::Failed => f.write_str("signing failed"),

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde_json::json;
 
-use super::{Compact, KeySet, PublicKey, SigningKey, base64url};
+use super::{CompactJws, KeySet, PublicKey, SigningKey, base64url};
 
 /// Reads bytes as tokens, keys and key files.
 ///
@@ -13,20 +13,20 @@ use super::{Compact, KeySet, PublicKey, SigningKey, base64url};
 ///
 /// Where something was believed that must not be.
 pub fn read_anything(data: &[u8]) {
-    keys(data);
-    files(data);
-    tokens(data);
-    changed(data);
+    check_key_set(data);
+    check_pem(data);
+    check_tokens(data);
+    check_tampered_token(data);
 }
 
 /// Ours. Nobody else can sign with it.
-fn ours() -> &'static SigningKey {
+fn test_key() -> &'static SigningKey {
     static OURS: OnceLock<SigningKey> = OnceLock::new();
     OURS.get_or_init(|| SigningKey::generate().expect("there are random numbers"))
 }
 
 /// What is read of a set of keys, is written and read again as the same.
-fn keys(data: &[u8]) {
+fn check_key_set(data: &[u8]) {
     let Ok(set) = KeySet::from_json(data) else {
         return;
     };
@@ -39,7 +39,7 @@ fn keys(data: &[u8]) {
     }
 }
 
-fn files(data: &[u8]) {
+fn check_pem(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let _ = SigningKey::from_pem(&text);
     let body = text.replace('\0', "\n");
@@ -48,49 +48,49 @@ fn files(data: &[u8]) {
 }
 
 /// Bytes as a token, and as the parts of one, between zeros.
-fn tokens(data: &[u8]) {
-    token(&String::from_utf8_lossy(data));
+fn check_tokens(data: &[u8]) {
+    check_token(&String::from_utf8_lossy(data));
     let mut parts = data.splitn(3, |byte| *byte == 0);
     let mut next = || base64url::encode(parts.next().unwrap_or_default());
-    token(&format!("{}.{}.{}", next(), next(), next()));
+    check_token(&format!("{}.{}.{}", next(), next(), next()));
 }
 
-fn token(text: &str) {
-    let Ok(token) = Compact::read(text) else {
+fn check_token(text: &str) {
+    let Ok(token) = CompactJws::parse(text) else {
         return;
     };
-    let _ = (token.kind(), token.key_id(), token.claimed_issuer());
+    let _ = (token.typ(), token.key_id(), token.claimed_issuer());
     assert!(
-        token.verify(ours().public()).is_err(),
+        token.verify(test_key().public_key()).is_err(),
         "we did not sign {text}"
     );
-    if let Some(Ok(own)) = token.own_key() {
-        let again = PublicKey::from_jwk(&own.to_jwk().to_string());
-        assert_eq!(again.as_ref(), Ok(&own));
-        if token.verify(&own).is_ok() {
-            assert_eq!(token.algorithm(), Some(own.algorithm()));
+    if let Some(Ok(embedded)) = token.embedded_key() {
+        let again = PublicKey::from_jwk(&embedded.to_jwk().to_string());
+        assert_eq!(again.as_ref(), Ok(&embedded));
+        if token.verify(&embedded).is_ok() {
+            assert_eq!(token.algorithm(), Some(embedded.algorithm()));
         }
     }
 }
 
 /// A token of ours in which a byte is another: it is good only if it is not.
-fn changed(data: &[u8]) {
+fn check_tampered_token(data: &[u8]) {
     static TOKEN: OnceLock<String> = OnceLock::new();
     let signed = || {
-        ours()
+        test_key()
             .sign("at+jwt", &json!({"sub": "ada", "exp": 1}))
             .expect("a token")
     };
     let good = TOKEN.get_or_init(signed);
-    let (Some(place), Some(byte)) = (data.first(), data.get(1)) else {
+    let (Some(index), Some(byte)) = (data.first(), data.get(1)) else {
         return;
     };
     let mut bytes = good.clone().into_bytes();
-    let place = usize::from(*place) % bytes.len();
-    bytes[place] = *byte;
+    let index = usize::from(*index) % bytes.len();
+    bytes[index] = *byte;
     let text = String::from_utf8_lossy(&bytes);
-    let verified = Compact::read(&text).and_then(|token| token.verify(ours().public()));
-    assert_eq!(verified.is_ok(), *text == **good, "{place} {byte}");
+    let verified = CompactJws::parse(&text).and_then(|token| token.verify(test_key().public_key()));
+    assert_eq!(verified.is_ok(), *text == **good, "{index} {byte}");
 }
 
 #[cfg(test)]
@@ -129,7 +129,7 @@ mod tests {
             y in "[A-Za-z0-9_-]{43}",
         ) {
             let key = json!({"kty": kty, "crv": crv, "x": x, "y": y, "n": y, "e": "AQAB"});
-            read_anything(json!({"keys": [key, ours().public().to_jwk()]}).to_string().as_bytes());
+            read_anything(json!({"keys": [key, test_key().public_key().to_jwk()]}).to_string().as_bytes());
         }
     }
 }

@@ -6,11 +6,11 @@ use serde_json::value::RawValue;
 use super::{Algorithm, JoseError, PublicKey};
 
 /// The largest set.
-const LARGEST: usize = 256 * 1024;
+const MAX_SET: usize = 256 * 1024;
 /// The most keys in one.
-const MOST_KEYS: usize = 128;
+const MAX_KEYS: usize = 128;
 /// How many keys are tried for a token that names none.
-const MOST_TRIED: usize = 4;
+const MAX_CANDIDATES: usize = 4;
 
 /// The keys of an issuer.
 ///
@@ -22,7 +22,7 @@ pub struct KeySet {
 }
 
 #[derive(Deserialize)]
-struct Written<'a> {
+struct JwkSet<'a> {
     #[serde(borrow)]
     keys: Vec<&'a RawValue>,
 }
@@ -34,15 +34,15 @@ impl KeySet {
     ///
     /// Where it is none, or too large.
     pub fn from_json(json: &[u8]) -> Result<Self, JoseError> {
-        if json.len() > LARGEST {
+        if json.len() > MAX_SET {
             return Err(JoseError::TooLarge);
         }
-        let written: Written<'_> = serde_json::from_slice(json)
+        let parsed: JwkSet<'_> = serde_json::from_slice(json)
             .map_err(|_| JoseError::Malformed("it is not a JSON Web Key Set"))?;
-        if written.keys.len() > MOST_KEYS {
+        if parsed.keys.len() > MAX_KEYS {
             return Err(JoseError::TooLarge);
         }
-        let keys = written.keys.into_iter();
+        let keys = parsed.keys.into_iter();
         Ok(keys
             .filter_map(|key| PublicKey::from_jwk(key.get()).ok())
             .collect())
@@ -63,7 +63,7 @@ impl KeySet {
 
     /// Whether a key goes by this name.
     #[must_use]
-    pub fn names(&self, id: &str) -> bool {
+    pub fn contains_id(&self, id: &str) -> bool {
         self.keys.iter().any(|key| key.id() == Some(id))
     }
 
@@ -78,7 +78,7 @@ impl KeySet {
             .iter()
             .filter(move |key| id.is_none() || key.id() == id)
             .filter(move |key| key.algorithm() == algorithm)
-            .take(MOST_TRIED)
+            .take(MAX_CANDIDATES)
     }
 }
 

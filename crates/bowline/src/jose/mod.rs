@@ -28,7 +28,7 @@ mod tests;
 
 pub use algorithm::Algorithm;
 #[cfg(feature = "http-server")]
-pub(crate) use compact::Compact;
+pub(crate) use compact::CompactJws;
 pub use error::JoseError;
 #[cfg(all(feature = "http-server", any(test, feature = "testing")))]
 #[doc(hidden)]

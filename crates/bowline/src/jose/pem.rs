@@ -7,26 +7,26 @@ use zeroize::Zeroizing;
 use super::JoseError;
 
 /// More than an RSA key of 8192 bits takes.
-const LARGEST: usize = 32 * 1024;
+const MAX_PEM: usize = 32 * 1024;
 
 const BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
 const END: &str = "-----END PRIVATE KEY-----";
 
 /// The PKCS #8 key in a file. What stands before and after it is passed over.
 pub(super) fn private_key(file: &str) -> Result<Zeroizing<Vec<u8>>, JoseError> {
-    if file.len() > LARGEST {
+    if file.len() > MAX_PEM {
         return Err(JoseError::TooLarge);
     }
-    let inside = file
+    let base64_lines = file
         .split_once(BEGIN)
         .and_then(|(_, after)| after.split_once(END));
-    let Some((inside, _)) = inside else {
+    let Some((base64_lines, _)) = base64_lines else {
         return Err(JoseError::Malformed(advice(file)));
     };
     // Room for all of it, so that no copy is left behind.
-    let mut text = Zeroizing::new(String::with_capacity(inside.len()));
-    text.extend(inside.split_ascii_whitespace());
-    let decoded = STANDARD.decode(text.as_bytes()).map(Zeroizing::new);
+    let mut base64 = Zeroizing::new(String::with_capacity(base64_lines.len()));
+    base64.extend(base64_lines.split_ascii_whitespace());
+    let decoded = STANDARD.decode(base64.as_bytes()).map(Zeroizing::new);
     decoded.map_err(|_| JoseError::Malformed("the PEM file is not base64"))
 }
 

@@ -8,20 +8,20 @@ use serde_json::{Value, json};
 use super::{Algorithm, JoseError, base64url, digest};
 
 /// The longest `kid`.
-const LONGEST_ID: usize = 512;
+const MAX_ID_LEN: usize = 512;
 
 /// A public key, with the one algorithm that it is used with.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PublicKey {
     id: Option<Box<str>>,
     algorithm: Algorithm,
-    material: Material,
+    material: KeyMaterial,
 }
 
 #[derive(Clone, PartialEq, Eq)]
-pub(super) enum Material {
+pub(super) enum KeyMaterial {
     /// A point on the curve of the algorithm.
-    Point {
+    Ec {
         x: Vec<u8>,
         y: Vec<u8>,
     },
@@ -30,7 +30,7 @@ pub(super) enum Material {
         n: Vec<u8>,
         e: Vec<u8>,
     },
-    Edwards {
+    Ed25519 {
         x: Vec<u8>,
     },
 }
@@ -83,12 +83,12 @@ impl PublicKey {
         let (algorithm, material) = jwk.material()?;
         let stated = match &jwk.alg {
             None => algorithm,
-            Some(name) => Algorithm::named(name)
+            Some(name) => Algorithm::from_name(name)
                 .ok_or(JoseError::Unsupported("no such algorithm is known here"))?,
         };
         let algorithm = match (algorithm, stated) {
             (Algorithm::Rs256, Algorithm::Ps256) => Algorithm::Ps256,
-            (fits, stated) if fits == stated => stated,
+            (derived, stated) if derived == stated => stated,
             _ => return Err(JoseError::BadKey("the key does not fit its algorithm")),
         };
         let key = Self::new(algorithm, material);
@@ -98,7 +98,7 @@ impl PublicKey {
         }
     }
 
-    pub(super) const fn new(algorithm: Algorithm, material: Material) -> Self {
+    pub(super) const fn new(algorithm: Algorithm, material: KeyMaterial) -> Self {
         Self {
             id: None,
             algorithm,
@@ -107,15 +107,15 @@ impl PublicKey {
     }
 
     /// The key from what `ring` holds of it: an uncompressed point.
-    pub(super) fn of_point(algorithm: Algorithm, point: &[u8]) -> Result<Self, JoseError> {
-        let bad = JoseError::BadKey("it is not a point on the curve");
-        let (&form, coordinates) = point.split_first().ok_or(bad)?;
-        if form != 4 || !coordinates.len().is_multiple_of(2) {
-            return Err(bad);
+    pub(super) fn from_point(algorithm: Algorithm, point: &[u8]) -> Result<Self, JoseError> {
+        let invalid_point = JoseError::BadKey("it is not a point on the curve");
+        let (&point_format, coordinates) = point.split_first().ok_or(invalid_point)?;
+        if point_format != 4 || !coordinates.len().is_multiple_of(2) {
+            return Err(invalid_point);
         }
         let (x, y) = coordinates.split_at(coordinates.len() / 2);
         let (x, y) = (x.to_vec(), y.to_vec());
-        Ok(Self::new(algorithm, Material::Point { x, y }))
+        Ok(Self::new(algorithm, KeyMaterial::Ec { x, y }))
     }
 
     /// The same RSA key, for the other way to sign with it.
@@ -130,7 +130,7 @@ impl PublicKey {
     ///
     /// Where the name is too long to be one.
     pub fn with_id(mut self, id: &str) -> Result<Self, JoseError> {
-        if id.len() > LONGEST_ID {
+        if id.len() > MAX_ID_LEN {
             return Err(JoseError::TooLarge);
         }
         self.id = Some(id.into());
@@ -152,7 +152,7 @@ impl PublicKey {
     /// The whole key as a JSON Web Key, to be published.
     #[must_use]
     pub fn to_jwk(&self) -> Value {
-        let mut jwk = self.required();
+        let mut jwk = self.required_members();
         jwk["alg"] = self.algorithm.name().into();
         jwk["use"] = "sig".into();
         if let Some(id) = self.id() {
@@ -164,16 +164,16 @@ impl PublicKey {
     /// The members that make the key, and no others: what a proof of
     /// possession carries in its header.
     #[must_use]
-    pub fn required(&self) -> Value {
+    pub fn required_members(&self) -> Value {
         match &self.material {
-            Material::Point { x, y } => json!({
+            KeyMaterial::Ec { x, y } => json!({
                 "crv": self.curve(), "kty": "EC",
                 "x": base64url::encode(x), "y": base64url::encode(y),
             }),
-            Material::Rsa { n, e } => json!({
+            KeyMaterial::Rsa { n, e } => json!({
                 "e": base64url::encode(e), "kty": "RSA", "n": base64url::encode(n),
             }),
-            Material::Edwards { x } => json!({
+            KeyMaterial::Ed25519 { x } => json!({
                 "crv": self.curve(), "kty": "OKP", "x": base64url::encode(x),
             }),
         }
@@ -182,8 +182,8 @@ impl PublicKey {
     /// The SHA-256 thumbprint of RFC 7638, as base64url.
     #[must_use]
     pub fn thumbprint(&self) -> String {
-        digest(&crate::canonical::canonical(
-            self.required().to_string().as_bytes(),
+        digest(&crate::canonical::canonicalize(
+            self.required_members().to_string().as_bytes(),
         ))
     }
 
@@ -202,25 +202,27 @@ impl PublicKey {
     /// Where it is none.
     #[cfg(feature = "http-server")]
     pub(crate) fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), JoseError> {
-        use ring::signature as by;
+        use ring::signature as ring_signature;
         let checked = match (&self.material, self.algorithm) {
-            (Material::Rsa { n, e }, algorithm) => {
+            (KeyMaterial::Rsa { n, e }, algorithm) => {
                 let parameters = match algorithm {
-                    Algorithm::Ps256 => &by::RSA_PSS_2048_8192_SHA256,
-                    _ => &by::RSA_PKCS1_2048_8192_SHA256,
+                    Algorithm::Ps256 => &ring_signature::RSA_PSS_2048_8192_SHA256,
+                    _ => &ring_signature::RSA_PKCS1_2048_8192_SHA256,
                 };
-                by::RsaPublicKeyComponents { n, e }.verify(parameters, message, signature)
+                ring_signature::RsaPublicKeyComponents { n, e }
+                    .verify(parameters, message, signature)
             }
-            (Material::Edwards { x }, _) => {
-                by::UnparsedPublicKey::new(&by::ED25519, x).verify(message, signature)
+            (KeyMaterial::Ed25519 { x }, _) => {
+                ring_signature::UnparsedPublicKey::new(&ring_signature::ED25519, x)
+                    .verify(message, signature)
             }
-            (Material::Point { x, y }, algorithm) => {
+            (KeyMaterial::Ec { x, y }, algorithm) => {
                 let point = [&[4], &**x, &**y].concat();
                 let curve = match algorithm {
-                    Algorithm::Es384 => &by::ECDSA_P384_SHA384_FIXED,
-                    _ => &by::ECDSA_P256_SHA256_FIXED,
+                    Algorithm::Es384 => &ring_signature::ECDSA_P384_SHA384_FIXED,
+                    _ => &ring_signature::ECDSA_P256_SHA256_FIXED,
                 };
-                by::UnparsedPublicKey::new(curve, point).verify(message, signature)
+                ring_signature::UnparsedPublicKey::new(curve, point).verify(message, signature)
             }
         };
         checked.map_err(|_| JoseError::BadSignature)
@@ -236,42 +238,42 @@ impl Jwk<'_> {
 
     /// What the key is made of, and what such a key is used with if nobody says
     /// otherwise.
-    fn material(&self) -> Result<(Algorithm, Material), JoseError> {
+    fn material(&self) -> Result<(Algorithm, KeyMaterial), JoseError> {
         let unknown = JoseError::Unsupported("keys of that kind are not known here");
         match (self.kty, self.crv) {
-            ("EC", Some("P-256")) => Ok((Algorithm::Es256, self.point(32)?)),
-            ("EC", Some("P-384")) => Ok((Algorithm::Es384, self.point(48)?)),
+            ("EC", Some("P-256")) => Ok((Algorithm::Es256, self.ec(32)?)),
+            ("EC", Some("P-384")) => Ok((Algorithm::Es384, self.ec(48)?)),
             ("OKP", Some("Ed25519")) => {
-                let x = exactly(self.x, 32)?;
-                Ok((Algorithm::EdDsa, Material::Edwards { x }))
+                let x = decode_exact(self.x, 32)?;
+                Ok((Algorithm::EdDsa, KeyMaterial::Ed25519 { x }))
             }
             ("RSA", _) => Ok((Algorithm::Rs256, self.rsa()?)),
             _ => Err(unknown),
         }
     }
 
-    fn point(&self, length: usize) -> Result<Material, JoseError> {
-        let (x, y) = (exactly(self.x, length)?, exactly(self.y, length)?);
-        Ok(Material::Point { x, y })
+    fn ec(&self, length: usize) -> Result<KeyMaterial, JoseError> {
+        let (x, y) = (decode_exact(self.x, length)?, decode_exact(self.y, length)?);
+        Ok(KeyMaterial::Ec { x, y })
     }
 
-    fn rsa(&self) -> Result<Material, JoseError> {
-        let (n, e) = (number(self.n)?, number(self.e)?);
+    fn rsa(&self) -> Result<KeyMaterial, JoseError> {
+        let (n, e) = (decode_integer(self.n)?, decode_integer(self.e)?);
         // What is less, or more, no signature would be checked with later.
         if !(256..=1024).contains(&n.len()) || e.is_empty() || e.len() > 8 {
             return Err(JoseError::BadKey("the RSA key is too short or too long"));
         }
-        Ok(Material::Rsa { n, e })
+        Ok(KeyMaterial::Rsa { n, e })
     }
 }
 
-fn part(text: Option<&str>) -> Result<Vec<u8>, JoseError> {
-    let text = text.ok_or(JoseError::Malformed("a part of the key is missing"))?;
-    base64url::decode(text)
+fn decode_part(encoded: Option<&str>) -> Result<Vec<u8>, JoseError> {
+    let encoded = encoded.ok_or(JoseError::Malformed("a part of the key is missing"))?;
+    base64url::decode(encoded)
 }
 
-fn exactly(text: Option<&str>, length: usize) -> Result<Vec<u8>, JoseError> {
-    let part = part(text)?;
+fn decode_exact(encoded: Option<&str>, length: usize) -> Result<Vec<u8>, JoseError> {
+    let part = decode_part(encoded)?;
     if part.len() != length {
         return Err(JoseError::Malformed("a part of the key has a wrong length"));
     }
@@ -279,8 +281,8 @@ fn exactly(text: Option<&str>, length: usize) -> Result<Vec<u8>, JoseError> {
 }
 
 /// A number, without the leading zeros that some write.
-fn number(text: Option<&str>) -> Result<Vec<u8>, JoseError> {
-    let mut part = part(text)?;
+fn decode_integer(encoded: Option<&str>) -> Result<Vec<u8>, JoseError> {
+    let mut part = decode_part(encoded)?;
     let zeros = part.iter().take_while(|byte| **byte == 0).count();
     part.drain(..zeros);
     Ok(part)

@@ -13,18 +13,18 @@ use ring::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Algorithm, JoseError, PublicKey, base64url, pem, public_key::Material};
+use super::{Algorithm, JoseError, PublicKey, base64url, pem, public_key::KeyMaterial};
 
 /// A private key. It is never shown.
 pub struct SigningKey {
-    pair: Pair,
+    pair: SigningKeyPair,
     public: PublicKey,
 }
 
-enum Pair {
+enum SigningKeyPair {
     Ecdsa(EcdsaKeyPair),
     Rsa(Box<RsaKeyPair>),
-    Edwards(Ed25519KeyPair),
+    Ed25519(Ed25519KeyPair),
 }
 
 impl SigningKey {
@@ -35,8 +35,8 @@ impl SigningKey {
     /// Where the system has no random numbers.
     pub fn generate() -> Result<Self, JoseError> {
         let curve = &ECDSA_P256_SHA256_FIXED_SIGNING;
-        let made = EcdsaKeyPair::generate_pkcs8(curve, &SystemRandom::new());
-        Self::from_pkcs8(made.map_err(|_| JoseError::Failed)?.as_ref())
+        let document = EcdsaKeyPair::generate_pkcs8(curve, &SystemRandom::new());
+        Self::from_pkcs8(document.map_err(|_| JoseError::Failed)?.as_ref())
     }
 
     /// Reads a PEM file with a key in PKCS #8: for ES256, ES384, RS256 or
@@ -57,23 +57,23 @@ impl SigningKey {
         ];
         for (algorithm, curve) in curves {
             if let Ok(pair) = EcdsaKeyPair::from_pkcs8(curve, der, &random) {
-                let public = PublicKey::of_point(algorithm, pair.public_key().as_ref())?;
-                let pair = Pair::Ecdsa(pair);
+                let public = PublicKey::from_point(algorithm, pair.public_key().as_ref())?;
+                let pair = SigningKeyPair::Ecdsa(pair);
                 return Ok(Self { pair, public });
             }
         }
         if let Ok(pair) = Ed25519KeyPair::from_pkcs8_maybe_unchecked(der) {
             let x = pair.public_key().as_ref().to_vec();
-            let public = PublicKey::new(Algorithm::EdDsa, Material::Edwards { x });
-            let pair = Pair::Edwards(pair);
+            let public = PublicKey::new(Algorithm::EdDsa, KeyMaterial::Ed25519 { x });
+            let pair = SigningKeyPair::Ed25519(pair);
             return Ok(Self { pair, public });
         }
         let pair = RsaKeyPair::from_pkcs8(der).map_err(|_| {
             JoseError::BadKey("it is not a P-256, P-384, Ed25519 or sufficient RSA key")
         })?;
         let PublicKeyComponents { n, e } = PublicKeyComponents::from(pair.public());
-        let public = PublicKey::new(Algorithm::Rs256, Material::Rsa { n, e });
-        let pair = Pair::Rsa(Box::new(pair));
+        let public = PublicKey::new(Algorithm::Rs256, KeyMaterial::Rsa { n, e });
+        let pair = SigningKeyPair::Rsa(Box::new(pair));
         Ok(Self { pair, public })
     }
 
@@ -93,7 +93,7 @@ impl SigningKey {
     ///
     /// Where it is not an RSA key.
     pub fn with_pss(mut self) -> Result<Self, JoseError> {
-        if !matches!(self.pair, Pair::Rsa(_)) {
+        if !matches!(self.pair, SigningKeyPair::Rsa(_)) {
             return Err(JoseError::BadKey("PS256 takes an RSA key"));
         }
         self.public = self.public.for_pss();
@@ -102,7 +102,7 @@ impl SigningKey {
 
     /// The public part.
     #[must_use]
-    pub const fn public(&self) -> &PublicKey {
+    pub const fn public_key(&self) -> &PublicKey {
         &self.public
     }
 
@@ -117,7 +117,7 @@ impl SigningKey {
         if let Some(id) = self.public.id() {
             header["kid"] = id.into();
         }
-        self.sign_under(&header, claims)
+        self.sign_with_header(&header, claims)
     }
 
     /// As [`sign`](Self::sign), with the public key itself in the header: a
@@ -126,17 +126,17 @@ impl SigningKey {
     /// # Errors
     ///
     /// As for [`sign`](Self::sign).
-    pub fn sign_with_key<T: Serialize + ?Sized>(
+    pub fn sign_embedding_key<T: Serialize + ?Sized>(
         &self,
         typ: &str,
         claims: &T,
     ) -> Result<String, JoseError> {
         let algorithm = self.public.algorithm().name();
-        let header = json!({"alg": algorithm, "typ": typ, "jwk": self.public.required()});
-        self.sign_under(&header, claims)
+        let header = json!({"alg": algorithm, "typ": typ, "jwk": self.public.required_members()});
+        self.sign_with_header(&header, claims)
     }
 
-    fn sign_under<T: Serialize + ?Sized>(
+    fn sign_with_header<T: Serialize + ?Sized>(
         &self,
         header: &Value,
         claims: &T,
@@ -146,22 +146,22 @@ impl SigningKey {
         let mut token = base64url::encode(header.to_string().as_bytes());
         token.push('.');
         token.push_str(&base64url::encode(&claims));
-        let signature = self.signature(token.as_bytes())?;
+        let signature = self.sign_bytes(token.as_bytes())?;
         token.push('.');
         token.push_str(&base64url::encode(&signature));
         Ok(token)
     }
 
-    fn signature(&self, message: &[u8]) -> Result<Vec<u8>, JoseError> {
+    fn sign_bytes(&self, message: &[u8]) -> Result<Vec<u8>, JoseError> {
         let random = SystemRandom::new();
         match &self.pair {
-            Pair::Edwards(pair) => Ok(pair.sign(message).as_ref().to_vec()),
-            Pair::Ecdsa(pair) => {
+            SigningKeyPair::Ed25519(pair) => Ok(pair.sign(message).as_ref().to_vec()),
+            SigningKeyPair::Ecdsa(pair) => {
                 let signed = pair.sign(&random, message);
                 let signature = signed.map_err(|_| JoseError::Failed)?;
                 Ok(signature.as_ref().to_vec())
             }
-            Pair::Rsa(pair) => {
+            SigningKeyPair::Rsa(pair) => {
                 let mut signature = vec![0; pair.public().modulus_len()];
                 let padding: &dyn ring::signature::RsaEncoding = match self.public.algorithm() {
                     Algorithm::Ps256 => &RSA_PSS_SHA256,

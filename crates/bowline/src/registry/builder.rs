@@ -5,21 +5,22 @@ use std::{
     time::Duration,
 };
 
-use super::{Registry, Shared, opening};
+use super::{Registry, Shared};
 use crate::cache::Cache;
+use crate::client::wait;
 
 /// The settings of a registry.
 #[derive(Clone, Debug)]
 pub struct RegistryBuilder {
     cache: Option<Cache>,
-    patience: Duration,
+    connect_timeout: Duration,
 }
 
 impl Default for RegistryBuilder {
     fn default() -> Self {
         Self {
             cache: None,
-            patience: opening::PATIENCE,
+            connect_timeout: wait::DEFAULT_CONNECT_TIMEOUT,
         }
     }
 }
@@ -37,8 +38,8 @@ impl RegistryBuilder {
     /// again: 10 seconds, unless set. How long an attempt may take is the
     /// client's [own setting](crate::client::ClientBuilder::opening_timeout).
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
         self
     }
 
@@ -48,7 +49,7 @@ impl RegistryBuilder {
         let shared = Shared {
             servers: Mutex::default(),
             cache: self.cache,
-            patience: self.patience,
+            connect_timeout: self.connect_timeout,
         };
         Registry {
             shared: Arc::new(shared),

@@ -1,6 +1,6 @@
 //! The tools of all servers, under names that say whose they are.
 
-use super::{RegistryError, qualified};
+use super::{RegistryError, qualified_name};
 use crate::proto::model::Tool;
 
 /// The tools of all servers, and which servers could not be asked.
@@ -11,7 +11,7 @@ pub struct Catalog {
     pub tools: Vec<CatalogTool>,
     /// The servers that could not be asked, in the order of their names, and
     /// why.
-    pub missing: Vec<(Box<str>, RegistryError)>,
+    pub unavailable: Vec<(Box<str>, RegistryError)>,
 }
 
 /// A tool, and whose it is.
@@ -31,26 +31,26 @@ impl Catalog {
     /// registry calls them.
     #[must_use]
     pub fn into_tools(self) -> Vec<Tool> {
-        let renamed = |listed: CatalogTool| {
-            let mut tool = listed.tool;
-            tool.name = listed.name;
+        let renamed = |tool_list: CatalogTool| {
+            let mut tool = tool_list.tool;
+            tool.name = tool_list.name;
             tool
         };
         self.tools.into_iter().map(renamed).collect()
     }
 
     /// Puts a server in, after those whose names come before.
-    pub(super) fn add(&mut self, server: Box<str>, listed: Result<Vec<Tool>, RegistryError>) {
-        let mut tools = match listed {
+    pub(super) fn add(&mut self, server: Box<str>, tool_list: Result<Vec<Tool>, RegistryError>) {
+        let mut tools = match tool_list {
             Ok(tools) => tools,
             Err(error) => {
-                self.missing.push((server, error));
+                self.unavailable.push((server, error));
                 return;
             }
         };
         tools.sort_by(|one, other| one.name.cmp(&other.name));
         self.tools.extend(tools.into_iter().map(|tool| CatalogTool {
-            name: qualified(&server, &tool.name),
+            name: qualified_name(&server, &tool.name),
             server: server.clone(),
             tool,
         }));

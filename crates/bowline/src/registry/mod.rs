@@ -3,15 +3,13 @@
 //! A [`Registry`] knows servers by name, starts each when it is first used, and
 //! gives their tools names that cannot collide: `server__tool`.
 
+mod aggregate;
 mod builder;
 mod catalog;
 mod error;
-mod many;
 mod name;
-pub(crate) mod opening;
 mod server;
 mod status;
-mod together;
 
 use std::{
     collections::BTreeMap,
@@ -25,14 +23,14 @@ pub use self::{
     builder::RegistryBuilder,
     catalog::{Catalog, CatalogTool},
     error::RegistryError,
-    many::{Many, call_many, read_many},
-    name::{NameError, qualified},
-    status::{ServerStatus, Summary},
+    name::{NameError, qualified_name},
+    status::{ConnectionSummary, ServerStatus},
 };
+pub use crate::client::batch::{Batch, call_many, read_many};
 use crate::{
     cache::{Cache, CachedClient},
     client::Client,
-    transport::Stopped,
+    transport::StopOutcome,
 };
 
 /// Named connections, started when they are first used.
@@ -40,14 +38,14 @@ use crate::{
 /// Cheap to clone; all clones are the same registry.
 ///
 /// ```
-/// use bowline::{Client, registry::{Registry, Summary}, transport::ChildProcess};
+/// use bowline::{Client, registry::{Registry, ConnectionSummary}, transport::ChildProcess};
 ///
 /// let registry = Registry::new();
 /// registry
-///     .add("time", |_| Client::builder().connect_later(ChildProcess::new("mcp-server-time")))
+///     .add("time", |_| Client::builder().connect_in_background(ChildProcess::new("mcp-server-time")))
 ///     .unwrap();
 /// assert_eq!(registry.names(), ["time".into()]);
-/// assert_eq!(registry.status()[0].summary, Summary::Disconnected, "not used yet");
+/// assert_eq!(registry.status()[0].summary, ConnectionSummary::Disconnected, "not used yet");
 ///
 /// let error = registry.client("tme").unwrap_err();
 /// assert_eq!(error.to_string(), "no server `tme`; did you mean `time`?");
@@ -60,7 +58,7 @@ pub struct Registry {
 struct Shared {
     servers: Mutex<BTreeMap<Box<str>, Server>>,
     cache: Option<Cache>,
-    patience: Duration,
+    connect_timeout: Duration,
 }
 
 impl Default for Registry {
@@ -87,7 +85,7 @@ impl Registry {
     /// is first used, and again when it is used after it was
     /// [stopped](Self::stop) or has ended. It may look into the registry, but
     /// not for this connection, and must not wait:
-    /// [`connect_later`](crate::client::ClientBuilder::connect_later) does not.
+    /// [`connect_in_background`](crate::client::ClientBuilder::connect_in_background) does not.
     ///
     /// # Errors
     ///
@@ -95,25 +93,28 @@ impl Registry {
     pub fn add(
         &self,
         name: &str,
-        start: impl Fn(&str) -> Client + Send + Sync + 'static,
+        connect: impl Fn(&str) -> Client + Send + Sync + 'static,
     ) -> Result<(), NameError> {
-        name::check(name)?;
+        name::check_server_name(name)?;
         let mut servers = self.lock();
         if servers.contains_key(name) {
             return Err(NameError::Taken(name.into()));
         }
-        servers.insert(name.into(), Server::new(start));
+        servers.insert(name.into(), Server::new(connect));
         Ok(())
     }
 
     /// Adds a server without a name, and gives the one that it gets.
-    pub fn add_unnamed(&self, start: impl Fn(&str) -> Client + Send + Sync + 'static) -> Box<str> {
+    pub fn add_unnamed(
+        &self,
+        connect: impl Fn(&str) -> Client + Send + Sync + 'static,
+    ) -> Box<str> {
         let mut servers = self.lock();
         let names = (1_u64..).map(|number| format!("server-{number}").into_boxed_str());
-        let mut free = names.filter(|name| !servers.contains_key(name));
-        let name = free.next().unwrap_or_default();
-        drop(free);
-        servers.insert(name.clone(), Server::new(start));
+        let mut free_names = names.filter(|name| !servers.contains_key(name));
+        let name = free_names.next().unwrap_or_default();
+        drop(free_names);
+        servers.insert(name.clone(), Server::new(connect));
         name
     }
 
@@ -130,7 +131,7 @@ impl Registry {
             return Err(NameError::unknown(name, servers.keys()));
         };
         drop(servers);
-        Ok(server.take().and_then(|slot| slot.close()))
+        Ok(server.take_slot().and_then(|slot| slot.close()))
     }
 
     /// The names of all servers, in order.
@@ -170,11 +171,11 @@ impl Registry {
     /// # Errors
     ///
     /// Where there is no server of this name.
-    pub fn cached(&self, name: &str) -> Result<CachedClient, NameError> {
+    pub fn cached_client(&self, name: &str) -> Result<CachedClient, NameError> {
         loop {
             let cached = self.slot(name)?.cached(name, self.shared.cache.as_ref());
             if let Some(cached) = cached {
-                return Ok(cached.wait_for_connection(self.shared.patience));
+                return Ok(cached.wait_for_connection(self.shared.connect_timeout));
             }
         }
     }
@@ -188,7 +189,7 @@ impl Registry {
     /// fails.
     pub async fn start(&self, name: &str) -> Result<Client, RegistryError> {
         let client = self.client(name)?;
-        match opening::open(&client, self.shared.patience).await {
+        match crate::client::wait::wait_connected(&client, self.shared.connect_timeout).await {
             Ok(()) => Ok(client),
             Err(error) => Err(RegistryError::unavailable(name, error)),
         }
@@ -200,7 +201,7 @@ impl Registry {
     ///
     /// Where there is no server of this name.
     pub async fn stop(&self, name: &str) -> Result<(), NameError> {
-        if let Some(client) = self.take(name)? {
+        if let Some(client) = self.take_client(name)? {
             client.stop().await;
         }
         Ok(())
@@ -212,50 +213,54 @@ impl Registry {
     /// # Errors
     ///
     /// Where there is no server of this name.
-    pub async fn stop_and_wait(&self, name: &str, limit: Duration) -> Result<Stopped, NameError> {
-        match self.take(name)? {
+    pub async fn stop_and_wait(
+        &self,
+        name: &str,
+        limit: Duration,
+    ) -> Result<StopOutcome, NameError> {
+        match self.take_client(name)? {
             Some(client) => Ok(client.stop_and_wait(limit).await),
-            None => Ok(Stopped::Gracefully),
+            None => Ok(StopOutcome::Graceful),
         }
     }
 
     /// Stops all servers, together.
     pub async fn stop_all(&self) {
-        let clients = self.take_all();
-        let most = clients.len();
+        let clients = self.take_all_clients();
+        let count = clients.len();
         let stops = clients
             .into_iter()
             .map(|client| Box::pin(async move { client.stop().await }) as _);
-        Many::new(stops).at_once(most).await;
+        Batch::new(stops).max_concurrent(count).await;
     }
 
     /// Stops all servers, together, and waits for their end, for `limit` at
     /// most, as [`Client::stop_and_wait`] does.
-    pub async fn stop_all_and_wait(&self, limit: Duration) -> Stopped {
-        let clients = self.take_all();
-        let most = clients.len();
+    pub async fn stop_all_and_wait(&self, limit: Duration) -> StopOutcome {
+        let clients = self.take_all_clients();
+        let count = clients.len();
         let stops = clients
             .into_iter()
             .map(|client| Box::pin(async move { client.stop_and_wait(limit).await }) as _);
-        Stopped::all(Many::new(stops).at_once(most).await)
+        StopOutcome::combine(Batch::new(stops).max_concurrent(count).await)
     }
 }
 
 impl Registry {
     /// Takes a server's connection out, if there is one.
-    fn take(&self, name: &str) -> Result<Option<Client>, NameError> {
+    fn take_client(&self, name: &str) -> Result<Option<Client>, NameError> {
         let mut servers = self.lock();
         let slot = match servers.get_mut(name) {
-            Some(server) => server.take(),
+            Some(server) => server.take_slot(),
             None => return Err(NameError::unknown(name, servers.keys())),
         };
         drop(servers);
         Ok(slot.and_then(|slot| slot.close()))
     }
 
-    fn take_all(&self) -> Vec<Client> {
+    fn take_all_clients(&self) -> Vec<Client> {
         let mut servers = self.lock();
-        let slots: Vec<_> = servers.values_mut().filter_map(Server::take).collect();
+        let slots: Vec<_> = servers.values_mut().filter_map(Server::take_slot).collect();
         drop(servers);
         slots.iter().filter_map(|slot| slot.close()).collect()
     }
@@ -294,11 +299,11 @@ mod tests {
         let registry = Registry::new();
         let started = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&started);
-        let start = move |_: &str| {
+        let connect = move |_: &str| {
             count.fetch_add(1, Ordering::Relaxed);
-            Client::builder().connect_later(Memory::new().0)
+            Client::builder().connect_in_background(Memory::new().0)
         };
-        registry.add("a", start).expect("the name is free");
+        registry.add("a", connect).expect("the name is free");
         let slot = registry.slot("a").expect("it is there");
         registry.stop("a").await.expect("it is there");
         assert!(slot.start("a").is_none(), "nobody would stop it");

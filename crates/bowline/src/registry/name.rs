@@ -43,17 +43,17 @@ impl NameError {
 /// The name of a server's tool among those of all servers.
 ///
 /// ```
-/// use bowline::registry::qualified;
+/// use bowline::registry::qualified_name;
 ///
-/// assert_eq!(qualified("git", "log"), "git__log");
+/// assert_eq!(qualified_name("git", "log"), "git__log");
 /// ```
 #[must_use]
-pub fn qualified(server: &str, tool: &str) -> String {
+pub fn qualified_name(server: &str, tool: &str) -> String {
     format!("{server}{SEPARATOR}{tool}")
 }
 
 /// The two halves of a [qualified] name.
-pub(super) fn split(name: &str) -> Result<(&str, &str), NameError> {
+pub(super) fn split_qualified(name: &str) -> Result<(&str, &str), NameError> {
     match name.split_once(SEPARATOR) {
         Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok((server, tool)),
         _ => Err(NameError::Unqualified(name.into())),
@@ -61,10 +61,10 @@ pub(super) fn split(name: &str) -> Result<(&str, &str), NameError> {
 }
 
 /// Whether a server may be called this.
-pub(super) fn check(name: &str) -> Result<(), NameError> {
-    let usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
-    let fits = !name.is_empty() && name.chars().all(usual);
-    if fits && !name.contains(SEPARATOR) && !name.ends_with('_') {
+pub(super) fn check_server_name(name: &str) -> Result<(), NameError> {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    let is_valid = !name.is_empty() && name.chars().all(is_allowed);
+    if is_valid && !name.contains(SEPARATOR) && !name.ends_with('_') {
         Ok(())
     } else {
         Err(NameError::Invalid(name.into()))
@@ -102,8 +102,8 @@ impl std::error::Error for NameError {}
 /// The name that was probably meant: at most a third of it mistyped.
 fn most_similar<'k>(name: &str, known: &'k [Box<str>]) -> Option<&'k str> {
     let distances = known.iter().map(|known| (distance(name, known), known));
-    let close = distances.filter(|(distance, known)| *distance <= (known.len() / 3).max(1));
-    close
+    let similar = distances.filter(|(distance, known)| *distance <= (known.len() / 3).max(1));
+    similar
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, known)| &**known)
 }
@@ -114,12 +114,12 @@ fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.to_lowercase().chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (index, letter) in one.to_lowercase().chars().enumerate() {
-        let mut corner = index;
+        let mut diagonal = index;
         row[0] = index + 1;
-        for (column, against) in other.iter().enumerate() {
-            let replaced = corner + usize::from(letter != *against);
-            corner = row[column + 1];
-            row[column + 1] = replaced.min(corner + 1).min(row[column] + 1);
+        for (column, other_letter) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *other_letter);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
         }
     }
     row[other.len()]
@@ -131,21 +131,28 @@ mod tests {
 
     #[test]
     fn the_first_separator_is_the_one() {
-        assert_eq!(split("git__log"), Ok(("git", "log")));
-        assert_eq!(split("git___log"), Ok(("git", "_log")));
-        assert_eq!(split("git__a__b"), Ok(("git", "a__b")));
+        assert_eq!(split_qualified("git__log"), Ok(("git", "log")));
+        assert_eq!(split_qualified("git___log"), Ok(("git", "_log")));
+        assert_eq!(split_qualified("git__a__b"), Ok(("git", "a__b")));
         for bad in ["log", "", "__log", "git__"] {
-            assert_eq!(split(bad), Err(NameError::Unqualified(bad.into())));
+            assert_eq!(
+                split_qualified(bad),
+                Err(NameError::Unqualified(bad.into()))
+            );
         }
     }
 
     #[test]
     fn names_that_would_be_ambiguous_are_refused() {
         for good in ["git", "my-server.2", "a_b", "_a"] {
-            assert_eq!(check(good), Ok(()), "{good}");
+            assert_eq!(check_server_name(good), Ok(()), "{good}");
         }
         for bad in ["", "a__b", "a_", "two words", "naïve", "a/b"] {
-            assert_eq!(check(bad), Err(NameError::Invalid(bad.into())), "{bad}");
+            assert_eq!(
+                check_server_name(bad),
+                Err(NameError::Invalid(bad.into())),
+                "{bad}"
+            );
         }
     }
 

@@ -9,17 +9,17 @@ use super::ServerStatus;
 use crate::{
     cache::{Cache, CachedClient},
     client::Client,
-    proto::client::Cause,
+    proto::client::ConnectionError,
 };
 
-type Start = dyn Fn(&str) -> Client + Send + Sync;
+type ConnectFn = dyn Fn(&str) -> Client + Send + Sync;
 
 /// A server that the registry knows.
 pub(super) struct Server {
-    start: Arc<Start>,
+    connect: Arc<ConnectFn>,
     slot: Option<Arc<Slot>>,
     /// Why the connection before the present one fell last, and when.
-    last_error: Option<(Cause, SystemTime)>,
+    last_error: Option<(ConnectionError, SystemTime)>,
 }
 
 /// The place of one connection, which is filled once, by whoever comes first.
@@ -27,7 +27,7 @@ pub(super) struct Server {
 /// The registry is not locked while that happens: what starts a client is the
 /// application's, and may want to look into the registry.
 pub(super) struct Slot {
-    start: Arc<Start>,
+    connect: Arc<ConnectFn>,
     client: OnceLock<Client>,
     cached: OnceLock<CachedClient>,
     /// Whether it was taken out of the registry. Locked while a client is
@@ -36,9 +36,9 @@ pub(super) struct Slot {
 }
 
 impl Server {
-    pub(super) fn new(start: impl Fn(&str) -> Client + Send + Sync + 'static) -> Self {
+    pub(super) fn new(connect: impl Fn(&str) -> Client + Send + Sync + 'static) -> Self {
         Self {
-            start: Arc::new(start),
+            connect: Arc::new(connect),
             slot: None,
             last_error: None,
         }
@@ -47,12 +47,12 @@ impl Server {
     /// The place of the present connection; a new one if that has ended.
     pub(super) fn slot(&mut self) -> Arc<Slot> {
         if self.slot.as_ref().is_some_and(|slot| slot.has_ended()) {
-            self.take();
+            self.take_slot();
         }
-        let start = &self.start;
+        let connect = &self.connect;
         let slot = self.slot.get_or_insert_with(|| {
             Arc::new(Slot {
-                start: Arc::clone(start),
+                connect: Arc::clone(connect),
                 client: OnceLock::new(),
                 cached: OnceLock::new(),
                 is_closed: Mutex::default(),
@@ -63,12 +63,12 @@ impl Server {
 
     /// Takes the present connection out, which is then to be
     /// [closed](Slot::close).
-    pub(super) fn take(&mut self) -> Option<Arc<Slot>> {
+    pub(super) fn take_slot(&mut self) -> Option<Arc<Slot>> {
         let slot = self.slot.take()?;
-        let fall = slot
+        let last_error = slot
             .client()
             .and_then(|client| client.health().last_error());
-        self.last_error = fall.or_else(|| self.last_error.take());
+        self.last_error = last_error.or_else(|| self.last_error.take());
         Some(slot)
     }
 
@@ -90,8 +90,8 @@ impl Slot {
     /// The connection, which is started if it is not there. `None` where the
     /// registry has let go of this place: nobody would stop what is started.
     pub(super) fn start(&self, name: &str) -> Option<Client> {
-        let is_closed = self.closed();
-        let client = || self.client.get_or_init(|| (self.start)(name)).clone();
+        let is_closed = self.lock_closed();
+        let client = || self.client.get_or_init(|| (self.connect)(name)).clone();
         (!*is_closed).then(client)
     }
 
@@ -99,19 +99,19 @@ impl Slot {
     /// [`start`](Self::start).
     pub(super) fn cached(&self, name: &str, cache: Option<&Cache>) -> Option<CachedClient> {
         let client = self.start(name)?;
-        let over = || cache.cloned().unwrap_or_default().over(client);
-        Some(self.cached.get_or_init(over).clone())
+        let wrap = || cache.cloned().unwrap_or_default().wrap(client);
+        Some(self.cached.get_or_init(wrap).clone())
     }
 
     /// Lets nobody start it any more. Gives the connection, if it was started;
     /// where that is just happening, waits for it. The registry must not be
     /// locked: what starts a client may look into it.
     pub(super) fn close(&self) -> Option<Client> {
-        *self.closed() = true;
+        *self.lock_closed() = true;
         self.client().cloned()
     }
 
-    fn closed(&self) -> MutexGuard<'_, bool> {
+    fn lock_closed(&self) -> MutexGuard<'_, bool> {
         // What starts a client may panic, and has not started one then.
         self.is_closed
             .lock()

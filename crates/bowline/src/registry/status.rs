@@ -4,7 +4,7 @@ use std::{fmt, time::SystemTime};
 
 use crate::{
     client::Health,
-    proto::client::{Cause, StateName},
+    proto::client::{ConnectionError, ConnectionState},
 };
 
 /// How one server is doing.
@@ -14,9 +14,9 @@ pub struct ServerStatus {
     /// Its name.
     pub name: Box<str>,
     /// In a word.
-    pub summary: Summary,
+    pub summary: ConnectionSummary,
     /// Why its connection fell last, if it ever did.
-    pub last_error: Option<Cause>,
+    pub last_error: Option<ConnectionError>,
     /// When that was, by the clock on the wall.
     pub last_error_at: Option<SystemTime>,
     /// How many of its resources are remembered.
@@ -27,7 +27,7 @@ pub struct ServerStatus {
 
 /// How a server is doing, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Summary {
+pub enum ConnectionSummary {
     /// A session is open.
     Connected,
     /// It was not started, is being started, or was stopped.
@@ -40,11 +40,17 @@ impl ServerStatus {
     pub(super) fn new(
         name: Box<str>,
         health: Option<Health>,
-        before: Option<(Cause, SystemTime)>,
+        previous_error: Option<(ConnectionError, SystemTime)>,
         cached_resources: usize,
     ) -> Self {
-        let summary = health.as_ref().map_or(Summary::Disconnected, Summary::of);
-        let last = health.as_ref().and_then(Health::last_error).or(before);
+        let summary = health.as_ref().map_or(
+            ConnectionSummary::Disconnected,
+            ConnectionSummary::from_health,
+        );
+        let last = health
+            .as_ref()
+            .and_then(Health::last_error)
+            .or(previous_error);
         let (last_error, last_error_at) = last.unzip();
         Self {
             name,
@@ -57,19 +63,19 @@ impl ServerStatus {
     }
 }
 
-impl Summary {
+impl ConnectionSummary {
     /// The word for this health.
     #[must_use]
-    pub fn of(health: &Health) -> Self {
+    pub fn from_health(health: &Health) -> Self {
         match health.state {
-            StateName::Ready => Self::Connected,
-            _ if health.failures > 0 => Self::Error,
+            ConnectionState::Ready => Self::Connected,
+            _ if health.consecutive_failures > 0 => Self::Error,
             _ => Self::Disconnected,
         }
     }
 }
 
-impl fmt::Display for Summary {
+impl fmt::Display for ConnectionSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Connected => "connected",

@@ -12,8 +12,8 @@ use crate::sync::{Mutex, lock};
 /// How much of it there may be at once, for one caller and for all. Clients that
 /// begin and leave, again and again, must not pile up work without end, nor keep
 /// others from theirs. Callers of whom nothing is known count as one.
-const MAX_OF_ONE: usize = 128;
-const MAX_OF_ALL: usize = 1024;
+const MAX_PER_CALLER: usize = 128;
+const MAX_TOTAL: usize = 1024;
 
 /// Who left work behind, as far as that is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,21 +35,21 @@ impl From<Option<&Arc<str>>> for Caller {
 
 /// The work of a server that outlives the calls it belongs to.
 #[derive(Debug)]
-pub(crate) struct Background {
+pub(crate) struct BackgroundTasks {
     /// How long it may take.
     timeout: Duration,
-    running: Mutex<Running>,
+    running: Mutex<RunningTasks>,
     idle: Notify,
 }
 
 /// How much there is.
 #[derive(Debug, Default)]
-struct Running {
-    all: usize,
+struct RunningTasks {
+    total: usize,
     by_caller: HashMap<Caller, usize>,
 }
 
-impl Background {
+impl BackgroundTasks {
     pub(crate) fn new(timeout: Duration) -> Self {
         Self {
             timeout,
@@ -69,15 +69,15 @@ impl Background {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
-        let mut counted = lock(&self.running);
-        let own = counted.by_caller.get(&caller).copied().unwrap_or_default();
-        if own >= MAX_OF_ONE || counted.all >= MAX_OF_ALL {
+        let mut tasks = lock(&self.running);
+        let count = tasks.by_caller.get(&caller).copied().unwrap_or_default();
+        if count >= MAX_PER_CALLER || tasks.total >= MAX_TOTAL {
             return;
         }
-        counted.all += 1;
-        counted.by_caller.insert(caller.clone(), own + 1);
-        drop(counted);
-        let running = Counted(Arc::clone(self), caller);
+        tasks.total += 1;
+        tasks.by_caller.insert(caller.clone(), count + 1);
+        drop(tasks);
+        let running = TaskGuard(Arc::clone(self), caller);
         let limit = self.timeout;
         runtime.spawn(async move {
             let _running = running;
@@ -86,11 +86,11 @@ impl Background {
     }
 
     /// Waits until all of it is done, but not longer than this.
-    pub(crate) async fn until_idle(&self, deadline: Instant) {
+    pub(crate) async fn wait_idle(&self, deadline: Instant) {
         let idle = async {
             loop {
                 let idle = self.idle.notified();
-                if lock(&self.running).all == 0 {
+                if lock(&self.running).total == 0 {
                     return;
                 }
                 idle.await;
@@ -100,19 +100,19 @@ impl Background {
     }
 }
 
-struct Counted(Arc<Background>, Caller);
+struct TaskGuard(Arc<BackgroundTasks>, Caller);
 
-impl Drop for Counted {
+impl Drop for TaskGuard {
     fn drop(&mut self) {
-        let mut counted = lock(&self.0.running);
-        counted.all -= 1;
-        if let Some(own) = counted.by_caller.get_mut(&self.1) {
-            *own -= 1;
-            if *own == 0 {
-                counted.by_caller.remove(&self.1);
+        let mut tasks = lock(&self.0.running);
+        tasks.total -= 1;
+        if let Some(count) = tasks.by_caller.get_mut(&self.1) {
+            *count -= 1;
+            if *count == 0 {
+                tasks.by_caller.remove(&self.1);
             }
         }
-        if counted.all == 0 {
+        if tasks.total == 0 {
             self.0.idle.notify_waiters();
         }
     }

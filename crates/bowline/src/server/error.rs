@@ -44,7 +44,7 @@ pub enum ErrorKind {
     /// The handler's own trouble.
     Failed,
     /// The client did not declare what a question needs.
-    Capability {
+    MissingCapability {
         /// What it lacks, as a path such as `elicitation.url`.
         capability: &'static str,
     },
@@ -73,7 +73,7 @@ pub enum ErrorKind {
         limit: u32,
     },
     /// The models have been given, and have written, as much as they may.
-    TokenBudget {
+    TokenBudgetExceeded {
         /// How many tokens, estimated.
         limit: u64,
     },
@@ -108,7 +108,7 @@ pub enum ErrorKind {
 impl Error {
     /// The handler's own trouble, in words for the model.
     pub fn failed(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::of(ErrorKind::Failed, message)
+        Self::with_kind(ErrorKind::Failed, message)
     }
 
     /// An error response of the protocol, instead of a result that says that
@@ -119,11 +119,11 @@ impl Error {
         let message = object.message.clone();
         Self {
             object: Some(Box::new(object)),
-            ..Self::of(ErrorKind::Protocol, message)
+            ..Self::with_kind(ErrorKind::Protocol, message)
         }
     }
 
-    pub(crate) fn of(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn with_kind(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             kind,
             message: message.into(),
@@ -132,40 +132,42 @@ impl Error {
         }
     }
 
-    pub(crate) fn capability(capability: &'static str) -> Self {
+    pub(crate) fn missing_capability(capability: &'static str) -> Self {
         let message = format!("the client did not declare {capability}");
-        Self::of(ErrorKind::Capability { capability }, message)
+        Self::with_kind(ErrorKind::MissingCapability { capability }, message)
     }
 
-    pub(crate) fn invalid_answer(why: &DecodeError) -> Self {
-        Self::of(ErrorKind::InvalidAnswer, why.to_string())
+    pub(crate) fn invalid_answer(reason: &DecodeError) -> Self {
+        Self::with_kind(ErrorKind::InvalidAnswer, reason.to_string())
     }
 
     pub(crate) fn refused(object: ErrorObject) -> Self {
         let message = format!("the client refused: {}", object.message);
         Self {
             object: Some(Box::new(object)),
-            ..Self::of(ErrorKind::Refused, message)
+            ..Self::with_kind(ErrorKind::Refused, message)
         }
     }
 
     /// The client was asked, and there is no answer.
-    pub(crate) fn unanswered(failure: &Failure) -> Self {
+    pub(crate) fn from_failure(failure: &Failure) -> Self {
         let kind = match failure {
             Failure::Timeout { after } => ErrorKind::Timeout { after: *after },
             Failure::Cancelled | Failure::Closed => ErrorKind::Disconnected,
-            Failure::CapabilityMissing { capability } => ErrorKind::Capability { capability },
-            Failure::NotInThisRevision { .. } | Failure::NotInThisEra => {
+            Failure::CapabilityMissing { capability } => {
+                ErrorKind::MissingCapability { capability }
+            }
+            Failure::NotSupportedInRevision { .. } | Failure::NotSupportedInEra => {
                 ErrorKind::NotInThisRevision
             }
-            Failure::InvalidAnswer { .. } => ErrorKind::InvalidAnswer,
+            Failure::InvalidResponse { .. } => ErrorKind::InvalidAnswer,
             _ => ErrorKind::InvalidQuestion,
         };
-        Self::of(kind, failure.to_string())
+        Self::with_kind(kind, failure.to_string())
     }
 
-    pub(crate) fn internal(why: impl fmt::Display) -> Self {
-        Self::protocol(errors::internal(&why.to_string()))
+    pub(crate) fn internal(reason: impl fmt::Display) -> Self {
+        Self::protocol(errors::internal_error(&reason.to_string()))
     }
 
     /// What kind of trouble it is.
@@ -182,17 +184,17 @@ impl Error {
 
     /// Whether the user said no, or went away.
     #[must_use]
-    pub fn is_refusal_by_user(&self) -> bool {
+    pub fn is_user_refusal(&self) -> bool {
         matches!(self.kind, ErrorKind::Declined | ErrorKind::Cancelled)
     }
 
     /// Whether the client lacks a capability.
-    pub(crate) fn is_capability(&self) -> bool {
-        matches!(self.kind, ErrorKind::Capability { .. })
+    pub(crate) fn is_missing_capability(&self) -> bool {
+        matches!(self.kind, ErrorKind::MissingCapability { .. })
     }
 
     /// The text for the model: the name of the trouble, and the message.
-    pub(crate) fn for_model(&self) -> String {
+    pub(crate) fn model_message(&self) -> String {
         match self.kind.name() {
             "" => format!("Error: {self}"),
             name => format!("Error: {name}: {self}"),
@@ -205,7 +207,7 @@ impl ErrorKind {
     fn name(&self) -> &'static str {
         match self {
             Self::Failed | Self::Protocol => "",
-            Self::Capability { .. } => "Capability",
+            Self::MissingCapability { .. } => "Capability",
             Self::NotInThisRevision => "NotInThisRevision",
             Self::Declined => "ElicitationDeclined",
             Self::Cancelled => "ElicitationCancelled",
@@ -215,7 +217,7 @@ impl ErrorKind {
             Self::InvalidAnswer => "InvalidAnswer",
             Self::InvalidQuestion => "InvalidQuestion",
             Self::TooManyQuestions { .. } => "TooManyQuestions",
-            Self::TokenBudget { .. } => "TokenBudgetExceeded",
+            Self::TokenBudgetExceeded { .. } => "TokenBudgetExceeded",
             Self::DepthExceeded { .. } => "DepthExceeded",
             Self::BranchTimeout { .. } => "BranchTimeout",
             Self::ElicitInBranch { .. } => "ElicitInBranch",

@@ -6,32 +6,32 @@ use std::time::Duration;
 /// error that the tool can see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct CallLimits {
     /// How long a call may take in all, the time for its answers included; no
     /// limit unless given.
-    pub time: Option<Duration>,
+    pub timeout: Option<Duration>,
     /// How many questions it may ask: 100.
-    pub questions: u32,
+    pub max_questions: u32,
     /// How many tokens models may be given and may write, estimated at four
     /// characters each, and at 1,000 for a picture or a sound; no limit unless
     /// given. What would go over it is not asked.
-    pub tokens: Option<u64>,
+    pub max_tokens: Option<u64>,
     /// How deep branches may be: 8.
-    pub depth: u32,
+    pub max_depth: u32,
 }
 
-impl Default for Limits {
+impl Default for CallLimits {
     fn default() -> Self {
         Self {
-            time: None,
-            questions: 100,
-            tokens: None,
-            depth: 8,
+            timeout: None,
+            max_questions: 100,
+            max_tokens: None,
+            max_depth: 8,
         }
     }
 }
 
-impl Limits {
+impl CallLimits {
     /// The limits that hold where nothing else is said.
     #[must_use]
     pub fn new() -> Self {
@@ -40,29 +40,29 @@ impl Limits {
 
     /// With a limit on how long a call may take in all.
     #[must_use]
-    pub fn time(mut self, time: Duration) -> Self {
-        self.time = Some(time);
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
         self
     }
 
     /// With another limit on questions.
     #[must_use]
-    pub fn questions(mut self, questions: u32) -> Self {
-        self.questions = questions;
+    pub fn max_questions(mut self, questions: u32) -> Self {
+        self.max_questions = questions;
         self
     }
 
     /// With a limit on tokens.
     #[must_use]
-    pub fn tokens(mut self, tokens: u64) -> Self {
-        self.tokens = Some(tokens);
+    pub fn max_tokens(mut self, tokens: u64) -> Self {
+        self.max_tokens = Some(tokens);
         self
     }
 
     /// With another limit on branches within branches.
     #[must_use]
-    pub fn depth(mut self, depth: u32) -> Self {
-        self.depth = depth;
+    pub fn max_depth(mut self, depth: u32) -> Self {
+        self.max_depth = depth;
         self
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Service, needs::Need, tool::Tool};
+use super::{Service, capability::ClientCapability, tool::Tool};
 use crate::proto::{
     jsonrpc::RawJson,
     model::{self, Adapt as _, Dialect, Members, Meta},
@@ -26,13 +26,13 @@ const ELICITS: &str = "dev.bowline/elicits";
 /// `dev.bowline/elicits` has the forms that a tool may show, by key.
 ///
 /// ```
-/// use bowline::server::{Need, Server, Tool};
+/// use bowline::server::{ClientCapability, Server, Tool};
 ///
 /// let ask = Tool::new("ask")
 ///     .description("Asks")
-///     .requires([Need::Elicitation])
+///     .requires([ClientCapability::Elicitation])
 ///     .no_input()
-///     .headless(async |_| Ok("asked"));
+///     .handler(async |_| Ok("asked"));
 /// let service = Server::new("asker", "1.0.0").tool(ask).build().unwrap();
 ///
 /// let manifest = serde_json::to_value(service.manifest()).unwrap();
@@ -93,13 +93,13 @@ impl<S: Send + Sync + 'static> Service<S> {
     #[must_use]
     pub fn manifest(&self) -> Manifest {
         let config = &self.core.config;
-        let mut spoken = config.revisions.clone();
-        spoken.sort_unstable();
-        spoken.dedup();
-        spoken.reverse();
-        let newest = spoken.first().copied().unwrap_or(Revision::LATEST);
+        let mut revisions = config.revisions.clone();
+        revisions.sort_unstable();
+        revisions.dedup();
+        revisions.reverse();
+        let newest = revisions.first().copied().unwrap_or(Revision::LATEST);
         let dialect = &newest.rules().dialect;
-        let identity = &config.identity;
+        let identity = &config.server_info;
         Manifest {
             version: "1.0",
             server: ManifestServer {
@@ -110,28 +110,31 @@ impl<S: Send + Sync + 'static> Service<S> {
             mcp: ManifestEndpoint {
                 endpoint: "/mcp".to_owned(),
                 protocol_version: newest.as_str(),
-                protocol_versions: spoken.into_iter().map(Revision::as_str).collect(),
+                protocol_versions: revisions.into_iter().map(Revision::as_str).collect(),
             },
             tools: self
                 .tools()
                 .iter()
-                .map(|tool| described(tool, dialect))
+                .map(|tool| manifest_tool(tool, dialect))
                 .collect(),
         }
     }
 }
 
 /// A tool as it is listed, with what only manifests say of it.
-fn described<S>(tool: &Tool<S>, dialect: &Dialect) -> model::Tool {
-    let mut listed = tool.definition().clone();
-    listed.adapt(dialect);
-    let requires: Vec<_> = tool.needs().map(Need::capability).collect();
+fn manifest_tool<S>(tool: &Tool<S>, dialect: &Dialect) -> model::Tool {
+    let mut entry = tool.definition().clone();
+    entry.adapt(dialect);
+    let requires: Vec<_> = tool
+        .required_capabilities()
+        .map(ClientCapability::path)
+        .collect();
     if !requires.is_empty() {
-        note(&mut listed, REQUIRES, &requires);
+        set_meta(&mut entry, REQUIRES, &requires);
     }
     let scopes: Vec<_> = tool.scopes().collect();
     if !scopes.is_empty() {
-        note(&mut listed, SCOPES, &scopes);
+        set_meta(&mut entry, SCOPES, &scopes);
     }
     let forms = tool.shared.elicits.iter().map(|form| {
         let mut schema = form.schema.clone();
@@ -140,12 +143,12 @@ fn described<S>(tool: &Tool<S>, dialect: &Dialect) -> model::Tool {
     });
     let forms: Members<_> = forms.collect();
     if !forms.is_empty() {
-        note(&mut listed, ELICITS, &forms);
+        set_meta(&mut entry, ELICITS, &forms);
     }
-    listed
+    entry
 }
 
-fn note<T: Serialize>(tool: &mut model::Tool, key: &'static str, value: &T) {
+fn set_meta<T: Serialize>(tool: &mut model::Tool, key: &'static str, value: &T) {
     if let Ok(value) = RawJson::encode(value) {
         let meta = tool.meta.get_or_insert_with(Meta::new);
         meta.members_mut().insert(key, value);

@@ -7,57 +7,48 @@
 
 pub mod auth;
 mod background;
-mod build;
-mod catalog;
+mod builder;
+mod capability;
 pub mod completion;
-mod completions;
-mod converse;
+mod conversation;
+mod dispatch;
 mod error;
-mod faults;
 pub mod form;
 #[cfg(feature = "http-server")]
 pub mod http;
 mod limits;
-mod list;
 mod manifest;
-mod names;
-mod needs;
 pub mod prompt;
-mod prompts;
 mod replay;
-mod request;
 pub mod resource;
-mod resources;
-mod route;
 pub(crate) mod schema;
 pub mod seal;
 mod serve;
 mod service;
 mod state;
 pub mod store;
-mod subscriptions;
-mod talk;
 pub mod template;
 pub mod tool;
-mod tools;
 #[cfg(feature = "tracing")]
 mod trace;
+mod validation_message;
 
-pub use build::{BuildError, Cached, Server};
+pub use builder::{BuildError, CacheTarget, Server};
+pub use capability::ClientCapability;
+pub use conversation::{
+    Branch, Conversation, Elicitation, Elicited, ModelPrompt, OnDecline, RetryingElicitation,
+    RootsRequest, Sample, SampleText, SampleToolCalls, SampleValue, Sampled, ServerContext, Step,
+    StrictElicitation, StructuredSample, ToolCalls, UrlElicitation,
+};
+pub use dispatch::extension::NotificationContext;
 pub use error::{Error, ErrorKind, Result};
-pub use limits::Limits;
+pub use limits::CallLimits;
 pub use manifest::{Manifest, ManifestEndpoint, ManifestServer};
-pub use needs::Need;
 pub use prompt::Prompt;
 pub use resource::{Resource, ResourceSource};
-pub use serve::{Observation, extension::Notice};
+pub use serve::Observation;
 pub use service::Service;
-pub use talk::{
-    Branch, Conversation, Elicitation, Elicited, ForCalls, ForText, ForValue, ModelPrompt,
-    OnDecline, Retrying, RootsQuestion, Sample, Sampled, ServerContext, Step, Strict, Structured,
-    ToolCalls, Visit,
-};
 pub use template::{ResourceTemplate, Variables};
 #[cfg(feature = "macros")]
 pub use tool::tool;
-pub use tool::{Json, NoArguments, Output, Tool};
+pub use tool::{IntoToolResult, Json, NoArguments, Tool};

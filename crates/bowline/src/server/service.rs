@@ -10,33 +10,39 @@ use std::{
 use tokio::time::Instant;
 
 #[cfg(all(feature = "auth", feature = "http-server"))]
-use super::auth::grant::Granted;
+use super::auth::grant::Permissions;
 use super::{
-    background::Background,
-    build::BuildError,
-    catalog::{Catalog, Shelf},
-    limits::Limits,
-    list::{Listed, Paging, Shelved},
-    replay::round::Replay,
-    request::{Handle, Handled, Heard, Request, Taken, Voices, WatchChange, answer},
-    resource::AnySource,
-    route::Parts,
-    serve::{Connections, Observation, extension::Extensions},
-    state::AnyState,
-    subscriptions::Watch,
-    talk::{
+    background::BackgroundTasks,
+    builder::BuildError,
+    conversation::{
         ServerContext,
-        call::{Call, EndOfCall},
-        voice::Voice,
+        client_channel::ClientChannel,
+        invocation::{Invocation, InvocationGuard},
     },
-    tools::settle_or_refuse,
+    dispatch::{
+        catalog::{Catalog, Section},
+        extension::Extensions,
+        list::{CatalogItem, ListItem, Paging},
+        request::{
+            Dispatched, HandlerReply, IncomingNotification, OpenChannel, Request, RequestHandler,
+            SubscriptionChange, encode_reply,
+        },
+        router::Router,
+        subscriptions::SubscriptionListener,
+        tools::into_result,
+    },
+    limits::CallLimits,
+    replay::round::ReplayEngine,
+    resource::AnySource,
+    serve::{Connections, Observation},
+    state::AnyState,
 };
 #[cfg(all(feature = "auth", feature = "http-server"))]
 use crate::proto::model::method;
 use crate::{
     proto::{
         model::{ListToolsParams, ResultObject},
-        server::{CacheHint, Config, Kind, Reply, RequestContext, errors},
+        server::{CacheHint, Config, ListKind, Reply, RequestContext, errors},
     },
     transport::{BoxFuture, Link, Memory},
 };
@@ -55,24 +61,24 @@ pub(crate) struct Core {
     pub(crate) config: Arc<Config>,
     pub(crate) state: AnyState,
     /// What answers requests.
-    pub(crate) parts: Parts,
+    pub(crate) router: Router,
     pub(crate) catalog: RwLock<Arc<Catalog>>,
     /// Sets of resources, in their order.
     pub(crate) sources: Vec<AnySource>,
     pub(crate) extensions: Extensions,
-    pub(crate) watch: Watch,
-    pub(crate) replay: Replay,
+    pub(crate) subscription_listener: SubscriptionListener,
+    pub(crate) replay: ReplayEngine,
     pub(crate) page_size: usize,
-    pub(crate) hints: Hints,
-    pub(crate) serving: Serving,
+    pub(crate) cache_hints: CacheHints,
+    pub(crate) serve_options: ServeOptions,
     pub(crate) connections: Connections,
     /// What goes on although its caller left.
-    pub(crate) background: Arc<Background>,
+    pub(crate) background: Arc<BackgroundTasks>,
 }
 
 /// How long clients may keep what they are told.
 #[derive(Clone, Debug)]
-pub(crate) struct Hints {
+pub(crate) struct CacheHints {
     pub(crate) tools: CacheHint,
     pub(crate) prompts: CacheHint,
     pub(crate) resources: CacheHint,
@@ -83,22 +89,22 @@ pub(crate) struct Hints {
 
 /// How connections are treated.
 #[derive(Clone)]
-pub(crate) struct Serving {
+pub(crate) struct ServeOptions {
     /// How many calls of one client's are worked on at once.
-    pub(crate) at_once: usize,
+    pub(crate) max_concurrent_calls: usize,
     /// How long calls under way may take once the client has nothing more to
     /// say, or the server is to stop.
-    pub(crate) grace: Duration,
+    pub(crate) shutdown_timeout: Duration,
     pub(crate) observer: Option<Observer>,
     /// What the server is called in telemetry.
-    pub(crate) name: Arc<str>,
+    pub(crate) server_name: Arc<str>,
 }
 
-impl Serving {
+impl ServeOptions {
     /// Whether anybody looks on.
     pub(crate) fn has_observers(&self) -> bool {
         #[cfg(feature = "tracing")]
-        if crate::trace::is_heard() {
+        if crate::trace::has_subscriber() {
             return true;
         }
         self.observer.is_some()
@@ -114,62 +120,62 @@ impl Core {
         Arc::clone(&catalog)
     }
 
-    pub(super) fn list<T: Listed>(
+    pub(super) fn list<T: ListItem>(
         &self,
         context: &RequestContext,
-        shelf: &Shelf<T>,
+        section: &Section<T>,
         cursor: Option<&str>,
         hint: &CacheHint,
     ) -> Reply {
         let page_size = self.page_size;
-        match shelf.list(context, cursor, Paging { page_size, hint }) {
+        match section.list(context, cursor, Paging { page_size, hint }) {
             Ok(page) => Reply::Result(page),
             Err(error) => Reply::Error(error),
         }
     }
 
     /// A list of what stands on one shelf.
-    pub(super) fn list_shelf<T: Listed>(
+    pub(super) fn list_section<T: ListItem>(
         &self,
         request: &Request,
-        shelf: &Shelf<T>,
+        section: &Section<T>,
         hint: &CacheHint,
-    ) -> Taken {
+    ) -> Dispatched {
         // All four ask in the same way.
-        let params = request.read::<ListToolsParams>();
+        let params = request.parse_params::<ListToolsParams>();
         let reply = match params {
-            Ok(params) => self.list(&request.context, shelf, params.cursor.as_deref(), hint),
+            Ok(params) => self.list(&request.context, section, params.cursor.as_deref(), hint),
             Err(error) => Reply::Error(error),
         };
-        Handled::Now(reply).into()
+        HandlerReply::Ready(reply).into()
     }
 
     /// Runs something that asks nothing.
-    pub(super) async fn answer_quietly<R: ResultObject, W>(
+    pub(super) async fn run_without_questions<R: ResultObject, W>(
         &self,
         request: Request,
-        voice: Voice,
+        channel: ClientChannel,
         name: &str,
         work: impl FnOnce(ServerContext) -> W,
     ) -> Reply
     where
         W: Future<Output = super::Result<R>>,
     {
-        let mut call = Call::new(
+        let mut invocation = Invocation::new(
             request.context,
             name.into(),
-            voice,
-            Limits::default(),
+            channel,
+            CallLimits::default(),
             Arc::clone(&self.replay.clock),
         );
-        call.principal = request.principal;
-        call.granted = request.granted;
-        let call = Arc::new(call);
-        let _end = EndOfCall(Arc::clone(&call));
-        let context = ServerContext::new(Arc::clone(&call), Arc::clone(&self.state));
+        invocation.principal = request.principal;
+        invocation.permissions = request.permissions;
+        let invocation = Arc::new(invocation);
+        let _guard = InvocationGuard(Arc::clone(&invocation));
+        let context = ServerContext::new(Arc::clone(&invocation), Arc::clone(&self.state));
         let ended = work(context);
-        match settle_or_refuse(ended.await, &call.context) {
-            Ok(result) => answer(&call.context, &request.id, result),
+        match into_result(ended.await, &invocation.context) {
+            Ok(result) => encode_reply(&invocation.context, &request.id, result),
             Err(error) => Reply::Error(error),
         }
     }
@@ -177,47 +183,52 @@ impl Core {
 
 impl Core {
     /// A method that is not in the protocol.
-    pub(super) fn extension(self: Arc<Self>, mut request: Request, voice: Voices<'_>) -> Taken {
+    pub(super) fn call_extension(
+        self: Arc<Self>,
+        mut request: Request,
+        open_channel: OpenChannel<'_>,
+    ) -> Dispatched {
         let Some(method) = self.extensions.method(&request.method) else {
             return unknown_method(&request);
         };
-        let (method, voice) = (Arc::clone(method), voice(&request));
+        let (method, channel) = (Arc::clone(method), open_channel(&request));
         let work = async move {
             let name = request.method.clone();
             let params = request.params.take();
             let work = |cx| method(params, cx);
-            self.answer_quietly(request, voice, &name, work).await
+            self.run_without_questions(request, channel, &name, work)
+                .await
         };
-        Handled::Later(Box::pin(work)).into()
+        HandlerReply::Pending(Box::pin(work)).into()
     }
 }
 
-fn unknown_method(request: &Request) -> Taken {
-    Handled::Now(Reply::Error(errors::unknown_method(&request.method))).into()
+fn unknown_method(request: &Request) -> Dispatched {
+    HandlerReply::Ready(Reply::Error(errors::unknown_method(&request.method))).into()
 }
 
-impl Handle for Core {
-    fn take(self: Arc<Self>, request: Request, voice: Voices<'_>) -> Taken {
+impl RequestHandler for Core {
+    fn dispatch(self: Arc<Self>, request: Request, open_channel: OpenChannel<'_>) -> Dispatched {
         #[cfg(feature = "tracing")]
-        let span = super::trace::request(&request.context.server.name, &request);
+        let span = super::trace::request_span(&request.context.server_info.name, &request);
         #[cfg(feature = "tracing")]
         let _entered = span.enter();
-        let taken = match self.parts.answer(&request.method) {
-            Some(answer) => answer(self, request, voice),
+        let dispatched = match self.router.handler(&request.method) {
+            Some(handler) => handler(self, request, open_channel),
             None => unknown_method(&request),
         };
         #[cfg(feature = "tracing")]
-        let taken = super::trace::instrument(&span, taken);
-        taken
+        let dispatched = super::trace::instrument(&span, dispatched);
+        dispatched
     }
 
-    fn hear(&self, notification: Heard) -> Option<BoxFuture<'static, ()>> {
-        self.extensions.hear(notification, &self.state)
+    fn notify(&self, notification: IncomingNotification) -> Option<BoxFuture<'static, ()>> {
+        self.extensions.notify(notification, &self.state)
     }
 
-    fn watch_changed(&self, changes: Vec<WatchChange>) {
-        if let Some(tell) = self.parts.tell_watched {
-            tell(self, changes);
+    fn subscriptions_changed(&self, changes: Vec<SubscriptionChange>) {
+        if let Some(callback) = self.router.on_subscriptions_changed {
+            callback(self, changes);
         }
     }
 
@@ -227,8 +238,8 @@ impl Handle for Core {
     }
 
     #[cfg(feature = "http-server")]
-    fn serving(&self) -> &Serving {
-        &self.serving
+    fn serve_options(&self) -> &ServeOptions {
+        &self.serve_options
     }
 
     #[cfg(feature = "http-server")]
@@ -237,7 +248,7 @@ impl Handle for Core {
     }
 
     #[cfg(feature = "http-server")]
-    fn background(&self) -> &Background {
+    fn background(&self) -> &BackgroundTasks {
         &self.background
     }
 
@@ -255,14 +266,19 @@ impl Handle for Core {
     }
 
     #[cfg(all(feature = "auth", feature = "http-server"))]
-    fn refused_scopes(&self, method: &str, name: &str, granted: &Granted) -> Option<Vec<Box<str>>> {
+    fn insufficient_scopes(
+        &self,
+        method: &str,
+        name: &str,
+        permissions: &Permissions,
+    ) -> Option<Vec<Box<str>>> {
         let catalog = self.catalog();
         let scopes = match method {
             method::TOOLS_CALL => &*catalog.tools.get(name)?.shared.scopes,
             method::PROMPTS_GET => &*catalog.prompts.get(name)?.shared.scopes,
             _ => catalog.resource_scopes(name),
         };
-        (!granted.allows(scopes)).then(|| scopes.to_vec())
+        (!permissions.allows(scopes)).then(|| scopes.to_vec())
     }
 }
 
@@ -299,8 +315,8 @@ impl<S: Send + Sync + 'static> Service<S> {
     #[cfg(feature = "http-server")]
     #[must_use]
     pub fn http(&self, options: super::http::HttpOptions) -> super::http::HttpService {
-        let handle: Arc<dyn Handle> = Arc::clone(&self.core) as Arc<dyn Handle>;
-        super::http::HttpService::new(handle, options)
+        let handler: Arc<dyn RequestHandler> = Arc::clone(&self.core) as Arc<dyn RequestHandler>;
+        super::http::HttpService::new(handler, options)
     }
 
     /// Binds an address and serves over HTTP there, at any path, until the
@@ -313,17 +329,17 @@ impl<S: Send + Sync + 'static> Service<S> {
     #[cfg(feature = "http-server")]
     pub async fn serve_http(&self, address: impl tokio::net::ToSocketAddrs) -> std::io::Result<()> {
         let http = self.http(super::http::HttpOptions::default());
-        http.bind(address, drop).await
+        http.bind_and_serve(address, drop).await
     }
 
     /// A transport for clients in the same process. Each of its links is
     /// served by a task of its own.
     #[must_use]
     pub fn in_memory(&self) -> Memory {
-        let (transport, mut dialled) = Memory::new();
+        let (transport, mut listener) = Memory::new();
         let service = self.clone();
         tokio::spawn(async move {
-            while let Some(link) = dialled.accept().await {
+            while let Some(link) = listener.accept().await {
                 let service = service.clone();
                 tokio::spawn(async move { service.serve(link).await });
             }
@@ -333,29 +349,29 @@ impl<S: Send + Sync + 'static> Service<S> {
 
     /// Stops in order: no new requests, calls under way may finish within the
     /// grace, and every connection is closed. So is one that comes later.
-    pub fn stop(&self, grace: Duration) {
-        self.core.connections.stop(grace);
+    pub fn stop(&self, timeout: Duration) {
+        self.core.connections.stop(timeout);
     }
 }
 
 /// The same for every state, so that there is only one of it.
 impl Core {
     async fn serve_stdio(self: &Arc<Self>) -> std::io::Result<()> {
-        let link = crate::transport::Stdio::take(self.config.max_frame)?;
+        let link = crate::transport::Stdio::take(self.config.max_frame_size)?;
         self.serve(Box::new(link), None).await;
         Ok(())
     }
 
     async fn serve(self: &Arc<Self>, link: Box<dyn Link>, principal: Option<Arc<str>>) {
-        let handle: Arc<dyn Handle> = Arc::clone(self) as Arc<dyn Handle>;
+        let handler: Arc<dyn RequestHandler> = Arc::clone(self) as Arc<dyn RequestHandler>;
         let config = Arc::clone(&self.config);
-        let serving = self.serving.clone();
+        let serve_options = self.serve_options.clone();
         self.connections
-            .serve(handle, config, serving, principal, link)
+            .serve(handler, config, serve_options, principal, link)
             .await;
         let stops = self.connections.stopping().deadline();
-        let last = stops.unwrap_or_else(|| Instant::now() + self.serving.grace);
-        self.background.until_idle(last).await;
+        let last = stops.unwrap_or_else(|| Instant::now() + self.serve_options.shutdown_timeout);
+        self.background.wait_idle(last).await;
     }
 }
 
@@ -368,9 +384,9 @@ impl<S: Send + Sync + 'static> Service<S> {
     }
 
     /// Puts one more thing on its shelf.
-    pub(super) fn add<T: Shelved>(&self, item: T) -> Result<(), BuildError> {
+    pub(super) fn add<T: CatalogItem>(&self, item: T) -> Result<(), BuildError> {
         let declared = &self.core.config.capabilities;
-        let missing = if !declared.has(T::CAPABILITY) || !self.core.parts.has(T::METHOD) {
+        let missing = if !declared.has(T::CAPABILITY) || !self.core.router.has_method(T::METHOD) {
             Some(T::CAPABILITY)
         } else if item.completes() && !declared.has("completions") {
             Some("completions")
@@ -381,30 +397,33 @@ impl<S: Send + Sync + 'static> Service<S> {
             let why = format!("the server did not declare `{missing}` when it was built");
             return Err(BuildError::new(T::KIND, item.name(), &why));
         }
-        self.change(|catalog| {
-            let shelf = T::shelf(catalog);
-            *shelf = Arc::new(shelf.with(item)?);
+        self.update_catalog(|catalog| {
+            let section = T::section(catalog);
+            *section = Arc::new(section.with_item(item)?);
             Ok(())
         })?;
-        self.announce(T::LIST);
+        self.notify_list_changed(T::LIST_KIND);
         Ok(())
     }
 
     /// Takes something off its shelf; says whether it was there.
-    pub(super) fn remove<T: Shelved>(&self, name: &str) -> bool {
-        let removed = self.change(|catalog| {
-            let shelf = T::shelf(catalog);
-            *shelf = Arc::new(shelf.without(name).ok_or(())?);
+    pub(super) fn remove<T: CatalogItem>(&self, name: &str) -> bool {
+        let removed = self.update_catalog(|catalog| {
+            let section = T::section(catalog);
+            *section = Arc::new(section.without_item(name).ok_or(())?);
             Ok::<_, ()>(())
         });
         if removed.is_ok() {
-            self.announce(T::LIST);
+            self.notify_list_changed(T::LIST_KIND);
         }
         removed.is_ok()
     }
 
     /// Replaces the catalog, if the change can be made.
-    fn change<E>(&self, change: impl FnOnce(&mut Catalog) -> Result<(), E>) -> Result<(), E> {
+    fn update_catalog<E>(
+        &self,
+        change: impl FnOnce(&mut Catalog) -> Result<(), E>,
+    ) -> Result<(), E> {
         let catalog = self.core.catalog.write();
         let mut current = catalog.unwrap_or_else(PoisonError::into_inner);
         let mut next = Catalog::clone(&current);
@@ -413,9 +432,9 @@ impl<S: Send + Sync + 'static> Service<S> {
         Ok(())
     }
 
-    pub(super) fn announce(&self, kind: Kind) {
+    pub(super) fn notify_list_changed(&self, kind: ListKind) {
         let connections = &self.core.connections;
-        connections.each(|connection| connection.list_changed(kind));
+        connections.for_each(|connection| connection.list_changed(kind));
     }
 }
 
@@ -432,7 +451,7 @@ impl<S> fmt::Debug for Service<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut service = f.debug_struct("Service");
         service
-            .field("name", &self.core.config.identity.name)
+            .field("name", &self.core.config.server_info.name)
             .finish_non_exhaustive()
     }
 }

@@ -14,7 +14,7 @@ pub(crate) type AnyState = Arc<dyn Any + Send + Sync>;
 ///
 /// Where it is something else. A server takes in nothing that is made for
 /// another state than its own, or for any.
-pub(crate) fn typed<S: 'static>(state: &AnyState) -> &S {
+pub(crate) fn downcast<S: 'static>(state: &AnyState) -> &S {
     // What does without a state, does without any.
     let none: &'static (dyn Any + Send + Sync) = &();
     let state = state.downcast_ref().or_else(|| none.downcast_ref());

@@ -10,19 +10,19 @@ use tracing::{Instrument as _, Level, Span};
 
 use super::{
     Observation,
-    request::{Handled, Request, Taken},
+    dispatch::request::{Dispatched, HandlerReply, Request},
 };
 use crate::{
     proto::{
         Reason,
         server::{Telemetry, Violation},
     },
-    trace::{micros, say},
+    trace::{emit_event, micros},
 };
 
 /// The span of one request: `request`, with the fields `server`, `method` and
 /// `revision`.
-pub(crate) fn request(server: &str, request: &Request) -> Span {
+pub(crate) fn request_span(server: &str, request: &Request) -> Span {
     span(server, &request.method, request.context.revision().as_str())
 }
 
@@ -31,24 +31,24 @@ fn span(server: &str, method: &str, revision: &str) -> Span {
 }
 
 /// Has what is left of the work on a request done within its span.
-pub(crate) fn instrument(span: &Span, mut taken: Taken) -> Taken {
+pub(crate) fn instrument(span: &Span, mut dispatched: Dispatched) -> Dispatched {
     if span.is_disabled() {
-        return taken;
+        return dispatched;
     }
-    if let Handled::Later(work) = taken.handled {
-        taken.handled = Handled::Later(Box::pin(work.instrument(span.clone())));
+    if let HandlerReply::Pending(work) = dispatched.reply {
+        dispatched.reply = HandlerReply::Pending(Box::pin(work.instrument(span.clone())));
     }
-    taken
+    dispatched
 }
 
 /// Hands an observation to whoever subscribes to `tracing`.
 // tidy: long table, one arm for each observation
-pub(crate) fn emit(seen: &Observation) {
-    let (event, level) = (seen.name(), level(seen));
-    let (server, connection) = (&*seen.server, seen.connection);
-    match &seen.telemetry {
+pub(crate) fn emit(observation: &Observation) {
+    let (event, level) = (observation.name(), level(observation));
+    let (server, connection) = (&*observation.server, observation.connection);
+    match &observation.telemetry {
         Telemetry::SessionOpened { revision } => {
-            say!(
+            emit_event!(
                 level,
                 event,
                 server,
@@ -62,7 +62,7 @@ pub(crate) fn emit(seen: &Observation) {
             revision,
         } => {
             let revision = revision.as_str();
-            say!(
+            emit_event!(
                 level,
                 event,
                 server,
@@ -79,7 +79,7 @@ pub(crate) fn emit(seen: &Observation) {
             refused,
         } => {
             let (method, micros) = (&**method, micros(*duration));
-            say!(
+            emit_event!(
                 level, event, server, connection, request, method, micros, refused
             );
         }
@@ -90,10 +90,10 @@ pub(crate) fn emit(seen: &Observation) {
             reason,
         } => {
             let (method, micros) = (&**method, micros(*duration));
-            say!(level, event, server, connection, request, method, micros, reason = ?reason);
+            emit_event!(level, event, server, connection, request, method, micros, reason = ?reason);
         }
         Telemetry::CallStart { call, method } => {
-            say!(level, event, server, connection, call, method = &**method);
+            emit_event!(level, event, server, connection, call, method = &**method);
         }
         Telemetry::CallStop {
             call,
@@ -102,7 +102,7 @@ pub(crate) fn emit(seen: &Observation) {
             refused,
         } => {
             let (method, micros) = (&**method, micros(*duration));
-            say!(
+            emit_event!(
                 level, event, server, connection, call, method, micros, refused
             );
         }
@@ -113,36 +113,43 @@ pub(crate) fn emit(seen: &Observation) {
             reason,
         } => {
             let (method, micros) = (&**method, micros(*duration));
-            say!(level, event, server, connection, call, method, micros, reason = ?reason);
+            emit_event!(level, event, server, connection, call, method, micros, reason = ?reason);
         }
         Telemetry::NotificationReceived { method } => {
-            say!(level, event, server, connection, method = &**method);
+            emit_event!(level, event, server, connection, method = &**method);
         }
         Telemetry::NotificationDropped { method } => {
-            say!(level, event, server, connection, method = &**method);
+            emit_event!(level, event, server, connection, method = &**method);
         }
-        Telemetry::Violation { what, size } => {
-            say!(level, event, server, connection, what = ?what, size);
+        Telemetry::Violation {
+            violation: what,
+            size,
+        } => {
+            emit_event!(level, event, server, connection, what = ?what, size);
         }
-        Telemetry::RequestRefused { code } => say!(level, event, server, connection, code),
-        Telemetry::CancelReceived { request } => say!(level, event, server, connection, request),
-        Telemetry::CancelSent { call } => say!(level, event, server, connection, call),
+        Telemetry::RequestRefused { code } => emit_event!(level, event, server, connection, code),
+        Telemetry::CancelReceived { request } => {
+            emit_event!(level, event, server, connection, request);
+        }
+        Telemetry::CancelSent { call } => emit_event!(level, event, server, connection, call),
         Telemetry::ListenStop { duration } => {
-            say!(level, event, server, connection, micros = micros(*duration));
+            emit_event!(level, event, server, connection, micros = micros(*duration));
         }
-        Telemetry::ObservationsLost { count } => say!(level, event, server, connection, count),
-        Telemetry::Draining { requests } => say!(level, event, server, connection, requests),
-        _ => say!(level, event, server, connection),
+        Telemetry::ObservationsLost { count } => {
+            emit_event!(level, event, server, connection, count);
+        }
+        Telemetry::Draining { requests } => emit_event!(level, event, server, connection, requests),
+        _ => emit_event!(level, event, server, connection),
     }
 }
 
 /// How much an observation matters, by who is to blame: what breaks the
 /// protocol is an error, what a network does to a request is a warning, and
 /// what a client did or was told is for information.
-fn level(seen: &Telemetry) -> Level {
-    match seen {
+fn level(telemetry: &Telemetry) -> Level {
+    match telemetry {
         Telemetry::Violation {
-            what: Violation::Oversize | Violation::Garbage,
+            violation: Violation::OversizedFrame | Violation::MalformedMessage,
             ..
         } => Level::ERROR,
         Telemetry::Violation { .. }
@@ -186,7 +193,10 @@ mod tests {
             duration,
             reason,
         };
-        let violation = |what| Telemetry::Violation { what, size: 4 };
+        let violation = |what| Telemetry::Violation {
+            violation: what,
+            size: 4,
+        };
         vec![
             Telemetry::SessionOpened { revision },
             Telemetry::RequestStart {
@@ -224,7 +234,7 @@ mod tests {
             Telemetry::UnknownResponse,
             Telemetry::LateResponse,
             violation(Violation::Batch),
-            violation(Violation::Garbage),
+            violation(Violation::MalformedMessage),
             Telemetry::Draining { requests: 1 },
             Telemetry::ObservationsLost { count: 1 },
         ]

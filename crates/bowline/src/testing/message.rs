@@ -7,18 +7,18 @@ use crate::proto::jsonrpc::ErrorObject;
 
 /// A message that the client sent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Message {
+pub struct ReceivedMessage {
     frame: Bytes,
     json: Value,
 }
 
-impl Message {
+impl ReceivedMessage {
     /// Reads a frame.
     ///
     /// # Panics
     ///
     /// Where the client sent something that is not JSON.
-    pub(crate) fn read(frame: Bytes) -> Self {
+    pub(crate) fn parse(frame: Bytes) -> Self {
         match serde_json::from_slice(&frame) {
             Ok(json) => Self { frame, json },
             Err(error) => panic!("the client sent a frame that is not JSON: {error}: {frame:?}"),
@@ -76,24 +76,24 @@ impl Message {
 
 /// What a server that runs by itself does with a request.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reply {
+pub enum FakeResponse {
     /// It answers.
     Result(Value),
     /// It refuses.
     Error(ErrorObject),
     /// It does not answer at all.
-    Silence,
+    Ignore,
     /// It hangs up.
     Close,
 }
 
-impl From<Value> for Reply {
+impl From<Value> for FakeResponse {
     fn from(result: Value) -> Self {
         Self::Result(result)
     }
 }
 
-impl From<ErrorObject> for Reply {
+impl From<ErrorObject> for FakeResponse {
     fn from(error: ErrorObject) -> Self {
         Self::Error(error)
     }

@@ -13,11 +13,11 @@
 //! deadlines and backoffs are.
 //!
 //! ```
-//! use bowline::{Client, testing::{FakeServer, Profile}};
+//! use bowline::{Client, testing::{FakeServer, ServerProfile}};
 //! use serde_json::json;
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-//! let (transport, mut server) = FakeServer::new(Profile::handshake());
+//! let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
 //! let (client, mut session) =
 //!     tokio::join!(Client::builder().connect(transport), server.session());
 //! let client = client.unwrap();
@@ -28,7 +28,7 @@
 //!     assert_eq!(request.params()["arguments"]["say"], "hi");
 //!     session.answer(&request, json!({"content": [{"type": "text", "text": "hi"}]})).await;
 //! };
-//! let (result, ()) = tokio::join!(call, answer);
+//! let (result, ()) = tokio::join!(call, respond);
 //! assert_eq!(result.unwrap().content[0].as_text(), Some("hi"));
 //! # });
 //! ```
@@ -36,19 +36,19 @@
 #[cfg(feature = "server")]
 mod client;
 pub mod contract;
-mod faults;
+mod fault_plan;
+mod faulty_transport;
 mod message;
-mod plan;
 mod server;
 mod session;
 
 #[cfg(feature = "server")]
 pub use client::{
-    BothWays, Entry, ModelAnswer, Nodes, Outcome, Question, TestClient, TestError, Transcript,
-    UserAnswer, accept, cancel, confirmed, decline, visited,
+    CallOutcome, ModelAnswer, Nodes, ServerQuestion, TestClient, TestClients, TestError,
+    Transcript, TranscriptEntry, UserAnswer, accept, accept_url, cancel, confirm, decline,
 };
-pub use faults::Faults;
-pub use message::{Message, Reply};
-pub use plan::{Plan, Receiving, Sending};
-pub use server::{FakeServer, Profile};
+pub use fault_plan::{FaultPlan, ReceiveFault, SendFault};
+pub use faulty_transport::FaultyTransport;
+pub use message::{FakeResponse, ReceivedMessage};
+pub use server::{FakeServer, ServerProfile};
 pub use session::FakeSession;

@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::{FakeSession, Message, Reply};
+use super::{FakeResponse, FakeSession, ReceivedMessage};
 use crate::{
     proto::revision::{Era, Revision},
     transport::{Memory, MemoryListener},
@@ -16,10 +16,10 @@ use crate::{
 
 /// How long a test waits for the client before it gives up. In paused time
 /// this is no time at all; it is longer than anything that a client waits for.
-const PATIENCE: Duration = Duration::from_secs(3600);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// Everything that clients sent, across links.
-pub(crate) type Transcript = Arc<Mutex<Vec<Message>>>;
+pub(crate) type MessageLog = Arc<Mutex<Vec<ReceivedMessage>>>;
 
 /// A server in the same process, which does what the test says.
 ///
@@ -30,21 +30,21 @@ pub(crate) type Transcript = Arc<Mutex<Vec<Message>>>;
 #[derive(Debug)]
 pub struct FakeServer {
     listener: MemoryListener,
-    profile: Profile,
-    transcript: Transcript,
-    patience: Duration,
+    profile: ServerProfile,
+    transcript: MessageLog,
+    timeout: Duration,
 }
 
 impl FakeServer {
     /// A server of this kind, and the transport that leads to it.
     #[must_use]
-    pub fn new(profile: Profile) -> (Memory, Self) {
+    pub fn new(profile: ServerProfile) -> (Memory, Self) {
         let (transport, listener) = Memory::new();
         let server = Self {
             listener,
             profile,
-            transcript: Transcript::default(),
-            patience: PATIENCE,
+            transcript: MessageLog::default(),
+            timeout: DEFAULT_TIMEOUT,
         };
         (transport, server)
     }
@@ -52,8 +52,8 @@ impl FakeServer {
     /// Sets how long the test waits for a link or a message before it fails:
     /// an hour, which in paused time passes at once.
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
         self
     }
 
@@ -63,10 +63,10 @@ impl FakeServer {
     ///
     /// Where none comes.
     pub async fn accept(&mut self) -> FakeSession {
-        match timeout(self.patience, self.listener.accept()).await {
-            Ok(Some(peer)) => FakeSession::new(peer, Arc::clone(&self.transcript), self.patience),
+        match timeout(self.timeout, self.listener.accept()).await {
+            Ok(Some(peer)) => FakeSession::new(peer, Arc::clone(&self.transcript), self.timeout),
             Ok(None) => panic!("the client is gone, where a link was expected"),
-            Err(_) => panic!("the client did not dial within {:?}", self.patience),
+            Err(_) => panic!("the client did not dial within {:?}", self.timeout),
         }
     }
 
@@ -84,9 +84,9 @@ impl FakeServer {
     /// Lets the server run by itself from now on: it takes link after link,
     /// opens each, and answers requests as told, until the client is gone.
     /// Spawn it, to run beside the test.
-    pub async fn run(mut self, mut respond: impl FnMut(&Message) -> Reply) {
+    pub async fn run(mut self, mut respond: impl FnMut(&ReceivedMessage) -> FakeResponse) {
         while let Some(peer) = self.listener.accept().await {
-            let mut session = FakeSession::new(peer, Arc::clone(&self.transcript), self.patience);
+            let mut session = FakeSession::new(peer, Arc::clone(&self.transcript), self.timeout);
             if session.try_open(&self.profile).await {
                 session.serve(&mut respond).await;
             }
@@ -94,13 +94,13 @@ impl FakeServer {
     }
 
     /// What kind of server it is from the next link on.
-    pub fn set_profile(&mut self, profile: Profile) {
+    pub fn set_profile(&mut self, profile: ServerProfile) {
         self.profile = profile;
     }
 
     /// Everything that the client sent and the server read, over all links.
     #[must_use]
-    pub fn transcript(&self) -> Vec<Message> {
+    pub fn transcript(&self) -> Vec<ReceivedMessage> {
         self.transcript
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -119,21 +119,21 @@ impl FakeServer {
 /// What kind of server it is: how it opens and what it offers.
 ///
 /// ```
-/// use bowline::{proto::revision::Revision, testing::Profile};
+/// use bowline::{testing::ServerProfile, Revision};
 /// use serde_json::json;
 ///
-/// let old = Profile::handshake().revision(Revision::V2024_11_05);
-/// let small = Profile::stateless().capabilities(json!({"tools": {}}));
+/// let old = ServerProfile::handshake().revision(Revision::V2024_11_05);
+/// let small = ServerProfile::stateless().capabilities(json!({"tools": {}}));
 /// # drop((old, small));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Profile {
+pub struct ServerProfile {
     revision: Revision,
     capabilities: Value,
     instructions: Option<String>,
 }
 
-impl Profile {
+impl ServerProfile {
     /// A server of the newest revision that opens with `initialize`, which
     /// offers everything.
     #[must_use]
@@ -188,7 +188,7 @@ impl Profile {
     }
 
     /// The answer to `initialize`.
-    pub(crate) fn initialized(&self) -> Value {
+    pub(crate) fn initialize_result(&self) -> Value {
         let mut result = json!({
             "protocolVersion": self.version(),
             "capabilities": self.capabilities,
@@ -199,7 +199,7 @@ impl Profile {
     }
 
     /// The answer to `server/discover`.
-    pub(crate) fn discovered(&self) -> Value {
+    pub(crate) fn discover_result(&self) -> Value {
         let mut result = json!({
             "resultType": "complete",
             "supportedVersions": [self.version()],

@@ -6,37 +6,37 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::{Message, Profile, Reply, server::Transcript};
+use super::{FakeResponse, ReceivedMessage, ServerProfile, server::MessageLog};
 use crate::{
     proto::jsonrpc::{ErrorObject, RawJson, code},
-    transport::MemoryPeer,
+    transport::MemoryLink,
 };
 
 /// The server's end of one link. Dropping it hangs up.
 #[derive(Debug)]
 pub struct FakeSession {
-    peer: MemoryPeer,
-    transcript: Transcript,
-    patience: Duration,
+    peer: MemoryLink,
+    transcript: MessageLog,
+    timeout: Duration,
     stateless: bool,
-    asked: u64,
+    request_count: u64,
 }
 
 /// Reading.
 impl FakeSession {
-    pub(crate) fn new(peer: MemoryPeer, transcript: Transcript, patience: Duration) -> Self {
+    pub(crate) fn new(peer: MemoryLink, transcript: MessageLog, timeout: Duration) -> Self {
         Self {
             peer,
             transcript,
-            patience,
+            timeout,
             stateless: false,
-            asked: 0,
+            request_count: 0,
         }
     }
 
     /// The next message; `None` once the client has hung up.
-    pub async fn recv(&mut self) -> Option<Message> {
-        let message = Message::read(self.peer.recv().await?);
+    pub async fn recv(&mut self) -> Option<ReceivedMessage> {
+        let message = ReceivedMessage::parse(self.peer.recv().await?);
         self.transcript
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -49,8 +49,8 @@ impl FakeSession {
     /// # Panics
     ///
     /// Where it is not, or none comes.
-    pub async fn expect(&mut self, method: &str) -> Message {
-        let message = self.some(method).await;
+    pub async fn expect(&mut self, method: &str) -> ReceivedMessage {
+        let message = self.recv_or_panic(method).await;
         assert_eq!(message.method(), method, "in {}", message.json());
         message
     }
@@ -60,9 +60,9 @@ impl FakeSession {
     /// # Panics
     ///
     /// Where none comes.
-    pub async fn find(&mut self, method: &str) -> Message {
+    pub async fn find(&mut self, method: &str) -> ReceivedMessage {
         loop {
-            let message = self.some(method).await;
+            let message = self.recv_or_panic(method).await;
             if message.method() == method {
                 return message;
             }
@@ -75,9 +75,9 @@ impl FakeSession {
     /// # Panics
     ///
     /// Where none comes.
-    pub async fn reply_to(&mut self, id: &Value) -> Message {
+    pub async fn response_to(&mut self, id: &Value) -> ReceivedMessage {
         loop {
-            let message = self.some("an answer").await;
+            let message = self.recv_or_panic("an answer").await;
             if message.method().is_empty() && message.id() == id {
                 return message;
             }
@@ -89,20 +89,22 @@ impl FakeSession {
     /// # Panics
     ///
     /// Where it does not hang up.
-    pub async fn closed(&mut self) {
-        let patience = self.patience;
+    pub async fn wait_closed(&mut self) {
+        let max_wait = self.timeout;
         let end = async { while self.recv().await.is_some() {} };
-        if timeout(patience, end).await.is_err() {
-            panic!("the client did not hang up within {patience:?}");
+        if timeout(max_wait, end).await.is_err() {
+            panic!("the client did not hang up within {max_wait:?}");
         }
     }
 
-    async fn some(&mut self, wanted: &str) -> Message {
-        let patience = self.patience;
-        match timeout(patience, self.recv()).await {
+    async fn recv_or_panic(&mut self, expected: &str) -> ReceivedMessage {
+        let max_wait = self.timeout;
+        match timeout(max_wait, self.recv()).await {
             Ok(Some(message)) => message,
-            Ok(None) => panic!("the client hung up, where {wanted} was expected"),
-            Err(_) => panic!("the client was silent for {patience:?}, where {wanted} was expected"),
+            Ok(None) => panic!("the client hung up, where {expected} was expected"),
+            Err(_) => {
+                panic!("the client was silent for {max_wait:?}, where {expected} was expected")
+            }
         }
     }
 }
@@ -114,26 +116,26 @@ impl FakeSession {
     /// # Panics
     ///
     /// Where the client does not open it as it should.
-    pub async fn open(&mut self, profile: &Profile) {
+    pub async fn open(&mut self, profile: &ServerProfile) {
         let opened = self.try_open(profile).await;
         assert!(opened, "the client hung up before the session was open");
     }
 
     /// Opens the session; says whether the client stayed for it.
-    pub(crate) async fn try_open(&mut self, profile: &Profile) -> bool {
+    pub(crate) async fn try_open(&mut self, profile: &ServerProfile) -> bool {
         self.stateless = profile.is_stateless();
         while let Some(message) = self.recv().await {
             match (message.method(), self.stateless) {
                 ("server/discover", true) => {
-                    self.answer(&message, profile.discovered()).await;
+                    self.respond(&message, profile.discover_result()).await;
                     return true;
                 }
                 ("server/discover", false) => {
                     let error = ErrorObject::new(code::METHOD_NOT_FOUND, "Method not found");
-                    self.refuse(&message, error).await;
+                    self.respond_error(&message, error).await;
                 }
-                ("initialize", false) => self.answer(&message, profile.initialized()).await,
-                ("initialize", true) => self.refuse(&message, unsupported(profile)).await,
+                ("initialize", false) => self.respond(&message, profile.initialize_result()).await,
+                ("initialize", true) => self.respond_error(&message, unsupported(profile)).await,
                 ("notifications/initialized", false) => return true,
                 _ => panic!("the client opens with {}", message.json()),
             }
@@ -142,16 +144,16 @@ impl FakeSession {
     }
 
     /// Answers requests as told, until the client hangs up.
-    pub async fn serve(&mut self, respond: &mut impl FnMut(&Message) -> Reply) {
+    pub async fn serve(&mut self, respond: &mut impl FnMut(&ReceivedMessage) -> FakeResponse) {
         while let Some(message) = self.recv().await {
             if !message.is_request() {
                 continue;
             }
             match respond(&message) {
-                Reply::Result(result) => self.answer(&message, result).await,
-                Reply::Error(error) => self.refuse(&message, error).await,
-                Reply::Silence => {}
-                Reply::Close => return,
+                FakeResponse::Result(result) => self.respond(&message, result).await,
+                FakeResponse::Error(error) => self.respond_error(&message, error).await,
+                FakeResponse::Ignore => {}
+                FakeResponse::Close => return,
             }
         }
     }
@@ -161,29 +163,34 @@ impl FakeSession {
 impl FakeSession {
     /// Answers a request. In the stateless era the result is marked complete,
     /// unless it says what it is.
-    pub async fn answer(&mut self, request: &Message, mut result: Value) {
+    pub async fn respond(&mut self, request: &ReceivedMessage, mut result: Value) {
         if self.stateless && result.is_object() && result["resultType"].is_null() {
             result["resultType"] = json!("complete");
         }
-        let answer = json!({"jsonrpc": "2.0", "id": request.id(), "result": result});
-        self.send(answer).await;
+        let response = json!({"jsonrpc": "2.0", "id": request.id(), "result": result});
+        self.send(response).await;
     }
 
     /// Refuses a request.
-    pub async fn refuse(&mut self, request: &Message, error: ErrorObject) {
+    pub async fn respond_error(&mut self, request: &ReceivedMessage, error: ErrorObject) {
         self.send(json!({"jsonrpc": "2.0", "id": request.id(), "error": error}))
             .await;
     }
 
     /// Ends a round of a request with questions: requests without their
     /// envelopes, by key, as the stateless era asks.
-    pub async fn require_input(&mut self, request: &Message, questions: Value, state: &str) {
+    pub async fn require_input(
+        &mut self,
+        request: &ReceivedMessage,
+        questions: Value,
+        state: &str,
+    ) {
         let result = json!({
             "resultType": "input_required",
             "inputRequests": questions,
             "requestState": state,
         });
-        self.answer(request, result).await;
+        self.respond(request, result).await;
     }
 
     /// Reports progress of a request that asked for it.
@@ -191,7 +198,7 @@ impl FakeSession {
     /// # Panics
     ///
     /// Where it did not.
-    pub async fn progress(&mut self, request: &Message, done: f64, total: f64) {
+    pub async fn progress(&mut self, request: &ReceivedMessage, done: f64, total: f64) {
         let token = &request.params()["_meta"]["progressToken"];
         assert!(!token.is_null(), "no progress wanted: {}", request.json());
         let params = json!({"progressToken": token, "progress": done, "total": total});
@@ -205,10 +212,10 @@ impl FakeSession {
     }
 
     /// Asks the client something, as servers of the handshake era may. Gives
-    /// the id, for [`reply_to`](Self::reply_to).
-    pub async fn ask(&mut self, method: &str, params: Value) -> Value {
-        self.asked += 1;
-        let id = json!(format!("ask-{}", self.asked));
+    /// the id, for [`response_to`](Self::reply_to).
+    pub async fn request(&mut self, method: &str, params: Value) -> Value {
+        self.request_count += 1;
+        let id = json!(format!("ask-{}", self.request_count));
         self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
             .await;
         id
@@ -229,7 +236,7 @@ impl FakeSession {
     pub fn close(self) {}
 }
 
-fn unsupported(profile: &Profile) -> ErrorObject {
+fn unsupported(profile: &ServerProfile) -> ErrorObject {
     let error = ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, "no handshake here");
     match RawJson::encode(&json!({"supported": [profile.version()]})) {
         Ok(data) => error.with_data(data),

@@ -10,7 +10,10 @@ use std::{
 use bytes::Bytes;
 use tokio::sync::mpsc;
 
-use super::{BoxFuture, Cause, CauseKind, Dial, Link, LinkEvent, Outgoing, Refusal, Transport};
+use super::{
+    BoxFuture, ConnectionError, ConnectionErrorKind, DialOptions, Link, LinkEvent, OutgoingFrame,
+    SendError, Transport,
+};
 
 /// How many bytes each direction holds before it is busy.
 const QUEUE_BYTES: usize = 1024 * 1024;
@@ -24,8 +27,8 @@ const QUEUE_BYTES: usize = 1024 * 1024;
 ///
 /// let (transport, mut server_side) = Memory::new();
 /// # let mut transport = transport;
-/// # use bowline::transport::{Dial, Transport};
-/// # let dialled = transport.dial(Dial::default());
+/// # use bowline::transport::{DialOptions, Transport};
+/// # let dialled = transport.dial(DialOptions::default());
 /// // Whoever connects through `transport` appears here:
 /// let peer = server_side.accept().await;
 /// # drop((peer, dialled));
@@ -33,13 +36,13 @@ const QUEUE_BYTES: usize = 1024 * 1024;
 /// ```
 #[derive(Debug)]
 pub struct Memory {
-    dialled: mpsc::UnboundedSender<MemoryPeer>,
+    links: mpsc::UnboundedSender<MemoryLink>,
 }
 
 /// Where the other ends of a [`Memory`] transport's links arrive.
 #[derive(Debug)]
 pub struct MemoryListener {
-    dialled: mpsc::UnboundedReceiver<MemoryPeer>,
+    links: mpsc::UnboundedReceiver<MemoryLink>,
 }
 
 impl Memory {
@@ -47,28 +50,28 @@ impl Memory {
     #[must_use]
     pub fn new() -> (Self, MemoryListener) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        (
-            Self { dialled: sender },
-            MemoryListener { dialled: receiver },
-        )
+        (Self { links: sender }, MemoryListener { links: receiver })
     }
 }
 
 impl MemoryListener {
     /// The next link. `None` once the transport is gone.
-    pub async fn accept(&mut self) -> Option<MemoryPeer> {
-        self.dialled.recv().await
+    pub async fn accept(&mut self) -> Option<MemoryLink> {
+        self.links.recv().await
     }
 }
 
 impl Transport for Memory {
-    fn dial(&mut self, _dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
-        let (near, far) = MemoryPeer::pair();
-        let sent = self.dialled.send(far);
+    fn dial(
+        &mut self,
+        _options: DialOptions,
+    ) -> BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>> {
+        let (local, remote) = MemoryLink::pair();
+        let sent = self.links.send(remote);
         Box::pin(async move {
             match sent {
-                Ok(()) => Ok(Box::new(near) as Box<dyn Link>),
-                Err(_) => Err(CauseKind::Unreachable("nobody listens".to_owned()).into()),
+                Ok(()) => Ok(Box::new(local) as Box<dyn Link>),
+                Err(_) => Err(ConnectionErrorKind::Unreachable("nobody listens".to_owned()).into()),
             }
         })
     }
@@ -79,25 +82,25 @@ impl Transport for Memory {
 }
 
 /// One end of a link in memory. It is a [`Link`] itself.
-pub struct MemoryPeer {
-    incoming: Arc<Direction>,
-    outgoing: Arc<Direction>,
+pub struct MemoryLink {
+    incoming: Arc<FrameQueue>,
+    outgoing: Arc<FrameQueue>,
 }
 
-impl MemoryPeer {
+impl MemoryLink {
     /// Both ends of a link.
     #[must_use]
     pub fn pair() -> (Self, Self) {
         let (there, back) = (Arc::default(), Arc::default());
-        let near = Self {
+        let local = Self {
             incoming: Arc::clone(&back),
             outgoing: Arc::clone(&there),
         };
-        let far = Self {
+        let remote = Self {
             incoming: there,
             outgoing: back,
         };
-        (near, far)
+        (local, remote)
     }
 
     /// The next frame; `None` once the other end is gone and all was read.
@@ -113,46 +116,46 @@ impl MemoryPeer {
 }
 
 /// Says why the link ends when this end goes.
-impl Drop for MemoryPeer {
+impl Drop for MemoryLink {
     fn drop(&mut self) {
         self.incoming.close();
         self.outgoing.close();
     }
 }
 
-impl Link for MemoryPeer {
-    fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal> {
+impl Link for MemoryLink {
+    fn send(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError> {
         self.outgoing.push(outgoing.frame)
     }
 
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.outgoing.poll_room(cx)
+        self.outgoing.poll_capacity(cx)
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
         self.incoming.poll_pop(cx).map(|frame| match frame {
             Some(frame) => LinkEvent::Frame(frame),
-            None => LinkEvent::Down(CauseKind::Eof.into()),
+            None => LinkEvent::Down(ConnectionErrorKind::Eof.into()),
         })
     }
 
     fn close(self: Box<Self>) {}
 }
 
-impl fmt::Debug for MemoryPeer {
+impl fmt::Debug for MemoryLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryPeer").finish_non_exhaustive()
+        f.debug_struct("MemoryLink").finish_non_exhaustive()
     }
 }
 
 /// One direction of a link: a queue bounded in bytes.
 #[derive(Default)]
-struct Direction {
-    state: Mutex<Queue>,
+struct FrameQueue {
+    state: Mutex<QueueState>,
 }
 
 #[derive(Default)]
-struct Queue {
+struct QueueState {
     frames: VecDeque<Bytes>,
     bytes: usize,
     closed: bool,
@@ -162,23 +165,23 @@ struct Queue {
     writer: Option<Waker>,
 }
 
-impl Direction {
-    fn push(&self, frame: Bytes) -> Result<(), Refusal> {
+impl FrameQueue {
+    fn push(&self, frame: Bytes) -> Result<(), SendError> {
         let mut queue = self.lock();
         if queue.closed {
-            return Err(Refusal::Failed(CauseKind::Eof.into()));
+            return Err(SendError::Failed(ConnectionErrorKind::Eof.into()));
         }
         if queue.is_full(frame.len()) {
             queue.refused = true;
-            return Err(Refusal::Busy(frame));
+            return Err(SendError::Busy(frame));
         }
-        queue.put(frame);
+        queue.push(frame);
         Ok(())
     }
 
     /// Waits for room, where there was none. What is in the queue is with the
     /// other end already.
-    fn poll_room(&self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_capacity(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut queue = self.lock();
         if queue.closed || !queue.refused {
             return Poll::Ready(());
@@ -196,7 +199,7 @@ impl Direction {
             queue.writer = Some(cx.waker().clone());
             return Poll::Pending;
         }
-        queue.put(frame.clone());
+        queue.push(frame.clone());
         Poll::Ready(true)
     }
 
@@ -228,7 +231,7 @@ impl Direction {
         wakers.into_iter().flatten().for_each(Waker::wake);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         // Nothing that holds the lock can panic halfway.
         self.state
             .lock()
@@ -236,12 +239,12 @@ impl Direction {
     }
 }
 
-impl Queue {
+impl QueueState {
     fn is_full(&self, more: usize) -> bool {
         !self.frames.is_empty() && self.bytes + more > QUEUE_BYTES
     }
 
-    fn put(&mut self, frame: Bytes) {
+    fn push(&mut self, frame: Bytes) {
         self.bytes += frame.len();
         self.frames.push_back(frame);
         if let Some(reader) = self.reader.take() {

@@ -5,7 +5,7 @@
 //! retrying are the connection's business.
 
 mod child;
-mod closing;
+mod close_tracker;
 #[cfg(feature = "http-client")]
 pub(crate) mod http;
 mod memory;
@@ -21,14 +21,17 @@ use std::{
 
 use bytes::Bytes;
 
-pub use bowline_proto::client::{Cause, CauseKind, HttpRefusal, Refusal, Wire, Wiring};
+pub use bowline_proto::client::{
+    ConnectionError, ConnectionErrorKind, HttpStatusError, HttpVariant, SendError, TransportKind,
+};
 pub use child::{ChildProcess, StderrPolicy};
-pub use closing::{CloseTask, CloseTracker, Stopped};
+pub use close_tracker::{CloseTask, CloseTracker, StopOutcome};
 #[cfg(feature = "http-client")]
 pub use http::{
-    Authorizer, Challenged, Http, HttpLimits, HttpProblem, Outbound, Unauthorized, Verdict,
+    AuthChallenge, Authorizer, ChallengeAction, Http, HttpConfigError, HttpLimits, OutboundRequest,
+    Unauthorized,
 };
-pub use memory::{Memory, MemoryListener, MemoryPeer};
+pub use memory::{Memory, MemoryLink, MemoryListener};
 /// The HTTP client below [`Http`], for applications that bring their own.
 #[cfg(feature = "http-client")]
 pub use reqwest;
@@ -45,11 +48,14 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Transport: Send + 'static {
     /// Opens a link. The future is dropped if nobody waits for the link any
     /// more; what it had started must end with it.
-    fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>>;
+    fn dial(
+        &mut self,
+        options: DialOptions,
+    ) -> BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>>;
 
     /// What the links are, as far as the protocol cares.
-    fn wire(&self) -> Wire {
-        Wire::Stream
+    fn kind(&self) -> TransportKind {
+        TransportKind::Stream
     }
 
     /// The era that the server was found to be of by an earlier link, if the
@@ -64,12 +70,15 @@ pub trait Transport: Send + 'static {
 
 /// A transport that is chosen when the program runs.
 impl Transport for Box<dyn Transport> {
-    fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
-        (**self).dial(dial)
+    fn dial(
+        &mut self,
+        options: DialOptions,
+    ) -> BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>> {
+        (**self).dial(options)
     }
 
-    fn wire(&self) -> Wire {
-        (**self).wire()
+    fn kind(&self) -> TransportKind {
+        (**self).kind()
     }
 
     fn known_era(&self) -> Option<Era> {
@@ -84,25 +93,25 @@ impl Transport for Box<dyn Transport> {
 /// What a transport is told when a link is wanted.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Dial {
+pub struct DialOptions {
     /// How many attempts have failed since the last success.
     pub attempt: u32,
     /// Which of two HTTP transports to use; others have no choice.
-    pub wiring: Wiring,
+    pub http_variant: HttpVariant,
     /// The largest frame that may be received.
-    pub max_frame: usize,
+    pub max_frame_size: usize,
     /// Where the link says what it still does after it was closed.
-    pub closing: CloseTracker,
+    pub close_tracker: CloseTracker,
 }
 
-impl Default for Dial {
+impl Default for DialOptions {
     /// A first attempt, with frames of up to 16 MiB.
     fn default() -> Self {
         Self {
             attempt: 0,
-            wiring: Wiring::Usual,
-            max_frame: 16 * 1024 * 1024,
-            closing: CloseTracker::default(),
+            http_variant: HttpVariant::Streamable,
+            max_frame_size: 16 * 1024 * 1024,
+            close_tracker: CloseTracker::default(),
         }
     }
 }
@@ -115,7 +124,7 @@ pub trait Link: Send {
     /// # Errors
     ///
     /// Where the frame was not taken.
-    fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal>;
+    fn send(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError>;
 
     /// Moves queued frames on. Ready when nothing is queued.
     fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()>;
@@ -123,7 +132,7 @@ pub trait Link: Send {
     /// Whether [`poll_flush`](Self::poll_flush) may be called on any thread,
     /// in the name of the task that drives the link, and costs one write at
     /// most. Then a frame that is alone leaves without that task.
-    fn flushes_anywhere(&self) -> bool {
+    fn can_flush_on_any_thread(&self) -> bool {
         false
     }
 
@@ -136,12 +145,12 @@ pub trait Link: Send {
 
     /// The last lines that the server wrote to its standard error, where they
     /// are kept: they often say why nothing came.
-    fn last_words(&self) -> Option<String> {
+    fn stderr_tail(&self) -> Option<String> {
         None
     }
 
     /// The revision is settled; what marks messages with it can do so now.
-    fn settle(&mut self, _revision: Revision) {}
+    fn set_revision(&mut self, _revision: Revision) {}
 
     /// Closes the link in good order, in the background if that takes time.
     /// What is done in the background is made known to the tracker that came
@@ -151,7 +160,7 @@ pub trait Link: Send {
 
 /// A frame on its way out.
 #[derive(Clone, Debug)]
-pub struct Outgoing {
+pub struct OutgoingFrame {
     /// The id, where the frame is a request.
     pub id: Option<u64>,
     /// The frame, without a line end and with none inside.
@@ -165,7 +174,7 @@ pub enum LinkEvent {
     Frame(Bytes),
     /// A frame grew over the limit and was not kept. Where no frames can follow
     /// it, [`Down`](Self::Down) does.
-    Oversize {
+    OversizedFrame {
         /// How large it was when that was known.
         size: usize,
         /// Its first bytes, which tell whose it is; or the first bytes of a
@@ -173,12 +182,12 @@ pub enum LinkEvent {
         prefix: Bytes,
     },
     /// A frame of ours that was taken could not be delivered.
-    Refused {
+    SendFailed {
         /// Its id, where it is a request.
         id: Option<u64>,
         /// What was wrong.
-        refusal: Refusal,
+        error: SendError,
     },
     /// The link is dead.
-    Down(Cause),
+    Down(ConnectionError),
 }

@@ -12,18 +12,18 @@ use std::{
 use bytes::{Buf, Bytes};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 
-use super::{Cause, CauseKind, Link, LinkEvent, Outgoing, Refusal};
-use crate::proto::jsonrpc::{LineFramer, Oversize};
+use super::{ConnectionError, ConnectionErrorKind, Link, LinkEvent, OutgoingFrame, SendError};
+use crate::proto::jsonrpc::{LineFramer, OversizedFrame};
 
 /// How many buffers one write takes at most.
-const MOST_SLICES: usize = 64;
+const MAX_SLICES: usize = 64;
 
 /// Frames up to this size are copied, so that many of them are one buffer.
 /// Beyond it, a copy costs more than a buffer of its own.
-const SMALL: usize = 4 * 1024;
+const MAX_COPIED_FRAME: usize = 4 * 1024;
 
 /// How much of the room for small frames is kept when all is written.
-const KEPT_ROOM: usize = 64 * 1024;
+const MAX_RETAINED_BUFFER: usize = 64 * 1024;
 
 /// A link over two byte streams, with one frame on each line.
 ///
@@ -37,12 +37,12 @@ pub struct StreamLink<R, W> {
     /// What is to be written first.
     queue: VecDeque<Bytes>,
     /// What is to be written after that: small frames, one after the other.
-    last: Vec<u8>,
+    tail: Vec<u8>,
     /// How much of it was written already.
     written: usize,
     queued: usize,
-    most_queued: usize,
-    broken: Option<Cause>,
+    max_queued: usize,
+    broken: Option<ConnectionError>,
 }
 
 impl<R, W> StreamLink<R, W>
@@ -58,17 +58,17 @@ where
             framer: LineFramer::new(max_frame),
             writer,
             queue: VecDeque::new(),
-            last: Vec::new(),
+            tail: Vec::new(),
             written: 0,
             queued: 0,
-            most_queued: max_queue,
+            max_queued: max_queue,
             broken: None,
         }
     }
 
     /// Why nothing can be written any more, where that is so.
     #[cfg(feature = "server")]
-    pub(super) fn broken(&self) -> Option<&Cause> {
+    pub(super) fn broken(&self) -> Option<&ConnectionError> {
         self.broken.as_ref()
     }
 
@@ -83,29 +83,29 @@ where
     /// # Errors
     ///
     /// Where the queue is full, or the stream is broken.
-    pub fn enqueue(&mut self, outgoing: Outgoing) -> Result<(), Refusal> {
+    pub fn enqueue(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError> {
         if let Some(cause) = &self.broken {
-            return Err(Refusal::Failed(cause.clone()));
+            return Err(SendError::Failed(cause.clone()));
         }
         let size = outgoing.frame.len() + 1;
-        if self.queued > 0 && self.queued + size > self.most_queued {
-            return Err(Refusal::Busy(outgoing.frame));
+        if self.queued > 0 && self.queued + size > self.max_queued {
+            return Err(SendError::Busy(outgoing.frame));
         }
         self.queued += size;
-        if size <= SMALL {
-            self.last.extend_from_slice(&outgoing.frame);
+        if size <= MAX_COPIED_FRAME {
+            self.tail.extend_from_slice(&outgoing.frame);
         } else {
-            self.end_last();
+            self.queue_tail();
             self.queue.push_back(outgoing.frame);
         }
-        self.last.push(b'\n');
+        self.tail.push(b'\n');
         Ok(())
     }
 
     /// Puts what was gathered into the queue, so that something can follow.
-    fn end_last(&mut self) {
-        if !self.last.is_empty() {
-            let mut last = Bytes::from(mem::take(&mut self.last));
+    fn queue_tail(&mut self) {
+        if !self.tail.is_empty() {
+            let mut last = Bytes::from(mem::take(&mut self.tail));
             last.advance(mem::take(&mut self.written));
             self.queue.push_back(last);
         }
@@ -115,9 +115,9 @@ where
     pub fn poll_write_queued(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while self.queued > 0 && self.broken.is_none() {
             match ready!(self.poll_write_some(cx)) {
-                Ok(0) => self.break_off(CauseKind::Eof.into(), cx),
+                Ok(0) => self.mark_broken(ConnectionErrorKind::Eof.into(), cx),
                 Ok(written) => self.advance(written),
-                Err(error) => self.break_off(io_cause(&error), cx),
+                Err(error) => self.mark_broken(io_cause(&error), cx),
             }
         }
         if self.broken.is_none() {
@@ -133,11 +133,11 @@ where
             match self.framer.next_frame() {
                 Ok(Some(frame)) => return Poll::Ready(LinkEvent::Frame(frame)),
                 Ok(None) => {}
-                Err(oversize) => return Poll::Ready(self.oversize(oversize)),
+                Err(oversized) => return Poll::Ready(self.oversized_event(oversized)),
             }
             let end = match (self.poll_read_some(cx), &self.broken) {
                 (Poll::Ready(Ok(1..)), _) => continue,
-                (Poll::Ready(Ok(0)), _) => CauseKind::Eof.into(),
+                (Poll::Ready(Ok(0)), _) => ConnectionErrorKind::Eof.into(),
                 (Poll::Ready(Err(error)), _) => io_cause(&error),
                 // What we ask arrives nowhere any more, and what had been said
                 // was read: there is nothing to wait for.
@@ -151,29 +151,29 @@ where
 
     /// A line was too long. One without an end is the link's end: first whose it
     /// is, then that.
-    fn oversize(&mut self, oversize: Oversize) -> LinkEvent {
-        let (size, limit) = (oversize.size_at_least, oversize.limit);
-        let endless = CauseKind::Oversize { size, limit };
+    fn oversized_event(&mut self, oversized: OversizedFrame) -> LinkEvent {
+        let (size, limit) = (oversized.size_at_least, oversized.limit);
+        let oversized_error = ConnectionErrorKind::OversizedFrame { size, limit };
         match &self.broken {
-            Some(cause) if oversize.is_lost && *cause.kind() == endless => {
+            Some(cause) if oversized.is_unrecoverable && *cause.kind() == oversized_error => {
                 return LinkEvent::Down(cause.clone());
             }
-            _ if oversize.is_lost => self.broken = Some(endless.into()),
+            _ if oversized.is_unrecoverable => self.broken = Some(oversized_error.into()),
             _ => {}
         }
-        LinkEvent::Oversize {
+        LinkEvent::OversizedFrame {
             size,
-            prefix: oversize.prefix,
+            prefix: oversized.prefix,
         }
     }
 
     fn poll_write_some(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let writer = Pin::new(&mut self.writer);
-        let last = &self.last[self.written..];
+        let last = &self.tail[self.written..];
         if self.queue.is_empty() {
             return writer.poll_write(cx, last);
         }
-        let mut slices = [IoSlice::new(&[]); MOST_SLICES];
+        let mut slices = [IoSlice::new(&[]); MAX_SLICES];
         let mut count = 0;
         let parts = self.queue.iter().map(|bytes| &**bytes).chain([last]);
         for (slice, bytes) in slices.iter_mut().zip(parts) {
@@ -184,7 +184,7 @@ where
     }
 
     /// Writing is over. Whoever reads is told so.
-    fn break_off(&mut self, cause: Cause, cx: &Context<'_>) {
+    fn mark_broken(&mut self, cause: ConnectionError, cx: &Context<'_>) {
         self.broken = Some(cause);
         cx.waker().wake_by_ref();
     }
@@ -200,13 +200,13 @@ where
             self.queue.pop_front();
         }
         self.written += written;
-        if self.written >= self.last.len() {
+        if self.written >= self.tail.len() {
             self.written = 0;
-            self.last.clear();
-            self.last.shrink_to(KEPT_ROOM);
-        } else if self.written > KEPT_ROOM && self.written > self.last.len() / 2 {
+            self.tail.clear();
+            self.tail.shrink_to(MAX_RETAINED_BUFFER);
+        } else if self.written > MAX_RETAINED_BUFFER && self.written > self.tail.len() / 2 {
             // It may never come to its end, and must not grow for ever.
-            self.last.drain(..mem::take(&mut self.written));
+            self.tail.drain(..mem::take(&mut self.written));
         }
     }
 
@@ -216,10 +216,12 @@ where
     }
 }
 
-fn io_cause(error: &io::Error) -> Cause {
+fn io_cause(error: &io::Error) -> ConnectionError {
     match error.kind() {
-        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => CauseKind::Eof.into(),
-        _ => CauseKind::Io(error.to_string()).into(),
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
+            ConnectionErrorKind::Eof.into()
+        }
+        _ => ConnectionErrorKind::Io(error.to_string()).into(),
     }
 }
 
@@ -228,7 +230,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal> {
+    fn send(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError> {
         self.enqueue(outgoing)
     }
 
@@ -236,7 +238,7 @@ where
         self.poll_write_queued(cx)
     }
 
-    fn flushes_anywhere(&self) -> bool {
+    fn can_flush_on_any_thread(&self) -> bool {
         true
     }
 

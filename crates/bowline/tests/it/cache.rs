@@ -53,8 +53,11 @@ fn changing(hints: Value) -> Fake {
 
 async fn over(fake: &Fake, config: CacheConfig) -> CachedClient {
     let client = fake.client();
-    client.opened().await.expect("the fake opens sessions");
-    Cache::new(config).over(client)
+    client
+        .wait_connect()
+        .await
+        .expect("the fake opens sessions");
+    Cache::new(config).wrap(client)
 }
 
 async fn plain(fake: &Fake) -> CachedClient {
@@ -236,7 +239,10 @@ async fn a_new_session_begins_with_nothing() {
     cached.read("note:1").await.unwrap();
     let mut health = cached.client().watch_health();
     fake.hang_up();
-    let _ = health.wait_for(|health| health.failures > 0).await.unwrap();
+    let _ = health
+        .wait_for(|health| health.consecutive_failures > 0)
+        .await
+        .unwrap();
     cached.read("note:1").await.unwrap();
     assert_eq!(fake.count(READ), 1, "while it is down, memory serves");
     let _ = health
@@ -250,7 +256,7 @@ async fn a_new_session_begins_with_nothing() {
 #[tokio::test(start_paused = true)]
 async fn what_was_asked_before_the_first_session_is_kept() {
     let fake = changing(json!({}));
-    let cached = Cache::default().over(fake.client());
+    let cached = Cache::default().wrap(fake.client());
     assert!(cached.read("note:1").await.is_err(), "not open yet");
     let cached = cached.wait_for_connection(Duration::from_secs(1));
     cached.read("note:1").await.unwrap();
@@ -308,8 +314,8 @@ async fn private_things_stay_with_whom_they_were_for() {
         let fake = changing(scope.clone());
         let cached = plain(&fake).await;
         for _ in 0..2 {
-            cached.on_behalf_of("ann").read("note:1").await.unwrap();
-            cached.on_behalf_of("bob").read("note:1").await.unwrap();
+            cached.for_principal("ann").read("note:1").await.unwrap();
+            cached.for_principal("bob").read("note:1").await.unwrap();
             cached.read("note:1").await.unwrap();
         }
         assert_eq!(fake.count(READ), requests, "{scope}");
@@ -365,7 +371,7 @@ async fn what_took_a_question_is_not_kept() {
         count.fetch_add(1, Ordering::Relaxed);
         async { serde_json::from_value::<ElicitResult>(json!({"action": "decline"})).unwrap() }
     });
-    let cached = Cache::default().over(fake.connect(client));
+    let cached = Cache::default().wrap(fake.connect(client));
     let cached = cached.wait_for_connection(Duration::from_secs(1));
     for round in 1..3 {
         cached.read("note:1").await.unwrap();
@@ -379,8 +385,8 @@ async fn one_memory_for_several_servers_keeps_them_apart() {
     let cache = Cache::new(CacheConfig::default().max_entries(2));
     let (one, two) = (changing(json!({})), changing(json!({})));
     let patience = Duration::from_secs(1);
-    let first = cache.over(one.client()).wait_for_connection(patience);
-    let second = cache.over(two.client()).wait_for_connection(patience);
+    let first = cache.wrap(one.client()).wait_for_connection(patience);
+    let second = cache.wrap(two.client()).wait_for_connection(patience);
     first.read("note:1").await.unwrap();
     second.read("note:1").await.unwrap();
     assert_eq!((one.count(READ), two.count(READ)), (1, 1));

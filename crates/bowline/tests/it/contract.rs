@@ -2,10 +2,10 @@
 
 use bowline::{
     testing::{
-        Faults,
-        contract::{self, FarSide, StreamPeer},
+        FaultyTransport,
+        contract::{self, PeerListener, StreamPeer},
     },
-    transport::{BoxFuture, Cause, Dial, Link, Memory, StreamLink, Transport},
+    transport::{BoxFuture, ConnectionError, DialOptions, Link, Memory, StreamLink, Transport},
 };
 use tokio::{
     io::{DuplexStream, ReadHalf, WriteHalf, duplex, split},
@@ -21,7 +21,7 @@ async fn memory_keeps_it() {
 async fn faults_that_do_no_harm_keep_it() {
     contract::check(|| {
         let (transport, far) = Memory::new();
-        (Faults::new(transport), far)
+        (FaultyTransport::new(transport), far)
     })
     .await;
 }
@@ -54,13 +54,16 @@ impl Duplex {
 }
 
 impl Transport for Duplex {
-    fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
+    fn dial(
+        &mut self,
+        dial: DialOptions,
+    ) -> BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>> {
         let (near, far) = duplex(16 * 1024);
         let (reader, writer) = split(near);
         let sent = self.dialled.send(far);
         Box::pin(async move {
             sent.expect("the far side is there");
-            let link = StreamLink::new(reader, writer, dial.max_frame, 256 * 1024);
+            let link = StreamLink::new(reader, writer, dial.max_frame_size, 256 * 1024);
             Ok(Box::new(link) as Box<dyn Link>)
         })
     }
@@ -70,7 +73,7 @@ impl Transport for Duplex {
     }
 }
 
-impl FarSide for DuplexFar {
+impl PeerListener for DuplexFar {
     type Peer = StreamPeer<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>>;
 
     async fn accept(&mut self) -> Self::Peer {

@@ -9,7 +9,7 @@ use std::{
 use bowline::{
     Client,
     client::ClientBuilder,
-    transport::{Memory, MemoryListener, MemoryPeer},
+    transport::{Memory, MemoryLink, MemoryListener},
 };
 use serde_json::{Value, json};
 use tokio::{
@@ -86,7 +86,7 @@ impl Fake {
     pub(crate) fn connect(&self, builder: ClientBuilder) -> Client {
         let (transport, listener) = Memory::new();
         tokio::spawn(self.clone().listen(listener));
-        builder.connect_later(transport)
+        builder.connect_in_background(transport)
     }
 
     pub(crate) fn set_unreachable(&self, unreachable: bool) {
@@ -170,7 +170,7 @@ impl Fake {
 
     async fn serve(
         self,
-        mut peer: MemoryPeer,
+        mut peer: MemoryLink,
         link: mpsc::WeakUnboundedSender<Value>,
         mut messages: mpsc::UnboundedReceiver<Value>,
     ) {

@@ -6,17 +6,22 @@ use bowline::{
     Client,
     client::Call,
     proto::jsonrpc::ErrorObject,
-    testing::{FakeServer, Faults, Message, Plan, Profile, Receiving, Reply, Sending},
-    transport::{Dial, Link, LinkEvent, Memory, MemoryPeer, Outgoing, Refusal, Transport},
+    testing::{
+        FakeResponse, FakeServer, FaultPlan, FaultyTransport, ReceiveFault, ReceivedMessage,
+        SendFault, ServerProfile,
+    },
+    transport::{
+        DialOptions, Link, LinkEvent, Memory, MemoryLink, OutgoingFrame, SendError, Transport,
+    },
 };
 use bytes::Bytes;
 use serde_json::json;
 
 /// A link that follows the plan, and its other end.
-async fn linked(plan: Plan) -> (Box<dyn Link>, MemoryPeer) {
+async fn linked(plan: FaultPlan) -> (Box<dyn Link>, MemoryLink) {
     let (transport, mut far) = Memory::new();
-    let mut transport = Faults::new(transport).every_link(plan);
-    let link = transport.dial(Dial::default()).await;
+    let mut transport = FaultyTransport::new(transport).on_every_link(plan);
+    let link = transport.dial(DialOptions::default()).await;
     let peer = far.accept().await;
     (link.expect("it dials"), peer.expect("it arrives"))
 }
@@ -32,21 +37,21 @@ async fn text(link: &mut Box<dyn Link>) -> String {
     }
 }
 
-fn offer(link: &mut Box<dyn Link>, frame: &'static str) -> Result<(), Refusal> {
+fn offer(link: &mut Box<dyn Link>, frame: &'static str) -> Result<(), SendError> {
     let frame = Bytes::from_static(frame.as_bytes());
-    link.send(Outgoing { id: None, frame })
+    link.send(OutgoingFrame { id: None, frame })
 }
 
 #[tokio::test(start_paused = true)]
 async fn frames_that_arrive_come_to_harm_as_planned() {
-    let plan = Plan::new()
-        .receive(0, Receiving::Garbage("noise".into()))
-        .receive(1, Receiving::Duplicate)
-        .receive(2, Receiving::Truncate)
-        .receive(3, Receiving::Lose)
-        .receive(4, Receiving::Reverse(3))
-        .receive(7, Receiving::Oversize(99))
-        .receive(8, Receiving::Cut);
+    let plan = FaultPlan::new()
+        .on_receive(0, ReceiveFault::Garbage("noise".into()))
+        .on_receive(1, ReceiveFault::Duplicate)
+        .on_receive(2, ReceiveFault::Truncate)
+        .on_receive(3, ReceiveFault::Drop)
+        .on_receive(4, ReceiveFault::Reverse(3))
+        .on_receive(7, ReceiveFault::Oversize(99))
+        .on_receive(8, ReceiveFault::Cut);
     let (mut link, mut peer) = linked(plan).await;
     for number in 0..9 {
         peer.send_frame(format!("frame {number}").into()).await;
@@ -60,44 +65,50 @@ async fn frames_that_arrive_come_to_harm_as_planned() {
     ];
     assert_eq!(arrived, expected);
     match event(&mut link).await {
-        LinkEvent::Oversize { size, prefix } => {
+        LinkEvent::OversizedFrame { size, prefix } => {
             assert_eq!((size, &prefix[..]), (99, &b"frame 7"[..]));
         }
         other => panic!("{other:?}"),
     }
     assert!(matches!(event(&mut link).await, LinkEvent::Down(_)));
-    assert!(matches!(offer(&mut link, "x"), Err(Refusal::Failed(_))));
+    assert!(matches!(offer(&mut link, "x"), Err(SendError::Failed(_))));
 }
 
 #[tokio::test(start_paused = true)]
 async fn frames_that_leave_come_to_harm_as_planned() {
-    let plan = Plan::new()
-        .send(1, Sending::Busy(2))
-        .send(2, Sending::Lose)
-        .send(3, Sending::Fail)
-        .send(5, Sending::Cut);
+    let plan = FaultPlan::new()
+        .on_send(1, SendFault::Busy(2))
+        .on_send(2, SendFault::Drop)
+        .on_send(3, SendFault::Fail)
+        .on_send(5, SendFault::Cut);
     let (mut link, mut peer) = linked(plan).await;
     offer(&mut link, "zero").expect("taken");
     for _ in 0..2 {
         match offer(&mut link, "one") {
-            Err(Refusal::Busy(frame)) => assert_eq!(frame, "one"),
+            Err(SendError::Busy(frame)) => assert_eq!(frame, "one"),
             other => panic!("{other:?}"),
         }
     }
     offer(&mut link, "one").expect("taken the third time");
     offer(&mut link, "two").expect("taken, and lost");
-    assert!(matches!(offer(&mut link, "three"), Err(Refusal::Failed(_))));
+    assert!(matches!(
+        offer(&mut link, "three"),
+        Err(SendError::Failed(_))
+    ));
     offer(&mut link, "four").expect("taken");
     for expected in ["zero", "one", "four"] {
         assert_eq!(peer.recv().await.expect("a frame"), expected);
     }
-    assert!(matches!(offer(&mut link, "five"), Err(Refusal::Failed(_))));
+    assert!(matches!(
+        offer(&mut link, "five"),
+        Err(SendError::Failed(_))
+    ));
     assert!(matches!(event(&mut link).await, LinkEvent::Down(_)));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_stalled_link_says_nothing_more() {
-    let (mut link, mut peer) = linked(Plan::new().receive(1, Receiving::Stall)).await;
+    let (mut link, mut peer) = linked(FaultPlan::new().on_receive(1, ReceiveFault::Stall)).await;
     for frame in ["one", "two", "three"] {
         peer.send_frame(frame.into()).await;
     }
@@ -109,7 +120,7 @@ async fn a_stalled_link_says_nothing_more() {
 
 #[tokio::test(start_paused = true)]
 async fn a_link_dies_after_its_bytes() {
-    let (mut link, mut peer) = linked(Plan::new().cut_after_bytes(10)).await;
+    let (mut link, mut peer) = linked(FaultPlan::new().cut_after_bytes(10)).await;
     peer.send_frame("12345".into()).await;
     assert_eq!(text(&mut link).await, "12345");
     offer(&mut link, "1234").expect("nine so far");
@@ -120,10 +131,13 @@ async fn a_link_dies_after_its_bytes() {
 #[tokio::test(start_paused = true)]
 async fn plans_are_for_links_by_number() {
     let (transport, mut far) = Memory::new();
-    let mut transport = Faults::new(transport).link(1, Plan::new().busy_from(0));
+    let mut transport = FaultyTransport::new(transport).on_link(1, FaultPlan::new().busy_from(0));
     let mut taken = Vec::new();
     for _ in 0..3 {
-        let mut link = transport.dial(Dial::default()).await.expect("it dials");
+        let mut link = transport
+            .dial(DialOptions::default())
+            .await
+            .expect("it dials");
         let _peer = far.accept().await;
         taken.push(offer(&mut link, "x").is_ok());
     }
@@ -133,12 +147,14 @@ async fn plans_are_for_links_by_number() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_runs_by_itself() {
-    let (transport, server) = FakeServer::new(Profile::stateless());
-    let respond = |request: &Message| match request.params()["name"].as_str() {
-        Some("echo") => Reply::from(json!({"content": [], "structuredContent": request.id()})),
-        Some("hang up") => Reply::Close,
-        Some("silence") => Reply::Silence,
-        _ => Reply::from(ErrorObject::new(-32602, "Unknown tool")),
+    let (transport, server) = FakeServer::new(ServerProfile::stateless());
+    let respond = |request: &ReceivedMessage| match request.params()["name"].as_str() {
+        Some("echo") => {
+            FakeResponse::from(json!({"content": [], "structuredContent": request.id()}))
+        }
+        Some("hang up") => FakeResponse::Close,
+        Some("silence") => FakeResponse::Ignore,
+        _ => FakeResponse::from(ErrorObject::new(-32602, "Unknown tool")),
     };
     let running = tokio::spawn(server.run(respond));
     let client = Client::builder()
@@ -163,7 +179,7 @@ async fn a_server_runs_by_itself() {
     let lost = client.tools().call("hang up", json!({})).await;
     assert!(lost.expect_err("it hung up").is_connection());
     let again = client.tools().call("echo", json!({}));
-    let again = again.with(Call::wait_for_connection).await;
+    let again = again.map_call(Call::wait_for_connection).await;
     assert!(again.is_ok(), "it takes the next link, too");
     client.stop().await;
     drop(client);
@@ -173,8 +189,8 @@ async fn a_server_runs_by_itself() {
 #[tokio::test(start_paused = true)]
 #[should_panic(expected = "where tools/call was expected")]
 async fn a_client_that_is_silent_fails_the_test_instead_of_hanging_it() {
-    let (transport, mut server) = FakeServer::new(Profile::handshake());
-    let _client = Client::builder().connect_later(transport);
+    let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
+    let _client = Client::builder().connect_in_background(transport);
     let mut session = server.session().await;
     session.expect("tools/call").await;
 }

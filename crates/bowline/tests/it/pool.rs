@@ -58,12 +58,15 @@ async fn one_that_is_down_is_passed_over() {
     let first = pool.client().await.unwrap();
     let mut health = first.watch_health();
     fake.hang_up();
-    health.wait_for(|health| health.failures > 0).await.unwrap();
+    health
+        .wait_for(|health| health.consecutive_failures > 0)
+        .await
+        .unwrap();
     drop(first);
 
     let other = pool.client().await.unwrap();
     other.tools().call("echo", json!({})).await.unwrap();
-    assert_eq!(other.health().failures, 0);
+    assert_eq!(other.health().consecutive_failures, 0);
     assert_eq!(other.health().sessions, 1, "not the one that fell");
     assert_eq!(pool.health().len(), 2);
 }

@@ -12,7 +12,7 @@ use bowline::{
     Client,
     cache::Cache,
     proto::model::{CallToolResult, ContentBlock},
-    registry::{NameError, Registry, RegistryError, Summary, call_many, read_many},
+    registry::{ConnectionSummary, NameError, Registry, RegistryError, call_many, read_many},
 };
 use serde_json::json;
 
@@ -31,7 +31,7 @@ fn text(result: &CallToolResult) -> &str {
     }
 }
 
-fn summaries(registry: &Registry) -> Vec<(Box<str>, Summary)> {
+fn summaries(registry: &Registry) -> Vec<(Box<str>, ConnectionSummary)> {
     let status = registry.status().into_iter();
     status.map(|server| (server.name, server.summary)).collect()
 }
@@ -51,7 +51,7 @@ async fn a_server_is_started_once_however_many_come_first() {
     assert_eq!(starts.load(Ordering::Relaxed), 0, "not before it is used");
 
     let calls = (0..10).map(|number| ("one__echo", json!({ "n": number })));
-    let results = registry.call_many(calls).at_once(10).await;
+    let results = registry.call_many(calls).max_concurrent(10).await;
     for (number, result) in results.iter().enumerate() {
         let expected = format!(r#""echo" {{"n":{number}}}"#);
         assert_eq!(text(result.as_ref().unwrap()), expected);
@@ -74,8 +74,8 @@ async fn tools_of_all_are_listed_although_one_is_down() {
     let catalog = registry.tools().await;
     let names: Vec<_> = catalog.tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(names, ["a____odd", "c__alpha", "c__zeta"]);
-    let [(server, error)] = &catalog.missing[..] else {
-        panic!("{:?}", catalog.missing);
+    let [(server, error)] = &catalog.unavailable[..] else {
+        panic!("{:?}", catalog.unavailable);
     };
     assert_eq!(&**server, "b-down");
     assert!(matches!(error, RegistryError::Unavailable { .. }));
@@ -132,19 +132,19 @@ async fn servers_come_and_go_at_run_time() {
         server.client()
     });
     assert_eq!(&*unnamed, "server-2", "the first name that is free");
-    assert_eq!(summaries(&registry)[0].1, Summary::Disconnected);
+    assert_eq!(summaries(&registry)[0].1, ConnectionSummary::Disconnected);
 
     registry.start("server-1").await.unwrap();
     let second = registry.start("server-2").await.unwrap();
     assert_eq!(
         summaries(&registry),
         [
-            ("server-1".into(), Summary::Connected),
-            ("server-2".into(), Summary::Connected)
+            ("server-1".into(), ConnectionSummary::Connected),
+            ("server-2".into(), ConnectionSummary::Connected)
         ]
     );
     registry.stop("server-1").await.unwrap();
-    assert_eq!(summaries(&registry)[0].1, Summary::Disconnected);
+    assert_eq!(summaries(&registry)[0].1, ConnectionSummary::Disconnected);
     registry.call("server-1__echo", json!({})).await.unwrap();
     assert_eq!(fake.dials(), 3, "it was started again");
 
@@ -153,7 +153,7 @@ async fn servers_come_and_go_at_run_time() {
     second.ping().await.unwrap();
 
     registry.stop_all().await;
-    assert_eq!(summaries(&registry)[0].1, Summary::Disconnected);
+    assert_eq!(summaries(&registry)[0].1, ConnectionSummary::Disconnected);
 }
 
 #[tokio::test(start_paused = true)]
@@ -164,13 +164,13 @@ async fn the_status_says_why() {
     let server = fake.clone();
     registry
         .add("down", move |_| {
-            let client = Client::builder().seed(1).max_attempts(1);
+            let client = Client::builder().seed(1).max_connect_attempts(1);
             server.connect(client)
         })
         .unwrap();
     registry.start("down").await.unwrap_err();
     let status = &registry.status()[0];
-    assert_eq!(status.summary, Summary::Error);
+    assert_eq!(status.summary, ConnectionSummary::Error);
     assert!(status.last_error.is_some());
     let at = status.last_error_at;
     assert!(at.is_some());
@@ -179,7 +179,7 @@ async fn the_status_says_why() {
     fake.set_unreachable(false);
     registry.start("down").await.unwrap();
     let status = &registry.status()[0];
-    assert_eq!(status.summary, Summary::Connected);
+    assert_eq!(status.summary, ConnectionSummary::Connected);
     assert!(status.last_error.is_some(), "what was before is remembered");
     assert_eq!(status.last_error_at, at);
 }
@@ -215,7 +215,7 @@ async fn a_connection_that_fell_is_waited_for() {
     let mut health = client.watch_health();
     fake.hang_up();
     health
-        .wait_for(|health| health.failures == 1)
+        .wait_for(|health| health.consecutive_failures == 1)
         .await
         .unwrap();
     registry.call("flaky__echo", json!({})).await.unwrap();
@@ -225,7 +225,7 @@ async fn a_connection_that_fell_is_waited_for() {
 #[tokio::test(start_paused = true)]
 async fn patience_ends() {
     let registry = Registry::builder()
-        .patience(Duration::from_millis(1))
+        .connect_timeout(Duration::from_millis(1))
         .build();
     let fake = Fake::with_tools(&["echo"]);
     fake.set_unreachable(true);
@@ -267,7 +267,7 @@ async fn one_cache_serves_all() {
     });
     add(&registry, "notes", &fake);
     for _ in 0..2 {
-        let notes = registry.cached("notes").unwrap();
+        let notes = registry.cached_client("notes").unwrap();
         notes.read("note:1").await.unwrap();
         registry.tools().await;
     }
@@ -280,11 +280,11 @@ async fn one_cache_serves_all() {
 async fn many_calls_are_bounded_ordered_and_independent() {
     let fake = Fake::with_tools(&[]);
     let client = fake.client();
-    client.opened().await.unwrap();
+    client.wait_connect().await.unwrap();
     fake.hold("tools/call");
     let server = fake.clone();
     let calls = ["a", "fail", "c", "d", "e"].map(|tool| (tool, json!({})));
-    let run = tokio::spawn(async move { call_many(&client, calls).at_once(2).await });
+    let run = tokio::spawn(async move { call_many(&client, calls).max_concurrent(2).await });
     server.seen("tools/call", 2).await;
     assert_eq!(fake.count("tools/call"), 2, "no more than two at once");
     fake.release();
@@ -303,7 +303,7 @@ async fn many_calls_are_bounded_ordered_and_independent() {
 async fn many_are_cancelled_by_dropping_them() {
     let fake = Fake::new(|_, _| Ok(json!({"contents": []})));
     let client = fake.client();
-    client.opened().await.unwrap();
+    client.wait_connect().await.unwrap();
     fake.hold("resources/read");
     let reader = client.clone();
     let uris: Vec<String> = (0..20).map(|number| format!("note:{number}")).collect();

@@ -14,7 +14,8 @@ use std::{
 };
 
 use bowline::transport::{
-    CauseKind, ChildProcess, Dial, Link, LinkEvent, Outgoing, StderrPolicy, Transport as _,
+    ChildProcess, ConnectionErrorKind, DialOptions, Link, LinkEvent, OutgoingFrame, StderrPolicy,
+    Transport as _,
 };
 use rustix::fs::{OFlags, fcntl_getfl};
 use tokio::{
@@ -297,14 +298,14 @@ async fn dialled() -> (Box<dyn Link>, Arc<Mutex<Vec<String>>>) {
             .stderr(StderrPolicy::lines(move |line| {
                 heard.lock().expect("no panic").push(line.to_owned());
             }));
-    let dialled = transport.dial(Dial::default());
+    let dialled = transport.dial(DialOptions::default());
     let link = within("dialling", dialled).await.expect("it starts");
     (link, lines)
 }
 
 async fn ask(link: &mut Box<dyn Link>, text: &'static str) -> String {
     let frame = text.into();
-    link.send(Outgoing { id: None, frame })
+    link.send(OutgoingFrame { id: None, frame })
         .expect("it is taken");
     let answer = poll_fn(|cx| {
         let _ = link.poll_flush(cx);
@@ -345,7 +346,7 @@ async fn the_streams_are_taken_once() {
 async fn a_frame_over_the_limit_ends_the_program() {
     let (mut link, _) = dialled().await;
     let frame = vec![b'x'; 5 * 1024 * 1024].into();
-    link.send(Outgoing { id: None, frame })
+    link.send(OutgoingFrame { id: None, frame })
         .expect("it is taken");
     let event = poll_fn(|cx| {
         let _ = link.poll_flush(cx);
@@ -354,7 +355,7 @@ async fn a_frame_over_the_limit_ends_the_program() {
     let LinkEvent::Down(cause) = within("the end", event).await else {
         panic!("it cannot have been answered");
     };
-    let exited = CauseKind::Exited {
+    let exited = ConnectionErrorKind::Exited {
         code: Some(1),
         signal: None,
     };

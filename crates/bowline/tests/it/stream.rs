@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use bowline::transport::{Outgoing, Refusal, StreamLink};
+use bowline::transport::{OutgoingFrame, SendError, StreamLink};
 use bytes::Bytes;
 use proptest::{collection::vec, prelude::*};
 use tokio::io::AsyncWrite;
@@ -109,12 +109,12 @@ proptest! {
                 Happening::Send(size) => {
                     let letter = b'a' + (number % 26) as u8;
                     let frame = Bytes::from(vec![letter; size]);
-                    match link.enqueue(Outgoing { id: None, frame: frame.clone() }) {
+                    match link.enqueue(OutgoingFrame { id: None, frame: frame.clone() }) {
                         Ok(()) => {
                             accepted.extend_from_slice(&frame);
                             accepted.push(b'\n');
                         }
-                        Err(Refusal::Busy(back)) => prop_assert_eq!(back, frame),
+                        Err(SendError::Busy(back)) => prop_assert_eq!(back, frame),
                         Err(other) => prop_assert!(false, "{:?}", other),
                     }
                 }

@@ -9,7 +9,7 @@ fn borrows_a_local() -> Tool {
     Tool::new("hello")
         .description("Says hello")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             cx.confirm("Shall I?").await?;
             Ok(greeting.clone())
         })
@@ -20,7 +20,7 @@ fn borrows_what_it_owns() -> Tool {
     Tool::new("hello")
         .description("Says hello")
         .no_input()
-        .headless(async move |_| Ok(greeting.to_string()))
+        .handler(async move |_| Ok(greeting.to_string()))
 }
 
 fn borrows_in_a_phase() {

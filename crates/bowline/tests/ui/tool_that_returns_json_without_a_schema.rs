@@ -12,7 +12,7 @@ fn weather() -> Tool {
     Tool::new("weather")
         .description("Tells the weather")
         .no_input()
-        .headless(async |_| Ok(Json(Forecast { rain: true })))
+        .handler(async |_| Ok(Json(Forecast { rain: true })))
 }
 
 fn main() {}

@@ -10,14 +10,14 @@ fn no_output() -> Tool {
     Tool::new("weather")
         .description("Tells the weather")
         .no_input()
-        .headless(async |_| Ok(Forecast { rain: true }))
+        .handler(async |_| Ok(Forecast { rain: true }))
 }
 
 fn a_number() -> Tool {
     Tool::new("weather")
         .description("Tells the weather")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             cx.confirm("Shall I?").await?;
             Ok(21)
         })
@@ -27,7 +27,7 @@ fn no_result() -> Tool {
     Tool::new("weather")
         .description("Tells the weather")
         .no_input()
-        .headless(async |_| "rain")
+        .handler(async |_| "rain")
 }
 
 fn main() {}

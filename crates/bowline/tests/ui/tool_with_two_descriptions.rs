@@ -7,7 +7,7 @@ fn hello() -> Tool {
         .description("Says hello")
         .no_input()
         .description("Says hello to everybody")
-        .headless(async |_| Ok("Hello!"))
+        .handler(async |_| Ok("Hello!"))
 }
 
 fn main() {}

@@ -14,7 +14,7 @@ fn weather() -> Tool {
         .description("Tells the weather")
         .input::<Place>()
         .no_input()
-        .headless(async |_| Ok("rain"))
+        .handler(async |_| Ok("rain"))
 }
 
 fn main() {}

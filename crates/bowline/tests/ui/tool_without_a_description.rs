@@ -2,16 +2,16 @@
 
 use bowline::server::{Conversation, Tool};
 
-fn headless() -> Tool {
+fn handler() -> Tool {
     Tool::new("hello")
         .no_input()
-        .headless(async |_| Ok("Hello!"))
+        .handler(async |_| Ok("Hello!"))
 }
 
-fn execute() -> Tool {
+fn handler_with_context() -> Tool {
     Tool::new("hello")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             cx.confirm("Shall I?").await?;
             Ok("Hello!")
         })

@@ -29,7 +29,7 @@ pub(super) async fn serve_built() -> std::result::Result<(), Failure> {
     let echo = Tool::new("echo")
         .description("Says it again")
         .input::<Say>()
-        .headless(async |say: Say| Ok(say.text));
+        .handler(async |say: Say| Ok(say.text));
     let server = Server::new("bench", "1.0.0").tool(echo);
     let served = server.serve_stdio().await;
     served.map_err(|error| error.to_string())

@@ -11,25 +11,25 @@ use serde_json::json;
 use crate::{
     context::Context,
     failure::Failure,
-    output::{Style, clean},
+    output::{Style, escape_control},
 };
 
 /// How long a reader takes for one letter, and for one line however short.
-const LETTER: Duration = Duration::from_millis(9);
-const LINE: Duration = Duration::from_millis(150);
+const CHAR_PAUSE: Duration = Duration::from_millis(9);
+const LINE_PAUSE: Duration = Duration::from_millis(150);
 /// The pause before something new.
-const SCENE: Duration = Duration::from_millis(700);
+const SECTION_PAUSE: Duration = Duration::from_millis(700);
 
 /// Where the tour is shown.
 pub(super) struct Screen<'a> {
     pub(super) cx: &'a Context,
-    paced: bool,
-    scenes: Vec<Scene>,
+    has_pauses: bool,
+    sections: Vec<Section>,
 }
 
 /// What is shown together.
 #[derive(Serialize)]
-struct Scene {
+struct Section {
     title: String,
     commands: Vec<String>,
     output: Vec<String>,
@@ -39,46 +39,46 @@ impl<'a> Screen<'a> {
     pub(super) fn new(cx: &'a Context, fast: bool) -> Self {
         Self {
             cx,
-            paced: !fast && !cx.json() && stdout().is_terminal(),
-            scenes: Vec::new(),
+            has_pauses: !fast && !cx.json() && stdout().is_terminal(),
+            sections: Vec::new(),
         }
     }
 
     /// Begins something new.
-    pub(super) async fn scene(&mut self, title: &str) -> Result<(), Failure> {
-        let number = self.scenes.len() + 1;
-        self.scenes.push(Scene {
+    pub(super) async fn section(&mut self, title: &str) -> Result<(), Failure> {
+        let number = self.sections.len() + 1;
+        self.sections.push(Section {
             title: title.to_owned(),
             commands: Vec::new(),
             output: Vec::new(),
         });
-        self.pause(SCENE).await;
-        let title = self.cx.output.paint().strong(format!("{number}. {title}"));
+        self.pause(SECTION_PAUSE).await;
+        let title = self.cx.output.paint().bold(format!("{number}. {title}"));
         self.line(format!("\n{title}")).await
     }
 
     /// Says something in between.
-    pub(super) async fn say(&mut self, text: &str) -> Result<(), Failure> {
+    pub(super) async fn paragraph(&mut self, text: &str) -> Result<(), Failure> {
         self.line(text.to_owned()).await
     }
 
     /// Shows the command that does what is shown next.
     pub(super) async fn command(&mut self, command: &str) -> Result<(), Failure> {
-        if let Some(scene) = self.scenes.last_mut() {
-            scene.commands.push(command.to_owned());
+        if let Some(current) = self.sections.last_mut() {
+            current.commands.push(command.to_owned());
         }
         let paint = self.cx.output.paint();
-        let (prompt, command) = (paint.faint("$"), paint.text(Style::Type, command));
+        let (prompt, command) = (paint.dim("$"), paint.text(Style::Type, command));
         self.line(format!("{prompt} {command}")).await?;
-        self.pause(SCENE).await;
+        self.pause(SECTION_PAUSE).await;
         Ok(())
     }
 
     /// Shows what came out, which may be of several lines.
     pub(super) async fn output(&mut self, text: &str) -> Result<(), Failure> {
-        for line in clean(text).lines() {
-            if let Some(scene) = self.scenes.last_mut() {
-                scene.output.push(line.to_owned());
+        for line in escape_control(text).lines() {
+            if let Some(current) = self.sections.last_mut() {
+                current.output.push(line.to_owned());
             }
             self.line(format!("  {line}")).await?;
         }
@@ -86,20 +86,20 @@ impl<'a> Screen<'a> {
     }
 
     /// Shows that something that was promised is so.
-    pub(super) async fn proof(&mut self, text: &str) -> Result<(), Failure> {
-        if let Some(scene) = self.scenes.last_mut() {
-            scene.output.push(text.to_owned());
+    pub(super) async fn success(&mut self, text: &str) -> Result<(), Failure> {
+        if let Some(current) = self.sections.last_mut() {
+            current.output.push(text.to_owned());
         }
-        let mark = self.cx.output.paint().text(Style::Good, "✓");
-        self.line(format!("{mark} {}", clean(text))).await
+        let mark = self.cx.output.paint().text(Style::Success, "✓");
+        self.line(format!("{mark} {}", escape_control(text))).await
     }
 
     /// Ends the tour, for programs: all at once.
-    pub(super) fn end(&self, ok: bool) -> Result<(), Failure> {
+    pub(super) fn finish(&self, ok: bool) -> Result<(), Failure> {
         if !self.cx.json() {
             return Ok(());
         }
-        let document = json!({"ok": ok, "scenes": self.scenes});
+        let document = json!({"ok": ok, "scenes": self.sections});
         self.cx.output.json(&document)
     }
 
@@ -108,14 +108,15 @@ impl<'a> Screen<'a> {
             return Ok(());
         }
         self.cx.output.line(&text)?;
-        let letters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
-        self.pause(LINE + LETTER.saturating_mul(letters)).await;
+        let char_count = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+        self.pause(LINE_PAUSE + CHAR_PAUSE.saturating_mul(char_count))
+            .await;
         Ok(())
     }
 
-    async fn pause(&self, time: Duration) {
-        if self.paced {
-            tokio::time::sleep(time).await;
+    async fn pause(&self, duration: Duration) {
+        if self.has_pauses {
+            tokio::time::sleep(duration).await;
         }
     }
 }

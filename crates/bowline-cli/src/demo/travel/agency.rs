@@ -66,8 +66,8 @@ const fn airline(name: &'static str, departs: &'static str, fee: u32) -> Airline
 impl Airline {
     /// The flight to a place on a day, if there is one.
     pub(super) fn search(&self, place: &str, date: &str) -> Option<Flight> {
-        let wanted = |(_, (name, _)): &(i32, (&str, u32))| name.eq_ignore_ascii_case(place);
-        let (number, (place, price)) = (1..).zip(ROUTES).find(wanted)?;
+        let is_route = |(_, (name, _)): &(i32, (&str, u32))| name.eq_ignore_ascii_case(place);
+        let (number, (place, price)) = (1..).zip(ROUTES).find(is_route)?;
         Some(Flight {
             id: format!("{}-{number}", self.name),
             destination: place.to_owned(),

@@ -9,9 +9,10 @@ use std::fmt;
 
 use bowline::{
     Server,
-    proto::model::LogLevel,
+    model::LogLevel,
     server::{
-        Conversation, Error, Json, Need, OnDecline, Result, ServerContext, Tool, form::Elicit, tool,
+        ClientCapability, Conversation, Error, Json, OnDecline, Result, ServerContext, Tool,
+        form::Elicit, tool,
     },
 };
 use schemars::JsonSchema;
@@ -21,7 +22,7 @@ use self::agency::{AIRLINES, Flight, destinations};
 use super::App;
 
 /// Adds the agency's tools to a server.
-pub(super) fn offer(server: Server<App>) -> Server<App> {
+pub(super) fn register(server: Server<App>) -> Server<App> {
     server
         .tool(search_flights::tool())
         .tool(book_flight())
@@ -60,10 +61,10 @@ async fn search_flights(#[input] trip: Trip, cx: ServerContext<App>) -> Result<J
 /// Asks one airline after the other, and says how far it is.
 fn search(trip: &Trip, cx: &ServerContext<App>) -> Vec<Flight> {
     let mut flights = Vec::new();
-    for (airline, asked) in AIRLINES.iter().zip(1..) {
+    for (airline, count) in AIRLINES.iter().zip(1..) {
         flights.extend(airline.search(&trip.destination, &trip.date));
         let answered = format!("{} has answered", airline.name);
-        cx.progress_with(f64::from(asked), AIRLINES.len() as f64, &answered);
+        cx.progress_with_message(f64::from(count), AIRLINES.len() as f64, &answered);
     }
     flights
 }
@@ -109,7 +110,7 @@ fn book_flight() -> Tool<App> {
         .description("Books a flight, with the traveller's choice and confirmation")
         .input::<Trip>()
         // Clients that cannot ask a user and a model do not see this tool.
-        .requires([Need::Elicitation, Need::Sampling])
+        .requires([ClientCapability::Elicitation, ClientCapability::Sampling])
         .elicits::<Choice>()
         .handoff()
         .before(find)
@@ -126,7 +127,7 @@ async fn find(trip: Trip, cx: ServerContext<App>) -> Result<Vec<Flight>> {
         let why = format!("nobody flies to {place}; there are flights to {places}");
         return Err(Error::failed(why));
     }
-    prepare_to_ask(&cx);
+    persist_secret(&cx);
     Ok(flights)
 }
 
@@ -140,8 +141,8 @@ async fn choose(flights: Vec<Flight>, cx: Conversation<App>) -> Result<(Flight, 
     let chosen = flights.into_iter().find(|found| found.id == flight);
     let chosen = chosen.ok_or_else(|| Error::failed(format!("there is no flight {flight}")))?;
 
-    let wish = format!("Sum up in one sentence: {chosen}, seat: {seat}");
-    let summary = cx.sample(wish).max_tokens(100).await?;
+    let request = format!("Sum up in one sentence: {chosen}, seat: {seat}");
+    let summary = cx.sample(request).max_tokens(100).await?;
     // Whoever says no, or goes away, ends the call here.
     cx.confirm(format!("{summary}\n\nBook it?")).await?;
     Ok((chosen, seat))
@@ -173,7 +174,7 @@ async fn cancel_booking(
         .step("find", async { Ok(agency.booking(number)) })
         .await?;
     let flight = flight.ok_or_else(|| Error::failed(format!("there is no booking {number}")))?;
-    prepare_to_ask(&cx);
+    persist_secret(&cx);
     cx.confirm(format!("Cancel {flight}?")).await?;
     if !cx
         .step("cancel", async { Ok(agency.cancel(number)) })
@@ -186,8 +187,8 @@ async fn cancel_booking(
 }
 
 /// Sees to it that the answer may come to another process than this one.
-fn prepare_to_ask(cx: &ServerContext<App>) {
-    if let Err(why) = cx.state().secret.keep() {
+fn persist_secret(cx: &ServerContext<App>) {
+    if let Err(why) = cx.state().secret.persist() {
         let warning = format!("only this process can go on with the conversation: {why}");
         cx.log(LogLevel::Warning, &warning);
     }

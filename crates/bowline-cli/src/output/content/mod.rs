@@ -8,10 +8,10 @@ use base64::{
     Engine as _, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
-use bowline::proto::model::{ContentBlock, ResourceContents, ResourceLink};
+use bowline::model::{ContentBlock, ResourceContents, ResourceLink};
 
-pub(crate) use self::pretty::pretty;
-use super::{Output, Piece, SaveArgs, clean};
+pub(crate) use self::pretty::pretty_json;
+use super::{FileContent, Output, SaveArgs, escape_control};
 use crate::failure::Failure;
 
 /// Some servers leave the padding out.
@@ -22,62 +22,64 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// Content, sorted by what can be done with it.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Parts {
+pub(crate) struct ContentParts {
     /// What can be shown, in its order.
     pub(crate) texts: Vec<String>,
     /// What can be saved.
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) files: Vec<FileContent>,
     /// What can be neither, in a few words each.
-    pub(crate) strange: Vec<String>,
+    pub(crate) unsupported: Vec<String>,
 }
 
-impl Parts {
-    pub(crate) fn of_blocks<'a>(blocks: impl IntoIterator<Item = &'a ContentBlock>) -> Self {
+impl ContentParts {
+    pub(crate) fn from_blocks<'a>(blocks: impl IntoIterator<Item = &'a ContentBlock>) -> Self {
         let mut parts = Self::default();
         for block in blocks {
-            parts.block(block);
+            parts.add_block(block);
         }
         parts
     }
 
-    pub(crate) fn of_contents(contents: &[ResourceContents]) -> Self {
+    pub(crate) fn from_contents(contents: &[ResourceContents]) -> Self {
         let mut parts = Self::default();
         for content in contents {
-            parts.contents(content);
+            parts.add_contents(content);
         }
         parts
     }
 
-    fn block(&mut self, block: &ContentBlock) {
+    fn add_block(&mut self, block: &ContentBlock) {
         match block {
             ContentBlock::Text(text) => self.texts.push(text.text.clone()),
-            ContentBlock::Image(image) => self.encoded(Some(&image.mime_type), &image.data),
-            ContentBlock::Audio(audio) => self.encoded(Some(&audio.mime_type), &audio.data),
+            ContentBlock::Image(image) => self.add_base64(Some(&image.mime_type), &image.data),
+            ContentBlock::Audio(audio) => self.add_base64(Some(&audio.mime_type), &audio.data),
             ContentBlock::ResourceLink(link) => self.texts.push(describe_link(link)),
-            ContentBlock::Resource(embedded) => self.contents(&embedded.resource),
+            ContentBlock::Resource(embedded) => self.add_contents(&embedded.resource),
             _ => self
-                .strange
+                .unsupported
                 .push("content of a kind that is not known".to_owned()),
         }
     }
 
-    fn contents(&mut self, contents: &ResourceContents) {
+    fn add_contents(&mut self, contents: &ResourceContents) {
         match (&contents.text, &contents.blob) {
             (Some(text), _) => self.texts.push(text.clone()),
-            (None, Some(blob)) => self.encoded(contents.mime_type.as_deref(), blob),
-            (None, None) => self.strange.push("a resource without content".to_owned()),
+            (None, Some(blob)) => self.add_base64(contents.mime_type.as_deref(), blob),
+            (None, None) => self
+                .unsupported
+                .push("a resource without content".to_owned()),
         }
     }
 
-    fn encoded(&mut self, mime_type: Option<&str>, data: &str) {
+    fn add_base64(&mut self, mime_type: Option<&str>, data: &str) {
         match BASE64.decode(data.trim_ascii()) {
-            Ok(bytes) => self.pieces.push(Piece {
+            Ok(bytes) => self.files.push(FileContent {
                 mime_type: mime_type.map(str::to_owned),
                 bytes,
             }),
             Err(_) => {
-                let kind = clean(mime_type.unwrap_or("data"));
-                self.strange.push(format!("{kind} that is not base64"));
+                let kind = escape_control(mime_type.unwrap_or("data"));
+                self.unsupported.push(format!("{kind} that is not base64"));
             }
         }
     }
@@ -89,9 +91,9 @@ impl Parts {
 
 fn describe_link(link: &ResourceLink) -> String {
     let title = link.title.as_ref().unwrap_or(&link.name);
-    let about = [Some(title), link.mime_type.as_ref()].into_iter().flatten();
-    let about: Vec<_> = about.map(String::as_str).collect();
-    format!("{} ({})", link.uri, about.join(", "))
+    let details = [Some(title), link.mime_type.as_ref()].into_iter().flatten();
+    let details: Vec<_> = details.map(String::as_str).collect();
+    format!("{} ({})", link.uri, details.join(", "))
 }
 
 /// Prints what can be shown, and saves the rest or says how to. `name` is what
@@ -99,14 +101,14 @@ fn describe_link(link: &ResourceLink) -> String {
 pub(crate) fn print_parts(
     output: &Output,
     name: &str,
-    mut parts: Parts,
+    mut parts: ContentParts,
     save: &SaveArgs,
 ) -> Result<(), Failure> {
-    if save.out.is_some() && parts.pieces.is_empty() && !parts.texts.is_empty() {
+    if save.out.is_some() && parts.files.is_empty() && !parts.texts.is_empty() {
         // Then the text is what is to be saved.
         let text = parts.texts.join("\n");
         parts.texts.clear();
-        parts.pieces.push(Piece {
+        parts.files.push(FileContent {
             mime_type: Some("text/plain".to_owned()),
             bytes: text.into_bytes(),
         });
@@ -115,25 +117,25 @@ pub(crate) fn print_parts(
         output.text(text)?;
     }
     if save.out.is_some() {
-        save.save(output, name, &parts.pieces)?;
+        save.save(output, name, &parts.files)?;
     } else {
-        let how = match parts.pieces.len() {
+        let hint = match parts.files.len() {
             1 => "--out FILE saves it",
             _ => "--out FOLDER saves it",
         };
-        for piece in &parts.pieces {
-            output.remark(format!("not shown: {}; {how}", piece.describe()));
+        for file in &parts.files {
+            output.note(format!("not shown: {}; {hint}", file.describe()));
         }
     }
-    for what in &parts.strange {
-        output.remark(format!("not shown: {what}; --json shows it"));
+    for what in &parts.unsupported {
+        output.note(format!("not shown: {what}; --json shows it"));
     }
     Ok(())
 }
 
 impl Output {
     /// Whether a terminal shows the results.
-    pub(crate) fn on_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         io::stdout().is_terminal()
     }
 
@@ -141,8 +143,8 @@ impl Output {
     /// kept from obeying it.
     pub(crate) fn text(&self, text: &str) -> Result<(), Failure> {
         let text = text.strip_suffix('\n').unwrap_or(text);
-        if self.on_terminal() {
-            self.line(clean(text))
+        if self.is_terminal() {
+            self.line(escape_control(text))
         } else {
             self.line(text)
         }
@@ -157,16 +159,16 @@ impl Output {
     }
 
     /// Writes JSON of a server's, as it came but for spaces and line ends.
-    pub(crate) fn verbatim(&self, json: &str) -> Result<(), Failure> {
-        self.line(pretty(json))
+    pub(crate) fn json_text(&self, json: &str) -> Result<(), Failure> {
+        self.line(pretty_json(json))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use bowline::proto::model::{AudioContent, ContentBlock, ImageContent, ResourceLink};
+    use bowline::model::{AudioContent, ContentBlock, ImageContent, ResourceLink};
 
-    use super::{Parts, Piece};
+    use super::{ContentParts, FileContent};
 
     #[test]
     fn content_is_sorted() {
@@ -179,16 +181,16 @@ mod tests {
             AudioContent::new("AA", "audio/wav").into(),
             ImageContent::new("!", "image/png").into(),
         ];
-        let parts = Parts::of_blocks(&blocks);
+        let parts = ContentParts::from_blocks(&blocks);
         assert_eq!(parts.texts, ["one", "note:///a (A note)"]);
-        let piece = |mime_type: &str, bytes: &[u8]| Piece {
+        let file = |mime_type: &str, bytes: &[u8]| FileContent {
             mime_type: Some(mime_type.to_owned()),
             bytes: bytes.to_vec(),
         };
         assert_eq!(
-            parts.pieces,
-            [piece("image/png", &[0, 1, 2]), piece("audio/wav", &[0])]
+            parts.files,
+            [file("image/png", &[0, 1, 2]), file("audio/wav", &[0])]
         );
-        assert_eq!(parts.strange, ["image/png that is not base64"]);
+        assert_eq!(parts.unsupported, ["image/png that is not base64"]);
     }
 }

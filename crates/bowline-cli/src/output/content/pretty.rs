@@ -1,14 +1,14 @@
 //! JSON with line ends, otherwise as it came.
 
-use crate::output::clean::{escaped, steers};
+use crate::output::escape::{is_control, push_escaped};
 
 /// The same JSON, indented. Order, numbers and escapes stay as they are; only
 /// characters that could steer a terminal are escaped where JSON allows them
 /// bare.
 ///
 /// The text must be JSON; of anything else something is made, and no harm done.
-pub(crate) fn pretty(json: &str) -> String {
-    let mut writer = Writer {
+pub(crate) fn pretty_json(json: &str) -> String {
+    let mut writer = PrettyWriter {
         pretty: String::with_capacity(json.len() * 2),
         depth: 0,
     };
@@ -46,15 +46,15 @@ pub(crate) fn pretty(json: &str) -> String {
     writer.pretty
 }
 
-struct Writer {
+struct PrettyWriter {
     pretty: String,
     depth: usize,
 }
 
-impl Writer {
+impl PrettyWriter {
     fn quoted(&mut self, character: char) {
-        match steers(character) {
-            true => escaped(character, &mut self.pretty),
+        match is_control(character) {
+            true => push_escaped(character, &mut self.pretty),
             false => self.pretty.push(character),
         }
     }
@@ -81,21 +81,21 @@ impl Writer {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::pretty;
+    use super::pretty_json;
 
     #[test]
     fn it_is_indented_and_nothing_else() {
         let text = r#"{"z":1.0,"a":[ ],"m":{"k":[1,{"x":"a, b: {c}\\"}]},"e":{} }"#;
         let shown = "{\n  \"z\": 1.0,\n  \"a\": [],\n  \"m\": {\n    \"k\": [\n      1,\n      {\n        \"x\": \"a, b: {c}\\\\\"\n      }\n    ]\n  },\n  \"e\": {}\n}";
-        assert_eq!(pretty(text), shown);
-        assert_eq!(pretty("\"quoted \\\" mark\""), "\"quoted \\\" mark\"");
-        assert_eq!(pretty("5"), "5");
+        assert_eq!(pretty_json(text), shown);
+        assert_eq!(pretty_json("\"quoted \\\" mark\""), "\"quoted \\\" mark\"");
+        assert_eq!(pretty_json("5"), "5");
     }
 
     #[test]
     fn what_steers_a_terminal_is_escaped_as_json_does() {
         let value = json!(["\u{9b}31m", "\u{202e}", "\u{2028}", "\u{e0041}"]);
-        let shown = pretty(&value.to_string());
+        let shown = pretty_json(&value.to_string());
         assert!(shown.is_ascii(), "{shown}");
         let read: Value = serde_json::from_str(&shown).expect("it is JSON");
         assert_eq!(read, value);

@@ -5,9 +5,9 @@
 //! the file says the same. `remembered` is what was allowed before, `shown`
 //! what a person sees before they decide, each thing on `one_line`.
 
-mod one_line;
-mod remembered;
-mod shown;
+mod line;
+mod summary;
+mod trust_file;
 
 use std::{
     collections::HashSet,
@@ -15,56 +15,56 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use bowline::config::Scope;
+use bowline::config::ConfigScope;
 
 pub(crate) use self::{
-    remembered::{Digest, Remembered, Trusted},
-    shown::{lines, summary, way},
+    summary::{detail_lines, endpoint_summary, summary},
+    trust_file::{Digest, TrustFile, TrustedServer},
 };
-use super::{Found, Target, quoted};
+use super::{ConfiguredServer, Target, shell_quoted};
 use crate::{
     args::Globals,
     context::Context,
     failure::Failure,
-    output::{clean, short},
+    output::{escape_control, short_path},
 };
 
 /// What was allowed, in this run and before. Clones are the same.
 #[derive(Clone, Default)]
-pub(crate) struct Allowed(Arc<Mutex<Known>>);
+pub(crate) struct RunTrust(Arc<Mutex<TrustCache>>);
 
 #[derive(Default)]
-struct Known {
+struct TrustCache {
     digests: HashSet<Digest>,
     /// What was allowed before, which is read once: a project may have a
     /// thousand servers.
-    before: Option<Remembered>,
+    trust_file: Option<TrustFile>,
 }
 
-impl Allowed {
+impl RunTrust {
     fn add(&self, digest: Digest) {
-        self.known().digests.insert(digest);
+        self.cache().digests.insert(digest);
     }
 
-    fn standing(&self, found: &Found) -> Result<Standing, Failure> {
-        let digest = Digest::of(found);
-        let mut known = self.known();
-        if known.digests.contains(&digest) {
-            return Ok(Standing::Trusted);
+    fn trust_state(&self, found: &ConfiguredServer) -> Result<TrustState, Failure> {
+        let digest = Digest::new(found);
+        let mut cache = self.cache();
+        if cache.digests.contains(&digest) {
+            return Ok(TrustState::Trusted);
         }
-        let before = match known.before.take() {
-            Some(before) => before,
-            None => Remembered::read()?,
+        let stored = match cache.trust_file.take() {
+            Some(stored) => stored,
+            None => TrustFile::read()?,
         };
-        Ok(known.before.insert(before).standing(found, &digest))
+        Ok(cache.trust_file.insert(stored).trust_state(found, &digest))
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn cache(&self) -> MutexGuard<'_, TrustCache> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Debug for Allowed {
+impl fmt::Debug for RunTrust {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Allowed")
     }
@@ -72,7 +72,7 @@ impl fmt::Debug for Allowed {
 
 /// How a server of a project stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum TrustState {
     /// It may be used.
     Trusted,
     /// It was allowed, and its entry has changed since.
@@ -83,67 +83,63 @@ pub(crate) enum Standing {
 
 /// Whether a server came with a project. A file that was named on the command
 /// line is its user's.
-pub(crate) fn is_of_project(found: &Found) -> bool {
-    found.scope == Some(Scope::Project)
+pub(crate) fn is_project_server(found: &ConfiguredServer) -> bool {
+    found.scope == Some(ConfigScope::Project)
 }
 
 /// How a server stands: those of the user's own may always be used.
-pub(crate) fn standing(globals: &Globals, found: &Found) -> Result<Standing, Failure> {
-    if !is_of_project(found) || globals.trust_project {
-        return Ok(Standing::Trusted);
+pub(crate) fn trust_state(
+    globals: &Globals,
+    found: &ConfiguredServer,
+) -> Result<TrustState, Failure> {
+    if !is_project_server(found) || globals.trust_project {
+        return Ok(TrustState::Trusted);
     }
-    globals.allowed.standing(found)
+    globals.trusted.trust_state(found)
 }
 
 /// Lets a target pass that may be used. This stands before every way to a
 /// server, also where nobody was asked.
-pub(super) fn check(globals: &Globals, target: &Target) -> Result<(), Failure> {
+pub(super) fn check_trusted(globals: &Globals, target: &Target) -> Result<(), Failure> {
     let Target::Configured(found) = target else {
         return Ok(());
     };
-    match standing(globals, found)? {
-        Standing::Trusted => Ok(()),
-        standing => Err(refused(found, standing)),
+    match trust_state(globals, found)? {
+        TrustState::Trusted => Ok(()),
+        state => Err(untrusted_failure(found, state)),
     }
 }
 
 /// Asks the person whether a server of a project may be used, if that is not
 /// known and there is a person.
-pub(crate) async fn admit(cx: &Context, target: &Target) -> Result<(), Failure> {
+pub(crate) async fn ensure_trusted(cx: &Context, target: &Target) -> Result<(), Failure> {
     let Target::Configured(found) = target else {
         return Ok(());
     };
-    let standing = standing(&cx.globals, found)?;
-    if standing == Standing::Trusted {
+    let state = trust_state(&cx.globals, found)?;
+    if state == TrustState::Trusted {
         return Ok(());
     }
-    if !ask(
-        cx,
-        found,
-        standing,
-        "Trust it, as long as the file says this?",
-    )
-    .await?
-    {
-        return Err(refused(found, standing));
+    if !confirm(cx, found, state, "Trust it, as long as the file says this?").await? {
+        return Err(untrusted_failure(found, state));
     }
-    remember(cx, found)
+    store_trust(cx, found)
 }
 
 /// Shows what would be used, and asks. Nobody to ask is a failure, since that
 /// is no answer.
-pub(crate) async fn ask(
+pub(crate) async fn confirm(
     cx: &Context,
-    found: &Found,
-    standing: Standing,
+    found: &ConfiguredServer,
+    state: TrustState,
     question: &str,
 ) -> Result<bool, Failure> {
-    let Some(terminal) = cx.talk.terminal() else {
-        return Err(refused(found, standing));
+    let Some(terminal) = cx.responder.terminal() else {
+        return Err(untrusted_failure(found, state));
     };
-    let _pause = cx.globals.patience.pause();
-    for line in lines(found, standing) {
-        terminal.show(line);
+    let _pause = cx.globals.clock.pause();
+    for line in detail_lines(found, state) {
+        terminal.print(line);
     }
     let answer = terminal.ask(format!("{question} [y/N] ")).await;
     let answer = answer.unwrap_or_default();
@@ -151,18 +147,18 @@ pub(crate) async fn ask(
 }
 
 /// Remembers that a server may be used.
-pub(crate) fn remember(cx: &Context, found: &Found) -> Result<(), Failure> {
-    let digest = Digest::of(found);
-    Remembered::change(|trusted| trusted.add(found, &digest))?;
-    cx.globals.allowed.add(digest);
+pub(crate) fn store_trust(cx: &Context, found: &ConfiguredServer) -> Result<(), Failure> {
+    let digest = Digest::new(found);
+    TrustFile::update(|trusted| trusted.add(found, &digest))?;
+    cx.globals.trusted.add(digest);
     Ok(())
 }
 
-fn refused(found: &Found, standing: Standing) -> Failure {
-    let name = clean(&found.entry.name);
-    let file = short(&found.path);
-    let message = match standing {
-        Standing::Changed => {
+fn untrusted_failure(found: &ConfiguredServer, state: TrustState) -> Failure {
+    let name = escape_control(&found.entry.name);
+    let file = short_path(&found.path);
+    let message = match state {
+        TrustState::Changed => {
             format!("`{name}` comes with a project, and {file} has changed since you trusted it")
         }
         _ => format!("`{name}` comes with a project, by {file}, and you have not trusted it"),
@@ -172,7 +168,7 @@ fn refused(found: &Found, standing: Standing) -> Failure {
         // People copy this into shells, and the name is somebody else's.
         .hint(format!(
             "`bowline config trust {}` shows all of it, and asks you",
-            quoted(&found.entry.name)
+            shell_quoted(&found.entry.name)
         ))
         .hint("--trust-project uses it for this command only, without asking")
 }

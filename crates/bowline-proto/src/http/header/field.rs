@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use super::{HeaderError, name, value::plain_text};
+use super::{HeaderValueError, name, value::decode_unencoded};
 use crate::jsonrpc::{ErrorObject, code};
 
 /// The headers of a received message, whatever library holds them.
@@ -49,7 +49,7 @@ impl<N: AsRef<str>, V: AsRef<[u8]>> Headers for Vec<(N, V)> {
 /// # Errors
 ///
 /// Where it occurs twice: whoever reads the other one would see another request.
-pub fn single<'h, H: Headers + ?Sized>(
+pub fn single_value<'h, H: Headers + ?Sized>(
     headers: &'h H,
     name: &str,
 ) -> Result<Option<&'h [u8]>, HeaderMismatch> {
@@ -66,9 +66,9 @@ pub fn single<'h, H: Headers + ?Sized>(
 /// # Errors
 ///
 /// Where it is repeated, or holds what no version does.
-pub fn read_version<H: Headers + ?Sized>(headers: &H) -> Result<Option<&str>, HeaderMismatch> {
-    let raw = single(headers, name::MCP_PROTOCOL_VERSION)?;
-    raw.map(plain_text).transpose().map_err(|error| {
+pub fn protocol_version<H: Headers + ?Sized>(headers: &H) -> Result<Option<&str>, HeaderMismatch> {
+    let raw = single_value(headers, name::MCP_PROTOCOL_VERSION)?;
+    raw.map(decode_unencoded).transpose().map_err(|error| {
         HeaderMismatch::new(name::MCP_PROTOCOL_VERSION, MismatchReason::Malformed(error))
     })
 }
@@ -78,7 +78,7 @@ pub fn read_version<H: Headers + ?Sized>(headers: &H) -> Result<Option<&str>, He
 /// # Errors
 ///
 /// Where it is missing, repeated or different.
-pub fn check_version<H: Headers + ?Sized>(
+pub fn check_protocol_version<H: Headers + ?Sized>(
     headers: &H,
     body_version: &str,
 ) -> Result<(), HeaderMismatch> {
@@ -89,12 +89,12 @@ pub fn check_version<H: Headers + ?Sized>(
 ///
 /// Only this module makes them, so no field can carry a line break.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field<'a> {
+pub struct HeaderField<'a> {
     name: &'a str,
     value: Cow<'a, str>,
 }
 
-impl<'a> Field<'a> {
+impl<'a> HeaderField<'a> {
     pub(super) fn new(name: &'a str, value: Cow<'a, str>) -> Self {
         debug_assert!(super::value::is_plain(value.as_bytes()));
         Self { name, value }
@@ -165,7 +165,7 @@ impl fmt::Display for HeaderMismatch {
             MismatchReason::Ambiguous => {
                 write!(f, "the body has more than one value for header {header}")
             }
-            MismatchReason::Unmirrorable => {
+            MismatchReason::NotRepresentable => {
                 write!(
                     f,
                     "the body's value for header {header} is none that a header can carry"
@@ -188,14 +188,14 @@ pub enum MismatchReason {
     /// The values differ.
     Different,
     /// The header's value cannot be read.
-    Malformed(HeaderError),
+    Malformed(HeaderValueError),
     /// The header is there, but the body has no such value.
     Unexpected,
     /// The body has the member twice, so readers may disagree about its value.
     Ambiguous,
     /// The body's value is an object, an array, a fraction, or an integer that
     /// not every JSON reader can hold.
-    Unmirrorable,
+    NotRepresentable,
 }
 
 /// Compares a header that is never encoded.
@@ -205,7 +205,7 @@ pub(super) fn check_plain<H: Headers + ?Sized>(
     expected: &str,
     required: bool,
 ) -> Result<(), HeaderMismatch> {
-    let reason = match single(headers, name)?.map(plain_text) {
+    let reason = match single_value(headers, name)?.map(decode_unencoded) {
         None if required => MismatchReason::Missing,
         Some(Ok(value)) if value != expected => MismatchReason::Different,
         Some(Err(error)) => MismatchReason::Malformed(error),
@@ -221,18 +221,18 @@ mod tests {
     #[test]
     fn the_version_header_is_read_as_text() {
         let none: [(&str, &str); 0] = [];
-        assert_eq!(read_version(&none), Ok(None));
+        assert_eq!(protocol_version(&none), Ok(None));
         assert_eq!(
-            read_version(&[("MCP-Protocol-Version", " v2 ")]),
+            protocol_version(&[("MCP-Protocol-Version", " v2 ")]),
             Ok(Some("v2"))
         );
-        assert!(read_version(&[("mcp-protocol-version", "é")]).is_err());
+        assert!(protocol_version(&[("mcp-protocol-version", "é")]).is_err());
     }
 
     #[test]
     fn the_version_header_must_equal_the_body() {
         let check = |headers: &[(&str, &str)]| {
-            check_version(headers, "v2").map_err(|mismatch| mismatch.reason)
+            check_protocol_version(headers, "v2").map_err(|mismatch| mismatch.reason)
         };
         assert_eq!(check(&[("mcp-protocol-version", "v2")]), Ok(()));
         assert_eq!(check(&[("MCP-Protocol-Version", " v2 ")]), Ok(()));
@@ -249,8 +249,8 @@ mod tests {
             Err(MismatchReason::Repeated)
         );
         assert_eq!(
-            check_version(&[("mcp-protocol-version", b"\xff")], "x").map_err(|m| m.reason),
-            Err(MismatchReason::Malformed(HeaderError::IllegalByte))
+            check_protocol_version(&[("mcp-protocol-version", b"\xff")], "x").map_err(|m| m.reason),
+            Err(MismatchReason::Malformed(HeaderValueError::IllegalByte))
         );
     }
 }

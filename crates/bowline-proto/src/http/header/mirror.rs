@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use super::{
-    Field, HeaderError, HeaderMismatch, Headers, MismatchReason, decode_value, encode_value,
-    field::{check_plain, single},
+    HeaderField, HeaderMismatch, HeaderValueError, Headers, MismatchReason, decode_value,
+    encode_value,
+    field::{check_plain, single_value},
     name,
     value::is_plain,
 };
@@ -30,33 +31,33 @@ use crate::{
 /// mirror.check_request(&sent).expect("a server accepts what a client sends");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mirror<'a> {
+pub struct MirroredHeaders<'a> {
     method: &'a str,
     /// `None`: the method has no `Mcp-Name`. `Some(None)`: it has one, but the
     /// body lacks the member, for which the params' own check will refuse it.
     name: Option<Option<Cow<'a, str>>>,
 }
 
-impl<'a> Mirror<'a> {
+impl<'a> MirroredHeaders<'a> {
     /// Reads what is to be mirrored from a message's method and params.
     ///
     /// # Errors
     ///
     /// Where the params hold the mirrored member twice.
-    pub fn of(method: &'a str, params: Option<&'a [u8]>) -> Result<Self, HeaderMismatch> {
-        let named = named_member(method);
-        let named = named.map(|name| params.map_or(Member::Absent, |it| find_member(it, name)));
-        Self::naming(method, named)
+    pub fn from_message(method: &'a str, params: Option<&'a [u8]>) -> Result<Self, HeaderMismatch> {
+        let member = mirrored_member(method);
+        let member = member.map(|name| params.map_or(Member::Absent, |it| find_member(it, name)));
+        Self::with_member(method, member)
     }
 
     /// The same, where the member that is mirrored is found already.
-    pub(crate) fn naming(
+    pub(crate) fn with_member(
         method: &'a str,
-        named: Option<Member<'a>>,
+        member: Option<Member<'a>>,
     ) -> Result<Self, HeaderMismatch> {
-        let name = match named {
+        let name = match member {
             None => None,
-            Some(Member::Text(text)) => Some(Some(text)),
+            Some(Member::String(text)) => Some(Some(text)),
             Some(Member::Absent | Member::Other) => Some(None),
             Some(Member::Repeated) => {
                 let reason = MismatchReason::Ambiguous;
@@ -71,13 +72,16 @@ impl<'a> Mirror<'a> {
     /// # Errors
     ///
     /// Where the method is not printable ASCII: `Mcp-Method` has no encoding.
-    pub fn fields(&self) -> Result<Vec<Field<'_>>, HeaderError> {
+    pub fn fields(&self) -> Result<Vec<HeaderField<'_>>, HeaderValueError> {
         if !is_plain(self.method.as_bytes()) {
-            return Err(HeaderError::IllegalByte);
+            return Err(HeaderValueError::IllegalByte);
         }
-        let mut fields = vec![Field::new(name::MCP_METHOD, Cow::Borrowed(self.method))];
+        let mut fields = vec![HeaderField::new(
+            name::MCP_METHOD,
+            Cow::Borrowed(self.method),
+        )];
         if let Some(Some(text)) = &self.name {
-            fields.push(Field::new(name::MCP_NAME, encode_value(text)));
+            fields.push(HeaderField::new(name::MCP_NAME, encode_value(text)));
         }
         Ok(fields)
     }
@@ -115,7 +119,7 @@ impl<'a> Mirror<'a> {
         let Some(expected) = &self.name else {
             return Ok(());
         };
-        let received = single(headers, name::MCP_NAME)?;
+        let received = single_value(headers, name::MCP_NAME)?;
         let reason = match (received.map(decode_value), expected) {
             (Some(Err(error)), _) => MismatchReason::Malformed(error),
             (Some(Ok(_)), None) => MismatchReason::Unexpected,
@@ -129,7 +133,7 @@ impl<'a> Mirror<'a> {
 
 /// The member of `params` that `Mcp-Name` mirrors, for methods that have one.
 #[must_use]
-pub fn named_member(method: &str) -> Option<&'static str> {
+pub fn mirrored_member(method: &str) -> Option<&'static str> {
     method::info(method)?.mirrored
 }
 
@@ -143,8 +147,8 @@ mod tests {
         headers: &[(&str, &str)],
         expected: Result<(), (&str, MismatchReason)>,
     ) {
-        let outcome =
-            Mirror::of("tools/call", Some(params)).and_then(|mirror| mirror.check_request(headers));
+        let outcome = MirroredHeaders::from_message("tools/call", Some(params))
+            .and_then(|mirror| mirror.check_request(headers));
         assert_eq!(
             outcome,
             expected.map_err(|(header, reason)| HeaderMismatch::new(header, reason))
@@ -189,7 +193,7 @@ mod tests {
         check(ECHO, &[METHOD, ("mcp-name", "=?base64?ZWNobw==?=")], Ok(()));
         let bad = Err((
             "mcp-name",
-            MismatchReason::Malformed(HeaderError::BadBase64),
+            MismatchReason::Malformed(HeaderValueError::BadBase64),
         ));
         check(ECHO, &[METHOD, ("mcp-name", "=?base64?ZWNobw?=")], bad);
     }
@@ -217,17 +221,20 @@ mod tests {
 
     #[test]
     fn each_method_mirrors_its_own_member() {
-        let named = |method, params| match Mirror::of(method, Some(params)).unwrap().name {
+        let member = |method, params| match MirroredHeaders::from_message(method, Some(params))
+            .unwrap()
+            .name
+        {
             Some(Some(name)) => name.into_owned(),
             other => panic!("{other:?}"),
         };
-        assert_eq!(named("prompts/get", br#"{"name": "p", "uri": "u"}"#), "p");
+        assert_eq!(member("prompts/get", br#"{"name": "p", "uri": "u"}"#), "p");
         assert_eq!(
-            named("resources/read", br#"{"name": "p", "uri": "u"}"#),
+            member("resources/read", br#"{"name": "p", "uri": "u"}"#),
             "u"
         );
         for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
-            assert_eq!(named(method, br#"{"taskId": "t", "name": "n"}"#), "t");
+            assert_eq!(member(method, br#"{"taskId": "t", "name": "n"}"#), "t");
         }
         for method in [
             "tools/list",
@@ -235,21 +242,25 @@ mod tests {
             "tasks/result",
             "initialize",
         ] {
-            assert_eq!(named_member(method), None);
+            assert_eq!(mirrored_member(method), None);
         }
     }
 
     #[test]
     fn a_method_that_would_break_out_of_its_header_is_not_sent() {
         for method in ["a\r\nb: c", "ping\n", " ping", "pïng", "nul\0"] {
-            let mirror = Mirror::of(method, None).unwrap();
-            assert_eq!(mirror.fields(), Err(HeaderError::IllegalByte), "{method:?}");
+            let mirror = MirroredHeaders::from_message(method, None).unwrap();
+            assert_eq!(
+                mirror.fields(),
+                Err(HeaderValueError::IllegalByte),
+                "{method:?}"
+            );
         }
     }
 
     #[test]
     fn notifications_may_lack_the_headers_but_not_falsify_them() {
-        let mirror = Mirror::of("notifications/cancelled", Some(b"{}")).unwrap();
+        let mirror = MirroredHeaders::from_message("notifications/cancelled", Some(b"{}")).unwrap();
         let none: [(&str, &str); 0] = [];
         assert_eq!(mirror.check_notification(&none), Ok(()));
         assert!(

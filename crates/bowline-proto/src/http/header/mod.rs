@@ -9,9 +9,10 @@ mod schema;
 mod value;
 
 pub use field::{
-    Field, HeaderMismatch, Headers, MismatchReason, check_version, read_version, single,
+    HeaderField, HeaderMismatch, Headers, MismatchReason, check_protocol_version, protocol_version,
+    single_value,
 };
-pub use mirror::{Mirror, named_member};
-pub use schema::{HeaderSchemaError, HeaderSchemaFault, ParamHeader, ParamHeaders, ParamKind};
+pub use mirror::{MirroredHeaders, mirrored_member};
+pub use schema::{HeaderSchemaError, HeaderSchemaErrorKind, ParamHeader, ParamHeaders, ParamKind};
 pub(super) use value::trim_ows;
-pub use value::{HeaderError, decode_value, encode_value};
+pub use value::{HeaderValueError, decode_value, encode_value};

@@ -8,9 +8,9 @@ use serde::{
 };
 
 use super::{
-    Field, HeaderMismatch, Headers, MismatchReason, ParamHeader, ParamHeaders, decode_value,
+    HeaderField, HeaderMismatch, Headers, MismatchReason, ParamHeader, ParamHeaders, decode_value,
     encode_value,
-    field::single,
+    field::single_value,
     scalar::{KeyLookup, MAX_INTEGER, Scalar},
     schema::{Branch, Node},
 };
@@ -27,7 +27,7 @@ impl ParamHeaders {
     pub fn fields<'a>(
         &'a self,
         arguments: Option<&'a [u8]>,
-    ) -> Result<Vec<Field<'a>>, HeaderMismatch> {
+    ) -> Result<Vec<HeaderField<'a>>, HeaderMismatch> {
         let values = self.values(arguments)?;
         let fields = self
             .headers
@@ -38,11 +38,13 @@ impl ParamHeaders {
                     Scalar::Bool(true) => Cow::Borrowed("true"),
                     Scalar::Bool(false) => Cow::Borrowed("false"),
                     Scalar::Integer(number) => Cow::Owned(number.to_string()),
-                    Scalar::Text(Cow::Borrowed(text)) => encode_value(text),
-                    Scalar::Text(Cow::Owned(text)) => Cow::Owned(encode_value(&text).into_owned()),
+                    Scalar::String(Cow::Borrowed(text)) => encode_value(text),
+                    Scalar::String(Cow::Owned(text)) => {
+                        Cow::Owned(encode_value(&text).into_owned())
+                    }
                     Scalar::Null | Scalar::Other => return None,
                 };
-                Some(Field::new(&header.name, text))
+                Some(HeaderField::new(&header.name, text))
             });
         Ok(fields.collect())
     }
@@ -72,7 +74,7 @@ impl ParamHeaders {
         &self,
         arguments: Option<&'de [u8]>,
     ) -> Result<Vec<Option<Scalar<'de>>>, HeaderMismatch> {
-        let mut reading = Reading {
+        let mut collected = CollectedValues {
             values: vec![None; self.headers.len()],
             ambiguous: None,
         };
@@ -80,22 +82,23 @@ impl ParamHeaders {
             let mut json = serde_json::Deserializer::from_slice(arguments);
             let visitor = BranchVisitor {
                 branch: &self.root,
-                reading: &mut reading,
+                collected: &mut collected,
             };
             // What is not an object has no such arguments; the call's own check says so.
             let _refused_elsewhere = json.deserialize_map(visitor);
         }
-        let fault = |index: usize, reason| HeaderMismatch::new(&self.headers[index].name, reason);
-        if let Some(index) = reading.ambiguous {
-            return Err(fault(index, MismatchReason::Ambiguous));
+        let mismatch =
+            |index: usize, reason| HeaderMismatch::new(&self.headers[index].name, reason);
+        if let Some(index) = collected.ambiguous {
+            return Err(mismatch(index, MismatchReason::Ambiguous));
         }
-        let other = reading
+        let unrepresentable = collected
             .values
             .iter()
             .position(|value| *value == Some(Scalar::Other));
-        match other {
-            Some(index) => Err(fault(index, MismatchReason::Unmirrorable)),
-            None => Ok(reading.values),
+        match unrepresentable {
+            Some(index) => Err(mismatch(index, MismatchReason::NotRepresentable)),
+            None => Ok(collected.values),
         }
     }
 }
@@ -105,13 +108,13 @@ fn check_one<H: Headers + ?Sized>(
     header: &ParamHeader,
     value: Option<&Scalar<'_>>,
 ) -> Result<(), HeaderMismatch> {
-    let received = single(headers, &header.name)?.map(decode_value);
+    let received = single_value(headers, &header.name)?.map(decode_value);
     let reason = match (received, value) {
         (None, None | Some(Scalar::Null)) => return Ok(()),
         (None, Some(_)) => MismatchReason::Missing,
         (Some(Err(error)), _) => MismatchReason::Malformed(error),
         (Some(Ok(_)), None | Some(Scalar::Null)) => MismatchReason::Unexpected,
-        (Some(Ok(text)), Some(value)) if says(&text, value) => return Ok(()),
+        (Some(Ok(text)), Some(value)) if header_matches(&text, value) => return Ok(()),
         (Some(Ok(_)), Some(_)) => MismatchReason::Different,
     };
     Err(HeaderMismatch::new(&header.name, reason))
@@ -120,28 +123,28 @@ fn check_one<H: Headers + ?Sized>(
 /// Whether a header's text means the body's value. What the body holds counts,
 /// not what the schema declares: a value of the wrong type is for the schema's
 /// check to refuse, with a message that helps.
-fn says(text: &str, value: &Scalar<'_>) -> bool {
+fn header_matches(text: &str, value: &Scalar<'_>) -> bool {
     match value {
         Scalar::Bool(value) => text == if *value { "true" } else { "false" },
-        Scalar::Integer(value) => integer(text) == Some(*value),
-        Scalar::Text(value) => text == value,
+        Scalar::Integer(value) => parse_integer(text) == Some(*value),
+        Scalar::String(value) => text == value,
         Scalar::Null | Scalar::Other => false,
     }
 }
 
 /// `42`, `042` and `42.0` are one number; `4e1`, `0x2A` and `+42` are none.
-fn integer(text: &str) -> Option<i64> {
+fn parse_integer(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let decimal = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    let zero = decimal(fraction) && fraction.bytes().all(|digit| digit == b'0');
+    let is_zero = decimal(fraction) && fraction.bytes().all(|digit| digit == b'0');
     let number: i64 = whole.parse().ok()?;
-    (zero
+    (is_zero
         && decimal(whole.strip_prefix('-').unwrap_or(whole))
         && (-MAX_INTEGER..=MAX_INTEGER).contains(&number))
     .then_some(number)
 }
 
-struct Reading<'de> {
+struct CollectedValues<'de> {
     values: Vec<Option<Scalar<'de>>>,
     /// The header whose value a repeated key makes doubtful.
     ambiguous: Option<usize>,
@@ -149,7 +152,7 @@ struct Reading<'de> {
 
 struct BranchVisitor<'t, 'r, 'de> {
     branch: &'t Branch,
-    reading: &'r mut Reading<'de>,
+    collected: &'r mut CollectedValues<'de>,
 }
 
 impl<'de> Visitor<'de> for BranchVisitor<'_, '_, 'de> {
@@ -167,12 +170,12 @@ impl<'de> Visitor<'de> for BranchVisitor<'_, '_, 'de> {
                 continue;
             };
             if !seen.insert(node) {
-                self.reading.ambiguous = Some(first_leaf(node));
+                self.collected.ambiguous = Some(first_leaf(node));
                 return Err(A::Error::custom("a repeated key"));
             }
             map.next_value_seed(NodeSeed {
                 node,
-                reading: self.reading,
+                collected: self.collected,
             })?;
         }
         Ok(())
@@ -212,7 +215,7 @@ impl<'de> Visitor<'de> for BranchVisitor<'_, '_, 'de> {
 
 struct NodeSeed<'t, 'r, 'de> {
     node: &'t Node,
-    reading: &'r mut Reading<'de>,
+    collected: &'r mut CollectedValues<'de>,
 }
 
 impl<'de> DeserializeSeed<'de> for NodeSeed<'_, '_, 'de> {
@@ -221,12 +224,12 @@ impl<'de> DeserializeSeed<'de> for NodeSeed<'_, '_, 'de> {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         match self.node {
             Node::Leaf(index) => {
-                self.reading.values[*index] = Some(Scalar::deserialize(deserializer)?);
+                self.collected.values[*index] = Some(Scalar::deserialize(deserializer)?);
                 Ok(())
             }
             Node::Branch(branch) => deserializer.deserialize_any(BranchVisitor {
                 branch,
-                reading: self.reading,
+                collected: self.collected,
             }),
         }
     }
@@ -255,7 +258,7 @@ mod tests {
         let fields = params
             .fields(Some(arguments.as_bytes()))
             .map_err(|m| m.reason)?;
-        let pair = |f: &Field<'_>| (f.name().to_owned(), f.value().to_owned());
+        let pair = |f: &HeaderField<'_>| (f.name().to_owned(), f.value().to_owned());
         Ok(fields.iter().map(pair).collect())
     }
 
@@ -309,8 +312,12 @@ mod tests {
             r#"{"text": {}}"#,
             r#"{"text": []}"#,
         ] {
-            assert_eq!(sent(bad), Err(MismatchReason::Unmirrorable), "{bad}");
-            assert_eq!(check(bad, &[]), Err(MismatchReason::Unmirrorable), "{bad}");
+            assert_eq!(sent(bad), Err(MismatchReason::NotRepresentable), "{bad}");
+            assert_eq!(
+                check(bad, &[]),
+                Err(MismatchReason::NotRepresentable),
+                "{bad}"
+            );
         }
     }
 

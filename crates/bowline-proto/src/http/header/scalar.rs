@@ -16,7 +16,7 @@ pub(super) enum Scalar<'de> {
     Null,
     Bool(bool),
     Integer(i64),
-    Text(Cow<'de, str>),
+    String(Cow<'de, str>),
     /// An object, an array, a fraction, or an integer out of range.
     Other,
 }
@@ -68,11 +68,11 @@ impl<'de> Visitor<'de> for ScalarVisitor {
     }
 
     fn visit_borrowed_str<E: de::Error>(self, value: &'de str) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Text(Cow::Borrowed(value)))
+        Ok(Scalar::String(Cow::Borrowed(value)))
     }
 
     fn visit_str<E: de::Error>(self, value: &str) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Text(Cow::Owned(value.to_owned())))
+        Ok(Scalar::String(Cow::Owned(value.to_owned())))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Scalar<'de>, A::Error> {

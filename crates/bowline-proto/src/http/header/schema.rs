@@ -13,10 +13,10 @@ use super::name::MCP_PARAM_PREFIX;
 const ANNOTATION: &str = "x-mcp-header";
 
 /// Keywords whose value is data, in which `x-mcp-header` is a key like any other.
-const DATA: [&str; 4] = ["const", "default", "enum", "examples"];
+const DATA_KEYWORDS: [&str; 4] = ["const", "default", "enum", "examples"];
 
 /// Keywords whose value maps names to schemas: the names are not keywords.
-const NAMED: [&str; 5] = [
+const SCHEMA_MAP_KEYWORDS: [&str; 5] = [
     "$defs",
     "definitions",
     "dependentSchemas",
@@ -63,18 +63,18 @@ impl ParamHeaders {
     /// Where an annotation is at fault, or an annotated schema is not JSON.
     pub fn from_schema(schema: &str) -> Result<Self, HeaderSchemaError> {
         // A key may be written with escapes, so their presence forbids the short cut.
-        let occurs = |needle: &str| memmem::find(schema.as_bytes(), needle.as_bytes()).is_some();
-        if !occurs(ANNOTATION) && !occurs("\\u") {
+        let contains = |needle: &str| memmem::find(schema.as_bytes(), needle.as_bytes()).is_some();
+        if !contains(ANNOTATION) && !contains("\\u") {
             return Ok(Self::default());
         }
         let schema: Value = serde_json::from_str(schema).map_err(|_| HeaderSchemaError {
-            fault: HeaderSchemaFault::NotJson,
-            at: String::new(),
+            kind: HeaderSchemaErrorKind::NotJson,
+            pointer: String::new(),
         })?;
-        let mut walk = Walk::default();
-        let root = walk.root(&schema).map_err(|fault| walk.error(fault))?;
+        let mut walker = SchemaWalker::default();
+        let root = walker.root(&schema).map_err(|kind| walker.error(kind))?;
         Ok(Self {
-            headers: walk.headers,
+            headers: walker.headers,
             root,
         })
     }
@@ -138,9 +138,9 @@ pub enum ParamKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderSchemaError {
     /// What is wrong.
-    pub fault: HeaderSchemaFault,
+    pub kind: HeaderSchemaErrorKind,
     /// Where in the schema, as a JSON pointer, shortened if it is very long.
-    pub at: String,
+    pub pointer: String,
 }
 
 impl fmt::Display for HeaderSchemaError {
@@ -149,7 +149,7 @@ impl fmt::Display for HeaderSchemaError {
         write!(
             f,
             "{ANNOTATION} in the input schema at {:?}: {}",
-            self.at, self.fault
+            self.pointer, self.kind
         )
     }
 }
@@ -159,29 +159,29 @@ impl std::error::Error for HeaderSchemaError {}
 /// The ways in which an annotation can be at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum HeaderSchemaFault {
+pub enum HeaderSchemaErrorKind {
     /// The schema is not JSON, or nested beyond reason.
     NotJson,
     /// The annotation's value is not a string.
-    NotText,
+    NotString,
     /// The name is empty, or has characters that a header name may not have.
-    BadName,
+    InvalidName,
     /// Another property has the same name, perhaps in another case.
     Duplicate,
     /// The property is not declared as exactly one of string, integer, boolean.
-    BadType,
+    InvalidType,
     /// The property is not reached through `properties` alone.
     Misplaced,
 }
 
-impl fmt::Display for HeaderSchemaFault {
+impl fmt::Display for HeaderSchemaErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotJson => "the schema is not readable JSON",
-            Self::NotText => "the name is not a string",
-            Self::BadName => "the name is not an HTTP token",
+            Self::NotString => "the name is not a string",
+            Self::InvalidName => "the name is not an HTTP token",
             Self::Duplicate => "another property has this name",
-            Self::BadType => "the type must be string, integer or boolean",
+            Self::InvalidType => "the type must be string, integer or boolean",
             Self::Misplaced => "only plain properties may have it",
         })
     }
@@ -199,12 +199,12 @@ pub(super) enum Node {
 }
 
 impl Branch {
-    fn path<'s>(&'s self, wanted: usize, path: &mut Vec<&'s str>) -> bool {
+    fn path<'s>(&'s self, target: usize, path: &mut Vec<&'s str>) -> bool {
         self.0.iter().any(|(key, node)| {
             path.push(key);
             let found = match node {
-                Node::Leaf(index) => *index == wanted,
-                Node::Branch(branch) => branch.path(wanted, path),
+                Node::Leaf(index) => *index == target,
+                Node::Branch(branch) => branch.path(target, path),
             };
             if !found {
                 path.pop();
@@ -216,7 +216,7 @@ impl Branch {
 
 /// Members in the order of their names, whatever the order that the map keeps:
 /// that depends on which features other crates switch on in `serde_json`.
-fn by_name(members: &Map<String, Value>) -> Vec<(&String, &Value)> {
+fn sorted_by_name(members: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let mut members: Vec<_> = members.iter().collect();
     members.sort_unstable_by_key(|(name, _)| *name);
     members
@@ -224,60 +224,60 @@ fn by_name(members: &Map<String, Value>) -> Vec<(&String, &Value)> {
 
 /// The state of one walk. Its depth is bounded by the JSON reader's own limit.
 #[derive(Default)]
-struct Walk<'s> {
+struct SchemaWalker<'s> {
     headers: Vec<ParamHeader>,
     names: BTreeSet<Box<str>>,
     /// Where the walk stands; left as it is on a fault, to say where that was.
-    trail: Vec<&'s str>,
+    path: Vec<&'s str>,
 }
 
-impl<'s> Walk<'s> {
-    fn root(&mut self, schema: &'s Value) -> Result<Branch, HeaderSchemaFault> {
+impl<'s> SchemaWalker<'s> {
+    fn root(&mut self, schema: &'s Value) -> Result<Branch, HeaderSchemaErrorKind> {
         match schema {
             Value::Object(schema) if schema.contains_key(ANNOTATION) => {
-                Err(HeaderSchemaFault::Misplaced)
+                Err(HeaderSchemaErrorKind::Misplaced)
             }
-            Value::Object(schema) => self.chain(schema),
+            Value::Object(schema) => self.branch(schema),
             _ => Ok(Branch::default()),
         }
     }
 
     /// A schema that is reached through `properties` alone, without annotation.
-    fn chain(&mut self, schema: &'s Map<String, Value>) -> Result<Branch, HeaderSchemaFault> {
+    fn branch(&mut self, schema: &'s Map<String, Value>) -> Result<Branch, HeaderSchemaErrorKind> {
         let mut branch = Branch::default();
-        for (keyword, value) in by_name(schema) {
-            self.trail.push(keyword);
+        for (keyword, value) in sorted_by_name(schema) {
+            self.path.push(keyword);
             match value {
                 Value::Object(properties) if keyword == PROPERTIES => {
-                    for (key, property) in by_name(properties) {
-                        self.trail.push(key);
+                    for (key, property) in sorted_by_name(properties) {
+                        self.path.push(key);
                         if let Some(node) = self.property(property)? {
                             branch.0.insert(key.as_str().into(), node);
                         }
-                        self.trail.pop();
+                        self.path.pop();
                     }
                 }
-                _ => self.forbid_under(keyword, value)?,
+                _ => self.reject_under_keyword(keyword, value)?,
             }
-            self.trail.pop();
+            self.path.pop();
         }
         Ok(branch)
     }
 
-    fn property(&mut self, schema: &'s Value) -> Result<Option<Node>, HeaderSchemaFault> {
+    fn property(&mut self, schema: &'s Value) -> Result<Option<Node>, HeaderSchemaErrorKind> {
         let Value::Object(schema) = schema else {
             return Ok(None);
         };
         let Some(annotation) = schema.get(ANNOTATION) else {
-            let branch = self.chain(schema)?;
+            let branch = self.branch(schema)?;
             return Ok((!branch.0.is_empty()).then_some(Node::Branch(branch)));
         };
         let header = self.header(annotation, schema.get("type"))?;
         // A scalar has no properties: whatever is annotated below never has a value.
-        for (keyword, value) in by_name(schema) {
-            self.trail.push(keyword);
-            self.forbid_under(keyword, value)?;
-            self.trail.pop();
+        for (keyword, value) in sorted_by_name(schema) {
+            self.path.push(keyword);
+            self.reject_under_keyword(keyword, value)?;
+            self.path.pop();
         }
         self.headers.push(header);
         Ok(Some(Node::Leaf(self.headers.len() - 1)))
@@ -286,72 +286,78 @@ impl<'s> Walk<'s> {
     fn header(
         &mut self,
         annotation: &Value,
-        declared: Option<&Value>,
-    ) -> Result<ParamHeader, HeaderSchemaFault> {
+        declared_type: Option<&Value>,
+    ) -> Result<ParamHeader, HeaderSchemaErrorKind> {
         let Value::String(name) = annotation else {
-            return Err(HeaderSchemaFault::NotText);
+            return Err(HeaderSchemaErrorKind::NotString);
         };
         if name.is_empty() || !name.bytes().all(is_token) {
-            return Err(HeaderSchemaFault::BadName);
+            return Err(HeaderSchemaErrorKind::InvalidName);
         }
-        let kind = match declared.and_then(Value::as_str) {
+        let kind = match declared_type.and_then(Value::as_str) {
             Some("string") => ParamKind::String,
             Some("integer") => ParamKind::Integer,
             Some("boolean") => ParamKind::Boolean,
-            _ => return Err(HeaderSchemaFault::BadType),
+            _ => return Err(HeaderSchemaErrorKind::InvalidType),
         };
         let name: Box<str> = format!("{MCP_PARAM_PREFIX}{}", name.to_ascii_lowercase()).into();
         if !self.names.insert(name.clone()) {
-            return Err(HeaderSchemaFault::Duplicate);
+            return Err(HeaderSchemaErrorKind::Duplicate);
         }
         Ok(ParamHeader { name, kind })
     }
 
     /// Insists that no schema under this keyword is annotated.
-    fn forbid_under(&mut self, keyword: &str, value: &'s Value) -> Result<(), HeaderSchemaFault> {
+    fn reject_under_keyword(
+        &mut self,
+        keyword: &str,
+        value: &'s Value,
+    ) -> Result<(), HeaderSchemaErrorKind> {
         match value {
-            _ if DATA.contains(&keyword) => Ok(()),
-            Value::Object(schemas) if NAMED.contains(&keyword) => {
-                for (key, schema) in by_name(schemas) {
-                    self.trail.push(key);
-                    self.forbid(schema)?;
-                    self.trail.pop();
+            _ if DATA_KEYWORDS.contains(&keyword) => Ok(()),
+            Value::Object(schemas) if SCHEMA_MAP_KEYWORDS.contains(&keyword) => {
+                for (key, schema) in sorted_by_name(schemas) {
+                    self.path.push(key);
+                    self.reject_annotations(schema)?;
+                    self.path.pop();
                 }
                 Ok(())
             }
-            value => self.forbid(value),
+            value => self.reject_annotations(value),
         }
     }
 
-    fn forbid(&mut self, schema: &'s Value) -> Result<(), HeaderSchemaFault> {
+    fn reject_annotations(&mut self, schema: &'s Value) -> Result<(), HeaderSchemaErrorKind> {
         match schema {
             Value::Object(schema) if schema.contains_key(ANNOTATION) => {
-                Err(HeaderSchemaFault::Misplaced)
+                Err(HeaderSchemaErrorKind::Misplaced)
             }
             Value::Object(schema) => {
-                by_name(schema)
+                sorted_by_name(schema)
                     .into_iter()
                     .try_for_each(|(keyword, value)| {
-                        self.trail.push(keyword);
-                        self.forbid_under(keyword, value)?;
-                        self.trail.pop();
+                        self.path.push(keyword);
+                        self.reject_under_keyword(keyword, value)?;
+                        self.path.pop();
                         Ok(())
                     })
             }
-            Value::Array(schemas) => schemas.iter().try_for_each(|schema| self.forbid(schema)),
+            Value::Array(schemas) => schemas
+                .iter()
+                .try_for_each(|schema| self.reject_annotations(schema)),
             _ => Ok(()),
         }
     }
 
-    fn error(&self, fault: HeaderSchemaFault) -> HeaderSchemaError {
-        const LONGEST: usize = 256;
-        let letters = |key: &&'s str| ['/'].into_iter().chain(key.chars());
-        let mut pointer = self.trail.iter().flat_map(letters);
-        let mut at: String = pointer.by_ref().take(LONGEST).collect();
-        if pointer.next().is_some() {
-            at.push('…');
+    fn error(&self, kind: HeaderSchemaErrorKind) -> HeaderSchemaError {
+        const MAX_POINTER_LEN: usize = 256;
+        let with_slash = |key: &&'s str| ['/'].into_iter().chain(key.chars());
+        let mut chars = self.path.iter().flat_map(with_slash);
+        let mut pointer: String = chars.by_ref().take(MAX_POINTER_LEN).collect();
+        if chars.next().is_some() {
+            pointer.push('…');
         }
-        HeaderSchemaError { fault, at }
+        HeaderSchemaError { kind, pointer }
     }
 }
 

@@ -22,13 +22,14 @@ const SUFFIX: &str = "?=";
 /// assert_eq!(decode_value(b"=?base64?WsO8cmljaA==?=").unwrap(), "Zürich");
 /// ```
 #[must_use]
-pub fn encode_value(text: &str) -> Cow<'_, str> {
-    if is_plain(text.as_bytes()) && encoded_part(text.as_bytes()).is_none() {
-        return Cow::Borrowed(text);
+pub fn encode_value(input: &str) -> Cow<'_, str> {
+    if is_plain(input.as_bytes()) && encoded_part(input.as_bytes()).is_none() {
+        return Cow::Borrowed(input);
     }
-    let mut value = String::with_capacity(PREFIX.len() + text.len().div_ceil(3) * 4 + SUFFIX.len());
+    let mut value =
+        String::with_capacity(PREFIX.len() + input.len().div_ceil(3) * 4 + SUFFIX.len());
     value.push_str(PREFIX);
-    STANDARD.encode_string(text, &mut value);
+    STANDARD.encode_string(input, &mut value);
     value.push_str(SUFFIX);
     Cow::Owned(value)
 }
@@ -44,23 +45,23 @@ pub fn encode_value(text: &str) -> Cow<'_, str> {
 /// encodes is not UTF-8, or where a plain value has bytes outside printable
 /// ASCII. (Tabs inside a plain value are let through, as the specification
 /// does; we never send them.)
-pub fn decode_value(raw: &[u8]) -> Result<Cow<'_, str>, HeaderError> {
+pub fn decode_value(raw: &[u8]) -> Result<Cow<'_, str>, HeaderValueError> {
     let raw = trim_ows(raw);
     if let Some(encoded) = encoded_part(raw) {
         let bytes = STANDARD
             .decode(encoded)
-            .map_err(|_| HeaderError::BadBase64)?;
+            .map_err(|_| HeaderValueError::BadBase64)?;
         return String::from_utf8(bytes)
             .map(Cow::Owned)
-            .map_err(|_| HeaderError::NotUtf8);
+            .map_err(|_| HeaderValueError::NotUtf8);
     }
-    plain_text(raw).map(Cow::Borrowed)
+    decode_unencoded(raw).map(Cow::Borrowed)
 }
 
 /// Why a header value cannot be read, or a text not be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum HeaderError {
+pub enum HeaderValueError {
     /// A byte that no header value may hold.
     IllegalByte,
     /// Between the markers is not padded standard base64.
@@ -69,7 +70,7 @@ pub enum HeaderError {
     NotUtf8,
 }
 
-impl fmt::Display for HeaderError {
+impl fmt::Display for HeaderValueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::IllegalByte => "the value has a byte that a header may not hold",
@@ -79,23 +80,23 @@ impl fmt::Display for HeaderError {
     }
 }
 
-impl std::error::Error for HeaderError {}
+impl std::error::Error for HeaderValueError {}
 
 /// Reads a value that is never encoded, such as a method or a version.
-pub(super) fn plain_text(raw: &[u8]) -> Result<&str, HeaderError> {
+pub(super) fn decode_unencoded(raw: &[u8]) -> Result<&str, HeaderValueError> {
     let raw = trim_ows(raw);
     if raw.iter().all(|&byte| is_printable(byte) || byte == b'\t') {
-        str::from_utf8(raw).map_err(|_| HeaderError::IllegalByte)
+        str::from_utf8(raw).map_err(|_| HeaderValueError::IllegalByte)
     } else {
-        Err(HeaderError::IllegalByte)
+        Err(HeaderValueError::IllegalByte)
     }
 }
 
 /// Whether the text can stand in a header as it is and come back unchanged.
-pub(super) fn is_plain(text: &[u8]) -> bool {
-    text.iter().all(|&byte| is_printable(byte))
-        && text.first() != Some(&b' ')
-        && text.last() != Some(&b' ')
+pub(super) fn is_plain(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| is_printable(byte))
+        && bytes.first() != Some(&b' ')
+        && bytes.last() != Some(&b' ')
 }
 
 /// Without the optional white space that HTTP allows around a value.
@@ -184,11 +185,14 @@ mod tests {
             let value = format!("{PREFIX}{bad}{SUFFIX}");
             assert_eq!(
                 decode_value(value.as_bytes()),
-                Err(HeaderError::BadBase64),
+                Err(HeaderValueError::BadBase64),
                 "{bad}"
             );
         }
-        assert_eq!(decode_value(b"=?base64?//8=?="), Err(HeaderError::NotUtf8));
+        assert_eq!(
+            decode_value(b"=?base64?//8=?="),
+            Err(HeaderValueError::NotUtf8)
+        );
     }
 
     #[test]
@@ -211,7 +215,11 @@ mod tests {
             "é".as_bytes(),
             b"\xff",
         ] {
-            assert_eq!(decode_value(bad), Err(HeaderError::IllegalByte), "{bad:?}");
+            assert_eq!(
+                decode_value(bad),
+                Err(HeaderValueError::IllegalByte),
+                "{bad:?}"
+            );
         }
         assert_eq!(
             decode_value(b"a\tb").as_deref(),

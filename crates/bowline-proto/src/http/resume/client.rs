@@ -28,7 +28,7 @@ pub struct Resumption {
     policy: ResumptionPolicy,
     last_event_id: Option<Box<str>>,
     retry: Option<Duration>,
-    fruitless: u32,
+    failed_attempts: u32,
 }
 
 impl Resumption {
@@ -39,7 +39,7 @@ impl Resumption {
             policy,
             last_event_id: None,
             retry: None,
-            fruitless: 0,
+            failed_attempts: 0,
         }
     }
 
@@ -48,7 +48,7 @@ impl Resumption {
     /// Any event shows that the server still has the stream, so the count of
     /// fruitless attempts begins anew. A server may let a client come back any
     /// number of times; the request's own deadline is what ends that.
-    pub fn saw(&mut self, event: &Event) {
+    pub fn record_event(&mut self, event: &Event) {
         if let Some(id) = &event.id {
             // An empty id says: forget it. One that no header can carry back
             // unchanged cannot be resumed from, and an older one would
@@ -58,27 +58,27 @@ impl Resumption {
         if let Some(retry) = event.retry {
             self.retry = Some(retry);
         }
-        self.fruitless = 0;
+        self.failed_attempts = 0;
     }
 
     /// The stream ended, or never came up, before the answer was there.
-    pub fn broke(&mut self, now: Instant) -> StreamEnd {
-        self.after(now, Duration::ZERO)
+    pub fn stream_broken(&mut self, now: Instant) -> ResumeAction {
+        self.schedule(now, Duration::ZERO)
     }
 
     /// The server answered the GET with a bad status.
     ///
     /// `retry_after` is its [`Retry-After`](crate::http::retry_after()), if any.
     /// A refusal is final, unless it is of the passing kind.
-    pub fn refused(
+    pub fn request_refused(
         &mut self,
         now: Instant,
         status: u16,
         retry_after: Option<Duration>,
-    ) -> StreamEnd {
+    ) -> ResumeAction {
         match status {
-            408 | 429 | 500..=599 => self.after(now, retry_after.unwrap_or_default()),
-            _ => StreamEnd::Lost(LostStream::Refused(status)),
+            408 | 429 | 500..=599 => self.schedule(now, retry_after.unwrap_or_default()),
+            _ => ResumeAction::GiveUp(ResumeError::Refused(status)),
         }
     }
 
@@ -87,17 +87,19 @@ impl Resumption {
     ///
     /// `lived` says how long the last one was there. One that lasted longer
     /// than the wait before it was no failure, even if nothing came on it.
-    pub fn again(&mut self, now: Instant, lived: Duration) -> Instant {
-        if self.fruitless > 0 && lived > self.policy.delay(self.retry, self.fruitless - 1) {
-            self.fruitless = 0;
+    pub fn next_attempt(&mut self, now: Instant, uptime: Duration) -> Instant {
+        if self.failed_attempts > 0
+            && uptime > self.policy.delay(self.retry, self.failed_attempts - 1)
+        {
+            self.failed_attempts = 0;
         }
-        let delay = self.policy.delay(self.retry, self.fruitless);
-        self.fruitless = self.fruitless.saturating_add(1);
+        let delay = self.policy.delay(self.retry, self.failed_attempts);
+        self.failed_attempts = self.failed_attempts.saturating_add(1);
         now + delay
     }
 
     /// Forgets the place: what comes after it cannot be had.
-    pub fn forget(&mut self) {
+    pub fn clear_last_event_id(&mut self) {
         self.last_event_id = None;
     }
 
@@ -107,16 +109,19 @@ impl Resumption {
         self.last_event_id.as_deref()
     }
 
-    fn after(&mut self, now: Instant, at_least: Duration) -> StreamEnd {
+    fn schedule(&mut self, now: Instant, min_wait: Duration) -> ResumeAction {
         let Some(last_event_id) = self.last_event_id.as_deref() else {
-            return StreamEnd::Lost(LostStream::NoEventId);
+            return ResumeAction::GiveUp(ResumeError::NoEventId);
         };
-        if self.fruitless >= self.policy.attempts {
-            return StreamEnd::Lost(LostStream::TooManyAttempts);
+        if self.failed_attempts >= self.policy.max_attempts {
+            return ResumeAction::GiveUp(ResumeError::TooManyAttempts);
         }
-        let delay = self.policy.delay(self.retry, self.fruitless).max(at_least);
-        self.fruitless += 1;
-        StreamEnd::Resume {
+        let delay = self
+            .policy
+            .delay(self.retry, self.failed_attempts)
+            .max(min_wait);
+        self.failed_attempts += 1;
+        ResumeAction::Resume {
             at: now + delay,
             last_event_id: last_event_id.to_owned(),
         }
@@ -127,7 +132,7 @@ impl Resumption {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResumptionPolicy {
     /// The wait before the first attempt, if the server names none: 1 s.
-    pub delay: Duration,
+    pub initial_delay: Duration,
     /// The shortest wait, whatever the server asks for: 100 ms. A server that
     /// closes every stream at once must not make its clients spin.
     pub min_delay: Duration,
@@ -135,14 +140,14 @@ pub struct ResumptionPolicy {
     /// longer wait that the server asks for is kept.
     pub max_delay: Duration,
     /// How many attempts in a row may bring no event: 5.
-    pub attempts: u32,
+    pub max_attempts: u32,
 }
 
 impl ResumptionPolicy {
     /// The first wait is what the server asked for; it must not be shorter.
-    fn delay(&self, retry: Option<Duration>, fruitless: u32) -> Duration {
-        let first = retry.unwrap_or(self.delay).max(self.min_delay);
-        let factor = 1u32.checked_shl(fruitless).unwrap_or(u32::MAX);
+    fn delay(&self, retry: Option<Duration>, attempt: u32) -> Duration {
+        let first = retry.unwrap_or(self.initial_delay).max(self.min_delay);
+        let factor = 1u32.checked_shl(attempt).unwrap_or(u32::MAX);
         first.saturating_mul(factor).min(self.max_delay).max(first)
     }
 }
@@ -150,17 +155,17 @@ impl ResumptionPolicy {
 impl Default for ResumptionPolicy {
     fn default() -> Self {
         Self {
-            delay: Duration::from_secs(1),
+            initial_delay: Duration::from_secs(1),
             min_delay: Duration::from_millis(100),
             max_delay: Duration::from_secs(30),
-            attempts: 5,
+            max_attempts: 5,
         }
     }
 }
 
 /// What to do when a stream has ended too early.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StreamEnd {
+pub enum ResumeAction {
     /// Send a GET with this `Last-Event-ID`, not before this moment.
     Resume {
         /// When.
@@ -169,13 +174,13 @@ pub enum StreamEnd {
         last_event_id: String,
     },
     /// The request that the stream was to answer is lost.
-    Lost(LostStream),
+    GiveUp(ResumeError),
 }
 
 /// Why a stream cannot be taken up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum LostStream {
+pub enum ResumeError {
     /// The server gave no event id, or took it back: it keeps nothing.
     NoEventId,
     /// Attempt after attempt brought no event.
@@ -184,7 +189,7 @@ pub enum LostStream {
     Refused(u16),
 }
 
-impl fmt::Display for LostStream {
+impl fmt::Display for ResumeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoEventId => f.write_str("the stream broke and has no event id to resume from"),
@@ -199,14 +204,14 @@ impl fmt::Display for LostStream {
     }
 }
 
-impl std::error::Error for LostStream {}
+impl std::error::Error for ResumeError {}
 
 /// Whether a header carries the id back as it is.
 fn is_sendable(id: &str) -> bool {
-    let edge = |byte: Option<&u8>| byte.is_none_or(|byte| matches!(byte, b' ' | b'\t'));
-    let control = |byte: u8| (byte < b' ' && byte != b'\t') || byte == 0x7f;
+    let is_blank = |byte: Option<&u8>| byte.is_none_or(|byte| matches!(byte, b' ' | b'\t'));
+    let is_control = |byte: u8| (byte < b' ' && byte != b'\t') || byte == 0x7f;
     let id = id.as_bytes();
-    !edge(id.first()) && !edge(id.last()) && !id.iter().copied().any(control)
+    !is_blank(id.first()) && !is_blank(id.last()) && !id.iter().copied().any(is_control)
 }
 
 #[cfg(test)]
@@ -221,24 +226,28 @@ mod tests {
         }
     }
 
-    fn wait(end: &StreamEnd, now: Instant) -> Duration {
+    fn wait(end: &ResumeAction, now: Instant) -> Duration {
         match end {
-            StreamEnd::Resume { at, .. } => *at - now,
-            StreamEnd::Lost(lost) => panic!("{lost}"),
+            ResumeAction::Resume { at, .. } => *at - now,
+            ResumeAction::GiveUp(lost) => panic!("{lost}"),
         }
     }
 
     #[test]
     fn without_an_event_id_nothing_is_resumed() {
-        let lost = StreamEnd::Lost(LostStream::NoEventId);
+        let lost = ResumeAction::GiveUp(ResumeError::NoEventId);
         let mut stream = Resumption::new(ResumptionPolicy::default());
-        assert_eq!(stream.broke(Instant::ORIGIN), lost);
-        stream.saw(&event(None, Some(10)));
-        assert_eq!(stream.broke(Instant::ORIGIN), lost);
+        assert_eq!(stream.stream_broken(Instant::ORIGIN), lost);
+        stream.record_event(&event(None, Some(10)));
+        assert_eq!(stream.stream_broken(Instant::ORIGIN), lost);
         for taken_back in ["", " 1", "1\u{1}", "\u{7f}"] {
-            stream.saw(&event(Some("1"), None));
-            stream.saw(&event(Some(taken_back), None));
-            assert_eq!(stream.broke(Instant::ORIGIN), lost, "{taken_back:?}");
+            stream.record_event(&event(Some("1"), None));
+            stream.record_event(&event(Some(taken_back), None));
+            assert_eq!(
+                stream.stream_broken(Instant::ORIGIN),
+                lost,
+                "{taken_back:?}"
+            );
         }
     }
 
@@ -246,18 +255,18 @@ mod tests {
     fn the_servers_wait_is_kept_and_grows_when_nothing_comes() {
         let mut stream = Resumption::new(ResumptionPolicy::default());
         let now = Instant::ORIGIN + Duration::from_secs(9);
-        stream.saw(&event(Some("1"), Some(500)));
+        stream.record_event(&event(Some("1"), Some(500)));
         let waits: Vec<_> = (0..5)
-            .map(|_| wait(&stream.broke(now), now).as_millis())
+            .map(|_| wait(&stream.stream_broken(now), now).as_millis())
             .collect();
         assert_eq!(waits, [500, 1000, 2000, 4000, 8000]);
         assert_eq!(
-            stream.broke(now),
-            StreamEnd::Lost(LostStream::TooManyAttempts)
+            stream.stream_broken(now),
+            ResumeAction::GiveUp(ResumeError::TooManyAttempts)
         );
-        stream.saw(&event(Some("2"), None));
+        stream.record_event(&event(Some("2"), None));
         assert_eq!(
-            wait(&stream.broke(now), now).as_millis(),
+            wait(&stream.stream_broken(now), now).as_millis(),
             500,
             "an event is progress"
         );
@@ -267,17 +276,17 @@ mod tests {
     fn a_wait_beyond_our_own_limit_is_still_kept() {
         let mut stream = Resumption::new(ResumptionPolicy::default());
         let now = Instant::ORIGIN;
-        stream.saw(&event(Some("1"), Some(60_000)));
-        assert_eq!(wait(&stream.broke(now), now).as_millis(), 60_000);
-        assert_eq!(wait(&stream.broke(now), now).as_millis(), 60_000);
+        stream.record_event(&event(Some("1"), Some(60_000)));
+        assert_eq!(wait(&stream.stream_broken(now), now).as_millis(), 60_000);
+        assert_eq!(wait(&stream.stream_broken(now), now).as_millis(), 60_000);
     }
 
     #[test]
     fn a_server_cannot_make_its_clients_spin() {
         let mut stream = Resumption::new(ResumptionPolicy::default());
         for _ in 0..20 {
-            stream.saw(&event(Some("1"), Some(0)));
-            let wait = wait(&stream.broke(Instant::ORIGIN), Instant::ORIGIN);
+            stream.record_event(&event(Some("1"), Some(0)));
+            let wait = wait(&stream.stream_broken(Instant::ORIGIN), Instant::ORIGIN);
             assert_eq!(wait, Duration::from_millis(100));
         }
     }
@@ -285,8 +294,8 @@ mod tests {
     #[test]
     fn later_events_without_an_id_keep_the_earlier_id() {
         let mut stream = Resumption::new(ResumptionPolicy::default());
-        stream.saw(&event(Some("1"), None));
-        stream.saw(&event(None, None));
+        stream.record_event(&event(Some("1"), None));
+        stream.record_event(&event(None, None));
         assert_eq!(stream.last_event_id(), Some("1"));
     }
 
@@ -294,15 +303,15 @@ mod tests {
     fn refusals_are_final_unless_they_pass() {
         let now = Instant::ORIGIN;
         let mut stream = Resumption::new(ResumptionPolicy::default());
-        stream.saw(&event(Some("1"), None));
+        stream.record_event(&event(Some("1"), None));
         for status in [400, 401, 404, 405, 406] {
-            let lost = StreamEnd::Lost(LostStream::Refused(status));
-            assert_eq!(stream.refused(now, status, None), lost);
+            let lost = ResumeAction::GiveUp(ResumeError::Refused(status));
+            assert_eq!(stream.request_refused(now, status, None), lost);
         }
-        let end = stream.refused(now, 503, Some(Duration::from_secs(7)));
+        let end = stream.request_refused(now, 503, Some(Duration::from_secs(7)));
         assert_eq!(wait(&end, now), Duration::from_secs(7));
         assert_eq!(
-            wait(&stream.refused(now, 500, None), now),
+            wait(&stream.request_refused(now, 500, None), now),
             Duration::from_secs(2)
         );
     }
@@ -313,34 +322,35 @@ mod tests {
         let now = Instant::ORIGIN;
         let short = Duration::ZERO;
         let waits: Vec<_> = (0..7)
-            .map(|_| (stream.again(now, short) - now).as_secs())
+            .map(|_| (stream.next_attempt(now, short) - now).as_secs())
             .collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 30, 30]);
         let long = Duration::from_secs(31);
-        assert_eq!((stream.again(now, long) - now).as_secs(), 1);
-        assert_eq!((stream.again(now, short) - now).as_secs(), 2);
-        stream.saw(&event(None, Some(500)));
-        assert_eq!((stream.again(now, short) - now).as_millis(), 500);
+        assert_eq!((stream.next_attempt(now, long) - now).as_secs(), 1);
+        assert_eq!((stream.next_attempt(now, short) - now).as_secs(), 2);
+        stream.record_event(&event(None, Some(500)));
+        assert_eq!((stream.next_attempt(now, short) - now).as_millis(), 500);
     }
 
     #[test]
     fn a_place_that_is_of_no_use_can_be_forgotten() {
         let mut stream = Resumption::new(ResumptionPolicy::default());
-        stream.saw(&event(Some("1"), None));
-        stream.forget();
+        stream.record_event(&event(Some("1"), None));
+        stream.clear_last_event_id();
         assert_eq!(stream.last_event_id(), None);
     }
 
     #[test]
     fn endless_patience_does_not_overflow() {
         let mut stream = Resumption::new(ResumptionPolicy {
-            attempts: u32::MAX,
+            max_attempts: u32::MAX,
             ..ResumptionPolicy::default()
         });
-        stream.saw(&event(Some("1"), None));
+        stream.record_event(&event(Some("1"), None));
         for _ in 0..100 {
             assert!(
-                wait(&stream.broke(Instant::ORIGIN), Instant::ORIGIN) <= Duration::from_secs(30)
+                wait(&stream.stream_broken(Instant::ORIGIN), Instant::ORIGIN)
+                    <= Duration::from_secs(30)
             );
         }
     }

@@ -6,9 +6,9 @@
 //! stream began as the answer to a POST, and never by repeating the POST.
 
 mod client;
-mod cursor;
-mod replay;
+mod event_buffer;
+mod event_id;
 
-pub use client::{LostStream, Resumption, ResumptionPolicy, StreamEnd};
-pub use cursor::EventId;
-pub use replay::{Replay, ReplayLimits, ReplayMiss, StreamId};
+pub use client::{ResumeAction, ResumeError, Resumption, ResumptionPolicy};
+pub use event_buffer::{EventBuffer, EventBufferLimits, ReplayError, StreamId};
+pub use event_id::EventId;

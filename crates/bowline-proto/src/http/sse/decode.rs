@@ -6,7 +6,7 @@ use memchr::memchr2;
 
 use super::{
     Event, SseError, SseLimits,
-    pending::{Field, Pending},
+    pending::{Field, PendingEvent},
 };
 
 /// Reads an event stream of which any number of bytes may arrive at a time.
@@ -40,7 +40,7 @@ pub struct Decoder {
     line_length: usize,
     /// Bytes since the last event that were not data.
     overhead: u64,
-    pending: Pending,
+    pending: PendingEvent,
     last_event_id: Box<str>,
     failed: Option<SseError>,
 }
@@ -55,7 +55,7 @@ impl Decoder {
             after_cr: false,
             line_length: 0,
             overhead: 0,
-            pending: Pending::default(),
+            pending: PendingEvent::default(),
             last_event_id: "".into(),
             failed: None,
         }
@@ -72,7 +72,7 @@ impl Decoder {
             return Err(error);
         }
         self.advance(chunk).inspect_err(|error| {
-            self.pending = Pending::default();
+            self.pending = PendingEvent::default();
             self.failed = Some(*error);
         })
     }
@@ -89,9 +89,9 @@ impl Decoder {
     pub fn is_mid_event(&self) -> bool {
         let at_line_start = matches!(
             self.state,
-            State::Name(Name { length: 0, .. }) | State::Bom(_)
+            State::Name(FieldName { length: 0, .. }) | State::Bom(_)
         );
-        !at_line_start || self.pending.holds_something()
+        !at_line_start || self.pending.has_content()
     }
 
     fn advance(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>, SseError> {
@@ -109,13 +109,13 @@ impl Decoder {
                     None => continue,
                 }
             }
-            let used = match self.state {
+            let consumed = match self.state {
                 State::Bom(matched) => self.bom(matched, first),
                 State::Name(name) => self.name(name, first),
                 State::Colon(field) => self.colon(field, first)?,
                 State::Value(field) => self.value(field, chunk)?,
             };
-            *chunk = &chunk[used..];
+            *chunk = &chunk[consumed..];
         }
         Ok(None)
     }
@@ -134,7 +134,7 @@ impl Decoder {
         usize::from(is_next)
     }
 
-    fn name(&mut self, mut name: Name, byte: u8) -> usize {
+    fn name(&mut self, mut name: FieldName, byte: u8) -> usize {
         if byte == b':' {
             self.state = State::Colon(name.field());
         } else if name.push(byte) {
@@ -156,14 +156,23 @@ impl Decoder {
     fn value(&mut self, field: Field, chunk: &[u8]) -> Result<usize, SseError> {
         let end = memchr2(b'\r', b'\n', chunk).unwrap_or(chunk.len());
         let part = &chunk[..end];
-        let line = (self.limits.line - self.line_length, SseError::LineTooLong);
+        let line = (
+            self.limits.max_line - self.line_length,
+            SseError::LineTooLong,
+        );
         let overhead = (self.overhead_left(field), SseError::TooMuchOverhead);
-        let store = self.pending.room(field, &self.limits);
+        let field_limit = self.pending.remaining(field, &self.limits);
         // The nearest limit is the one that byte after byte would hit first.
-        let (room, error) = [overhead, store].into_iter().fold(line, |nearest, next| {
-            if next.0 < nearest.0 { next } else { nearest }
-        });
-        if part.len() > room {
+        let (remaining, error) =
+            [overhead, field_limit]
+                .into_iter()
+                .fold(
+                    line,
+                    |tightest, next| {
+                        if next.0 < tightest.0 { next } else { tightest }
+                    },
+                );
+        if part.len() > remaining {
             return Err(error);
         }
         self.line_length += part.len();
@@ -175,7 +184,7 @@ impl Decoder {
     fn end_line(&mut self) -> Result<Option<Event>, SseError> {
         self.line_length = 0;
         let field = match mem::replace(&mut self.state, State::LINE_START) {
-            State::Name(Name { length: 0, .. }) | State::Bom(0) => return self.end_block(),
+            State::Name(FieldName { length: 0, .. }) | State::Bom(0) => return self.end_block(),
             State::Value(field) => field,
             State::Bom(_) => Field::Ignored,
             // Nothing after the colon, or no colon: the value is empty.
@@ -193,7 +202,7 @@ impl Decoder {
     }
 
     fn end_block(&mut self) -> Result<Option<Event>, SseError> {
-        let Some(event) = mem::take(&mut self.pending).into_event(self.limits.retry) else {
+        let Some(event) = mem::take(&mut self.pending).into_event(self.limits.max_retry) else {
             self.count_overhead(Field::Ignored, 1)?;
             return Ok(None);
         };
@@ -205,7 +214,7 @@ impl Decoder {
     }
 
     fn overhead_left(&self, field: Field) -> usize {
-        match self.limits.overhead {
+        match self.limits.max_overhead {
             Some(limit) if field != Field::Data => {
                 usize::try_from(limit - self.overhead).unwrap_or(usize::MAX)
             }
@@ -236,29 +245,29 @@ impl Default for Decoder {
 enum State {
     /// At the start of the stream, with so many bytes of a mark seen.
     Bom(u8),
-    Name(Name),
+    Name(FieldName),
     /// Just after the colon.
     Colon(Field),
     Value(Field),
 }
 
 impl State {
-    const LINE_START: Self = Self::Name(Name {
-        bytes: [0; Name::LONGEST],
+    const LINE_START: Self = Self::Name(FieldName {
+        bytes: [0; FieldName::MAX_LEN],
         length: 0,
     });
 }
 
 /// The part of a field's name that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Name {
-    bytes: [u8; Name::LONGEST],
+struct FieldName {
+    bytes: [u8; FieldName::MAX_LEN],
     length: u8,
 }
 
-impl Name {
+impl FieldName {
     /// `event` and `retry`.
-    const LONGEST: usize = 5;
+    const MAX_LEN: usize = 5;
 
     /// False if no known name is so long.
     fn push(&mut self, byte: u8) -> bool {

@@ -22,13 +22,13 @@ pub const KEEP_ALIVE: &[u8] = b":\n\n";
 /// assert_eq!(stream, b"id: 7\nretry: 500\ndata: \n\ndata: {\"jsonrpc\":\"2.0\"}\n\n");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EventWriter<'a> {
+pub struct EventEncoder<'a> {
     id: Option<&'a str>,
     name: Option<&'a str>,
     retry: Option<Duration>,
 }
 
-impl<'a> EventWriter<'a> {
+impl<'a> EventEncoder<'a> {
     /// An event without id and name.
     #[must_use]
     pub fn new() -> Self {
@@ -41,7 +41,7 @@ impl<'a> EventWriter<'a> {
     ///
     /// Where the id has a line break or a NUL.
     pub fn id(mut self, id: &'a str) -> Result<Self, FieldError> {
-        self.id = Some(one_line(id)?);
+        self.id = Some(check_single_line(id)?);
         Ok(self)
     }
 
@@ -51,14 +51,14 @@ impl<'a> EventWriter<'a> {
     ///
     /// Where the name has a line break or a NUL.
     pub fn name(mut self, name: &'a str) -> Result<Self, FieldError> {
-        self.name = Some(one_line(name)?);
+        self.name = Some(check_single_line(name)?);
         Ok(self)
     }
 
     /// Tells the client how long to wait before it connects anew.
     #[must_use]
-    pub fn retry(mut self, wait: Duration) -> Self {
-        self.retry = Some(wait);
+    pub fn retry(mut self, delay: Duration) -> Self {
+        self.retry = Some(delay);
         self
     }
 
@@ -100,10 +100,10 @@ impl<'a> EventWriter<'a> {
     }
 
     fn write_head(&self, out: &mut Vec<u8>) {
-        for (field, text) in [("event: ", self.name), ("id: ", self.id)] {
-            if let Some(text) = text {
+        for (field, value) in [("event: ", self.name), ("id: ", self.id)] {
+            if let Some(value) = value {
                 out.extend_from_slice(field.as_bytes());
-                out.extend_from_slice(text.as_bytes());
+                out.extend_from_slice(value.as_bytes());
                 out.push(b'\n');
             }
         }
@@ -138,9 +138,9 @@ impl std::error::Error for FieldError {}
 
 const DATA: &[u8] = b"data: ";
 
-fn one_line(text: &str) -> Result<&str, FieldError> {
-    match memchr::memchr3(b'\r', b'\n', b'\0', text.as_bytes()) {
-        None => Ok(text),
+fn check_single_line(value: &str) -> Result<&str, FieldError> {
+    match memchr::memchr3(b'\r', b'\n', b'\0', value.as_bytes()) {
+        None => Ok(value),
         Some(_) => Err(FieldError),
     }
 }
@@ -176,7 +176,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 mod tests {
     use super::*;
 
-    fn written(writer: EventWriter<'_>, data: &str) -> String {
+    fn written(writer: EventEncoder<'_>, data: &str) -> String {
         let (mut direct, mut with) = (Vec::new(), b"before".to_vec());
         writer.write(data.as_bytes(), &mut direct);
         let encode = |out: &mut Vec<u8>| out.write_all(data.as_bytes());
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn fields_come_before_data() {
-        let writer = EventWriter::new()
+        let writer = EventEncoder::new()
             .name("endpoint")
             .and_then(|w| w.id("a b"))
             .unwrap();
@@ -204,27 +204,27 @@ mod tests {
 
     #[test]
     fn every_line_break_starts_a_line_of_data() {
-        let text = written(EventWriter::new(), "a\nb\r\nc\rid: forged\n\nd");
+        let text = written(EventEncoder::new(), "a\nb\r\nc\rid: forged\n\nd");
         assert_eq!(
             text,
             "data: a\ndata: b\ndata: c\ndata: id: forged\ndata: \ndata: d\n\n"
         );
-        assert_eq!(written(EventWriter::new(), ""), "data: \n\n");
-        assert_eq!(written(EventWriter::new(), "\n"), "data: \ndata: \n\n");
+        assert_eq!(written(EventEncoder::new(), ""), "data: \n\n");
+        assert_eq!(written(EventEncoder::new(), "\n"), "data: \ndata: \n\n");
     }
 
     #[test]
     fn line_breaks_in_ids_and_names_are_refused() {
         for bad in ["a\nb", "a\rb", "\r\n", "nul\0"] {
-            assert_eq!(EventWriter::new().id(bad), Err(FieldError), "{bad:?}");
-            assert_eq!(EventWriter::new().name(bad), Err(FieldError), "{bad:?}");
+            assert_eq!(EventEncoder::new().id(bad), Err(FieldError), "{bad:?}");
+            assert_eq!(EventEncoder::new().name(bad), Err(FieldError), "{bad:?}");
         }
     }
 
     #[test]
     fn a_failed_encoding_leaves_no_trace() {
         let mut out = b"before".to_vec();
-        let outcome = EventWriter::new().write_with(&mut out, |out| {
+        let outcome = EventEncoder::new().write_with(&mut out, |out| {
             out.extend_from_slice(b"half");
             Err("no")
         });

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 use crate::http::authority::WebOrigin;
 
 /// The longest URL that is read or made.
-const MAX_URL: usize = 8 << 10;
+const MAX_URL_LEN: usize = 8 << 10;
 
 /// Resolves the data of an `endpoint` event against the URL of the stream.
 ///
@@ -28,17 +28,17 @@ const MAX_URL: usize = 8 << 10;
 ///
 /// Where either text is not such a URL, or the origins differ.
 pub fn resolve_endpoint(stream_url: &str, reference: &str) -> Result<String, EndpointError> {
-    let base = WebOrigin::split(stream_url).filter(|_| is_clean(stream_url));
+    let base = WebOrigin::split(stream_url).filter(|_| has_only_url_bytes(stream_url));
     let (origin, base) = base.ok_or(EndpointError::BadStreamUrl)?;
     let prefix = &stream_url[..stream_url.len() - base.len()];
     let reference = without_fragment(reference);
-    if reference.is_empty() || !is_clean(reference) {
+    if reference.is_empty() || !has_only_url_bytes(reference) {
         return Err(EndpointError::BadReference);
     }
-    let target = target(origin, without_fragment(base), reference)?;
+    let target = resolve_reference(origin, without_fragment(base), reference)?;
     let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
-    let url = format!("{prefix}{}{query}", without_dots(path));
-    (url.len() <= MAX_URL)
+    let url = format!("{prefix}{}{query}", remove_dot_segments(path));
+    (url.len() <= MAX_URL_LEN)
         .then_some(url)
         .ok_or(EndpointError::BadReference)
 }
@@ -69,34 +69,34 @@ impl fmt::Display for EndpointError {
 impl std::error::Error for EndpointError {}
 
 /// The path and query that a reference names, dots included.
-fn target<'a>(
+fn resolve_reference<'a>(
     origin: WebOrigin<'_>,
     base: &str,
     reference: &'a str,
 ) -> Result<Cow<'a, str>, EndpointError> {
     if reference.starts_with("//") {
-        let scheme = if origin.secure { "https:" } else { "http:" };
+        let scheme = if origin.is_https { "https:" } else { "http:" };
         let url = format!("{scheme}{reference}");
-        return own_rest(origin, &url).map(|rest| Cow::Owned(rest.to_owned()));
+        return same_origin_rest(origin, &url).map(|rest| Cow::Owned(rest.to_owned()));
     }
     if has_scheme(reference) {
-        return own_rest(origin, reference).map(Cow::Borrowed);
+        return same_origin_rest(origin, reference).map(Cow::Borrowed);
     }
     let base_path = &base[..base.find('?').unwrap_or(base.len())];
     Ok(match reference.as_bytes()[0] {
         b'/' => Cow::Borrowed(reference),
         b'?' => Cow::Owned(format!("{base_path}{reference}")),
         _ => {
-            let folder = &base_path[..base_path.rfind('/').map_or(0, |slash| slash + 1)];
-            Cow::Owned(format!("{folder}{reference}"))
+            let directory = &base_path[..base_path.rfind('/').map_or(0, |slash| slash + 1)];
+            Cow::Owned(format!("{directory}{reference}"))
         }
     })
 }
 
 /// What follows the origin in a URL that must be of our own.
-fn own_rest<'a>(origin: WebOrigin<'_>, url: &'a str) -> Result<&'a str, EndpointError> {
+fn same_origin_rest<'a>(origin: WebOrigin<'_>, url: &'a str) -> Result<&'a str, EndpointError> {
     match WebOrigin::split(url) {
-        Some((other, rest)) if other.same(&origin) => Ok(rest),
+        Some((other, rest)) if other.is_same_origin(&origin) => Ok(rest),
         Some(_) => Err(EndpointError::OtherOrigin),
         None => Err(EndpointError::BadReference),
     }
@@ -110,13 +110,13 @@ fn has_scheme(reference: &str) -> bool {
         .is_some_and(|end| reference[end..].starts_with(':'))
 }
 
-fn without_fragment(text: &str) -> &str {
-    text.split_once('#').map_or(text, |(before, _)| before)
+fn without_fragment(input: &str) -> &str {
+    input.split_once('#').map_or(input, |(before, _)| before)
 }
 
 /// RFC 3986, section 5.2.4, for a path that follows an authority.
-fn without_dots(path: &str) -> String {
-    let mut kept: Vec<&str> = Vec::new();
+fn remove_dot_segments(path: &str) -> String {
+    let mut output: Vec<&str> = Vec::new();
     let path = path.strip_prefix('/').unwrap_or(path);
     let mut segments = path.split('/').peekable();
     while let Some(segment) = segments.next() {
@@ -124,23 +124,23 @@ fn without_dots(path: &str) -> String {
         match segment {
             "." | ".." => {
                 if segment == ".." {
-                    kept.pop();
+                    output.pop();
                 }
                 if last {
-                    kept.push("");
+                    output.push("");
                 }
             }
-            segment => kept.push(segment),
+            segment => output.push(segment),
         }
     }
-    format!("/{}", kept.join("/"))
+    format!("/{}", output.join("/"))
 }
 
 /// Printable ASCII that belongs in a URL. Backslashes, above all, are slashes
 /// to some readers and letters to others.
-fn is_clean(text: &str) -> bool {
-    let clean = |byte: u8| byte.is_ascii_graphic() && !b"\\\"<>^`{|}".contains(&byte);
-    text.len() <= MAX_URL && text.bytes().all(clean)
+fn has_only_url_bytes(input: &str) -> bool {
+    let is_url_byte = |byte: u8| byte.is_ascii_graphic() && !b"\\\"<>^`{|}".contains(&byte);
+    input.len() <= MAX_URL_LEN && input.bytes().all(is_url_byte)
 }
 
 #[cfg(test)]
@@ -229,7 +229,7 @@ mod tests {
             "a:b",
             "http://",
             r"http://localhost:3000\@evil.example/",
-            &"x".repeat(MAX_URL + 1),
+            &"x".repeat(MAX_URL_LEN + 1),
         ] {
             let outcome = resolve_endpoint(STREAM, bad);
             assert_eq!(outcome, Err(EndpointError::BadReference), "{bad:?}");

@@ -25,7 +25,7 @@ impl Event {
     /// The JSON-RPC message, if this is an event that carries one.
     #[must_use]
     pub fn message(&self) -> Option<&Bytes> {
-        let named = self.name.as_deref().unwrap_or("message") == "message";
-        (named && !self.data.is_empty()).then_some(&self.data)
+        let is_message = self.name.as_deref().unwrap_or("message") == "message";
+        (is_message && !self.data.is_empty()).then_some(&self.data)
     }
 }

@@ -7,27 +7,27 @@ use std::{fmt, time::Duration};
 pub struct SseLimits {
     /// Bytes in the value of one line. The default is 16 MiB, exactly the
     /// default limit of a message.
-    pub line: usize,
+    pub max_line: usize,
     /// Bytes of data in one event. The default is 16 MiB.
-    pub event: usize,
+    pub max_event: usize,
     /// Bytes in an id or an event's name. The default is 1 KiB: ids travel
     /// back in headers.
-    pub name: usize,
+    pub max_name: usize,
     /// What a longer `retry` is cut to. The default is an hour.
-    pub retry: Duration,
+    pub max_retry: Duration,
     /// Bytes between two events that are not data: comments, unknown fields,
     /// empty lines. They cost no memory, so by default there is no limit.
-    pub overhead: Option<u64>,
+    pub max_overhead: Option<u64>,
 }
 
 impl Default for SseLimits {
     fn default() -> Self {
         Self {
-            line: 16 << 20,
-            event: 16 << 20,
-            name: 1 << 10,
-            retry: Duration::from_secs(60 * 60),
-            overhead: None,
+            max_line: 16 << 20,
+            max_event: 16 << 20,
+            max_name: 1 << 10,
+            max_retry: Duration::from_secs(60 * 60),
+            max_overhead: None,
         }
     }
 }

@@ -8,7 +8,7 @@ mod limits;
 mod pending;
 
 pub use decode::Decoder;
-pub use encode::{EventWriter, FieldError, KEEP_ALIVE, write_comment};
+pub use encode::{EventEncoder, FieldError, KEEP_ALIVE, write_comment};
 pub use endpoint::{EndpointError, resolve_endpoint};
 pub use event::Event;
 pub use limits::{SseError, SseLimits};

@@ -17,7 +17,7 @@ pub(super) enum Field {
 
 /// The event under construction.
 #[derive(Debug, Default)]
-pub(super) struct Pending {
+pub(super) struct PendingEvent {
     /// `None` until there is a line of data.
     data: Option<Vec<u8>>,
     id: Option<Vec<u8>>,
@@ -28,12 +28,14 @@ pub(super) struct Pending {
     number: Number,
 }
 
-impl Pending {
+impl PendingEvent {
     pub(super) fn begin(&mut self, field: Field, limits: &SseLimits) -> Result<(), SseError> {
         match field {
             Field::Data => match &mut self.data {
                 // The line feed that joins two lines of data counts as data.
-                Some(data) if data.len() >= limits.event => return Err(SseError::EventTooLarge),
+                Some(data) if data.len() >= limits.max_event => {
+                    return Err(SseError::EventTooLarge);
+                }
                 Some(data) => data.push(b'\n'),
                 None => self.data = Some(Vec::new()),
             },
@@ -46,12 +48,15 @@ impl Pending {
     }
 
     /// How much more of this field may be kept.
-    pub(super) fn room(&self, field: Field, limits: &SseLimits) -> (usize, SseError) {
+    pub(super) fn remaining(&self, field: Field, limits: &SseLimits) -> (usize, SseError) {
         let length = |buffer: &Option<Vec<u8>>| buffer.as_ref().map_or(0, Vec::len);
         match field {
-            Field::Data => (limits.event - length(&self.data), SseError::EventTooLarge),
-            Field::Event => (limits.name - length(&self.name), SseError::NameTooLong),
-            Field::Id => (limits.name - self.scratch.len(), SseError::NameTooLong),
+            Field::Data => (
+                limits.max_event - length(&self.data),
+                SseError::EventTooLarge,
+            ),
+            Field::Event => (limits.max_name - length(&self.name), SseError::NameTooLong),
+            Field::Id => (limits.max_name - self.scratch.len(), SseError::NameTooLong),
             Field::Retry | Field::Ignored => (usize::MAX, SseError::LineTooLong),
         }
     }
@@ -81,7 +86,7 @@ impl Pending {
         }
     }
 
-    pub(super) fn holds_something(&self) -> bool {
+    pub(super) fn has_content(&self) -> bool {
         self.data.is_some() || self.id.is_some() || self.name.is_some() || self.retry.is_some()
     }
 
@@ -90,14 +95,14 @@ impl Pending {
         if self.data.is_none() && self.id.is_none() && self.retry.is_none() {
             return None;
         }
-        let text = |bytes: Vec<u8>| {
+        let lossy_string = |bytes: Vec<u8>| {
             String::from_utf8_lossy(&bytes)
                 .into_owned()
                 .into_boxed_str()
         };
         Some(Event {
-            id: self.id.map(text),
-            name: self.name.filter(|name| !name.is_empty()).map(text),
+            id: self.id.map(lossy_string),
+            name: self.name.filter(|name| !name.is_empty()).map(lossy_string),
             data: self.data.unwrap_or_default().into(),
             retry: self
                 .retry

@@ -1,8 +1,8 @@
 //! Authorization rules against input that nobody would write.
 
 use bowline_proto::auth::{
-    Demand, Document, Redirect, Scopes, ServerMetadata, decode_form, encode_form, fits, places,
-    read_challenges, read_token_answer,
+    AuthorizationResponse, ChallengeSummary, JsonDocument, Scopes, ServerMetadata, decode_form,
+    encode_form, parse_challenges, parse_token_response, resource_covers, well_known,
 };
 use proptest::prelude::*;
 
@@ -23,23 +23,23 @@ fn almost_challenges() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn hostile_headers_are_read_to_their_end(header in almost_challenges()) {
-        let challenges = read_challenges([header.as_bytes()]);
+        let challenges = parse_challenges([header.as_bytes()]);
         prop_assert!(challenges.len() <= 16);
         for challenge in &challenges {
             prop_assert!(!challenge.scheme.is_empty());
         }
-        let _ = Demand::read([header.as_bytes(), header.as_bytes()]);
+        let _ = ChallengeSummary::from_headers([header.as_bytes(), header.as_bytes()]);
     }
 
     #[test]
     fn any_bytes_are_read_to_their_end(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let _ = read_challenges([&bytes[..]]);
-        let _ = read_token_answer(200, &bytes);
+        let _ = parse_challenges([&bytes[..]]);
+        let _ = parse_token_response(200, &bytes);
         let text = String::from_utf8_lossy(&bytes);
-        let _ = Redirect::parse(&text);
-        let _ = places::of_resource(&text);
-        let _ = places::of_server(&text);
-        let _ = fits(&text, "https://a.example/mcp");
+        let _ = AuthorizationResponse::parse(&text);
+        let _ = well_known::resource_metadata_urls(&text);
+        let _ = well_known::server_metadata_urls(&text);
+        let _ = resource_covers(&text, "https://a.example/mcp");
         let _ = Scopes::parse(&text);
     }
 
@@ -54,7 +54,7 @@ proptest! {
     fn quoted_values_survive(value in "[ -~]{0,40}") {
         let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
         let header = format!("Bearer x=y, scope=\"{escaped}\", error=z");
-        let challenges = read_challenges([header.as_bytes()]);
+        let challenges = parse_challenges([header.as_bytes()]);
         prop_assert_eq!(challenges.len(), 1);
         prop_assert_eq!(challenges[0].param("scope"), Some(value.as_str()));
         prop_assert_eq!(challenges[0].param("error"), Some("z"));
@@ -64,7 +64,11 @@ proptest! {
 #[test]
 fn what_metadata_says_beside_what_we_know_is_kept() {
     let text = br#"{"issuer": "https://as", "jwks_uri": "https://as/keys", "new": {"a": [1]}}"#;
-    let metadata = ServerMetadata::read(Document::parse(text).unwrap(), "https://as").unwrap();
-    assert_eq!(metadata.document.text("jwks_uri"), Some("https://as/keys"));
+    let metadata =
+        ServerMetadata::from_document(JsonDocument::parse(text).unwrap(), "https://as").unwrap();
+    assert_eq!(
+        metadata.document.string("jwks_uri"),
+        Some("https://as/keys")
+    );
     assert_eq!(metadata.document.get("new").unwrap()["a"][0], 1);
 }

@@ -2,7 +2,7 @@
 
 use bowline_proto::{
     ErrorKind,
-    client::{CallOptions, Failure, Progress, StateName, Timeouts, Violation},
+    client::{CallOptions, ConnectionState, Failure, ProgressMode, Timeouts, Violation},
 };
 use serde_json::{Value, json};
 
@@ -18,8 +18,8 @@ fn progress(rig: &mut Rig, token: Value, progress: u32) {
 
 fn extending(at_most: u64) -> CallOptions {
     CallOptions {
-        progress: Progress::ExtendsDeadline {
-            at_most: millis(at_most),
+        progress: ProgressMode::ExtendDeadline {
+            max: millis(at_most),
         },
         timeout: Some(millis(1_000)),
         ..CallOptions::default()
@@ -61,9 +61,9 @@ fn the_interactive_preset_opens_within_two_seconds() {
     let mut rig = Rig::with(|config| config.timeouts = Timeouts::interactive()).started();
     rig.up();
     rig.pass_ms(1_999);
-    assert_eq!(rig.state(), StateName::Opening);
+    assert_eq!(rig.state(), ConnectionState::Opening);
     rig.pass_ms(1);
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn tombstones_live_by_the_longest_deadline_that_is_configured() {
         config.timeouts.tool = millis(60_000);
         config.backoff =
             bowline_proto::client::Backoff::new(millis(1_000), millis(60_000), 0.2).unwrap();
-        assert_eq!(config.tombstone_ttl(), millis(145_000));
+        assert_eq!(config.cancelled_call_ttl(), millis(145_000));
     });
     rig.call("resources/read");
     let id = rig.last_request();
@@ -218,7 +218,7 @@ fn progress_for_tokens_that_are_not_ours_is_dropped() {
     let mut rig = Rig::ready();
     let gone = rig.tool_call(reporting());
     let token = rig.last_request();
-    rig.cancel(gone, bowline_proto::client::Cancel::Dropped);
+    rig.cancel(gone, bowline_proto::client::Cancellation::Dropped);
     for token in [
         json!(token),
         json!(token.to_string()),
@@ -228,7 +228,7 @@ fn progress_for_tokens_that_are_not_ours_is_dropped() {
         progress(&mut rig, token, 1);
     }
     assert!(rig.progressed().is_empty());
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn progress_that_cannot_be_read_is_a_violation_and_no_more() {
     let mut rig = Rig::ready();
     let call = rig.tool_call(reporting());
     rig.notified("notifications/progress", json!({"progress": 1}));
-    assert!(rig.saw_violation(Violation::BadNotification));
+    assert!(rig.saw_violation(Violation::InvalidNotification));
     assert!(!rig.has_ended(call));
 }
 
@@ -296,7 +296,7 @@ fn progress_that_is_only_reported_does_not_touch_the_deadline() {
 fn a_lost_call_is_sent_again_only_if_its_caller_said_so() {
     let mut rig = Rig::ready();
     let replay = CallOptions {
-        replay: true,
+        repeat_if_lost: true,
         ..CallOptions::default()
     };
     let params = json!({"name": "again", "arguments": {"a": 1}});
@@ -319,7 +319,7 @@ fn a_lost_call_is_sent_again_only_if_its_caller_said_so() {
 fn the_late_answer_to_a_call_that_was_sent_again_is_not_its_answer() {
     let mut rig = Rig::ready();
     let call = rig.tool_call(CallOptions {
-        replay: true,
+        repeat_if_lost: true,
         ..CallOptions::default()
     });
     let first = rig.last_request();

@@ -3,7 +3,8 @@
 use bowline_proto::{
     ErrorKind,
     client::{
-        CallOptions, Cause, CauseKind, Failure, HttpRefusal, Input, Refusal, StateName, Violation,
+        CallOptions, ConnectionError, ConnectionErrorKind, ConnectionState, Failure,
+        HttpStatusError, Input, SendError, Violation,
     },
 };
 use bytes::Bytes;
@@ -24,7 +25,7 @@ fn stateless() -> Rig {
 
 fn oversize(rig: &mut Rig, prefix: String) {
     let link = rig.current();
-    rig.handle(Input::Oversize {
+    rig.handle(Input::OversizedFrame {
         link,
         size: 17_000_000,
         prefix: Bytes::from(prefix),
@@ -42,13 +43,13 @@ fn over_a_stream_the_call_whose_answer_is_too_large_is_told_so_and_the_others_go
     let guilty = rig.call("tools/list");
     let prefix = answer_prefix(rig.last_request());
     oversize(&mut rig, prefix);
-    let too_large = Failure::AnswerTooLarge {
+    let too_large = Failure::ResponseTooLarge {
         size: 17_000_000,
         limit: 16_777_216,
     };
     assert_eq!(*rig.failure(guilty), too_large);
     assert!(!rig.has_ended(other));
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
 }
 
 #[test]
@@ -60,11 +61,11 @@ fn over_http_only_the_call_whose_answer_is_too_large_ends() {
         oversize(&mut rig, prefix);
         assert!(matches!(
             rig.failure(guilty),
-            Failure::AnswerTooLarge { .. }
+            Failure::ResponseTooLarge { .. }
         ));
         assert!(!rig.has_ended(other));
-        assert_eq!(rig.state(), StateName::Ready);
-        assert!(rig.saw_violation(Violation::Oversize));
+        assert_eq!(rig.state(), ConnectionState::Ready);
+        assert!(rig.saw_violation(Violation::OversizedFrame));
     }
 }
 
@@ -90,7 +91,7 @@ fn an_oversize_frame_that_may_be_no_answer_ends_nobody() {
         let prefix = format!(r#"{{"jsonrpc":"2.0","id":{id},"padding":"xxx"#);
         oversize(&mut rig, prefix);
         assert!(!rig.has_ended(call));
-        assert!(rig.saw_violation(Violation::Oversize));
+        assert!(rig.saw_violation(Violation::OversizedFrame));
     }
 }
 
@@ -100,7 +101,7 @@ fn an_oversize_frame_whose_id_cannot_be_read_ends_nobody_over_http() {
     let call = rig.call("tools/list");
     oversize(&mut rig, r#"{"result":{"content":["#.to_owned());
     assert!(!rig.has_ended(call));
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn a_session_that_the_server_forgot_is_replaced_at_once_and_the_call_sent_again(
     let call = rig.call_with("tools/call", params.clone(), CallOptions::default());
     let first = rig.last_request();
     rig.status(first, 404, "");
-    assert_eq!(*rig.fell().0, CauseKind::SessionGone);
+    assert_eq!(*rig.fell().0, ConnectionErrorKind::SessionNotFound);
     assert_eq!(rig.fell().1, Some(std::time::Duration::ZERO));
     assert!(!rig.has_ended(call));
     rig.redial();
@@ -132,7 +133,7 @@ fn other_calls_of_a_session_that_the_server_forgot_are_lost() {
     rig.call("prompts/list");
     rig.status(rig.last_request(), 404, "");
     assert!(matches!(rig.failure(other), Failure::ConnectionLost(cause)
-        if *cause.kind() == CauseKind::SessionGone));
+        if *cause.kind() == ConnectionErrorKind::SessionNotFound));
 }
 
 #[test]
@@ -143,26 +144,26 @@ fn a_call_that_is_not_found_in_the_new_session_either_fails_and_the_session_stay
     rig.redial();
     rig.open_by_handshake("2025-11-25");
     rig.status(rig.last_request(), 404, "");
-    assert!(matches!(rig.failure(call), Failure::Undelivered(cause)
-        if matches!(cause.kind(), CauseKind::Status { status: 404, .. })));
-    assert_eq!(rig.state(), StateName::Ready);
+    assert!(matches!(rig.failure(call), Failure::NotDelivered(cause)
+        if matches!(cause.kind(), ConnectionErrorKind::Status { status: 404, .. })));
+    assert_eq!(rig.state(), ConnectionState::Ready);
 }
 
 #[test]
 fn a_notification_that_is_not_found_cannot_make_the_connection_spin() {
     let mut rig = handshake();
     let link = rig.current();
-    let refusal = HttpRefusal {
+    let refusal = HttpStatusError {
         status: 404,
         body: Bytes::new(),
         retry_after: None,
     };
-    rig.handle(Input::Refused {
+    rig.handle(Input::SendFailed {
         link,
         id: None,
-        refusal: Refusal::Status(refusal),
+        error: SendError::Status(refusal),
     });
-    assert_eq!(*rig.fell().0, CauseKind::SessionGone);
+    assert_eq!(*rig.fell().0, ConnectionErrorKind::SessionNotFound);
     rig.assert_first_backoff();
 }
 
@@ -174,7 +175,7 @@ fn a_404_in_the_stateless_era_is_about_the_request_alone() {
     let body = json!({"jsonrpc": "2.0", "id": rig.last_request(), "error": error});
     rig.status(rig.last_request(), 404, body.to_string());
     assert_eq!(rig.refusal(call).code, -32601);
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
 }
 
 #[test]
@@ -202,21 +203,21 @@ fn a_status_without_one_means_that_the_request_was_not_delivered() {
     for (status, retryable) in cases {
         for mut rig in [handshake(), stateless()] {
             let call = rig.call("tools/list");
-            let refusal = HttpRefusal {
+            let refusal = HttpStatusError {
                 status,
                 body: Bytes::from_static(b"<html>"),
                 retry_after: Some(millis(7_000)),
             };
-            rig.refuse(rig.last_request(), Refusal::Status(refusal));
+            rig.refuse(rig.last_request(), SendError::Status(refusal));
             let failure = rig.failure(call);
-            let kind = CauseKind::Status {
+            let kind = ConnectionErrorKind::Status {
                 status,
                 retry_after: Some(millis(7_000)),
             };
-            assert_eq!(*failure, Failure::Undelivered(Cause::new(kind)));
+            assert_eq!(*failure, Failure::NotDelivered(ConnectionError::new(kind)));
             assert_eq!(failure.is_retryable(), retryable, "{status}");
             assert_eq!(failure.kind(), ErrorKind::Transport);
-            assert_eq!(rig.state(), StateName::Ready);
+            assert_eq!(rig.state(), ConnectionState::Ready);
         }
     }
 }
@@ -226,12 +227,12 @@ fn an_exchange_that_ends_without_an_answer_loses_its_own_call_only() {
     for mut rig in [handshake(), stateless()] {
         let other = rig.call("prompts/list");
         let call = rig.call("tools/list");
-        let cause: Cause = CauseKind::Io("stream closed".to_owned()).into();
-        rig.refuse(rig.last_request(), Refusal::Unanswered(cause.clone()));
+        let cause: ConnectionError = ConnectionErrorKind::Io("stream closed".to_owned()).into();
+        rig.refuse(rig.last_request(), SendError::NoResponse(cause.clone()));
         assert_eq!(*rig.failure(call), Failure::ConnectionLost(cause));
         assert!(!rig.has_ended(other));
-        assert_eq!(rig.connection.census().tombstones, 1);
-        assert_eq!(rig.state(), StateName::Ready);
+        assert_eq!(rig.connection.stats().cancelled_calls, 1);
+        assert_eq!(rig.state(), ConnectionState::Ready);
     }
 }
 
@@ -240,8 +241,8 @@ fn the_fate_of_a_request_that_was_answered_already_changes_nothing() {
     let mut rig = handshake();
     let call = rig.call("tools/list");
     rig.answer(json!({"tools": []}));
-    let cause = CauseKind::Io("stream closed".to_owned()).into();
-    rig.refuse(rig.last_request(), Refusal::Unanswered(cause));
+    let cause = ConnectionErrorKind::Io("stream closed".to_owned()).into();
+    rig.refuse(rig.last_request(), SendError::NoResponse(cause));
     rig.status(rig.last_request(), 500, "");
     assert_eq!(rig.result(call), json!({"tools": []}));
 }

@@ -1,6 +1,6 @@
 //! Giving calls up: what the server hears of it, on each wire and in each era.
 
-use bowline_proto::client::{CallId, CallOptions, Cancel, Failure};
+use bowline_proto::client::{CallId, CallOptions, Cancellation, Failure};
 use serde_json::json;
 
 use super::{
@@ -13,9 +13,11 @@ type GiveUp = fn(&mut Rig, CallId);
 
 const WAYS: [(&str, GiveUp); 3] = [
     ("asked", |rig, call| {
-        rig.cancel(call, Cancel::Asked(Some("enough".into())));
+        rig.cancel(call, Cancellation::Requested(Some("enough".into())));
     }),
-    ("dropped", |rig, call| rig.cancel(call, Cancel::Dropped)),
+    ("dropped", |rig, call| {
+        rig.cancel(call, Cancellation::Dropped);
+    }),
     ("timed out", |rig, _| rig.pass_ms(30_000)),
 ];
 
@@ -31,7 +33,7 @@ fn check(rig: fn() -> Rig, by_message: bool, by_abort: bool) {
         let only = |wanted: bool| if wanted { vec![id] } else { Vec::new() };
         assert_eq!(rig.cancelled(), only(by_message), "{name}");
         assert_eq!(rig.aborts, only(by_abort), "{name}");
-        assert_eq!(rig.connection.census().tombstones, 1, "{name}");
+        assert_eq!(rig.connection.stats().cancelled_calls, 1, "{name}");
         assert_eq!(rig.observed("cancel.sent"), 1, "{name}");
         assert!(rig.has_ended(call), "{name}");
         rig.assert_no_calls();
@@ -57,9 +59,9 @@ fn over_http_letting_go_of_the_exchange_is_all_that_the_stateless_era_hears() {
 #[test]
 fn the_server_is_told_why() {
     let reasons = [
-        (Cancel::Asked(Some("enough".into())), "enough"),
-        (Cancel::Asked(None), "cancelled by the caller"),
-        (Cancel::Dropped, "no longer needed"),
+        (Cancellation::Requested(Some("enough".into())), "enough"),
+        (Cancellation::Requested(None), "cancelled by the caller"),
+        (Cancellation::Dropped, "no longer needed"),
     ];
     for (cancel, reason) in reasons {
         let mut rig = Rig::ready();
@@ -87,7 +89,7 @@ fn only_the_call_that_was_given_up_ends() {
     let kept = rig.call("tools/call");
     let kept_id = rig.last_request();
     let dropped = rig.call("tools/call");
-    rig.cancel(dropped, Cancel::Dropped);
+    rig.cancel(dropped, Cancellation::Dropped);
     assert!(!rig.has_ended(kept));
     rig.answer_to(kept_id, json!({"content": []}));
     assert_eq!(rig.result(kept), json!({"content": []}));
@@ -97,7 +99,7 @@ fn only_the_call_that_was_given_up_ends() {
 fn a_cancelled_calls_answer_that_was_on_its_way_is_dropped() {
     let mut rig = Rig::ready();
     let call = rig.call("tools/call");
-    rig.cancel(call, Cancel::Dropped);
+    rig.cancel(call, Cancellation::Dropped);
     rig.answer_to(rig.last_request(), json!({"content": []}));
     assert_eq!(*rig.failure(call), Failure::Cancelled);
     assert_eq!(rig.observed("response.late"), 1);
@@ -110,7 +112,7 @@ fn a_call_that_was_sent_again_after_a_busy_link_is_cancelled_under_its_own_id() 
     let id = rig.last_request();
     rig.busy();
     rig.pass(millis(15));
-    rig.cancel(call, Cancel::Dropped);
+    rig.cancel(call, Cancellation::Dropped);
     assert_eq!(rig.cancelled(), [id]);
 }
 
@@ -120,6 +122,6 @@ fn a_call_that_waited_for_the_session_is_cancelled_under_the_id_it_got() {
     let call = rig.call_with("tools/call", json!({"name": "x"}), super::look::waiting());
     rig.open_by_handshake("2025-11-25");
     let id = rig.last_request();
-    rig.cancel(call, Cancel::Dropped);
+    rig.cancel(call, Cancellation::Dropped);
     assert_eq!(rig.cancelled(), [id]);
 }

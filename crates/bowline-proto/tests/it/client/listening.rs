@@ -1,7 +1,10 @@
 //! The stream of changes of the stateless era, and its log level.
 
 use bowline_proto::{
-    client::{Cancel, CauseKind, Config, Failure, HttpRefusal, Refusal, Watch},
+    client::{
+        Cancellation, Config, ConnectionErrorKind, Failure, HttpStatusError, ListSubscriptions,
+        SendError,
+    },
     model::LogLevel,
 };
 use bytes::Bytes;
@@ -66,11 +69,11 @@ fn changed(rig: &mut Rig, stream: Value) {
 }
 
 fn watch_tools(rig: &mut Rig) {
-    let watch = Watch {
+    let watch = ListSubscriptions {
         tools: true,
-        ..Watch::default()
+        ..ListSubscriptions::default()
     };
-    rig.act(|connection, now| connection.watch(now, watch));
+    rig.act(|connection, now| connection.set_list_subscriptions(now, watch));
 }
 
 #[test]
@@ -110,16 +113,16 @@ fn the_stream_itself_has_no_deadline_once_it_is_acknowledged() {
 #[test]
 fn watching_lists_asks_for_a_stream() {
     let mut rig = Rig::stateless();
-    let watch = Watch {
+    let watch = ListSubscriptions {
         tools: true,
         resources: true,
-        ..Watch::default()
+        ..ListSubscriptions::default()
     };
-    rig.act(|connection, now| connection.watch(now, watch));
+    rig.act(|connection, now| connection.set_list_subscriptions(now, watch));
     let filter = json!({"toolsListChanged": true, "resourcesListChanged": true});
     assert_eq!(wanted(&rig), filter);
     acknowledge_all(&mut rig);
-    rig.act(|connection, now| connection.watch(now, watch));
+    rig.act(|connection, now| connection.set_list_subscriptions(now, watch));
     assert_eq!(streams(&rig).len(), 1, "the same wish again is no news");
 }
 
@@ -144,7 +147,10 @@ fn a_server_that_does_not_offer_subscriptions_is_not_asked() {
     rig.forget();
     let call = subscribe(&mut rig, "file:///a");
     let capability = "resources.subscribe";
-    assert_eq!(*rig.failure(call), Failure::NotSupported { capability });
+    assert_eq!(
+        *rig.failure(call),
+        Failure::CapabilityNotSupported { capability }
+    );
     assert!(rig.sent.is_empty());
 }
 
@@ -236,7 +242,7 @@ fn what_the_server_does_not_honour_is_refused_and_not_asked_for_again() {
     let only_a = json!({"resourceSubscriptions": ["file:///a"]});
     acknowledge(&mut rig, stream, only_a.clone());
     assert_eq!(rig.result(honoured), json!({}));
-    assert_eq!(*rig.failure(not), Failure::NotHonoured);
+    assert_eq!(*rig.failure(not), Failure::SubscriptionRefused);
     rig.forget();
     watch_tools(&mut rig);
     let wish = wanted(&rig);
@@ -278,7 +284,7 @@ fn unsubscribing_narrows_the_stream_and_ends_it_with_the_last() {
 fn a_subscription_that_is_given_up_before_the_acknowledgement_is_not_asked_for_any_more() {
     let mut rig = Rig::stateless();
     let call = subscribe(&mut rig, "file:///a");
-    rig.cancel(call, Cancel::Dropped);
+    rig.cancel(call, Cancellation::Dropped);
     assert_eq!(*rig.failure(call), Failure::Cancelled);
     assert_eq!(rig.cancelled(), streams(&rig));
     acknowledge_all(&mut rig);
@@ -323,8 +329,8 @@ const ENDS: [(&str, End); 4] = [
         rig.notified("notifications/cancelled", json!({"requestId": stream}));
     }),
     ("a broken exchange", |rig, stream| {
-        let cause = CauseKind::Io("closed".to_owned()).into();
-        rig.refuse(stream, Refusal::Unanswered(cause));
+        let cause = ConnectionErrorKind::Io("closed".to_owned()).into();
+        rig.refuse(stream, SendError::NoResponse(cause));
     }),
 ];
 
@@ -426,7 +432,7 @@ fn a_server_without_the_method_is_not_asked_again() {
     rig.answer_error(-32601, "no such method");
     assert_eq!(rig.refusal(call).code, -32601);
     let later = subscribe(&mut rig, "file:///b");
-    assert_eq!(*rig.failure(later), Failure::NotHonoured);
+    assert_eq!(*rig.failure(later), Failure::SubscriptionRefused);
     let sent = streams(&rig).len();
     rig.pass_ms(120_000);
     assert_eq!(streams(&rig).len(), sent);
@@ -534,12 +540,12 @@ fn a_configured_log_level_stands_in_every_request() {
 #[test]
 fn a_server_that_says_when_to_ask_again_is_asked_then() {
     let (mut rig, stream) = listening_with(over_http, &["file:///a"]);
-    let refusal = HttpRefusal {
+    let refusal = HttpStatusError {
         status: 503,
         body: Bytes::new(),
         retry_after: Some(millis(99_000)),
     };
-    rig.refuse(stream, Refusal::Status(refusal));
+    rig.refuse(stream, SendError::Status(refusal));
     rig.pass_ms(98_999);
     assert_eq!(streams(&rig), [0; 0]);
     rig.pass_ms(1);

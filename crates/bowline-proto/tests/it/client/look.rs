@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bowline_proto::{
     client::{
-        CallId, CallOptions, CallPolicy, Cancel, CauseKind, Event, Failure, HttpRefusal, Outcome,
-        Progress, Refusal, StateName,
+        CallId, CallOptions, CallPolicy, Cancellation, ConnectionErrorKind, ConnectionState, Event,
+        Failure, HttpStatusError, Outcome, ProgressMode, SendError,
     },
     jsonrpc::{ErrorObject, RawJson},
 };
@@ -19,7 +19,7 @@ impl Rig {
     /// Lets the backoff pass, so that the next link is dialled.
     #[track_caller]
     pub(crate) fn redial(&mut self) {
-        assert_eq!(self.state(), StateName::Backoff);
+        assert_eq!(self.state(), ConnectionState::Backoff);
         let dials = self.dials.len();
         while self.dials.len() == dials {
             self.wake();
@@ -54,7 +54,7 @@ impl Rig {
         self.answer(Value::from_iter(result));
     }
 
-    pub(crate) fn cancel(&mut self, call: CallId, cancel: Cancel) {
+    pub(crate) fn cancel(&mut self, call: CallId, cancel: Cancellation) {
         self.act(|connection, now| connection.cancel(now, call, cancel));
     }
 
@@ -65,12 +65,12 @@ impl Rig {
 
     /// The answer of an HTTP server that is not success.
     pub(crate) fn status(&mut self, id: u64, status: u16, body: impl Into<Bytes>) {
-        let refusal = HttpRefusal {
+        let refusal = HttpStatusError {
             status,
             body: body.into(),
             retry_after: None,
         };
-        self.refuse(id, Refusal::Status(refusal));
+        self.refuse(id, SendError::Status(refusal));
     }
 
     pub(crate) fn notified(&mut self, method: &str, params: Value) {
@@ -109,7 +109,7 @@ impl Rig {
     #[track_caller]
     pub(crate) fn refusal(&self, call: CallId) -> &ErrorObject {
         match self.outcome(call) {
-            Outcome::Refused(error) => error,
+            Outcome::Error(error) => error,
             other => panic!("the server did not refuse: {other:?}"),
         }
     }
@@ -146,10 +146,10 @@ impl Rig {
 
     /// Why the connection fell last, and when it will be tried again.
     #[track_caller]
-    pub(crate) fn fell(&self) -> (&CauseKind, Option<Duration>) {
-        let fell = |event: &'_ Event| matches!(event, Event::Fell { .. });
+    pub(crate) fn fell(&self) -> (&ConnectionErrorKind, Option<Duration>) {
+        let fell = |event: &'_ Event| matches!(event, Event::Disconnected { .. });
         match self.events.iter().rfind(|event| fell(event)) {
-            Some(Event::Fell { cause, retry_in }) => (cause.kind(), *retry_in),
+            Some(Event::Disconnected { cause, retry_in }) => (cause.kind(), *retry_in),
             _ => panic!("the connection did not fall: {:?}", self.events),
         }
     }
@@ -179,7 +179,7 @@ impl Rig {
     /// Nothing is left of any call: no record, no alias, no timer.
     #[track_caller]
     pub(crate) fn assert_no_calls(&self) {
-        let census = self.connection.census();
+        let census = self.connection.stats();
         let left = (census.calls, census.aliases, census.timers);
         assert_eq!(left, (0, 0, 0), "calls, aliases and timers left");
     }
@@ -196,7 +196,7 @@ impl Rig {
 /// Options of a call that waits for the connection.
 pub(crate) fn waiting() -> CallOptions {
     CallOptions {
-        policy: CallPolicy::WaitReady,
+        policy: CallPolicy::WaitForConnection,
         ..CallOptions::default()
     }
 }
@@ -210,7 +210,7 @@ pub(crate) fn within(timeout: Duration) -> CallOptions {
 
 pub(crate) fn reporting() -> CallOptions {
     CallOptions {
-        progress: Progress::Report,
+        progress: ProgressMode::Report,
         ..CallOptions::default()
     }
 }

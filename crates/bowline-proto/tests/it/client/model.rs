@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use bowline_proto::{Instant, client::StateName, revision::Era};
+use bowline_proto::{Instant, client::ConnectionState, revision::Era};
 
 const OPENING: Duration = Duration::from_secs(10);
 const PROBE: Duration = Duration::from_secs(3);
@@ -99,13 +99,13 @@ impl Model {
         }
     }
 
-    pub(crate) fn state(&self) -> StateName {
+    pub(crate) fn state(&self) -> ConnectionState {
         match self.place {
-            Place::Starting => StateName::Starting,
-            Place::Dialing | Place::Probing | Place::Initializing => StateName::Opening,
-            Place::Ready(_) => StateName::Ready,
-            Place::Backoff => StateName::Backoff,
-            Place::Lingering | Place::Ended => StateName::Closing,
+            Place::Starting => ConnectionState::Starting,
+            Place::Dialing | Place::Probing | Place::Initializing => ConnectionState::Opening,
+            Place::Ready(_) => ConnectionState::Ready,
+            Place::Backoff => ConnectionState::Backoff,
+            Place::Lingering | Place::Ended => ConnectionState::Closing,
         }
     }
 

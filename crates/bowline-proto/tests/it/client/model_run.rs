@@ -5,8 +5,8 @@ use std::{fmt, time::Duration};
 use bowline_proto::{
     Instant,
     client::{
-        CallId, CallOptions, CallPolicy, Cancel, CauseKind, Connection, Event, Failure, Input,
-        Outcome, Refusal, Telemetry,
+        CallId, CallOptions, CallPolicy, Cancellation, Connection, ConnectionErrorKind, Event,
+        Failure, Input, Outcome, SendError, Telemetry,
     },
 };
 use proptest::{collection::vec, prelude::*};
@@ -121,7 +121,7 @@ struct Both {
 impl Both {
     fn new() -> Self {
         Self {
-            rig: Rig::with(|config| config.max_frame = MAX_FRAME),
+            rig: Rig::with(|config| config.max_frame_size = MAX_FRAME),
             model: Model::new(),
             calls: Vec::new(),
             probe: None,
@@ -140,7 +140,7 @@ impl Both {
                 if let Some(name) = self.nth(*nth) {
                     let id = self.calls[name].0;
                     self.model.cancel(name);
-                    let cancel = Cancel::Asked(None);
+                    let cancel = Cancellation::Requested(None);
                     self.rig.act(|machine, now| machine.cancel(now, id, cancel));
                 }
             }
@@ -167,7 +167,7 @@ impl Both {
         let options = CallOptions {
             timeout: Some(timeout),
             policy: if waits {
-                CallPolicy::WaitReady
+                CallPolicy::WaitForConnection
             } else {
                 CallPolicy::FailFast
             },
@@ -271,12 +271,12 @@ impl Both {
             }
             Ev::Busy(_) => {
                 self.model.busy(name);
-                self.rig.refuse(id, Refusal::Busy(sent.frame.clone()));
+                self.rig.refuse(id, SendError::Busy(sent.frame.clone()));
             }
             Ev::Fail(_) => {
                 self.model.answered(name, End::Undelivered);
-                let cause = CauseKind::Io("no".to_owned()).into();
-                self.rig.refuse(id, Refusal::Failed(cause));
+                let cause = ConnectionErrorKind::Io("no".to_owned()).into();
+                self.rig.refuse(id, SendError::Failed(cause));
             }
             _ => {}
         }
@@ -311,7 +311,7 @@ impl Both {
             }
         }
         for event in &self.rig.events {
-            if let Event::Fell { retry_in, .. } = event {
+            if let Event::Disconnected { retry_in, .. } = event {
                 self.model.redial_in(retry_in.expect("it never gives up"));
             }
         }
@@ -371,14 +371,14 @@ fn initialized(version: &str) -> Value {
 fn end_of(outcome: &Outcome) -> End {
     match outcome {
         Outcome::Result(_) => End::Result,
-        Outcome::Refused(_) => End::Refused,
+        Outcome::Error(_) => End::Refused,
         Outcome::Failed(Failure::Timeout { .. }) => End::Timeout,
         Outcome::Failed(Failure::Cancelled) => End::Cancelled,
         Outcome::Failed(Failure::ConnectionLost(_)) => End::Lost,
         Outcome::Failed(Failure::Shutdown) => End::Shutdown,
         Outcome::Failed(Failure::NotReady { .. }) => End::NotReady,
         Outcome::Failed(Failure::Busy { .. }) => End::Busy,
-        Outcome::Failed(Failure::Undelivered(_)) => End::Undelivered,
+        Outcome::Failed(Failure::NotDelivered(_)) => End::Undelivered,
         Outcome::Failed(failure) => panic!("the model knows no {failure:?}"),
     }
 }

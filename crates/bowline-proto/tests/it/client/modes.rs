@@ -2,7 +2,9 @@
 
 use bowline_proto::{
     ErrorKind, Reason,
-    client::{CallId, CallOptions, Config, Failure, Request, SessionMeta, SessionMode},
+    client::{
+        CallId, CallOptions, Config, Failure, Request, SessionMetaPolicy, SessionRequirement,
+    },
     model::ToolMode,
 };
 use serde_json::{Value, json};
@@ -52,8 +54,8 @@ fn session(rig: &Rig) -> Option<u64> {
     rig.last_sent().json["params"]["_meta"][SESSION].as_u64()
 }
 
-fn mode(rig: &Rig) -> SessionMode {
-    rig.connection.session_mode()
+fn mode(rig: &Rig) -> SessionRequirement {
+    rig.connection.session_requirement()
 }
 
 /// A server that declares to take stateless calls only.
@@ -70,22 +72,31 @@ fn stateless_only() -> Rig {
 
 #[test]
 fn a_session_begins_without_knowing_of_a_stateful_tool() {
-    assert_eq!(mode(&Rig::ready()), SessionMode::Optional);
-    assert_eq!(mode(&Rig::new()), SessionMode::Optional);
+    assert_eq!(mode(&Rig::ready()), SessionRequirement::Optional);
+    assert_eq!(mode(&Rig::new()), SessionRequirement::Optional);
 }
 
 #[test]
 fn a_listed_stateful_tool_makes_the_session_required() {
     let cases = [
-        (json!([tool("a", Some("stateless"))]), SessionMode::Optional),
-        (json!([tool("a", Some("stateful"))]), SessionMode::Required),
-        (json!([tool("a", Some("sideways"))]), SessionMode::Required),
-        (json!([tool("a", None)]), SessionMode::Required),
+        (
+            json!([tool("a", Some("stateless"))]),
+            SessionRequirement::Optional,
+        ),
+        (
+            json!([tool("a", Some("stateful"))]),
+            SessionRequirement::Required,
+        ),
+        (
+            json!([tool("a", Some("sideways"))]),
+            SessionRequirement::Required,
+        ),
+        (json!([tool("a", None)]), SessionRequirement::Required),
         (
             json!([tool("a", Some("stateless")), tool("b", None)]),
-            SessionMode::Required,
+            SessionRequirement::Required,
         ),
-        (json!([]), SessionMode::Optional),
+        (json!([]), SessionRequirement::Optional),
     ];
     for (tools, expected) in cases {
         let mut rig = Rig::ready();
@@ -100,9 +111,9 @@ fn the_mode_may_stand_in_the_tools_meta() {
     let mut stateless = tool("a", None);
     stateless["_meta"] = json!({"dev.bowline/mode": "stateless"});
     list(&mut rig, None, json!([stateless]), None);
-    assert_eq!(mode(&rig), SessionMode::Optional);
+    assert_eq!(mode(&rig), SessionRequirement::Optional);
     call_tool(&mut rig, "a");
-    assert_eq!(mode(&rig), SessionMode::Optional);
+    assert_eq!(mode(&rig), SessionRequirement::Optional);
 }
 
 #[test]
@@ -110,28 +121,28 @@ fn calling_a_stateful_tool_makes_the_session_required() {
     let mut rig = Rig::ready();
     list(&mut rig, None, json!([tool("a", Some("stateless"))]), None);
     call_tool(&mut rig, "a");
-    assert_eq!(mode(&rig), SessionMode::Optional);
+    assert_eq!(mode(&rig), SessionRequirement::Optional);
     call_tool(&mut rig, "unlisted");
-    assert_eq!(mode(&rig), SessionMode::Required);
+    assert_eq!(mode(&rig), SessionRequirement::Required);
 }
 
 #[test]
 fn a_caller_may_know_the_mode_better_than_the_list() {
     let mut rig = Rig::ready();
     call_tool_as(&mut rig, "a", Some(ToolMode::Stateless));
-    assert_eq!(mode(&rig), SessionMode::Optional);
+    assert_eq!(mode(&rig), SessionRequirement::Optional);
     list(&mut rig, None, json!([tool("a", Some("stateless"))]), None);
     call_tool_as(&mut rig, "a", Some(ToolMode::Stateful));
-    assert_eq!(mode(&rig), SessionMode::Required);
+    assert_eq!(mode(&rig), SessionRequirement::Required);
 }
 
 #[test]
 fn a_complete_list_decides_anew() {
     let mut rig = Rig::ready();
     list(&mut rig, None, json!([tool("a", None)]), None);
-    assert_eq!(mode(&rig), SessionMode::Required);
+    assert_eq!(mode(&rig), SessionRequirement::Required);
     list(&mut rig, None, json!([tool("a", Some("stateless"))]), None);
-    assert_eq!(mode(&rig), SessionMode::Optional);
+    assert_eq!(mode(&rig), SessionRequirement::Optional);
 }
 
 #[test]
@@ -144,17 +155,21 @@ fn a_list_in_pages_decides_only_when_the_last_page_is_in() {
         json!([tool("a", Some("stateless"))]),
         Some("2"),
     );
-    assert_eq!(mode(&rig), SessionMode::Required, "not yet");
+    assert_eq!(mode(&rig), SessionRequirement::Required, "not yet");
     list(
         &mut rig,
         Some("2"),
         json!([tool("b", Some("stateless"))]),
         None,
     );
-    assert_eq!(mode(&rig), SessionMode::Optional);
+    assert_eq!(mode(&rig), SessionRequirement::Optional);
     for name in ["a", "b"] {
         call_tool(&mut rig, name);
-        assert_eq!(mode(&rig), SessionMode::Optional, "{name} is remembered");
+        assert_eq!(
+            mode(&rig),
+            SessionRequirement::Optional,
+            "{name} is remembered"
+        );
     }
 }
 
@@ -168,21 +183,21 @@ fn a_stateful_tool_on_the_first_page_is_not_forgotten_with_the_last() {
         json!([tool("b", Some("stateless"))]),
         None,
     );
-    assert_eq!(mode(&rig), SessionMode::Required);
+    assert_eq!(mode(&rig), SessionRequirement::Required);
 }
 
 #[test]
 fn an_empty_cursor_is_a_cursor() {
     let mut rig = Rig::ready();
     list(&mut rig, None, json!([tool("a", None)]), Some(""));
-    assert_eq!(mode(&rig), SessionMode::Optional, "more is to come");
+    assert_eq!(mode(&rig), SessionRequirement::Optional, "more is to come");
     list(
         &mut rig,
         Some(""),
         json!([tool("b", Some("stateless"))]),
         None,
     );
-    assert_eq!(mode(&rig), SessionMode::Required);
+    assert_eq!(mode(&rig), SessionRequirement::Required);
 }
 
 #[test]
@@ -207,7 +222,11 @@ fn a_page_that_is_fetched_by_itself_wipes_nothing() {
         None,
     );
     call_tool(&mut rig, "a");
-    assert_eq!(mode(&rig), SessionMode::Optional, "a is still stateless");
+    assert_eq!(
+        mode(&rig),
+        SessionRequirement::Optional,
+        "a is still stateless"
+    );
 }
 
 #[test]
@@ -216,16 +235,16 @@ fn a_list_that_cannot_be_read_changes_nothing() {
     list(&mut rig, None, json!([tool("a", Some("stateless"))]), None);
     list(&mut rig, None, json!("mode"), None);
     call_tool(&mut rig, "a");
-    assert_eq!(mode(&rig), SessionMode::Optional);
+    assert_eq!(mode(&rig), SessionRequirement::Optional);
 }
 
 #[test]
 fn a_new_session_knows_nothing_of_the_old_ones_tools() {
     let mut rig = Rig::ready();
     list(&mut rig, None, json!([tool("a", None)]), None);
-    assert_eq!(mode(&rig), SessionMode::Required);
+    assert_eq!(mode(&rig), SessionRequirement::Required);
     rig.reconnect();
-    assert_eq!(mode(&rig), SessionMode::Optional);
+    assert_eq!(mode(&rig), SessionRequirement::Optional);
 }
 
 #[test]
@@ -259,10 +278,10 @@ fn the_session_number_can_be_carried_always_or_never() {
     let declared = json!([tool("b", Some("stateful"))]);
     let undeclared = json!([tool("b", None)]);
     let cases = [
-        (SessionMeta::Always, &declared, Some(1)),
-        (SessionMeta::Always, &undeclared, Some(1)),
-        (SessionMeta::Never, &declared, None),
-        (SessionMeta::WhenDeclared, &undeclared, None),
+        (SessionMetaPolicy::Always, &declared, Some(1)),
+        (SessionMetaPolicy::Always, &undeclared, Some(1)),
+        (SessionMetaPolicy::Never, &declared, None),
+        (SessionMetaPolicy::WhenDeclared, &undeclared, None),
     ];
     for (setting, tools, expected) in cases {
         let mut rig = Rig::ready_with(|config: &mut Config| config.session_meta = setting);
@@ -274,7 +293,7 @@ fn the_session_number_can_be_carried_always_or_never() {
 
 #[test]
 fn the_stateless_era_has_no_session_to_number() {
-    let mut rig = Rig::stateless_with(|config| config.session_meta = SessionMeta::Always);
+    let mut rig = Rig::stateless_with(|config| config.session_meta = SessionMetaPolicy::Always);
     list(&mut rig, None, json!([tool("b", Some("stateful"))]), None);
     call_tool(&mut rig, "b");
     assert_eq!(session(&rig), None);
@@ -291,7 +310,11 @@ fn a_server_for_stateless_calls_only_is_not_sent_a_stateful_one() {
     assert_eq!(failure.kind(), ErrorKind::Capability);
     assert_eq!(failure.reason(), Reason::CapabilityMismatch);
     assert!(rig.sent.is_empty());
-    assert_eq!(mode(&rig), SessionMode::Optional, "it was not called");
+    assert_eq!(
+        mode(&rig),
+        SessionRequirement::Optional,
+        "it was not called"
+    );
 
     call_tool(&mut rig, "a");
     assert_eq!(rig.methods_sent(), ["tools/call"]);

@@ -1,7 +1,7 @@
 //! Finding the era and agreeing on a revision, over a stream.
 
 use bowline_proto::{
-    client::{CauseKind, Config, StateName},
+    client::{Config, ConnectionErrorKind, ConnectionState},
     model::{ClientCapabilities, ElicitationCapability, Extra, Implementation, SamplingCapability},
     revision::{Era, Revision},
 };
@@ -56,7 +56,7 @@ fn refuse_with(rig: &mut Rig, error: Value) {
 
 #[track_caller]
 fn assert_asked_to_initialize(rig: &Rig) {
-    assert_eq!(rig.state(), StateName::Opening);
+    assert_eq!(rig.state(), ConnectionState::Opening);
     assert_eq!(rig.last_sent().method(), "initialize");
     assert_eq!(rig.last_sent().link, rig.current());
     assert_eq!(rig.dials.len(), 1, "on the same link");
@@ -64,10 +64,13 @@ fn assert_asked_to_initialize(rig: &Rig) {
 
 #[track_caller]
 fn assert_no_common_version(rig: &Rig, offered: &[&str]) {
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
     assert_eq!(rig.hangups, [rig.current()]);
     let offered = offered.iter().map(ToString::to_string).collect();
-    assert_eq!(*rig.fell().0, CauseKind::UnsupportedVersion { offered });
+    assert_eq!(
+        *rig.fell().0,
+        ConnectionErrorKind::UnsupportedVersion { offered }
+    );
     assert!(rig.sent_as("initialize").is_empty());
 }
 
@@ -94,7 +97,7 @@ fn a_discovery_opens_a_stateless_session_without_further_messages() {
         "io.modelcontextprotocol/serverInfo": {"name": "modern", "version": "2"},
     });
     rig.answer(result);
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
     assert_eq!(rig.methods_sent(), ["server/discover"]);
     let server = rig.connection.server().unwrap();
     assert_eq!(server.revision, Revision::V2026_07_28);
@@ -144,7 +147,7 @@ fn an_unsupported_version_with_our_own_in_the_list_is_asked_once_more() {
     refuse_with(&mut rig, unsupported(json!(["2026-07-28", "2025-11-25"])));
     assert_eq!(rig.methods_sent(), ["server/discover", "server/discover"]);
     rig.answer(discovery());
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
 }
 
 #[test]
@@ -202,8 +205,8 @@ fn an_error_that_only_the_stateless_era_has_is_a_failure() {
     for code in [-32020, -32021] {
         let mut rig = probing();
         rig.answer_error(code, "no");
-        assert_eq!(rig.state(), StateName::Backoff);
-        assert!(matches!(rig.fell().0, CauseKind::Refused(error) if error.code == code));
+        assert_eq!(rig.state(), ConnectionState::Backoff);
+        assert!(matches!(rig.fell().0, ConnectionErrorKind::Refused(error) if error.code == code));
         assert!(rig.sent_as("initialize").is_empty());
     }
 }
@@ -253,9 +256,9 @@ fn a_probe_without_an_answer_is_followed_by_the_handshake_within_the_same_deadli
     rig.pass_ms(1);
     assert_asked_to_initialize(&rig);
     rig.pass_ms(6_999);
-    assert_eq!(rig.state(), StateName::Opening);
+    assert_eq!(rig.state(), ConnectionState::Opening);
     rig.pass_ms(1);
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
 }
 
 #[test]
@@ -272,7 +275,7 @@ fn a_discovery_that_comes_after_the_handshake_succeeded_is_ignored() {
 fn a_discovery_that_comes_during_the_handshake_does_not_end_it() {
     let (mut rig, probe) = behind_the_probe();
     rig.answer_to(probe, discovery());
-    assert_eq!(rig.state(), StateName::Opening);
+    assert_eq!(rig.state(), ConnectionState::Opening);
     rig.answer(accepted("2025-11-25"));
     let server = rig.connection.server().unwrap();
     assert_eq!(server.revision, Revision::V2025_11_25);
@@ -285,7 +288,7 @@ fn a_discovery_that_came_late_counts_when_the_handshake_is_refused() {
     let initialize = rig.sent_as("initialize")[0].id.unwrap();
     let error = json!({"code": -32601, "message": "no such method"});
     rig.frame(&json!({"jsonrpc": "2.0", "id": initialize, "error": error}));
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
     let server = rig.connection.server().unwrap();
     assert_eq!(server.revision, Revision::V2026_07_28);
 }
@@ -303,9 +306,9 @@ fn a_late_error_to_the_probe_never_disturbs_the_handshake() {
     ] {
         let (mut rig, _) = behind_the_probe();
         rig.frame(&frame);
-        assert_eq!(rig.state(), StateName::Opening, "{frame}");
+        assert_eq!(rig.state(), ConnectionState::Opening, "{frame}");
         rig.answer(accepted("2025-11-25"));
-        assert_eq!(rig.state(), StateName::Ready, "{frame}");
+        assert_eq!(rig.state(), ConnectionState::Ready, "{frame}");
     }
 }
 
@@ -316,7 +319,7 @@ fn after_the_probe_was_refused_late_an_error_without_an_id_means_the_handshake()
     let (mut rig, probe) = behind_the_probe();
     rig.frame(&json!({"jsonrpc": "2.0", "id": probe, "error": error}));
     rig.frame(&json!({"jsonrpc": "2.0", "id": null, "error": error}));
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
 }
 
 #[test]
@@ -367,24 +370,24 @@ fn the_era_that_was_found_is_remembered_for_the_next_link() {
 
 #[test]
 fn an_assumption_saves_the_probe() {
-    let mut rig = Rig::with(|config| config.assume = Some(Era::Handshake)).started();
+    let mut rig = Rig::with(|config| config.assumed_era = Some(Era::Handshake)).started();
     rig.up();
     assert_eq!(rig.methods_sent(), ["initialize"]);
 }
 
 #[test]
 fn a_wrong_assumption_is_forgotten() {
-    let mut rig = Rig::with(|config| config.assume = Some(Era::Handshake)).started();
+    let mut rig = Rig::with(|config| config.assumed_era = Some(Era::Handshake)).started();
     rig.up();
     rig.answer_error(-32601, "no such method");
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
     rig.redial();
     rig.open_by_discovery();
 }
 
 #[test]
 fn a_wrong_assumption_that_ends_in_silence_is_forgotten() {
-    let mut rig = Rig::with(|config| config.assume = Some(Era::Handshake)).started();
+    let mut rig = Rig::with(|config| config.assumed_era = Some(Era::Handshake)).started();
     rig.up();
     rig.pass_ms(10_000);
     rig.redial();
@@ -393,23 +396,23 @@ fn a_wrong_assumption_that_ends_in_silence_is_forgotten() {
 
 #[test]
 fn a_refused_handshake_that_names_our_stateless_revision_is_followed_by_the_probe() {
-    let mut rig = Rig::with(|config| config.assume = Some(Era::Handshake)).started();
+    let mut rig = Rig::with(|config| config.assumed_era = Some(Era::Handshake)).started();
     rig.up();
     refuse_with(&mut rig, unsupported(json!(["2026-07-28"])));
     assert_eq!(rig.methods_sent(), ["initialize", "server/discover"]);
     rig.answer(discovery());
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
 }
 
 #[test]
 fn a_server_that_refuses_each_question_by_naming_the_other_is_not_asked_for_ever() {
     let mut rig = probing();
     for _ in 0..10 {
-        if rig.state() == StateName::Opening {
+        if rig.state() == ConnectionState::Opening {
             refuse_with(&mut rig, unsupported(json!(["2026-07-28", "2025-11-25"])));
         }
     }
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
 }
 
 #[test]
@@ -421,9 +424,12 @@ fn a_single_allowed_revision_is_the_only_one_offered_and_accepted() {
     let offered = &rig.last_sent().json["params"]["protocolVersion"];
     assert_eq!(*offered, "2024-11-05");
     rig.answer(accepted("2025-11-25"));
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
     let offered = vec!["2025-11-25".to_owned()];
-    assert_eq!(*rig.fell().0, CauseKind::UnsupportedVersion { offered });
+    assert_eq!(
+        *rig.fell().0,
+        ConnectionErrorKind::UnsupportedVersion { offered }
+    );
 }
 
 #[test]
@@ -437,7 +443,10 @@ fn a_connection_that_speaks_only_the_stateless_era_never_shakes_hands() {
     rig.pass_ms(9_999);
     assert_eq!(rig.methods_sent(), ["server/discover"]);
     rig.pass_ms(1);
-    assert!(matches!(rig.fell().0, CauseKind::OpeningTimeout(_)));
+    assert!(matches!(
+        rig.fell().0,
+        ConnectionErrorKind::OpeningTimeout(_)
+    ));
 
     let mut rig = probing_with(only());
     rig.down();
@@ -457,7 +466,7 @@ fn a_handshake_answered_with_a_stateless_revision_is_not_accepted() {
     let mut rig = probing();
     rig.answer_error(-32601, "no such method");
     rig.answer(accepted("2026-07-28"));
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
 }
 
 #[test]
@@ -484,7 +493,7 @@ fn what_we_say_of_ourselves_fits_the_revision_that_is_offered() {
         config.capabilities = all;
         let mut identity = Implementation::new("rig", "0");
         identity.title = Some("The Rig".to_owned());
-        config.identity = identity;
+        config.client_info = identity;
     };
     let plain = json!({"name": "rig", "version": "0"});
     let titled = json!({"name": "rig", "version": "0", "title": "The Rig"});

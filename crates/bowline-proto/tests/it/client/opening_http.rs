@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use bowline_proto::{
-    client::{CauseKind, Config, Event, HttpRefusal, Input, Output, Refusal, StateName, Wiring},
+    client::{
+        Config, ConnectionErrorKind, ConnectionState, Event, HttpStatusError, HttpVariant, Input,
+        Output, SendError,
+    },
     revision::{Era, Revision},
 };
 use bytes::Bytes;
@@ -55,9 +58,9 @@ fn error_body(code: i64, data: Value) -> String {
 
 #[track_caller]
 fn assert_asked_to_initialize(rig: &Rig) {
-    assert_eq!(rig.state(), StateName::Opening);
+    assert_eq!(rig.state(), ConnectionState::Opening);
     assert_eq!(rig.last_sent().method(), "initialize");
-    assert_eq!(rig.wirings, [Wiring::Usual]);
+    assert_eq!(rig.wirings, [HttpVariant::Streamable]);
 }
 
 /// The attempt failed, and said nothing about the era.
@@ -100,7 +103,10 @@ fn a_400_whose_body_lists_nothing_in_common_is_a_failure() {
     let data = json!({"supported": ["2031-01-01"], "requested": "2026-07-28"});
     answer_status(&mut rig, 400, &error_body(-32022, data));
     let offered = vec!["2031-01-01".to_owned()];
-    assert_eq!(*rig.fell().0, CauseKind::UnsupportedVersion { offered });
+    assert_eq!(
+        *rig.fell().0,
+        ConnectionErrorKind::UnsupportedVersion { offered }
+    );
     assert!(rig.sent_as("initialize").is_empty());
 }
 
@@ -109,7 +115,7 @@ fn a_400_with_another_error_of_the_stateless_era_is_a_failure() {
     for code in [-32020, -32021] {
         let mut rig = probing();
         answer_status(&mut rig, 400, &error_body(code, Value::Null));
-        assert!(matches!(rig.fell().0, CauseKind::Refused(error) if error.code == code));
+        assert!(matches!(rig.fell().0, ConnectionErrorKind::Refused(error) if error.code == code));
         assert!(rig.sent_as("initialize").is_empty());
     }
 }
@@ -138,15 +144,15 @@ fn statuses_about_the_caller_or_the_weather_are_failures_and_no_evidence() {
         let mut rig = probing();
         answer_status(&mut rig, status, "");
         let kind = rig.fell().0;
-        assert!(matches!(kind, CauseKind::Status { status: it, .. } if *it == status));
+        assert!(matches!(kind, ConnectionErrorKind::Status { status: it, .. } if *it == status));
         assert_failed_without_evidence(rig);
     }
 }
 
 #[test]
 fn a_request_that_met_no_server_is_a_failure_and_no_evidence() {
-    let cause = || CauseKind::Io("connection reset".to_owned()).into();
-    for refusal in [Refusal::Failed(cause()), Refusal::Unanswered(cause())] {
+    let cause = || ConnectionErrorKind::Io("connection reset".to_owned()).into();
+    for refusal in [SendError::Failed(cause()), SendError::NoResponse(cause())] {
         let mut rig = probing();
         rig.refuse(rig.last_request(), refusal);
         assert_failed_without_evidence(rig);
@@ -157,11 +163,11 @@ fn a_request_that_met_no_server_is_a_failure_and_no_evidence() {
 #[test]
 fn an_answer_that_is_none_leads_to_the_handshake() {
     let mut rig = probing();
-    let cause = CauseKind::Violation("a page in HTML".to_owned()).into();
-    rig.refuse(rig.last_request(), Refusal::Unanswered(cause));
+    let cause = ConnectionErrorKind::ProtocolViolation("a page in HTML".to_owned()).into();
+    rig.refuse(rig.last_request(), SendError::NoResponse(cause));
     assert_asked_to_initialize(&rig);
-    let cause = CauseKind::Violation("a page in HTML".to_owned()).into();
-    rig.refuse(rig.last_request(), Refusal::Unanswered(cause));
+    let cause = ConnectionErrorKind::ProtocolViolation("a page in HTML".to_owned()).into();
+    rig.refuse(rig.last_request(), SendError::NoResponse(cause));
     rig.assert_first_backoff();
 }
 
@@ -186,7 +192,7 @@ fn what_becomes_of_a_probe_that_was_given_up_does_not_disturb_the_handshake() {
     let probe = rig.last_request();
     rig.pass_ms(3_000);
     rig.status(probe, 500, "");
-    rig.refuse(probe, Refusal::Unanswered(exited()));
+    rig.refuse(probe, SendError::NoResponse(exited()));
     assert_asked_to_initialize(&rig);
 }
 
@@ -197,7 +203,10 @@ fn a_handshake_refused_without_a_word_is_tried_over_two_endpoints_at_once() {
         answer_status(&mut rig, status, "");
         assert_eq!(rig.fell().1, Some(Duration::ZERO));
         rig.redial();
-        assert_eq!(rig.wirings, [Wiring::Usual, Wiring::TwoEndpoint]);
+        assert_eq!(
+            rig.wirings,
+            [HttpVariant::Streamable, HttpVariant::LegacySse]
+        );
         rig.sent.clear();
         rig.up();
         assert_eq!(rig.methods_sent(), ["initialize"], "no probe there");
@@ -212,7 +221,7 @@ fn a_server_with_two_endpoints_is_dialled_that_way_again() {
     rig.open_by_handshake("2024-11-05");
     rig.down();
     rig.redial();
-    assert_eq!(*rig.wirings.last().unwrap(), Wiring::TwoEndpoint);
+    assert_eq!(*rig.wirings.last().unwrap(), HttpVariant::LegacySse);
 }
 
 #[test]
@@ -227,7 +236,7 @@ fn a_handshake_refused_for_another_reason_is_a_failure() {
         answer_status(&mut rig, status, &body);
         rig.assert_first_backoff();
         rig.redial();
-        assert_eq!(*rig.wirings.last().unwrap(), Wiring::Usual);
+        assert_eq!(*rig.wirings.last().unwrap(), HttpVariant::Streamable);
     }
 }
 
@@ -249,17 +258,17 @@ fn two_endpoints_that_are_not_there_either_are_forgotten() {
         let mut rig = initializing();
         answer_status(&mut rig, 404, "");
         rig.redial();
-        assert_eq!(*rig.wirings.last().unwrap(), Wiring::TwoEndpoint);
+        assert_eq!(*rig.wirings.last().unwrap(), HttpVariant::LegacySse);
         refuse(&mut rig);
         rig.redial();
-        assert_eq!(*rig.wirings.last().unwrap(), Wiring::Usual);
+        assert_eq!(*rig.wirings.last().unwrap(), HttpVariant::Streamable);
     }
 }
 
 /// Why the connection fell last, in words.
 fn last_words(rig: &Rig) -> String {
     let mut causes = rig.events.iter().rev().filter_map(|event| match event {
-        Event::Fell { cause, .. } => Some(cause.to_string()),
+        Event::Disconnected { cause, .. } => Some(cause.to_string()),
         _ => None,
     });
     causes.next().expect("it fell")
@@ -286,18 +295,18 @@ fn what_the_server_said_first_is_told_where_two_endpoints_are_refused_too() {
 
 #[test]
 fn the_two_endpoint_transport_can_be_forbidden() {
-    let mut rig = initializing_with(|config| config.two_endpoint_fallback = false);
+    let mut rig = initializing_with(|config| config.legacy_sse_fallback = false);
     answer_status(&mut rig, 404, "");
     rig.assert_first_backoff();
     rig.redial();
-    assert_eq!(*rig.wirings.last().unwrap(), Wiring::Usual);
+    assert_eq!(*rig.wirings.last().unwrap(), HttpVariant::Streamable);
 }
 
 #[test]
 fn an_assumption_saves_the_probe_and_is_forgotten_when_it_fails() {
     let mut rig = Rig::with(|config| {
         over_http(config);
-        config.assume = Some(Era::Handshake);
+        config.assumed_era = Some(Era::Handshake);
     })
     .started();
     rig.up();
@@ -314,7 +323,7 @@ fn an_assumption_saves_the_probe_and_is_forgotten_when_it_fails() {
 #[test]
 fn an_assumption_can_be_made_until_the_link_is_up() {
     let mut rig = Rig::with(over_http).started();
-    rig.connection.assume(Era::Handshake);
+    rig.connection.assume_era(Era::Handshake);
     rig.up();
     assert_eq!(rig.methods_sent(), ["initialize"]);
 }
@@ -322,28 +331,28 @@ fn an_assumption_can_be_made_until_the_link_is_up() {
 #[test]
 fn a_server_that_says_when_to_come_back_is_left_alone_until_then() {
     let mut rig = probing();
-    let refusal = HttpRefusal {
+    let refusal = HttpStatusError {
         status: 503,
         body: Bytes::new(),
         retry_after: Some(Duration::from_secs(77)),
     };
-    rig.refuse(rig.last_request(), Refusal::Status(refusal));
+    rig.refuse(rig.last_request(), SendError::Status(refusal));
     assert_eq!(rig.fell().1, Some(Duration::from_secs(77)));
     rig.pass_ms(76_999);
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
     rig.pass_ms(1);
-    assert_eq!(rig.state(), StateName::Opening);
+    assert_eq!(rig.state(), ConnectionState::Opening);
 }
 
 #[test]
 fn a_server_cannot_ask_for_less_than_the_wait_there_is_anyway() {
     let mut rig = probing();
-    let refusal = HttpRefusal {
+    let refusal = HttpStatusError {
         status: 503,
         body: Bytes::new(),
         retry_after: Some(Duration::ZERO),
     };
-    rig.refuse(rig.last_request(), Refusal::Status(refusal));
+    rig.refuse(rig.last_request(), SendError::Status(refusal));
     rig.assert_first_backoff();
 }
 
@@ -351,7 +360,7 @@ fn a_server_cannot_ask_for_less_than_the_wait_there_is_anyway() {
 fn a_stateless_server_that_refuses_the_handshake_by_status_is_probed_on_the_same_link() {
     let mut rig = Rig::with(|config| {
         over_http(config);
-        config.assume = Some(Era::Handshake);
+        config.assumed_era = Some(Era::Handshake);
     })
     .started();
     rig.up();
@@ -359,7 +368,7 @@ fn a_stateless_server_that_refuses_the_handshake_by_status_is_probed_on_the_same
     answer_status(&mut rig, 400, &error_body(-32022, data));
     assert_eq!(rig.methods_sent(), ["initialize", "server/discover"]);
     rig.answer(discovery());
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
 }
 
 /// Transports mark their messages with the revision.
@@ -377,10 +386,10 @@ fn the_transport_is_told_the_revision_before_the_first_message_that_is_sent_in_i
         output => Some(output),
     });
     let first =
-        outputs.find(|output| matches!(output, Output::Settled { .. } | Output::Send { .. }));
+        outputs.find(|output| matches!(output, Output::Negotiated { .. } | Output::Send { .. }));
     assert!(matches!(
         first,
-        Some(Output::Settled {
+        Some(Output::Negotiated {
             revision: Revision::V2025_06_18,
             ..
         })

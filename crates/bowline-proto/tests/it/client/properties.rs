@@ -93,11 +93,14 @@ fn time_leaves_nothing_behind() {
         world.recover();
         let settings = super::sim::config(plan.setup);
         let longest = settings.timeouts.input + settings.timeouts.other * 5;
-        world.pass(longest + settings.tombstone_ttl() + settings.sweep_every);
+        world.pass(longest + settings.cancelled_call_ttl() + settings.sweep_interval);
         assert_eq!(world.oracle.open(), []);
-        let census = world.machine.census();
+        let census = world.machine.stats();
         assert_eq!((census.calls, census.aliases, census.timers), (0, 0, 0));
-        assert_eq!(census.tombstones, 0, "a tombstone that does not expire");
+        assert_eq!(
+            census.cancelled_calls, 0,
+            "a tombstone that does not expire"
+        );
         finish(&mut world);
     });
 }

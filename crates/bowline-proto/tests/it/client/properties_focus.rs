@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bowline_proto::client::{
-    CallId, CallOptions, CallPolicy, Connection, Event, Failure, Input, Outcome, Progress, Refusal,
-    Request,
+    CallId, CallOptions, CallPolicy, Connection, Event, Failure, Input, Outcome, ProgressMode,
+    Request, SendError,
 };
 use proptest::{collection::vec, prelude::*};
 use serde_json::{Value, json};
@@ -68,12 +68,15 @@ fn answers_may_come_in_any_order() {
                     let result: Value = serde_json::from_slice(result).expect("JSON");
                     assert_eq!(result["nonce"], nonce);
                 }
-                Outcome::Refused(error) => assert_eq!(error.message, nonce.to_string()),
+                Outcome::Error(error) => assert_eq!(error.message, nonce.to_string()),
                 Outcome::Failed(failure) => panic!("{failure}"),
             }
         }
-        let census = rig.connection.census();
-        assert_eq!((census.calls, census.timers, census.tombstones), (0, 0, 0));
+        let census = rig.connection.stats();
+        assert_eq!(
+            (census.calls, census.timers, census.cancelled_calls),
+            (0, 0, 0)
+        );
     });
 }
 
@@ -96,16 +99,16 @@ fn timeouts_leave_tombstones_that_expire() {
         }
         rig.pass(Duration::from_secs(30));
         let silent = answered.iter().filter(|answered| !**answered).count();
-        let census = rig.connection.census();
+        let census = rig.connection.stats();
         assert_eq!((census.calls, census.timers), (0, 0));
-        assert_eq!(census.tombstones, silent);
+        assert_eq!(census.cancelled_calls, silent);
         for ((id, sent), answered) in calls.iter().zip(answered) {
             let timed_out = matches!(rig.outcome(*id), Outcome::Failed(Failure::Timeout { .. }));
             assert_eq!(timed_out, !answered);
             rig.answer_to(wire(sent), json!({"late": true}));
         }
         rig.pass(Duration::from_secs(75 + 60));
-        assert_eq!(rig.connection.census().tombstones, 0);
+        assert_eq!(rig.connection.stats().cancelled_calls, 0);
         assert_eq!(rig.done.len(), calls.len());
     });
 }
@@ -128,7 +131,7 @@ fn a_full_queue_is_tried_three_times() {
                 let nonce = usize::try_from(nonce).expect("a small one");
                 if refused[nonce] < busy[nonce] {
                     refused[nonce] += 1;
-                    rig.refuse(wire(&sent), Refusal::Busy(sent.frame));
+                    rig.refuse(wire(&sent), SendError::Busy(sent.frame));
                 }
             }
             rig.pass_ms(15);
@@ -162,7 +165,7 @@ fn a_stop_ends_retries() {
             .filter(|(_, busy)| **busy > 0)
             .map(|(call, _)| call)
         {
-            rig.refuse(wire(sent), Refusal::Busy(sent.frame.clone()));
+            rig.refuse(wire(sent), SendError::Busy(sent.frame.clone()));
         }
         rig.pass_ms(*moment);
         let offers = rig.sent.len();
@@ -246,12 +249,12 @@ fn extreme_settings_are_survived() {
             config.timeouts.tool = durations[3];
             config.timeouts.other = durations[4];
             config.timeouts.input = durations[5];
-            config.sweep_every = durations[6];
-            config.linger = durations[7];
-            config.busy.delay = durations[8];
-            config.max_tombstones = *count;
+            config.sweep_interval = durations[6];
+            config.close_timeout = durations[7];
+            config.busy_retry.delay = durations[8];
+            config.max_cancelled_calls = *count;
             config.max_server_requests = *count;
-            config.max_attempts = finite.then_some(2);
+            config.max_connect_attempts = finite.then_some(2);
         })
         .started();
         if *stateless {
@@ -261,17 +264,15 @@ fn extreme_settings_are_survived() {
         }
         let options = CallOptions {
             timeout: Some(durations[9]),
-            policy: CallPolicy::WaitReady,
-            progress: Progress::ExtendsDeadline {
-                at_most: durations[3],
-            },
+            policy: CallPolicy::WaitForConnection,
+            progress: ProgressMode::ExtendDeadline { max: durations[3] },
             ..CallOptions::default()
         };
         for _ in 0..8 {
             rig.call_with("tools/call", json!({"name": "x"}), options.clone());
             rig.busy();
         }
-        let request = Request::bare("ping");
+        let request = Request::without_params("ping");
         rig.act(|connection, now| {
             connection.call(now, request, CallOptions::default());
             connection.subscribe(now, "file:///x", CallOptions::default());
@@ -282,7 +283,7 @@ fn extreme_settings_are_survived() {
         rig.act(|connection, now| {
             Connection::stop(connection, now);
         });
-        let census = rig.connection.census();
+        let census = rig.connection.stats();
         assert_eq!((census.calls, census.timers), (0, 0));
     });
 }

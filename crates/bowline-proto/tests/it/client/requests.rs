@@ -2,7 +2,7 @@
 
 use bowline_proto::{
     ErrorKind, Reason,
-    client::{CallOptions, Event, Failure, Outcome, Request, StateName, Violation},
+    client::{CallOptions, ConnectionState, Event, Failure, Outcome, Request, Violation},
     model::Meta,
 };
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use super::{look::reporting, rig::Rig};
 
 #[test]
 fn a_request_over_the_limit_is_not_sent_and_hurts_nobody_else() {
-    let mut rig = Rig::ready_with(|config| config.max_frame = 1_000);
+    let mut rig = Rig::ready_with(|config| config.max_frame_size = 1_000);
     let small = rig.call("tools/list");
     let sent = rig.sent.len();
     let padding = "x".repeat(1_000);
@@ -25,7 +25,7 @@ fn a_request_over_the_limit_is_not_sent_and_hurts_nobody_else() {
     assert!(matches!(failure, Failure::RequestTooLarge { size, limit: 1_000 } if *size > 1_000));
     assert_eq!(failure.reason(), Reason::OversizedFrame);
     assert_eq!(rig.sent.len(), sent);
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
     assert!(!rig.has_ended(small));
 }
 
@@ -49,10 +49,13 @@ fn an_answer_that_cannot_be_read_fails_its_own_call_and_no_other() {
         let frame = broken(rig.last_request());
         rig.bytes(frame.clone());
         let failure = rig.failure(call);
-        assert!(matches!(failure, Failure::InvalidAnswer { .. }), "{frame}");
+        assert!(
+            matches!(failure, Failure::InvalidResponse { .. }),
+            "{frame}"
+        );
         assert_eq!(failure.kind(), ErrorKind::Protocol);
         assert!(!rig.has_ended(other), "{frame}");
-        assert_eq!(rig.state(), StateName::Ready);
+        assert_eq!(rig.state(), ConnectionState::Ready);
     }
 }
 
@@ -90,7 +93,10 @@ fn what_the_server_did_not_advertise_is_refused_without_touching_the_wire() {
     ];
     for (method, capability) in cases {
         let call = rig.call(method);
-        assert_eq!(*rig.failure(call), Failure::NotSupported { capability });
+        assert_eq!(
+            *rig.failure(call),
+            Failure::CapabilityNotSupported { capability }
+        );
         assert_eq!(rig.failure(call).kind(), ErrorKind::Capability);
     }
     assert!(rig.sent.is_empty());
@@ -101,7 +107,7 @@ fn what_the_server_did_not_advertise_is_refused_without_touching_the_wire() {
 fn the_guard_can_be_switched_off_for_a_call() {
     let mut rig = Rig::bare();
     rig.tool_call(CallOptions {
-        guard: false,
+        check_capabilities: false,
         ..CallOptions::default()
     });
     assert_eq!(rig.methods_sent(), ["tools/call"]);
@@ -203,7 +209,7 @@ fn what_the_caller_puts_beside_a_request_travels_with_it() {
         meta.set_traceparent("00-1-2-01");
         meta.write("io.modelcontextprotocol/protocolVersion", "1999")
             .unwrap();
-        let request = Request::bare("tools/list").with_meta(meta);
+        let request = Request::without_params("tools/list").with_meta(meta);
         rig.act(|connection, now| {
             connection.call(now, request, reporting());
         });
@@ -235,7 +241,11 @@ fn a_raw_request_may_bring_its_own_meta_without_writing_it_twice() {
 fn in_the_stateless_era_every_request_has_parameters_that_say_who_we_are() {
     let mut rig = Rig::stateless();
     rig.act(|connection, now| {
-        connection.call(now, Request::bare("tools/list"), CallOptions::default());
+        connection.call(
+            now,
+            Request::without_params("tools/list"),
+            CallOptions::default(),
+        );
     });
     let meta = &rig.last_sent().json["params"]["_meta"];
     assert_eq!(
@@ -253,7 +263,11 @@ fn in_the_stateless_era_every_request_has_parameters_that_say_who_we_are() {
 fn in_the_handshake_era_requests_carry_no_such_meta() {
     let mut rig = Rig::ready();
     rig.act(|connection, now| {
-        connection.call(now, Request::bare("tools/list"), CallOptions::default());
+        connection.call(
+            now,
+            Request::without_params("tools/list"),
+            CallOptions::default(),
+        );
     });
     assert!(rig.last_sent().json.get("params").is_none());
 }
@@ -285,7 +299,7 @@ fn one_bad_message_in_a_batch_does_not_spoil_the_others() {
     let id = rig.last_request();
     rig.frame(&json!([{"nonsense": 1}, {"jsonrpc": "2.0", "id": id, "result": {}}]));
     assert_eq!(rig.result(call), json!({}));
-    assert!(rig.saw_violation(Violation::Garbage));
+    assert!(rig.saw_violation(Violation::MalformedMessage));
 }
 
 #[test]
@@ -298,7 +312,7 @@ fn batches_are_refused_where_the_revision_has_none() {
         rig.frame(&json!([{"jsonrpc": "2.0", "id": id, "result": {}}]));
         assert!(!rig.has_ended(call), "{version}");
         assert!(rig.saw_violation(Violation::Batch));
-        assert_eq!(rig.state(), StateName::Ready);
+        assert_eq!(rig.state(), ConnectionState::Ready);
     }
 }
 
@@ -314,7 +328,7 @@ fn every_call_is_observed_from_its_start_to_its_end() {
     assert_eq!(rig.observed("request.start"), 3);
     assert_eq!(rig.observed("request.stop"), 2);
     assert_eq!(rig.observed("request.exception"), 1);
-    assert!(!rig.has_event(|event| matches!(event, Event::Fell { .. })));
+    assert!(!rig.has_event(|event| matches!(event, Event::Disconnected { .. })));
 }
 
 #[test]

@@ -5,8 +5,9 @@ use std::time::Duration;
 use bowline_proto::{
     Instant,
     client::{
-        CallId, CallOptions, Cause, CauseKind, Config, Connection, Event, Input, Link, Outcome,
-        Output, Refusal, Request, StateName, Telemetry, Violation, Wire, Wiring,
+        CallId, CallOptions, Config, Connection, ConnectionError, ConnectionErrorKind,
+        ConnectionState, Event, HttpVariant, Input, LinkId, Outcome, Output, Request, SendError,
+        Telemetry, TransportKind, Violation,
     },
     model::RootsCapability,
 };
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 /// A frame that the connection sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
-    pub(crate) link: Link,
+    pub(crate) link: LinkId,
     pub(crate) id: Option<u64>,
     pub(crate) frame: Bytes,
     pub(crate) json: Value,
@@ -32,12 +33,12 @@ impl Sent {
 pub(crate) struct Rig {
     pub(crate) connection: Connection,
     pub(crate) now: Instant,
-    pub(crate) link: Option<Link>,
-    pub(crate) dials: Vec<Link>,
+    pub(crate) link: Option<LinkId>,
+    pub(crate) dials: Vec<LinkId>,
     /// The failed attempts that each dial counted, and its transport.
     pub(crate) attempts: Vec<u32>,
-    pub(crate) wirings: Vec<Wiring>,
-    pub(crate) hangups: Vec<Link>,
+    pub(crate) wirings: Vec<HttpVariant>,
+    pub(crate) hangups: Vec<LinkId>,
     pub(crate) aborts: Vec<u64>,
     pub(crate) sent: Vec<Sent>,
     pub(crate) done: Vec<(CallId, Outcome)>,
@@ -122,7 +123,7 @@ impl Rig {
             "capabilities": server_capabilities(),
             "serverInfo": {"name": "fake", "version": "1"},
         }));
-        assert_eq!(self.connection.state(), StateName::Ready);
+        assert_eq!(self.connection.state(), ConnectionState::Ready);
     }
 
     /// Brings the dialled link up and lets the probe succeed.
@@ -130,7 +131,7 @@ impl Rig {
         self.up();
         assert_eq!(self.last_sent().method(), "server/discover");
         self.answer(discovery());
-        assert_eq!(self.connection.state(), StateName::Ready);
+        assert_eq!(self.connection.state(), ConnectionState::Ready);
     }
 
     /// Forgets what was said so far.
@@ -151,7 +152,7 @@ impl Rig {
         self.drain();
     }
 
-    pub(crate) fn current(&self) -> Link {
+    pub(crate) fn current(&self) -> LinkId {
         self.link.expect("a link was dialled")
     }
 
@@ -170,7 +171,7 @@ impl Rig {
 
     pub(crate) fn dial_failed(&mut self) {
         let link = self.current();
-        let cause = CauseKind::Unreachable("no such command".to_owned()).into();
+        let cause = ConnectionErrorKind::Unreachable("no such command".to_owned()).into();
         self.handle(Input::DialFailed { link, cause });
     }
 
@@ -204,19 +205,19 @@ impl Rig {
         self.frame(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
     }
 
-    pub(crate) fn refuse(&mut self, id: u64, refusal: Refusal) {
+    pub(crate) fn refuse(&mut self, id: u64, refusal: SendError) {
         let link = self.current();
-        self.handle(Input::Refused {
+        self.handle(Input::SendFailed {
             link,
             id: Some(id),
-            refusal,
+            error: refusal,
         });
     }
 
     /// Refuses the last request that was sent, as a full queue would.
     pub(crate) fn busy(&mut self) {
         let last = self.last_sent().clone();
-        self.refuse(last.id.expect("a request"), Refusal::Busy(last.frame));
+        self.refuse(last.id.expect("a request"), SendError::Busy(last.frame));
     }
 
     pub(crate) fn call(&mut self, method: &'static str) -> CallId {
@@ -281,16 +282,16 @@ impl Rig {
                 Output::Dial {
                     link,
                     attempt,
-                    wiring,
+                    http_variant: wiring,
                 } => {
                     self.link = Some(link);
                     self.dials.push(link);
                     self.attempts.push(attempt);
                     self.wirings.push(wiring);
                 }
-                Output::Hangup { link } => self.hangups.push(link),
+                Output::Close { link } => self.hangups.push(link),
                 Output::Abort { id, .. } => self.aborts.push(id),
-                Output::Settled { .. } => {}
+                Output::Negotiated { .. } => {}
                 Output::Send { link, id, frame } => {
                     let json = serde_json::from_slice(&frame).expect("frames are JSON");
                     self.sent.push(Sent {
@@ -300,7 +301,7 @@ impl Rig {
                         json,
                     });
                 }
-                Output::Done { call, outcome } => self.done.push((call, outcome)),
+                Output::CallDone { call, outcome } => self.done.push((call, outcome)),
                 Output::Event(event) => self.events.push(event),
                 Output::Telemetry(telemetry) => self.telemetry.push(telemetry),
                 Output::Idle(deadline) => break self.deadline = deadline,
@@ -311,7 +312,7 @@ impl Rig {
 
 /// Looking.
 impl Rig {
-    pub(crate) fn state(&self) -> StateName {
+    pub(crate) fn state(&self) -> ConnectionState {
         self.connection.state()
     }
 
@@ -343,7 +344,7 @@ impl Rig {
     }
 
     pub(crate) fn saw_violation(&self, expected: Violation) -> bool {
-        let is_expected = |seen: &Telemetry| matches!(seen, Telemetry::Violation { what, .. } if *what == expected);
+        let is_expected = |seen: &Telemetry| matches!(seen, Telemetry::Violation { violation, .. } if *violation == expected);
         self.telemetry.iter().any(is_expected)
     }
 
@@ -355,12 +356,12 @@ impl Rig {
     }
 }
 
-pub(crate) fn exited() -> Cause {
-    Cause::new(CauseKind::Exited {
+pub(crate) fn exited() -> ConnectionError {
+    ConnectionError::new(ConnectionErrorKind::Exited {
         code: Some(1),
         signal: None,
     })
-    .with_tail("out of ideas")
+    .with_detail("out of ideas")
 }
 
 /// Tells the server of changes to the roots.
@@ -371,7 +372,7 @@ pub(crate) fn telling_of_roots(config: &mut Config) {
 }
 
 pub(crate) fn over_http(config: &mut Config) {
-    config.wire = Wire::Http;
+    config.transport = TransportKind::Http;
 }
 
 pub(crate) fn server_capabilities() -> Value {

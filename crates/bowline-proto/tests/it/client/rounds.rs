@@ -2,8 +2,8 @@
 
 use bowline_proto::{
     client::{
-        CallId, CallOptions, Cancel, Config, Event, Failure, OnInput, Progress, Request, StateName,
-        Violation,
+        CallId, CallOptions, Cancellation, Config, ConnectionState, Event, Failure, InputHandling,
+        ProgressMode, Request, Violation,
     },
     model::{
         ElicitationCapability, InputRequests, InputResponses, Meta, Root, RootsCapability,
@@ -251,7 +251,7 @@ fn what_we_did_not_declare_is_not_asked_of_anybody() {
 fn the_number_of_rounds_is_limited() {
     let mut rig = Rig::stateless_with(|config| {
         able(config);
-        config.max_rounds = 2;
+        config.max_input_rounds = 2;
     });
     let call = rig.call("tools/call");
     for _ in 0..2 {
@@ -288,7 +288,7 @@ fn a_server_that_only_puts_us_off_is_asked_again_after_a_growing_pause() {
 fn a_caller_may_have_the_questions_handed_back() {
     let mut rig = Rig::stateless();
     let call = rig.tool_call(CallOptions {
-        on_input: OnInput::HandBack,
+        input_handling: InputHandling::ReturnToCaller,
         ..CallOptions::default()
     });
     require(&mut rig, one_form());
@@ -302,7 +302,7 @@ fn a_caller_may_have_the_questions_handed_back() {
 fn a_host_that_will_not_answer_ends_the_call_and_the_server_hears_nothing() {
     let (mut rig, call) = asked(one_form());
     rig.act(|connection, now| connection.provide_input(now, call, None));
-    assert_eq!(*rig.failure(call), Failure::InputAbandoned);
+    assert_eq!(*rig.failure(call), Failure::InputNotProvided);
     assert_eq!(rig.sent.len(), 1);
     rig.assert_no_calls();
 }
@@ -345,8 +345,8 @@ fn each_round_has_the_callers_deadline_anew_and_is_cancelled_under_its_own_id() 
 fn progress_after_a_long_round_extends_the_deadline_like_before() {
     let mut rig = Rig::stateless_with(able);
     let call = rig.tool_call(CallOptions {
-        progress: Progress::ExtendsDeadline {
-            at_most: millis(60_000),
+        progress: ProgressMode::ExtendDeadline {
+            max: millis(60_000),
         },
         ..CallOptions::default()
     });
@@ -392,7 +392,7 @@ fn a_second_answer_to_a_round_that_was_answered_changes_nothing() {
 #[test]
 fn a_call_whose_host_is_being_asked_can_be_given_up() {
     let stop: fn(&mut Rig, CallId) = |rig, _| assert!(rig.stop());
-    let drop: fn(&mut Rig, CallId) = |rig, call| rig.cancel(call, Cancel::Dropped);
+    let drop: fn(&mut Rig, CallId) = |rig, call| rig.cancel(call, Cancellation::Dropped);
     let ways = [(drop, Failure::Cancelled), (stop, Failure::Shutdown)];
     for (give_up, expected) in ways {
         let (mut rig, call) = asked(one_form());
@@ -439,7 +439,7 @@ fn a_pause_that_ends_while_there_is_no_session_keeps_its_state() {
     let (mut rig, call) = asked(json!({"requestState": "later"}));
     rig.down();
     rig.pass_ms(900);
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
     rig.redial();
     rig.open_by_discovery();
     let mut expected = params();
@@ -490,7 +490,10 @@ fn questions_are_asked_in_answer_to_three_methods_only() {
         let call = rig.call(method);
         require(&mut rig, one_form());
         let failure = rig.failure(call);
-        assert!(matches!(failure, Failure::InvalidAnswer { .. }), "{method}");
+        assert!(
+            matches!(failure, Failure::InvalidResponse { .. }),
+            "{method}"
+        );
         assert!(rig.saw_violation(Violation::InvalidResponse));
     }
 }
@@ -507,7 +510,10 @@ fn questions_that_ask_nothing_or_cannot_be_read_are_no_answer() {
     for result in broken {
         let (rig, call) = asked(result.clone());
         let failure = rig.failure(call);
-        assert!(matches!(failure, Failure::InvalidAnswer { .. }), "{result}");
+        assert!(
+            matches!(failure, Failure::InvalidResponse { .. }),
+            "{result}"
+        );
         rig.assert_no_calls();
     }
 }
@@ -517,14 +523,16 @@ fn an_unknown_kind_of_result_is_no_answer() {
     let mut rig = Rig::stateless();
     let call = rig.call("tools/call");
     rig.answer(json!({"resultType": "riddle"}));
-    assert!(matches!(rig.failure(call), Failure::InvalidAnswer { why } if why.contains("riddle")));
+    assert!(
+        matches!(rig.failure(call), Failure::InvalidResponse { message } if message.contains("riddle"))
+    );
     assert!(rig.saw_violation(Violation::InvalidResponse));
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
 }
 
 #[test]
 fn a_kind_of_result_that_an_extension_adds_is_an_answer() {
-    let mut rig = Rig::stateless_with(|config| config.extension_results = vec!["task".into()]);
+    let mut rig = Rig::stateless_with(|config| config.extension_result_types = vec!["task".into()]);
     let call = rig.call("tools/call");
     rig.answer(json!({"resultType": "task", "taskId": "t"}));
     assert_eq!(rig.result(call)["taskId"], "t");

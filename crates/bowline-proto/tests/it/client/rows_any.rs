@@ -4,8 +4,8 @@
 //! the driver's; the machine's part of them are the events tested here.
 
 use bowline_proto::{
-    client::{Cancel, Event, Failure, Input, Refusal, StateName},
-    jsonrpc::Draft,
+    client::{Cancellation, ConnectionState, Event, Failure, Input, SendError},
+    jsonrpc::OutgoingMessage,
 };
 use serde_json::json;
 
@@ -15,17 +15,17 @@ use super::{
 };
 
 /// One connection in each state.
-fn each_state() -> [(StateName, Rig); 5] {
+fn each_state() -> [(ConnectionState, Rig); 5] {
     let mut backoff = Rig::ready();
     backoff.down();
     let mut closing = Rig::ready();
     closing.stop();
     [
-        (StateName::Starting, Rig::new()),
-        (StateName::Opening, Rig::dialling()),
-        (StateName::Ready, Rig::ready()),
-        (StateName::Backoff, backoff),
-        (StateName::Closing, closing),
+        (ConnectionState::Starting, Rig::new()),
+        (ConnectionState::Opening, Rig::dialling()),
+        (ConnectionState::Ready, Rig::ready()),
+        (ConnectionState::Backoff, backoff),
+        (ConnectionState::Closing, closing),
     ]
 }
 
@@ -47,15 +47,15 @@ fn a1_every_change_of_state_is_an_event() {
         .events
         .iter()
         .filter_map(|event| match event {
-            Event::State(state) => Some(*state),
+            Event::StateChanged(state) => Some(*state),
             _ => None,
         })
         .collect();
     let expected = [
-        StateName::Opening,
-        StateName::Ready,
-        StateName::Backoff,
-        StateName::Closing,
+        ConnectionState::Opening,
+        ConnectionState::Ready,
+        ConnectionState::Backoff,
+        ConnectionState::Closing,
     ];
     assert_eq!(states, expected);
 }
@@ -65,7 +65,7 @@ fn a2_the_server_is_known_while_its_session_is_open_and_only_then() {
     for (name, rig) in each_state() {
         match rig.connection.server() {
             Ok(server) => {
-                assert_eq!(name, StateName::Ready);
+                assert_eq!(name, ConnectionState::Ready);
                 assert_eq!(server.info.as_ref().unwrap().name, "fake");
             }
             Err(failure) => assert!(
@@ -103,9 +103,9 @@ fn a3_those_who_wait_are_told_of_the_end() {
 fn a5_a_notification_is_sent_once_in_ready_and_dropped_and_counted_elsewhere() {
     for (name, mut rig) in each_state() {
         rig.forget();
-        let draft = Draft::empty("notifications/cancelled");
+        let draft = OutgoingMessage::without_params("notifications/cancelled");
         rig.act(|connection, now| connection.notify(now, draft));
-        let sent = usize::from(name == StateName::Ready);
+        let sent = usize::from(name == ConnectionState::Ready);
         assert_eq!(rig.sent.len(), sent, "{name}");
         assert_eq!(rig.observed("notification.dropped"), 1 - sent, "{name}");
     }
@@ -114,23 +114,23 @@ fn a5_a_notification_is_sent_once_in_ready_and_dropped_and_counted_elsewhere() {
 #[test]
 fn a5_a_notification_that_cannot_be_sent_is_not_sent_again() {
     let mut rig = Rig::ready();
-    let draft = Draft::empty("notifications/cancelled");
+    let draft = OutgoingMessage::without_params("notifications/cancelled");
     rig.act(|connection, now| connection.notify(now, draft));
     let (link, frame) = (rig.current(), rig.last_sent().frame.clone());
-    rig.handle(Input::Refused {
+    rig.handle(Input::SendFailed {
         link,
         id: None,
-        refusal: Refusal::Busy(frame),
+        error: SendError::Busy(frame),
     });
     rig.pass_ms(1_000);
     assert_eq!(rig.sent.len(), 1);
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
 }
 
 #[test]
 fn a5_a_notification_that_the_revision_lacks_is_not_sent() {
     let mut rig = Rig::stateless();
-    let draft = Draft::empty("notifications/roots/list_changed");
+    let draft = OutgoingMessage::without_params("notifications/roots/list_changed");
     rig.act(|connection, now| connection.notify(now, draft));
     assert!(rig.sent.is_empty());
     assert_eq!(rig.observed("notification.dropped"), 1);
@@ -149,7 +149,7 @@ fn a5_changes_of_roots_are_told_only_where_that_was_declared() {
     ] {
         let allowed = rig.connection.can_notify(changed);
         assert_eq!(usize::from(allowed.is_ok()), sent);
-        rig.act(|connection, now| connection.notify(now, Draft::empty(changed)));
+        rig.act(|connection, now| connection.notify(now, OutgoingMessage::without_params(changed)));
         assert_eq!(rig.sent.len(), sent);
         assert_eq!(rig.observed("notification.dropped"), 1 - sent);
     }
@@ -158,7 +158,7 @@ fn a5_changes_of_roots_are_told_only_where_that_was_declared() {
 #[test]
 fn a5_notifications_of_nobodys_are_the_callers_business() {
     let mut rig = Rig::stateless();
-    let draft = Draft::empty("notifications/acme/tide");
+    let draft = OutgoingMessage::without_params("notifications/acme/tide");
     rig.act(|connection, now| connection.notify(now, draft));
     assert_eq!(rig.last_sent().method(), "notifications/acme/tide");
     let refused = rig
@@ -173,11 +173,11 @@ fn a6_cancelling_a_call_on_the_wire_tells_the_server_buries_the_id_and_answers()
     let call = rig.call("tools/list");
     let id = rig.last_request();
     for _ in 0..10 {
-        rig.cancel(call, Cancel::Asked(None));
+        rig.cancel(call, Cancellation::Requested(None));
     }
     assert_eq!(*rig.failure(call), Failure::Cancelled);
     assert_eq!(rig.cancelled(), [id], "ten times is once");
-    assert_eq!(rig.connection.census().tombstones, 1);
+    assert_eq!(rig.connection.stats().cancelled_calls, 1);
     rig.assert_no_calls();
 }
 
@@ -186,20 +186,20 @@ fn a6_cancelling_a_call_that_is_being_retried_tells_nobody_but_the_caller() {
     let mut rig = Rig::ready();
     let call = rig.call("tools/list");
     rig.busy();
-    rig.cancel(call, Cancel::Asked(None));
+    rig.cancel(call, Cancellation::Requested(None));
     assert_eq!(*rig.failure(call), Failure::Cancelled);
     assert!(rig.cancelled().is_empty());
-    assert_eq!(rig.connection.census().tombstones, 0);
+    assert_eq!(rig.connection.stats().cancelled_calls, 0);
 }
 
 #[test]
 fn a6_cancelling_a_call_that_waits_for_the_connection_answers_it() {
     for (name, mut rig) in each_state() {
-        if matches!(name, StateName::Ready | StateName::Closing) {
+        if matches!(name, ConnectionState::Ready | ConnectionState::Closing) {
             continue;
         }
         let call = rig.call_with("tools/list", json!({}), waiting());
-        rig.cancel(call, Cancel::Dropped);
+        rig.cancel(call, Cancellation::Dropped);
         assert_eq!(*rig.failure(call), Failure::Cancelled, "{name}");
         rig.assert_no_calls();
     }
@@ -211,7 +211,7 @@ fn a6_cancelling_a_call_that_has_ended_does_nothing() {
     let call = rig.call("tools/list");
     rig.answer(json!({"tools": []}));
     let sent = rig.sent.len();
-    rig.cancel(call, Cancel::Asked(None));
+    rig.cancel(call, Cancellation::Requested(None));
     assert_eq!(rig.result(call), json!({"tools": []}));
     assert_eq!(rig.sent.len(), sent);
 }
@@ -234,7 +234,7 @@ fn answers_and_input_for_nobody_do_nothing_in_any_state() {
         rig.act(|connection, now| {
             connection.respond(now, request, Ok(raw(&json!({}))));
             connection.provide_input(now, stranger, None);
-            connection.cancel(now, stranger, Cancel::Dropped);
+            connection.cancel(now, stranger, Cancellation::Dropped);
         });
         assert_eq!(rig.state(), name);
         assert!(rig.sent.is_empty() && rig.done.is_empty() && rig.events.is_empty());

@@ -1,6 +1,6 @@
 //! The rows C1 to C7 of the transition table: on the way out.
 
-use bowline_proto::client::{CallId, Cancel, Event, Failure, Input, StateName};
+use bowline_proto::client::{CallId, Cancellation, ConnectionState, Event, Failure, Input};
 use bytes::Bytes;
 use serde_json::json;
 
@@ -38,7 +38,7 @@ fn c2_a_further_stop_is_no_error_and_changes_nothing() {
     assert!(rig.events.is_empty() && rig.hangups.is_empty());
     rig.pass_ms(100);
     assert!(!rig.stop(), "nor after the end");
-    assert_eq!(rig.state(), StateName::Closing);
+    assert_eq!(rig.state(), ConnectionState::Closing);
 }
 
 #[test]
@@ -74,12 +74,12 @@ fn c4_a_dial_that_fails_after_the_stop_ends_the_wait() {
 #[test]
 fn c5_frames_are_dropped_and_nothing_is_read() {
     let (mut rig, call) = closing();
-    assert_eq!(rig.connection.receiving(), None);
+    assert_eq!(rig.connection.readable_link(), None);
     rig.notified("notifications/tools/list_changed", json!({}));
     rig.asked(json!(1), "ping", json!({}));
     rig.answer_to(3, json!({"tools": []}));
     let (link, size, prefix) = (rig.current(), 17_000_000, Bytes::new());
-    rig.handle(Input::Oversize { link, size, prefix });
+    rig.handle(Input::OversizedFrame { link, size, prefix });
     assert!(rig.sent.is_empty() && rig.events.is_empty());
     assert!(!rig.has_ended(call), "it has its answer already");
     assert!(!rig.connection.has_ended());
@@ -103,13 +103,13 @@ fn c6_a_call_is_answered_with_shutdown_whatever_it_is_willing_to_wait_for() {
 fn c7_everything_else_is_dropped() {
     let (mut rig, call) = closing();
     rig.up();
-    rig.cancel(call, Cancel::Dropped);
+    rig.cancel(call, Cancellation::Dropped);
     rig.act(|connection, now| {
         connection.start(now);
         connection.provide_input(now, call, None);
-        connection.watch(
+        connection.set_list_subscriptions(
             now,
-            bowline_proto::client::Watch {
+            bowline_proto::client::ListSubscriptions {
                 tools: true,
                 ..Default::default()
             },

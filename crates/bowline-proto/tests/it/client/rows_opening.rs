@@ -4,7 +4,10 @@
 //! handshake; what the probe before it does is tested in `opening`.
 
 use bowline_proto::{
-    client::{CauseKind, Config, Event, Failure, Input, Refusal, SessionMode, StateName},
+    client::{
+        Config, ConnectionErrorKind, ConnectionState, Event, Failure, Input, SendError,
+        SessionRequirement,
+    },
     revision::Era,
 };
 use bytes::Bytes;
@@ -17,7 +20,7 @@ use super::{
 
 /// Spares the server the probe, as after an earlier connection.
 fn by_handshake(config: &mut Config) {
-    config.assume = Some(Era::Handshake);
+    config.assumed_era = Some(Era::Handshake);
 }
 
 /// A connection that has asked to `initialize`.
@@ -47,19 +50,19 @@ fn accepted() -> Value {
 
 #[track_caller]
 fn assert_fell_and_hung_up(rig: &Rig) {
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
     assert_eq!(rig.hangups, [rig.current()]);
-    assert_eq!(rig.connection.receiving(), None);
+    assert_eq!(rig.connection.readable_link(), None);
     rig.assert_first_backoff();
 }
 
 #[test]
 fn i1_when_the_link_is_up_the_opening_question_goes_out_before_anything_is_read() {
     let mut rig = Rig::with(by_handshake).started();
-    assert_eq!(rig.connection.receiving(), None);
+    assert_eq!(rig.connection.readable_link(), None);
     rig.up();
     assert_eq!(rig.methods_sent(), ["initialize"]);
-    assert_eq!(rig.connection.receiving(), Some(rig.current()));
+    assert_eq!(rig.connection.readable_link(), Some(rig.current()));
 }
 
 #[test]
@@ -72,8 +75,8 @@ fn i1_a_second_up_asks_nothing_again() {
 #[test]
 fn i1b_an_opening_question_that_cannot_be_sent_closes_the_link_and_backs_off() {
     let frame = Bytes::from_static(b"{}");
-    let failed = CauseKind::Io("broken pipe".to_owned()).into();
-    for refusal in [Refusal::Busy(frame), Refusal::Failed(failed)] {
+    let failed = ConnectionErrorKind::Io("broken pipe".to_owned()).into();
+    for refusal in [SendError::Busy(frame), SendError::Failed(failed)] {
         let mut rig = initializing();
         rig.refuse(rig.last_request(), refusal);
         assert_fell_and_hung_up(&rig);
@@ -90,13 +93,17 @@ fn i2_an_answer_over_the_limit_closes_the_link_and_backs_off() {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x"#),
     ] {
         let prefix = noise.into();
-        rig.handle(Input::Oversize { link, size, prefix });
-        assert_eq!(rig.state(), StateName::Opening, "it is not the answer");
+        rig.handle(Input::OversizedFrame { link, size, prefix });
+        assert_eq!(
+            rig.state(),
+            ConnectionState::Opening,
+            "it is not the answer"
+        );
     }
     let prefix = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"#).into();
-    rig.handle(Input::Oversize { link, size, prefix });
+    rig.handle(Input::OversizedFrame { link, size, prefix });
     assert_fell_and_hung_up(&rig);
-    let oversize = CauseKind::Oversize {
+    let oversize = ConnectionErrorKind::OversizedFrame {
         size: 17_000_000,
         limit: 16_777_216,
     };
@@ -105,9 +112,13 @@ fn i2_an_answer_over_the_limit_closes_the_link_and_backs_off() {
 
 #[test]
 fn i2_a_whole_frame_that_the_driver_should_have_cut_counts_the_same() {
-    let mut rig = initializing_with(|config| config.max_frame = 200);
+    let mut rig = initializing_with(|config| config.max_frame_size = 200);
     rig.bytes(vec![b' '; 201]);
-    assert_eq!(rig.state(), StateName::Opening, "it is not the answer");
+    assert_eq!(
+        rig.state(),
+        ConnectionState::Opening,
+        "it is not the answer"
+    );
     let id = rig.last_request();
     let pad = " ".repeat(200);
     rig.bytes(format!(
@@ -120,16 +131,19 @@ fn i2_a_whole_frame_that_the_driver_should_have_cut_counts_the_same() {
 fn i3_a_valid_answer_opens_the_session() {
     let mut rig = initializing();
     rig.answer(accepted());
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
     assert_eq!(rig.last_sent().method(), "notifications/initialized");
     assert!(rig.has_event(|event| matches!(event, Event::Ready { session: 1 })));
-    assert_eq!(rig.connection.session_mode(), SessionMode::Optional);
-    assert_eq!(rig.connection.receiving(), Some(rig.current()));
+    assert_eq!(
+        rig.connection.session_requirement(),
+        SessionRequirement::Optional
+    );
+    assert_eq!(rig.connection.readable_link(), Some(rig.current()));
 
     let server = rig.connection.server().unwrap();
     assert_eq!(server.revision.as_str(), "2025-11-25");
     assert_eq!(server.instructions.as_deref(), Some("be kind"));
-    assert!(server.offers("resources.subscribe"));
+    assert!(server.has_capability("resources.subscribe"));
 }
 
 #[test]
@@ -180,8 +194,8 @@ fn i4_capabilities_that_are_absent_are_merely_not_offered() {
         "capabilities": {},
         "serverInfo": {"name": "fake", "version": "1"},
     }));
-    assert_eq!(rig.state(), StateName::Ready);
-    assert!(!rig.connection.server().unwrap().offers("tools"));
+    assert_eq!(rig.state(), ConnectionState::Ready);
+    assert!(!rig.connection.server().unwrap().has_capability("tools"));
 }
 
 #[test]
@@ -189,17 +203,17 @@ fn i5_a_refused_handshake_closes_the_link_and_backs_off() {
     let mut rig = initializing();
     rig.answer_error(-32603, "not today");
     assert_fell_and_hung_up(&rig);
-    assert!(matches!(rig.fell().0, CauseKind::Refused(error) if error.code == -32603));
+    assert!(matches!(rig.fell().0, ConnectionErrorKind::Refused(error) if error.code == -32603));
 }
 
 #[test]
 fn i6_a_frame_that_is_not_json_is_skipped_and_the_next_is_read() {
     let mut rig = initializing();
     rig.bytes("Listening on stdio…");
-    assert_eq!(rig.state(), StateName::Opening);
-    assert_eq!(rig.connection.receiving(), Some(rig.current()));
+    assert_eq!(rig.state(), ConnectionState::Opening);
+    assert_eq!(rig.connection.readable_link(), Some(rig.current()));
     rig.answer(accepted());
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
 }
 
 #[test]
@@ -214,7 +228,7 @@ fn i7_everything_else_is_dropped() {
     ];
     for frame in frames {
         rig.frame(&frame);
-        assert_eq!(rig.state(), StateName::Opening, "{frame}");
+        assert_eq!(rig.state(), ConnectionState::Opening, "{frame}");
     }
     assert_eq!(rig.methods_sent(), ["initialize"]);
     assert!(rig.handed_up().is_empty());
@@ -224,10 +238,13 @@ fn i7_everything_else_is_dropped() {
 fn i8_a_handshake_that_takes_too_long_closes_the_link_and_backs_off() {
     let mut rig = initializing();
     rig.pass_ms(9_999);
-    assert_eq!(rig.state(), StateName::Opening);
+    assert_eq!(rig.state(), ConnectionState::Opening);
     rig.pass_ms(1);
     assert_fell_and_hung_up(&rig);
-    assert_eq!(*rig.fell().0, CauseKind::OpeningTimeout(millis(10_000)));
+    assert_eq!(
+        *rig.fell().0,
+        ConnectionErrorKind::OpeningTimeout(millis(10_000))
+    );
     assert!(rig.cancelled().is_empty(), "initialize is never cancelled");
 }
 
@@ -237,14 +254,17 @@ fn time_out(rig: &mut Rig, ms: u64) {
     rig.forget();
     rig.up();
     rig.pass_ms(ms - 1);
-    assert_eq!(rig.state(), StateName::Opening);
+    assert_eq!(rig.state(), ConnectionState::Opening);
     rig.pass_ms(1);
-    assert_eq!(*rig.fell().0, CauseKind::OpeningTimeout(millis(ms)));
+    assert_eq!(
+        *rig.fell().0,
+        ConnectionErrorKind::OpeningTimeout(millis(ms))
+    );
     redial(rig);
 }
 
 fn redial(rig: &mut Rig) {
-    while rig.state() == StateName::Backoff {
+    while rig.state() == ConnectionState::Backoff {
         rig.wake();
     }
 }
@@ -264,7 +284,7 @@ fn i8_one_that_takes_15_seconds_is_up_with_the_second_attempt() {
     rig.up();
     rig.pass_ms(15_000);
     rig.answer(accepted());
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
     assert_eq!(rig.dials.len(), 2);
 }
 
@@ -294,7 +314,10 @@ fn i8_one_that_said_something_wrong_is_given_no_longer() {
         rig.up();
         rig.bytes(wrong);
         rig.pass_ms(20_000);
-        assert_eq!(*rig.fell().0, CauseKind::OpeningTimeout(millis(20_000)));
+        assert_eq!(
+            *rig.fell().0,
+            ConnectionErrorKind::OpeningTimeout(millis(20_000))
+        );
         redial(&mut rig);
         time_out(&mut rig, 10_000);
         // That one said nothing.
@@ -308,7 +331,10 @@ fn i8_one_that_was_never_there_is_given_no_longer() {
     for _ in 0..3 {
         rig.forget();
         rig.pass_ms(10_000);
-        assert_eq!(*rig.fell().0, CauseKind::OpeningTimeout(millis(10_000)));
+        assert_eq!(
+            *rig.fell().0,
+            ConnectionErrorKind::OpeningTimeout(millis(10_000))
+        );
         redial(&mut rig);
     }
 }
@@ -317,9 +343,9 @@ fn i8_one_that_was_never_there_is_given_no_longer() {
 fn i9_a_link_that_dies_backs_off() {
     let mut rig = initializing();
     rig.down();
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
     assert!(rig.hangups.is_empty(), "a dead link is not hung up");
-    assert!(matches!(rig.fell().0, CauseKind::Exited { .. }));
+    assert!(matches!(rig.fell().0, ConnectionErrorKind::Exited { .. }));
     rig.assert_first_backoff();
 }
 
@@ -331,9 +357,9 @@ fn i10_stop_closes_the_link() {
             rig.up();
         }
         assert!(rig.stop());
-        assert_eq!(rig.state(), StateName::Closing);
+        assert_eq!(rig.state(), ConnectionState::Closing);
         assert_eq!(rig.hangups, [rig.current()]);
-        assert_eq!(rig.connection.receiving(), None);
+        assert_eq!(rig.connection.readable_link(), None);
     }
 }
 
@@ -342,7 +368,7 @@ fn i11_a_call_is_refused_and_told_the_state() {
     let mut rig = initializing();
     let call = rig.call("tools/list");
     let opening = Failure::NotReady {
-        state: StateName::Opening,
+        state: ConnectionState::Opening,
         retry_in: None,
     };
     assert_eq!(*rig.failure(call), opening);
@@ -357,7 +383,7 @@ fn i12_a_ping_is_answered_before_the_session_is_open() {
         *rig.answered(),
         json!({"jsonrpc": "2.0", "id": "p", "result": {}})
     );
-    assert_eq!(rig.state(), StateName::Opening);
+    assert_eq!(rig.state(), ConnectionState::Opening);
 }
 
 /// The deadline counts from the dial: a link that never comes up is given up.
@@ -374,7 +400,7 @@ fn i13_a_link_that_comes_up_too_late_stays_given_up() {
     let mut rig = Rig::dialling();
     rig.pass_ms(10_000);
     rig.up();
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
     assert!(rig.sent.is_empty());
     assert_eq!(rig.observed("link.stale"), 1);
 }
@@ -392,7 +418,7 @@ fn i14_no_timer_of_an_old_session_fires_in_the_next_opening() {
     rig.redial();
     rig.done.clear();
     rig.pass_ms(9_999);
-    assert_eq!(rig.state(), StateName::Opening);
+    assert_eq!(rig.state(), ConnectionState::Opening);
     assert!(rig.done.is_empty());
 
     let parked = rig.call_with("tools/list", json!({}), waiting());

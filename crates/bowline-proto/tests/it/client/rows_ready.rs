@@ -5,7 +5,8 @@
 
 use bowline_proto::{
     client::{
-        CallOptions, CauseKind, Event, Failure, Input, Refusal, SessionMode, StateName, Violation,
+        CallOptions, ConnectionErrorKind, ConnectionState, Event, Failure, Input, SendError,
+        SessionRequirement, Violation,
     },
     model::{ClientCapabilities, ElicitationCapability, Root, RootsCapability, SamplingCapability},
 };
@@ -19,8 +20,8 @@ use super::{
 
 #[track_caller]
 fn assert_still_ready(rig: &Rig) {
-    assert_eq!(rig.state(), StateName::Ready);
-    assert_eq!(rig.connection.receiving(), Some(rig.current()));
+    assert_eq!(rig.state(), ConnectionState::Ready);
+    assert_eq!(rig.connection.readable_link(), Some(rig.current()));
 }
 
 #[test]
@@ -29,10 +30,10 @@ fn r1_a_frame_over_the_limit_that_is_no_answer_ends_nothing() {
     let calls = [rig.call("tools/list"), rig.call("prompts/list")];
     let (link, size, prefix) = (rig.current(), 17_000_000, Bytes::new());
     rig.forget();
-    rig.handle(Input::Oversize { link, size, prefix });
+    rig.handle(Input::OversizedFrame { link, size, prefix });
     assert_still_ready(&rig);
     assert!(rig.sent.is_empty(), "no error reply is attempted");
-    assert!(rig.saw_violation(Violation::Oversize));
+    assert!(rig.saw_violation(Violation::OversizedFrame));
     assert!(calls.iter().all(|call| !rig.has_ended(*call)));
 }
 
@@ -44,20 +45,24 @@ fn r1_where_that_is_not_tolerated_it_ends_the_session_and_everything_in_flight()
     rig.busy();
     let (link, size, prefix) = (rig.current(), 17_000_000, Bytes::new());
     rig.forget();
-    rig.handle(Input::Oversize { link, size, prefix });
+    rig.handle(Input::OversizedFrame { link, size, prefix });
 
-    assert_eq!(rig.state(), StateName::Backoff);
-    assert_eq!(rig.connection.receiving(), None);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
+    assert_eq!(rig.connection.readable_link(), None);
     assert_eq!(rig.hangups, [link]);
     assert!(rig.sent.is_empty(), "no error reply is attempted");
-    assert!(rig.saw_violation(Violation::Oversize));
+    assert!(rig.saw_violation(Violation::OversizedFrame));
     for call in calls.into_iter().chain([retrying]) {
         let lost = rig.failure(call);
         assert!(matches!(lost, Failure::ConnectionLost(cause)
-                if matches!(cause.kind(), CauseKind::Oversize { size: 17_000_000, .. })));
+                if matches!(cause.kind(), ConnectionErrorKind::OversizedFrame { size: 17_000_000, .. })));
     }
     rig.assert_no_calls();
-    assert_eq!(rig.connection.census().tombstones, 2, "those on the wire");
+    assert_eq!(
+        rig.connection.stats().cancelled_calls,
+        2,
+        "those on the wire"
+    );
     rig.assert_first_backoff();
 }
 
@@ -68,7 +73,7 @@ fn r2_an_answer_ends_its_call_and_nothing_of_it_is_left() {
     rig.answer(json!({"tools": []}));
     assert_eq!(rig.result(call), json!({"tools": []}));
     rig.assert_no_calls();
-    assert_eq!(rig.connection.census().tombstones, 0);
+    assert_eq!(rig.connection.stats().cancelled_calls, 0);
     assert_still_ready(&rig);
 }
 
@@ -128,7 +133,7 @@ fn r5_a_frame_that_is_not_json_is_skipped() {
         rig.bytes(junk);
         assert_still_ready(&rig);
     }
-    assert!(rig.saw_violation(Violation::Garbage));
+    assert!(rig.saw_violation(Violation::MalformedMessage));
     rig.answer(json!({"tools": []}));
     assert_eq!(rig.result(call), json!({"tools": []}));
 }
@@ -174,7 +179,7 @@ fn r7_a_request_that_we_do_not_serve_gets_method_not_found() {
         assert_eq!(rig.answered()["id"], "q");
         assert_eq!(rig.answered()["error"]["code"], -32601, "{method}");
     }
-    assert_eq!(rig.connection.census().peer_requests, 0);
+    assert_eq!(rig.connection.stats().peer_requests, 0);
     assert_still_ready(&rig);
 }
 
@@ -224,13 +229,13 @@ fn r7c_declared_requests_are_handed_up_and_reading_goes_on_meanwhile() {
         _ => None,
     });
     let requests: Vec<_> = requests.collect();
-    assert_eq!(rig.connection.census().peer_requests, 2);
+    assert_eq!(rig.connection.stats().peer_requests, 2);
 
     let answer = raw(&json!({"action": "decline"}));
     rig.act(|connection, now| connection.respond(now, requests[0], Ok(answer)));
     let declined = json!({"jsonrpc": "2.0", "id": "e", "result": {"action": "decline"}});
     assert_eq!(*rig.answered(), declined);
-    assert_eq!(rig.connection.census().peer_requests, 1);
+    assert_eq!(rig.connection.stats().peer_requests, 1);
 }
 
 #[test]
@@ -244,9 +249,13 @@ fn r8_a_lost_link_ends_what_is_in_flight_and_what_is_retried() {
         assert_eq!(*rig.failure(call), Failure::ConnectionLost(exited()));
     }
     rig.assert_no_calls();
-    assert_eq!(rig.connection.census().tombstones, 1, "only one was sent");
-    assert_eq!(rig.state(), StateName::Backoff);
-    assert_eq!(rig.connection.receiving(), None);
+    assert_eq!(
+        rig.connection.stats().cancelled_calls,
+        1,
+        "only one was sent"
+    );
+    assert_eq!(rig.state(), ConnectionState::Backoff);
+    assert_eq!(rig.connection.readable_link(), None);
     rig.assert_first_backoff();
 }
 
@@ -261,7 +270,7 @@ fn r9_a_request_timeout_cancels_once_buries_the_id_and_answers() {
     let after = millis(30_000);
     assert_eq!(*rig.failure(call), Failure::Timeout { after });
     assert_eq!(rig.cancelled(), [id]);
-    assert_eq!(rig.connection.census().tombstones, 1);
+    assert_eq!(rig.connection.stats().cancelled_calls, 1);
     rig.assert_no_calls();
     rig.pass_ms(60_000);
     assert_eq!(rig.cancelled(), [id], "a cancel is sent once");
@@ -274,10 +283,10 @@ fn r9_a_cancel_that_cannot_be_sent_does_no_harm() {
     rig.pass_ms(30_000);
     let (link, frame) = (rig.current(), rig.last_sent().frame.clone());
     let sent = rig.sent.len();
-    rig.handle(Input::Refused {
+    rig.handle(Input::SendFailed {
         link,
         id: None,
-        refusal: Refusal::Busy(frame),
+        error: SendError::Busy(frame),
     });
     rig.pass_ms(1_000);
     assert_eq!(rig.sent.len(), sent, "it is not sent again");
@@ -314,11 +323,15 @@ fn r11_the_sweep_forgets_expired_tombstones_and_goes_on_while_there_are_any() {
     let mut rig = Rig::ready();
     rig.call("tools/list");
     rig.pass_ms(30_000);
-    assert_eq!(rig.connection.census().tombstones, 1);
+    assert_eq!(rig.connection.stats().cancelled_calls, 1);
     rig.pass_ms(60_000);
-    assert_eq!(rig.connection.census().tombstones, 1, "75 s are not over");
+    assert_eq!(
+        rig.connection.stats().cancelled_calls,
+        1,
+        "75 s are not over"
+    );
     rig.pass_ms(60_000);
-    assert_eq!(rig.connection.census().tombstones, 0);
+    assert_eq!(rig.connection.stats().cancelled_calls, 0);
     assert_eq!(rig.observed("tombstones.swept"), 1);
     assert_eq!(rig.deadline, None, "nothing is left to sweep");
 }
@@ -342,9 +355,15 @@ fn r11_an_expired_tombstone_counts_as_unknown_even_before_the_sweep() {
 #[test]
 fn r12_calling_a_tool_of_unknown_mode_makes_the_connection_session_aware() {
     let mut rig = Rig::ready();
-    assert_eq!(rig.connection.session_mode(), SessionMode::Optional);
+    assert_eq!(
+        rig.connection.session_requirement(),
+        SessionRequirement::Optional
+    );
     rig.tool_call(CallOptions::default());
-    assert_eq!(rig.connection.session_mode(), SessionMode::Required);
+    assert_eq!(
+        rig.connection.session_requirement(),
+        SessionRequirement::Required
+    );
     assert_eq!(rig.last_sent().method(), "tools/call");
 }
 
@@ -355,7 +374,7 @@ fn r13_every_other_call_is_sent_the_same_way_with_a_deadline() {
     let sent = rig.last_sent();
     assert_eq!(sent.method(), "prompts/list");
     assert_eq!(sent.id, sent.json["id"].as_u64());
-    assert_eq!(rig.connection.census().timers, 1);
+    assert_eq!(rig.connection.stats().timers, 1);
     assert!(!rig.has_ended(call));
 }
 
@@ -363,9 +382,10 @@ fn r13_every_other_call_is_sent_the_same_way_with_a_deadline() {
 fn r13b_a_request_that_cannot_be_sent_fails_at_once() {
     let mut rig = Rig::ready();
     let call = rig.call("tools/list");
-    let cause: bowline_proto::client::Cause = CauseKind::Io("broken pipe".to_owned()).into();
-    rig.refuse(rig.last_request(), Refusal::Failed(cause.clone()));
-    assert_eq!(*rig.failure(call), Failure::Undelivered(cause));
+    let cause: bowline_proto::client::ConnectionError =
+        ConnectionErrorKind::Io("broken pipe".to_owned()).into();
+    rig.refuse(rig.last_request(), SendError::Failed(cause.clone()));
+    assert_eq!(*rig.failure(call), Failure::NotDelivered(cause));
     rig.assert_no_calls();
     assert!(rig.cancelled().is_empty());
     assert_still_ready(&rig);
@@ -397,10 +417,10 @@ fn r14_stop_answers_everybody_with_shutdown_and_hangs_up() {
     for call in [in_flight, retrying] {
         assert_eq!(*rig.failure(call), Failure::Shutdown);
     }
-    assert_eq!(rig.state(), StateName::Closing);
+    assert_eq!(rig.state(), ConnectionState::Closing);
     assert_eq!(rig.hangups, [rig.current()]);
     assert!(rig.sent.is_empty(), "no cancels on shutdown");
-    assert_eq!(rig.connection.receiving(), None);
+    assert_eq!(rig.connection.readable_link(), None);
     rig.assert_no_calls();
 }
 
@@ -421,9 +441,9 @@ fn r15_a_resend_that_cannot_be_sent_fails_at_once() {
     let call = rig.call("tools/list");
     rig.busy();
     rig.pass_ms(15);
-    let cause = CauseKind::Io("broken pipe".to_owned()).into();
-    rig.refuse(rig.last_request(), Refusal::Failed(cause));
-    assert!(matches!(rig.failure(call), Failure::Undelivered(_)));
+    let cause = ConnectionErrorKind::Io("broken pipe".to_owned()).into();
+    rig.refuse(rig.last_request(), SendError::Failed(cause));
+    assert!(matches!(rig.failure(call), Failure::NotDelivered(_)));
     rig.assert_no_calls();
 }
 
@@ -455,7 +475,7 @@ fn r17_the_resend_of_a_call_that_was_given_up_does_not_happen() {
     let mut rig = Rig::ready();
     let call = rig.call("tools/list");
     rig.busy();
-    rig.cancel(call, bowline_proto::client::Cancel::Dropped);
+    rig.cancel(call, bowline_proto::client::Cancellation::Dropped);
     rig.pass_ms(100);
     assert_eq!(rig.sent.len(), 1);
 }
@@ -476,8 +496,11 @@ fn r18_with_strict_settings_a_second_initialize_ends_the_session() {
     let mut rig = Rig::ready_with(|config| config.strict = true);
     let call = rig.call("tools/list");
     rig.asked(json!(1), "initialize", json!({}));
-    assert_eq!(rig.state(), StateName::Backoff);
-    assert!(matches!(rig.fell().0, CauseKind::Violation(_)));
+    assert_eq!(rig.state(), ConnectionState::Backoff);
+    assert!(matches!(
+        rig.fell().0,
+        ConnectionErrorKind::ProtocolViolation(_)
+    ));
     assert!(matches!(rig.failure(call), Failure::ConnectionLost(_)));
 }
 
@@ -485,16 +508,16 @@ fn r18_with_strict_settings_a_second_initialize_ends_the_session() {
 fn r19_a_complete_list_of_tools_decides_the_session_mode() {
     let stateless = json!({"name": "a", "inputSchema": {}, "mode": "stateless"});
     let stateful = json!({"name": "b", "inputSchema": {}});
-    let lists: [(Value, SessionMode); 3] = [
-        (json!([stateless, stateful]), SessionMode::Required),
-        (json!([stateless]), SessionMode::Optional),
-        (json!([]), SessionMode::Optional),
+    let lists: [(Value, SessionRequirement); 3] = [
+        (json!([stateless, stateful]), SessionRequirement::Required),
+        (json!([stateless]), SessionRequirement::Optional),
+        (json!([]), SessionRequirement::Optional),
     ];
     let mut rig = Rig::ready();
     for (tools, mode) in lists {
         rig.call_with("tools/list", json!({}), CallOptions::default());
         rig.answer(json!({"tools": tools}));
-        assert_eq!(rig.connection.session_mode(), mode, "{tools}");
+        assert_eq!(rig.connection.session_requirement(), mode, "{tools}");
     }
 }
 

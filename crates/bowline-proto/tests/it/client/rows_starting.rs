@@ -1,6 +1,8 @@
 //! The rows S1 to S5 of the transition table: before anything was dialled.
 
-use bowline_proto::client::{CauseKind, Connection, Event, Failure, Input, StateName};
+use bowline_proto::client::{
+    Connection, ConnectionErrorKind, ConnectionState, Event, Failure, Input,
+};
 use bytes::Bytes;
 
 use super::rig::{Rig, exited};
@@ -9,10 +11,10 @@ use super::rig::{Rig, exited};
 #[test]
 fn s1_start_dials_one_link_and_waits_for_it() {
     let mut rig = Rig::dialling();
-    assert_eq!(rig.state(), StateName::Opening);
+    assert_eq!(rig.state(), ConnectionState::Opening);
     assert_eq!(rig.attempts, [0]);
     assert!(rig.sent.is_empty(), "nothing is sent before the link is up");
-    assert_eq!(rig.connection.receiving(), None);
+    assert_eq!(rig.connection.readable_link(), None);
 
     rig.act(Connection::start);
     assert_eq!(rig.dials.len(), 1, "a second start does nothing");
@@ -24,8 +26,8 @@ fn s1_start_dials_one_link_and_waits_for_it() {
 fn s2_a_first_dial_that_fails_schedules_the_first_backoff() {
     let mut rig = Rig::dialling();
     rig.dial_failed();
-    assert_eq!(rig.state(), StateName::Backoff);
-    assert!(matches!(rig.fell().0, CauseKind::Unreachable(_)));
+    assert_eq!(rig.state(), ConnectionState::Backoff);
+    assert!(matches!(rig.fell().0, ConnectionErrorKind::Unreachable(_)));
     rig.assert_first_backoff();
 }
 
@@ -33,7 +35,7 @@ fn s2_a_first_dial_that_fails_schedules_the_first_backoff() {
 fn s3_stop_before_the_start_ends_at_once_and_for_good() {
     let mut rig = Rig::new();
     assert!(rig.stop());
-    assert_eq!(rig.state(), StateName::Closing);
+    assert_eq!(rig.state(), ConnectionState::Closing);
     assert!(rig.connection.has_ended());
 
     let rig = rig.started();
@@ -52,11 +54,11 @@ fn s4_a_call_is_refused_and_told_the_state() {
     let mut rig = Rig::new();
     let call = rig.call("tools/list");
     let starting = Failure::NotReady {
-        state: StateName::Starting,
+        state: ConnectionState::Starting,
         retry_in: None,
     };
     assert_eq!(*rig.failure(call), starting);
-    assert_eq!(rig.state(), StateName::Starting);
+    assert_eq!(rig.state(), ConnectionState::Starting);
 }
 
 #[test]
@@ -75,7 +77,7 @@ fn s5_frames_and_fates_of_links_that_were_never_dialled_are_discarded() {
     let mut rig = Rig::new();
     for input in inputs {
         rig.handle(input);
-        assert_eq!(rig.state(), StateName::Starting);
+        assert_eq!(rig.state(), ConnectionState::Starting);
     }
     assert!(rig.sent.is_empty() && rig.dials.is_empty() && rig.events.is_empty());
     assert_eq!(rig.observed("link.stale"), 3);

@@ -1,6 +1,6 @@
 //! The scenarios that must pass, whole stories from the outside.
 
-use bowline_proto::client::{CallOptions, Failure, Input, StateName};
+use bowline_proto::client::{CallOptions, ConnectionState, Failure, Input};
 use bytes::Bytes;
 use serde_json::json;
 
@@ -17,7 +17,7 @@ fn two_requests_that_are_busy_twice_each_both_succeed_after_six_sends() {
     for _ in 0..2 {
         let refused: Vec<_> = rig.sent[rig.sent.len() - 2..].to_vec();
         for sent in refused {
-            let refusal = bowline_proto::client::Refusal::Busy(sent.frame);
+            let refusal = bowline_proto::client::SendError::Busy(sent.frame);
             rig.refuse(sent.id.unwrap(), refusal);
         }
         rig.pass_ms(15);
@@ -59,7 +59,7 @@ fn a_link_lost_with_one_call_in_flight_and_one_retrying_fails_both_and_leaves_no
         assert_eq!(*rig.failure(call), Failure::ConnectionLost(exited()));
     }
     rig.assert_no_calls();
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
 }
 
 /// TST-11.
@@ -68,8 +68,8 @@ fn where_that_is_not_tolerated_a_frame_of_seventeen_million_bytes_closes_the_lin
     let mut rig = Rig::ready_with(|config| config.strict = true);
     rig.bytes(vec![b' '; 17_000_000]);
     assert_eq!(rig.hangups, [rig.current()]);
-    assert_eq!(rig.state(), StateName::Backoff);
-    assert_eq!(rig.connection.receiving(), None);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
+    assert_eq!(rig.connection.readable_link(), None);
 }
 
 /// TST-11, the other half.
@@ -88,7 +88,7 @@ fn a_frame_of_exactly_the_limit_is_not_refused_for_its_size() {
     assert_eq!(frame.len(), 16_777_216);
     rig.bytes(frame);
     assert_eq!(rig.result(call)["tools"], json!([]));
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
 }
 
 /// TST-12.
@@ -102,7 +102,7 @@ fn a_wrong_version_backs_off_and_a_right_one_later_resets_the_delay() {
         rig.answer(
             json!({"protocolVersion": "2023-01-01", "capabilities": {}, "serverInfo": info}),
         );
-        assert_eq!(rig.state(), StateName::Backoff);
+        assert_eq!(rig.state(), ConnectionState::Backoff);
         rig.redial();
     }
     rig.up();
@@ -111,7 +111,7 @@ fn a_wrong_version_backs_off_and_a_right_one_later_resets_the_delay() {
     rig.answer(
         json!({"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info}),
     );
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
     rig.down();
     rig.assert_first_backoff();
 }
@@ -139,7 +139,7 @@ fn junk_disturbs_neither_the_opening_nor_the_session() {
     let junk = |rig: &mut Rig| {
         for junk in ["npm notice", "{\"jsonrpc\":", "\0\0\0", "}{"] {
             rig.bytes(Bytes::from_static(junk.as_bytes()));
-            assert_eq!(rig.connection.receiving(), Some(rig.current()));
+            assert_eq!(rig.connection.readable_link(), Some(rig.current()));
         }
     };
     junk(&mut rig);
@@ -150,7 +150,7 @@ fn junk_disturbs_neither_the_opening_nor_the_session() {
         "capabilities": server_capabilities(),
         "serverInfo": {"name": "fake", "version": "1"},
     }));
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
     junk(&mut rig);
     let call = rig.call("tools/list");
     rig.answer(json!({"tools": []}));

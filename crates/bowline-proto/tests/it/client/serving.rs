@@ -2,10 +2,10 @@
 
 use bowline_proto::{
     client::{
-        CauseKind, Config, Event, Failure, Input, Outcome, PeerRequest, Refusal, StateName,
-        Violation,
+        Config, ConnectionErrorKind, ConnectionState, Event, Failure, Input, Outcome,
+        PeerRequestId, SendError, Violation,
     },
-    jsonrpc::{Draft, ErrorObject},
+    jsonrpc::{ErrorObject, OutgoingMessage},
     model::{ElicitationCapability, Extra, RootsCapability, SamplingCapability},
 };
 use bytes::Bytes;
@@ -29,7 +29,7 @@ fn sample() -> Value {
 }
 
 /// The requests that were handed up.
-fn handed_up(rig: &Rig) -> Vec<(PeerRequest, &str)> {
+fn handed_up(rig: &Rig) -> Vec<(PeerRequestId, &str)> {
     let requests = rig.events.iter().filter_map(|event| match event {
         Event::Request {
             request, method, ..
@@ -39,7 +39,7 @@ fn handed_up(rig: &Rig) -> Vec<(PeerRequest, &str)> {
     requests.collect()
 }
 
-fn withdrawn(rig: &Rig) -> Vec<PeerRequest> {
+fn withdrawn(rig: &Rig) -> Vec<PeerRequestId> {
     let requests = rig.events.iter().filter_map(|event| match event {
         Event::RequestWithdrawn { request } => Some(*request),
         _ => None,
@@ -47,12 +47,12 @@ fn withdrawn(rig: &Rig) -> Vec<PeerRequest> {
     requests.collect()
 }
 
-fn respond(rig: &mut Rig, request: PeerRequest, answer: &Value) {
+fn respond(rig: &mut Rig, request: PeerRequestId, answer: &Value) {
     rig.act(|connection, now| connection.respond(now, request, Ok(raw(answer))));
 }
 
 /// A session in which one form was handed up, under the server's id 7.
-fn serving() -> (Rig, PeerRequest) {
+fn serving() -> (Rig, PeerRequestId) {
     let mut rig = Rig::ready_with(able);
     rig.asked(json!(7), "elicitation/create", form());
     let request = handed_up(&rig)[0].0;
@@ -81,7 +81,7 @@ fn the_hosts_answer_goes_back_under_the_servers_id() {
         respond(&mut rig, request, &json!({"action": "cancel"}));
         let expected = json!({"jsonrpc": "2.0", "id": id, "result": {"action": "cancel"}});
         assert_eq!(*rig.answered(), expected);
-        assert_eq!(rig.connection.census().peer_requests, 0);
+        assert_eq!(rig.connection.stats().peer_requests, 0);
     }
 }
 
@@ -216,7 +216,7 @@ fn a_request_that_the_server_cancels_is_withdrawn_and_its_answer_not_sent() {
     assert_eq!(withdrawn(&rig), [request]);
     respond(&mut rig, request, &json!({"action": "accept"}));
     assert!(rig.sent.is_empty());
-    assert_eq!(rig.connection.census().peer_requests, 0);
+    assert_eq!(rig.connection.stats().peer_requests, 0);
 }
 
 #[test]
@@ -256,14 +256,17 @@ fn in_the_stateless_era_no_request_is_answered() {
     }
     assert!(rig.sent.is_empty() && handed_up(&rig).is_empty());
     assert!(rig.saw_violation(Violation::ServerRequest));
-    assert_eq!(rig.state(), StateName::Ready);
+    assert_eq!(rig.state(), ConnectionState::Ready);
 }
 
 #[test]
 fn with_strict_settings_a_request_in_the_stateless_era_ends_the_connection() {
     let mut rig = Rig::stateless_with(|config| config.strict = true);
     rig.asked(json!(7), "ping", json!({}));
-    assert!(matches!(rig.fell().0, CauseKind::Violation(_)));
+    assert!(matches!(
+        rig.fell().0,
+        ConnectionErrorKind::ProtocolViolation(_)
+    ));
     assert_eq!(rig.hangups, [rig.current()]);
 }
 
@@ -279,10 +282,10 @@ fn a_second_initialize_is_refused_and_harms_nothing_unless_settings_are_strict()
         assert!(rig.saw_violation(Violation::SecondInitialize));
         assert_eq!(withdrawn(&rig).len(), usize::from(strict));
         if strict {
-            assert_eq!(rig.state(), StateName::Backoff);
+            assert_eq!(rig.state(), ConnectionState::Backoff);
             assert!(rig.sent.is_empty());
         } else {
-            assert_eq!(rig.state(), StateName::Ready);
+            assert_eq!(rig.state(), ConnectionState::Ready);
             assert_eq!(rig.answered()["error"]["code"], -32600);
         }
     }
@@ -310,10 +313,10 @@ fn methods_of_extensions_are_handed_up_where_something_experimental_was_declared
 /// would.
 fn refuse_last(rig: &mut Rig) {
     let (link, frame) = (rig.current(), rig.last_sent().frame.clone());
-    rig.handle(Input::Refused {
+    rig.handle(Input::SendFailed {
         link,
         id: None,
-        refusal: Refusal::Busy(frame),
+        error: SendError::Busy(frame),
     });
 }
 
@@ -335,7 +338,10 @@ fn an_answer_that_a_busy_link_did_not_take_is_offered_until_it_does() {
 fn a_notification_that_a_busy_link_did_not_take_is_gone() {
     let mut rig = Rig::ready();
     rig.act(|connection, now| {
-        connection.notify(now, Draft::empty("notifications/cancelled"));
+        connection.notify(
+            now,
+            OutgoingMessage::without_params("notifications/cancelled"),
+        );
     });
     refuse_last(&mut rig);
     assert_eq!(rig.deadline, None);
@@ -387,7 +393,7 @@ fn a_call_is_given_up_if_the_host_never_answers() {
 fn a_server_that_never_stops_asking_cannot_keep_a_call_open() {
     let mut rig = Rig::ready_with(|config| {
         able(config);
-        config.max_rounds = 3;
+        config.max_input_rounds = 3;
     });
     let call = rig.call("tools/call");
     for number in 0..10 {
@@ -423,7 +429,7 @@ fn what_waits_for_the_host_does_not_hold_a_large_frame() {
 fn requests_of_the_servers_may_not_hold_more_than_a_frame_together() {
     let mut rig = Rig::ready_with(|config| {
         able(config);
-        config.max_frame = 100_000;
+        config.max_frame_size = 100_000;
     });
     let mut large = form();
     large["message"] = json!("x".repeat(60_000));

@@ -2,7 +2,7 @@
 
 use bowline_proto::{
     ErrorKind, Reason,
-    client::{CallId, CallOptions, CallPolicy, Failure, Request, SessionNumber, StateName},
+    client::{CallId, CallOptions, CallPolicy, ConnectionState, Failure, Request, SessionNumber},
     model::ToolMode,
 };
 use serde_json::json;
@@ -21,7 +21,7 @@ fn options(mode: Option<ToolMode>) -> CallOptions {
 
 fn repeatable(mode: Option<ToolMode>) -> CallOptions {
     CallOptions {
-        replay: true,
+        repeat_if_lost: true,
         ..options(mode)
     }
 }
@@ -29,7 +29,7 @@ fn repeatable(mode: Option<ToolMode>) -> CallOptions {
 fn bound_to(session: SessionNumber) -> CallOptions {
     CallOptions {
         session: Some(session),
-        policy: CallPolicy::WaitReady,
+        policy: CallPolicy::WaitForConnection,
         ..CallOptions::default()
     }
 }
@@ -94,7 +94,7 @@ fn a_stateful_call_is_not_taken_along_when_the_server_forgot_the_session() {
     let stateful = call(&mut rig, options(STATEFUL));
     rig.status(rig.last_request(), 404, "");
     assert_eq!(*rig.failure(stateful), Failure::SessionLost);
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
     rig.sent.clear();
     rig.redial();
     rig.open_by_handshake("2025-11-25");

@@ -8,10 +8,11 @@ use std::{
 use bowline_proto::{
     Instant,
     client::{
-        CallId, CallOptions, CallPolicy, Cancel, Config, Connection, Event, Failure, Input, Link,
-        OnInput, Outcome, Output, PeerRequest, Progress, Request, StateName, Timeouts, Watch, Wire,
+        CallId, CallOptions, CallPolicy, Cancellation, Config, Connection, ConnectionState, Event,
+        Failure, Input, InputHandling, LinkId, ListSubscriptions, Outcome, Output, PeerRequestId,
+        ProgressMode, Request, Timeouts, TransportKind,
     },
-    jsonrpc::{Draft, ErrorObject, RawJson},
+    jsonrpc::{ErrorObject, OutgoingMessage, RawJson},
     model::{InputResponses, LogLevel, ToolMode, method},
     revision::{Era, Revision},
 };
@@ -45,12 +46,12 @@ pub(crate) struct World {
     /// On a stream, nothing arrives before this.
     pub(crate) stalled_until: Instant,
     /// Links that were dialled at some time.
-    pub(crate) ghosts: Vec<Link>,
+    pub(crate) ghosts: Vec<LinkId>,
     /// Which calls the host is being asked about.
     asked: BTreeSet<CallId>,
-    peer_requests: BTreeSet<PeerRequest>,
+    peer_requests: BTreeSet<PeerRequestId>,
     /// The state that the host was told of last.
-    told: StateName,
+    told: ConnectionState,
     deadline: Option<Instant>,
     nonce: u64,
     /// How many inputs, commands and wake-ups there were.
@@ -63,23 +64,27 @@ pub(crate) struct World {
 
 pub(crate) fn config(setup: Setup) -> Config {
     let mut config = Config::new("sim", "0.0.0");
-    config.wire = if setup.http { Wire::Http } else { Wire::Stream };
+    config.transport = if setup.http {
+        TransportKind::Http
+    } else {
+        TransportKind::Stream
+    };
     if setup.interactive {
         config.timeouts = Timeouts::interactive();
         config.timeouts.input = Duration::from_secs(20);
     }
     let capabilities = json!({"elicitation": {}, "sampling": {}, "roots": {"listChanged": true}});
     config.capabilities = serde_json::from_value(capabilities).expect("capabilities");
-    config.assume = setup.assume;
+    config.assumed_era = setup.assume;
     let allowed = |revision: &Revision| setup.allowed.is_none_or(|era| revision.era() == era);
     config.revisions.retain(allowed);
     config.strict = setup.strict;
     config.log_level = setup.level.then_some(LogLevel::Warning);
-    config.max_frame = MAX_FRAME;
-    config.max_rounds = 2;
+    config.max_frame_size = MAX_FRAME;
+    config.max_input_rounds = 2;
     config.max_server_requests = 3;
     if setup.few_graves {
-        config.max_tombstones = 3;
+        config.max_cancelled_calls = 3;
     }
     config
 }
@@ -101,7 +106,7 @@ impl World {
             ghosts: Vec::new(),
             asked: BTreeSet::new(),
             peer_requests: BTreeSet::new(),
-            told: StateName::Starting,
+            told: ConnectionState::Starting,
             deadline: None,
             nonce: 0,
             steps: 0,
@@ -152,8 +157,8 @@ impl World {
                     output,
                     Output::Idle(None)
                         | Output::Telemetry(_)
-                        | Output::Event(Event::State(StateName::Closing))
-                        | Output::Done {
+                        | Output::Event(Event::StateChanged(ConnectionState::Closing))
+                        | Output::CallDone {
                             outcome: Outcome::Failed(Failure::Shutdown),
                             ..
                         }
@@ -175,12 +180,16 @@ impl World {
 
     fn obey(&mut self, output: Output) {
         match output {
-            Output::Dial { link, wiring, .. } => {
+            Output::Dial {
+                link,
+                http_variant: wiring,
+                ..
+            } => {
                 self.oracle.dialled(self.now, link);
                 self.ghosts.push(link);
                 self.dial(link, wiring);
             }
-            Output::Hangup { link } => {
+            Output::Close { link } => {
                 self.oracle.hung_up(link);
                 self.server.closed(link);
                 self.hang_up(link);
@@ -194,8 +203,8 @@ impl World {
                 self.oracle.aborted(link, id, self.setup.http);
                 self.server.aborted(link, id);
             }
-            Output::Settled { link, revision } => self.oracle.settled(link, revision.era()),
-            Output::Done { call, outcome } => {
+            Output::Negotiated { link, revision } => self.oracle.settled(link, revision.era()),
+            Output::CallDone { call, outcome } => {
                 self.asked.remove(&call);
                 self.digest.add(name_of(&outcome).as_bytes());
                 self.oracle.done(self.now, call, &outcome);
@@ -232,8 +241,8 @@ impl World {
                 self.oracle.beliefs.lost(&uri, error.is_some());
             }
             Event::Ended => self.oracle.ended = true,
-            Event::State(state) => self.told = state,
-            Event::Fell { .. } | Event::Notification { .. } => {}
+            Event::StateChanged(state) => self.told = state,
+            Event::Disconnected { .. } | Event::Notification { .. } => {}
         }
     }
 
@@ -280,8 +289,8 @@ impl World {
             Op::Call(call) => {
                 self.call(call);
             }
-            Op::Cancel { nth, times } => self.cancel(*nth, *times, &Cancel::Asked(None)),
-            Op::DropCall { nth } => self.cancel(*nth, 1, &Cancel::Dropped),
+            Op::Cancel { nth, times } => self.cancel(*nth, *times, &Cancellation::Requested(None)),
+            Op::DropCall { nth } => self.cancel(*nth, 1, &Cancellation::Dropped),
             Op::Subscribe { uri, wait } => {
                 let uri = uri_of(*uri);
                 let wish = Wish::Subscribe(uri.clone());
@@ -300,15 +309,15 @@ impl World {
                 machine.set_log_level(now, LogLevel::Error, options)
             }),
             Op::Watch { tools, prompts } => {
-                let watch = Watch {
+                let watch = ListSubscriptions {
                     tools: *tools,
                     prompts: *prompts,
-                    ..Watch::default()
+                    ..ListSubscriptions::default()
                 };
-                self.act(|machine, now| machine.watch(now, watch));
+                self.act(|machine, now| machine.set_list_subscriptions(now, watch));
             }
             Op::Notify => {
-                let draft = Draft::empty(method::ROOTS_LIST_CHANGED);
+                let draft = OutgoingMessage::without_params(method::ROOTS_LIST_CHANGED);
                 self.act(|machine, now| machine.notify(now, draft));
             }
             Op::ProvideInput { nth, give } => self.provide(*nth, *give),
@@ -339,22 +348,22 @@ impl World {
             timeout: op.timeout.map(|ms| Duration::from_millis(ms.into())),
             policy: policy(op.wait),
             progress: match extends {
-                Some(at_most) => Progress::ExtendsDeadline { at_most },
-                None if nonce.is_multiple_of(3) => Progress::Report,
-                None => Progress::Unwanted,
+                Some(at_most) => ProgressMode::ExtendDeadline { max: at_most },
+                None if nonce.is_multiple_of(3) => ProgressMode::Report,
+                None => ProgressMode::Off,
             },
-            replay: op.replay,
+            repeat_if_lost: op.replay,
             mode: op.mode,
-            on_input: if op.hand_back {
-                OnInput::HandBack
+            input_handling: if op.hand_back {
+                InputHandling::ReturnToCaller
             } else {
-                OnInput::Ask
+                InputHandling::AskHost
             },
             ..CallOptions::default()
         };
         let timeout = options
             .timeout
-            .unwrap_or(config(self.setup).timeouts.of(class));
+            .unwrap_or(config(self.setup).timeouts.for_class(class));
         let id = self.machine.call(self.now, request, options);
         let mut ledger = Ledger::new(self.now, Wish::Request(nonce), timeout, extends);
         ledger.stateful = op.mode == Some(ToolMode::Stateful);
@@ -377,7 +386,7 @@ impl World {
             Wish::Level => method::RequestClass::Other,
             _ => method::RequestClass::Resource,
         };
-        let timeout = config(self.setup).timeouts.of(class);
+        let timeout = config(self.setup).timeouts.for_class(class);
         let id = ask(&mut self.machine, self.now, options);
         self.oracle
             .called(id, Ledger::new(self.now, wish, timeout, None));
@@ -397,7 +406,7 @@ impl World {
         }
     }
 
-    fn cancel(&mut self, nth: u8, times: u8, cancel: &Cancel) {
+    fn cancel(&mut self, nth: u8, times: u8, cancel: &Cancellation) {
         let open = self.oracle.open();
         let Some(id) = open.get(usize::from(nth) % open.len().max(1)).copied() else {
             return;
@@ -454,15 +463,15 @@ impl World {
     /// Stops. Every caller is answered at once.
     pub(crate) fn stop(&mut self) {
         let open = self.oracle.open();
-        let first = self.machine.state() != StateName::Closing;
+        let first = self.machine.state() != ConnectionState::Closing;
         self.oracle.stopped = true;
         assert_eq!(self.act(Connection::stop), first);
         for id in open {
             assert_eq!(self.oracle.calls[&id].how, "shutdown");
         }
-        assert_eq!(self.machine.state(), StateName::Closing);
+        assert_eq!(self.machine.state(), ConnectionState::Closing);
         self.oracle.all_done();
-        assert_eq!(self.machine.census().calls, 0);
+        assert_eq!(self.machine.stats().calls, 0);
     }
 
     fn restart(&mut self) {
@@ -477,19 +486,19 @@ impl World {
         self.ghosts.clear();
         let seed = self.chance.next();
         self.machine = Connection::new(config(self.setup), seed);
-        self.told = StateName::Starting;
+        self.told = ConnectionState::Starting;
         self.act(Connection::start);
     }
 
     /// After the stop: nothing is held, and nothing follows.
     pub(crate) fn end(&mut self) {
         let settings = config(self.setup);
-        self.pass(settings.linger);
+        self.pass(settings.close_timeout);
         assert!(self.machine.has_ended(), "the end waits too long");
-        self.pass(settings.tombstone_ttl() + settings.sweep_every);
+        self.pass(settings.cancelled_call_ttl() + settings.sweep_interval);
         assert_eq!(
-            self.machine.census(),
-            bowline_proto::client::Census::default()
+            self.machine.stats(),
+            bowline_proto::client::ConnectionStats::default()
         );
         assert_eq!(self.deadline, None);
         assert!(self.asked.is_empty(), "a question without a call");
@@ -522,7 +531,7 @@ impl World {
         self.pass(RECOVERY);
         assert_eq!(
             self.machine.state(),
-            StateName::Ready,
+            ConnectionState::Ready,
             "it does not come back"
         );
         let before = self.oracle.tally.get("result").copied().unwrap_or_default();
@@ -539,9 +548,9 @@ impl World {
         self.pass(RECOVERY);
         let after = self.oracle.tally.get("result").copied().unwrap_or_default();
         assert!(after > before, "a call does not get through");
-        assert_eq!(self.machine.state(), StateName::Ready);
-        let left = self.machine.census();
-        assert!(left.tombstones <= config(self.setup).max_tombstones);
+        assert_eq!(self.machine.state(), ConnectionState::Ready);
+        let left = self.machine.stats();
+        assert!(left.cancelled_calls <= config(self.setup).max_cancelled_calls);
     }
 
     /// The host and the server must agree on what is subscribed.
@@ -560,7 +569,7 @@ fn uri_of(uri: u8) -> String {
 
 fn policy(wait: bool) -> CallPolicy {
     if wait {
-        CallPolicy::WaitReady
+        CallPolicy::WaitForConnection
     } else {
         CallPolicy::FailFast
     }

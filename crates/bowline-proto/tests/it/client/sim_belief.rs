@@ -120,7 +120,7 @@ fn without_effect(outcome: &Outcome) -> bool {
             Failure::NotReady { .. }
                 | Failure::Shutdown
                 | Failure::Busy { .. }
-                | Failure::NotSupported { .. }
+                | Failure::CapabilityNotSupported { .. }
         )
     )
 }

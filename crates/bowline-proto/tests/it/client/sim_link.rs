@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use bowline_proto::{
     Instant,
-    client::{Cause, CauseKind, HttpRefusal, Input, Link, Refusal, Wiring},
+    client::{
+        ConnectionError, ConnectionErrorKind, HttpStatusError, HttpVariant, Input, LinkId,
+        SendError,
+    },
 };
 use bytes::Bytes;
 
@@ -36,33 +39,33 @@ pub(crate) struct Faults {
 /// Something that is on its way.
 pub(crate) enum Transit {
     Dialled {
-        link: Link,
+        link: LinkId,
         works: bool,
     },
     ToServer {
-        link: Link,
+        link: LinkId,
         frame: Bytes,
     },
     ToClient {
-        link: Link,
+        link: LinkId,
         frame: Bytes,
         about: Option<About>,
     },
     Oversize {
-        link: Link,
+        link: LinkId,
         prefix: Bytes,
     },
     Refused {
-        link: Link,
+        link: LinkId,
         id: Option<u64>,
-        refusal: Refusal,
+        refusal: SendError,
     },
     Down {
-        link: Link,
+        link: LinkId,
     },
     /// The server has made up its mind.
     Emitted {
-        link: Link,
+        link: LinkId,
         emission: Emission,
     },
 }
@@ -73,36 +76,36 @@ fn take(count: &mut u32) -> bool {
     any
 }
 
-fn io(why: &str) -> Cause {
-    CauseKind::Io(why.to_owned()).into()
+fn io(why: &str) -> ConnectionError {
+    ConnectionErrorKind::Io(why.to_owned()).into()
 }
 
 /// Outward.
 impl World {
-    pub(crate) fn dial(&mut self, link: Link, wiring: Wiring) {
+    pub(crate) fn dial(&mut self, link: LinkId, wiring: HttpVariant) {
         if take(&mut self.faults.hang_dials) {
             return;
         }
         let refused = take(&mut self.faults.refuse_dials);
         // No server here has the two endpoints of the first revision.
-        let works = !refused && wiring == Wiring::Usual;
+        let works = !refused && wiring == HttpVariant::Streamable;
         let wait = 1 + self.chance.below(20) as u64;
         self.schedule(wait, Transit::Dialled { link, works });
     }
 
     /// Takes a frame from the machine, or does not.
-    pub(crate) fn carry(&mut self, link: Link, id: Option<u64>, frame: Bytes) {
+    pub(crate) fn carry(&mut self, link: LinkId, id: Option<u64>, frame: Bytes) {
         if id.is_some() && take(&mut self.faults.busy) {
-            let refusal = Refusal::Busy(frame);
+            let refusal = SendError::Busy(frame);
             return self.schedule(0, Transit::Refused { link, id, refusal });
         }
         if id.is_some() && take(&mut self.faults.fail) {
-            let refusal = Refusal::Failed(io("it does not fit"));
+            let refusal = SendError::Failed(io("it does not fit"));
             return self.schedule(0, Transit::Refused { link, id, refusal });
         }
         if self.setup.http && id.is_some() {
             if take(&mut self.faults.unanswered) {
-                let refusal = Refusal::Unanswered(io("the exchange broke"));
+                let refusal = SendError::NoResponse(io("the exchange broke"));
                 return self.schedule(3, Transit::Refused { link, id, refusal });
             }
             if let Some((status, with_body)) = self.faults.status.take() {
@@ -117,7 +120,7 @@ impl World {
     }
 
     /// Carries what the server says, through all that may go wrong.
-    fn carry_back(&mut self, link: Link, emission: Emission) {
+    fn carry_back(&mut self, link: LinkId, emission: Emission) {
         let Emission {
             what,
             sturdy,
@@ -175,7 +178,7 @@ impl World {
         u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn carry_oversize(&mut self, link: Link, frame: &Bytes, told: bool) {
+    fn carry_oversize(&mut self, link: LinkId, frame: &Bytes, told: bool) {
         if told {
             let prefix = frame.slice(..frame.len().min(40));
             return self.schedule(1, Transit::Oversize { link, prefix });
@@ -193,7 +196,7 @@ impl World {
         self.transit.insert((at, self.sequence), transit);
     }
 
-    pub(crate) fn emit(&mut self, link: Link, emissions: Vec<Emission>) {
+    pub(crate) fn emit(&mut self, link: LinkId, emissions: Vec<Emission>) {
         for emission in emissions {
             let wait = emission.after;
             self.schedule(wait, Transit::Emitted { link, emission });
@@ -224,7 +227,7 @@ impl World {
             }
             Transit::Dialled { link, works: false } => {
                 self.oracle.gone(link);
-                let cause = CauseKind::Unreachable("nobody there".to_owned()).into();
+                let cause = ConnectionErrorKind::Unreachable("nobody there".to_owned()).into();
                 self.handle(Input::DialFailed { link, cause });
             }
             Transit::ToServer { link, frame } => {
@@ -243,13 +246,17 @@ impl World {
             }
             Transit::Oversize { link, prefix } => {
                 let size = MAX_FRAME + 1;
-                self.handle(Input::Oversize { link, size, prefix });
+                self.handle(Input::OversizedFrame { link, size, prefix });
             }
             Transit::Refused { link, id, refusal } => {
-                if let (Refusal::Busy(_), Some(id)) = (&refusal, id) {
+                if let (SendError::Busy(_), Some(id)) = (&refusal, id) {
                     self.oracle.busy(id);
                 }
-                self.handle(Input::Refused { link, id, refusal });
+                self.handle(Input::SendFailed {
+                    link,
+                    id,
+                    error: refusal,
+                });
             }
             Transit::Down { link } => {
                 self.oracle.gone(link);
@@ -341,8 +348,8 @@ const GARBAGE: [&[u8]; 8] = [
     &[0xff, 0xfe, 0x00],
 ];
 
-fn status_of(status: u16, body: &str) -> Refusal {
-    Refusal::Status(HttpRefusal {
+fn status_of(status: u16, body: &str) -> SendError {
+    SendError::Status(HttpStatusError {
         status,
         body: body.to_owned().into(),
         retry_after: None,
@@ -351,14 +358,14 @@ fn status_of(status: u16, body: &str) -> Refusal {
 
 impl Transit {
     /// Whether this is the good news that `link` is up.
-    pub(crate) fn brings_up(&self, link: Link) -> bool {
+    pub(crate) fn brings_up(&self, link: LinkId) -> bool {
         matches!(self, Self::Dialled { link: dialled, works: true } if *dialled == link)
     }
 }
 
 impl World {
     /// The link was told to close. It confirms, sooner or later.
-    pub(crate) fn hang_up(&mut self, link: Link) {
+    pub(crate) fn hang_up(&mut self, link: LinkId) {
         let wait = self.chance.below(150) as u64;
         self.schedule(wait, Transit::Down { link });
     }

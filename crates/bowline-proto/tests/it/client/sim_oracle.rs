@@ -7,7 +7,7 @@ use std::{
 
 use bowline_proto::{
     Instant,
-    client::{CallId, Connection, Failure, Link, Outcome, StateName, Telemetry},
+    client::{CallId, Connection, ConnectionState, Failure, LinkId, Outcome, Telemetry},
     revision::Era,
 };
 use bytes::Bytes;
@@ -30,7 +30,7 @@ pub(crate) struct Oracle {
     pub(crate) calls: BTreeMap<CallId, Ledger>,
     pub(crate) beliefs: Beliefs,
     /// The answer that is being handed to the machine just now.
-    pub(crate) delivering: Option<(Link, About)>,
+    pub(crate) delivering: Option<(LinkId, About)>,
     /// How calls ended, counted.
     pub(crate) tally: BTreeMap<&'static str, u64>,
     /// The server did something for which a subscription may be refused.
@@ -41,19 +41,19 @@ pub(crate) struct Oracle {
     /// Calls that an observer saw begin, and not end.
     observed: BTreeMap<u64, u64>,
     sent: BTreeMap<u64, SentRequest>,
-    last_link: Option<Link>,
+    last_link: Option<LinkId>,
     last_id: u64,
     dials: VecDeque<Instant>,
 }
 
 pub(crate) struct Live {
-    pub(crate) link: Link,
+    pub(crate) link: LinkId,
     pub(crate) up: bool,
     pub(crate) settled: Option<Era>,
 }
 
 struct SentRequest {
-    link: Link,
+    link: LinkId,
     frame: Bytes,
     call: Option<CallId>,
     sends: u32,
@@ -80,7 +80,7 @@ pub(crate) struct Ledger {
     caps: Option<(Instant, Instant)>,
     /// The id of its last request, and the link that it went over.
     wire: Option<u64>,
-    link: Option<Link>,
+    link: Option<LinkId>,
     question: Option<Question>,
     /// The host has answered the question.
     provided: bool,
@@ -170,7 +170,7 @@ impl Oracle {
 
 /// What the machine asks for.
 impl Oracle {
-    pub(crate) fn dialled(&mut self, now: Instant, link: Link) {
+    pub(crate) fn dialled(&mut self, now: Instant, link: LinkId) {
         assert!(!self.ended, "a dial after the end");
         assert!(self.link.is_none(), "a dial while a link is live");
         assert!(self.last_link < Some(link), "links are named in order");
@@ -190,12 +190,12 @@ impl Oracle {
         assert!(self.dials.len() <= DIALS_AT_ONCE, "dialling in a loop");
     }
 
-    pub(crate) fn hung_up(&mut self, link: Link) {
+    pub(crate) fn hung_up(&mut self, link: LinkId) {
         let live = self.link.take().map(|live| live.link);
         assert_eq!(live, Some(link), "a hangup of a link that is not live");
     }
 
-    pub(crate) fn settled(&mut self, link: Link, era: Era) {
+    pub(crate) fn settled(&mut self, link: LinkId, era: Era) {
         let live = self.link.as_mut().filter(|live| live.link == link);
         let live = live.expect("only a live link is settled");
         assert!(live.up && live.settled.is_none(), "settled once, when up");
@@ -203,7 +203,7 @@ impl Oracle {
         self.beliefs.era = Some(era);
     }
 
-    pub(crate) fn sent(&mut self, now: Instant, link: Link, id: Option<u64>, frame: &Bytes) {
+    pub(crate) fn sent(&mut self, now: Instant, link: LinkId, id: Option<u64>, frame: &Bytes) {
         let live = self.link.as_ref().filter(|live| live.link == link);
         let live = live.unwrap_or_else(|| panic!("a send on {link:?}, which is not live"));
         assert!(live.up, "a send before the link is up");
@@ -219,7 +219,7 @@ impl Oracle {
         }
     }
 
-    fn sent_request(&mut self, now: Instant, link: Link, id: u64, frame: &Bytes, json: &Value) {
+    fn sent_request(&mut self, now: Instant, link: LinkId, id: u64, frame: &Bytes, json: &Value) {
         if let Some(before) = self.sent.get_mut(&id) {
             assert!(
                 before.busy,
@@ -262,7 +262,7 @@ impl Oracle {
         );
     }
 
-    pub(crate) fn aborted(&mut self, link: Link, id: u64, http: bool) {
+    pub(crate) fn aborted(&mut self, link: LinkId, id: u64, http: bool) {
         assert!(http, "only exchanges can be aborted");
         assert_eq!(self.link.as_ref().map(|live| live.link), Some(link));
         assert!(self.sent.contains_key(&id), "an abort of nothing");
@@ -275,7 +275,7 @@ impl Oracle {
     }
 
     /// The link is gone, and the machine knows.
-    pub(crate) fn gone(&mut self, link: Link) {
+    pub(crate) fn gone(&mut self, link: LinkId) {
         self.link.take_if(|live| live.link == link);
     }
 }
@@ -284,7 +284,7 @@ impl Oracle {
 impl Oracle {
     /// An answer is about to be handed over. If it asks for another round,
     /// what the next request must carry is known from here on.
-    pub(crate) fn deliver(&mut self, now: Instant, link: Link, about: &About) {
+    pub(crate) fn deliver(&mut self, now: Instant, link: LinkId, about: &About) {
         self.delivering = Some((link, about.clone()));
         let Some(question) = &about.question else {
             return;
@@ -371,7 +371,7 @@ impl Oracle {
             Outcome::Failed(Failure::NoSuchMethod { method, .. }) => {
                 assert!(!is_wish, "{method} is a wish, which every era fulfils");
             }
-            Outcome::Failed(Failure::NotHonoured) => {
+            Outcome::Failed(Failure::SubscriptionRefused) => {
                 assert!(self.dishonoured, "the server would have honoured it");
             }
             Outcome::Result(result) if !is_wish => {
@@ -426,7 +426,7 @@ impl Oracle {
                 ledger.wish
             );
         }
-        let census = machine.census();
+        let census = machine.stats();
         assert_eq!(census.outputs, 0);
         assert!(count <= census.calls, "the machine lost a call");
         assert!(census.calls <= census.timers, "a call without a deadline");
@@ -435,18 +435,18 @@ impl Oracle {
             "calls are open and nothing will happen"
         );
         let live = self.link.as_ref();
-        let receiving = machine.receiving();
+        let receiving = machine.readable_link();
         match machine.state() {
-            StateName::Opening => {
+            ConnectionState::Opening => {
                 let live = live.expect("opening has a link");
                 assert_eq!(receiving, live.up.then_some(live.link));
             }
-            StateName::Ready => {
+            ConnectionState::Ready => {
                 let live = live.expect("a session has a link");
                 assert!(live.up && live.settled.is_some());
                 assert_eq!(receiving, Some(live.link));
             }
-            StateName::Starting | StateName::Backoff | StateName::Closing => {
+            ConnectionState::Starting | ConnectionState::Backoff | ConnectionState::Closing => {
                 assert_eq!(receiving, None, "nothing may be read now");
                 assert!(live.is_none(), "a link is live and nobody cares");
             }
@@ -536,7 +536,7 @@ fn next_round(now: Instant, ledger: &mut Ledger, json: &Value) {
 
 /// A result is the one that the server gave to this very request.
 fn check_result(
-    delivering: &Option<(Link, About)>,
+    delivering: &Option<(LinkId, About)>,
     live: &Option<Live>,
     ledger: &Ledger,
     result: &Bytes,
@@ -571,7 +571,7 @@ fn check_result(
 pub(crate) fn name_of(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Result(_) => "result",
-        Outcome::Refused(_) => "refused",
+        Outcome::Error(_) => "refused",
         Outcome::Failed(failure) => match failure {
             Failure::Timeout { .. } => "timeout",
             Failure::Cancelled => "cancelled",
@@ -579,15 +579,15 @@ pub(crate) fn name_of(outcome: &Outcome) -> &'static str {
             Failure::Shutdown => "shutdown",
             Failure::NotReady { .. } => "not ready",
             Failure::Busy { .. } => "busy",
-            Failure::Undelivered(_) => "undelivered",
+            Failure::NotDelivered(_) => "undelivered",
             Failure::RequestTooLarge { .. } => "request too large",
-            Failure::AnswerTooLarge { .. } => "answer too large",
-            Failure::InvalidAnswer { .. } => "invalid answer",
+            Failure::ResponseTooLarge { .. } => "answer too large",
+            Failure::InvalidResponse { .. } => "invalid answer",
             Failure::NoSuchMethod { .. } => "no such method",
             Failure::TooManyRounds { .. } => "too many rounds",
             Failure::InputNotOffered { .. } => "not offered",
-            Failure::InputAbandoned => "abandoned",
-            Failure::NotHonoured => "not honoured",
+            Failure::InputNotProvided => "abandoned",
+            Failure::SubscriptionRefused => "not honoured",
             _ => "other",
         },
     }

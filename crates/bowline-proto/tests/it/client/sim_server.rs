@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bowline_proto::{Instant, client::Link};
+use bowline_proto::{Instant, client::LinkId};
 use serde_json::{Value, json};
 
 use super::{
@@ -30,7 +30,7 @@ pub(crate) struct Server {
     /// What counts as late for an answer to the probe, in milliseconds.
     late: u64,
     pub(crate) now: Instant,
-    sessions: BTreeMap<Link, Session>,
+    sessions: BTreeMap<LinkId, Session>,
     scripts: BTreeMap<u64, Script>,
     serial: u64,
 }
@@ -109,7 +109,7 @@ impl Server {
         self.scripts.insert(nonce, Script { turns, next: 0 });
     }
 
-    pub(crate) fn opened(&mut self, link: Link) {
+    pub(crate) fn opened(&mut self, link: LinkId) {
         let session = Session {
             opened: self.now,
             ..Session::default()
@@ -117,12 +117,12 @@ impl Server {
         self.sessions.insert(link, session);
     }
 
-    pub(crate) fn closed(&mut self, link: Link) {
+    pub(crate) fn closed(&mut self, link: LinkId) {
         self.sessions.remove(&link);
     }
 
     /// HTTP: the client let go of an exchange.
-    pub(crate) fn aborted(&mut self, link: Link, id: u64) {
+    pub(crate) fn aborted(&mut self, link: LinkId, id: u64) {
         if let Some(session) = self.sessions.get_mut(&link) {
             session.streams.remove(&id);
             session.aborted.insert(id);
@@ -130,7 +130,7 @@ impl Server {
     }
 
     /// The resources whose changes the server would announce on this link.
-    pub(crate) fn in_force(&self, link: Link) -> BTreeSet<String> {
+    pub(crate) fn in_force(&self, link: LinkId) -> BTreeSet<String> {
         let Some(session) = self.sessions.get(&link) else {
             return BTreeSet::new();
         };
@@ -141,7 +141,7 @@ impl Server {
     /// Takes a frame in; says what follows.
     pub(crate) fn receive(
         &mut self,
-        link: Link,
+        link: LinkId,
         frame: &Value,
         chance: &mut Chance,
     ) -> Vec<Emission> {
@@ -184,7 +184,7 @@ impl Server {
     /// Does something of its own accord.
     pub(crate) fn act(
         &mut self,
-        link: Link,
+        link: LinkId,
         does: ServerDoes,
         chance: &mut Chance,
     ) -> Vec<Emission> {
@@ -227,7 +227,7 @@ impl Server {
     }
 
     /// Changes its mood, silently.
-    fn turn_to(&mut self, link: Link, mood: ServerDoes) {
+    fn turn_to(&mut self, link: LinkId, mood: ServerDoes) {
         match mood {
             ServerDoes::Mute { on } => self.muted = on,
             ServerDoes::Forgetful { on } => self.forgetful = on && self.http,
@@ -247,7 +247,7 @@ impl Server {
 
 /// Opening.
 impl Server {
-    fn discover(&mut self, link: Link, id: u64, chance: &mut Chance) -> Vec<Emission> {
+    fn discover(&mut self, link: LinkId, id: u64, chance: &mut Chance) -> Vec<Emission> {
         let late = self.wait_of_a_slow_start(link);
         let mut proper = if self.speaks == Speaks::Handshake {
             refuse_probe(self.http, id, chance)
@@ -285,7 +285,7 @@ impl Server {
         vec![proper]
     }
 
-    fn initialize(&mut self, link: Link, id: u64, chance: &mut Chance) -> Vec<Emission> {
+    fn initialize(&mut self, link: LinkId, id: u64, chance: &mut Chance) -> Vec<Emission> {
         let version = match self.manner {
             Manner::SilentInitialize => return Vec::new(),
             Manner::RefusesInitialize => return vec![Emission::error(id, -32603)],
@@ -320,7 +320,7 @@ impl Server {
     }
 
     /// How long a server that takes its time to start needs from now on.
-    fn wait_of_a_slow_start(&self, link: Link) -> u64 {
+    fn wait_of_a_slow_start(&self, link: LinkId) -> u64 {
         let opened = self.sessions.get(&link).map(|session| session.opened);
         let age = self.now - opened.unwrap_or(self.now);
         self.late
@@ -330,7 +330,7 @@ impl Server {
 
 /// Serving.
 impl Server {
-    fn listen(&mut self, link: Link, id: u64, params: &Value) -> Vec<Emission> {
+    fn listen(&mut self, link: LinkId, id: u64, params: &Value) -> Vec<Emission> {
         let Some(session) = self.sessions.get_mut(&link) else {
             return Vec::new();
         };
@@ -357,7 +357,7 @@ impl Server {
         )]
     }
 
-    fn end_streams(&mut self, link: Link, error: bool, chance: &mut Chance) -> Vec<Emission> {
+    fn end_streams(&mut self, link: LinkId, error: bool, chance: &mut Chance) -> Vec<Emission> {
         let Some(session) = self.sessions.get_mut(&link) else {
             return Vec::new();
         };
@@ -380,7 +380,7 @@ impl Server {
         emissions
     }
 
-    fn notification(&mut self, link: Link) -> Emission {
+    fn notification(&mut self, link: LinkId) -> Emission {
         self.serial += 1;
         let mut params = json!({"uri": "test:///0", "n": self.serial});
         let streams = self.sessions.get(&link).map(|session| &session.streams);
@@ -395,7 +395,13 @@ impl Server {
     }
 
     /// A call of the host's: does what its script says.
-    fn call(&mut self, link: Link, id: u64, params: &Value, chance: &mut Chance) -> Vec<Emission> {
+    fn call(
+        &mut self,
+        link: LinkId,
+        id: u64,
+        params: &Value,
+        chance: &mut Chance,
+    ) -> Vec<Emission> {
         let nonce = params["nonce"].as_u64().unwrap_or_default();
         let turn = self.turn(nonce);
         let Some(session) = self.sessions.get_mut(&link) else {

@@ -1,7 +1,10 @@
 //! Subscriptions and the log level in the handshake era.
 
 use bowline_proto::{
-    client::{CallId, CallOptions, CauseKind, Event, Failure, HttpRefusal, Refusal, Watch},
+    client::{
+        CallId, CallOptions, ConnectionErrorKind, Event, Failure, HttpStatusError,
+        ListSubscriptions, SendError,
+    },
     model::LogLevel,
 };
 use bytes::Bytes;
@@ -118,7 +121,10 @@ fn a_server_that_does_not_offer_subscriptions_is_not_asked() {
     let mut rig = Rig::bare();
     let call = subscribe(&mut rig, "file:///a");
     let capability = "resources.subscribe";
-    assert_eq!(*rig.failure(call), Failure::NotSupported { capability });
+    assert_eq!(
+        *rig.failure(call),
+        Failure::CapabilityNotSupported { capability }
+    );
     assert!(rig.sent.is_empty());
 }
 
@@ -192,8 +198,8 @@ fn a_subscription_whose_restoring_fails_in_any_other_way_is_lost_too() {
             rig.bytes(format!(r#"{{"jsonrpc":"2.0","id":{id},"result""#));
         },
         |rig| {
-            let cause = CauseKind::Io("broken pipe".to_owned()).into();
-            rig.refuse(rig.last_request(), Refusal::Failed(cause));
+            let cause = ConnectionErrorKind::Io("broken pipe".to_owned()).into();
+            rig.refuse(rig.last_request(), SendError::Failed(cause));
         },
         |rig| {
             for _ in 0..3 {
@@ -217,12 +223,12 @@ fn over_http_a_status_that_refuses_to_restore_is_a_loss_with_the_servers_words()
     let mut rig = subscribed_on(Rig::ready_with(over_http), &["file:///a"]);
     restored(&mut rig);
     let body = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
-    let refusal = HttpRefusal {
+    let refusal = HttpStatusError {
         status: 400,
         body: Bytes::from_static(body.as_bytes()),
         retry_after: None,
     };
-    rig.refuse(rig.last_request(), Refusal::Status(refusal));
+    rig.refuse(rig.last_request(), SendError::Status(refusal));
     assert_eq!(lost(&rig), [("file:///a", Some(-32602))]);
 }
 
@@ -308,11 +314,11 @@ fn a_server_without_logging_is_not_bothered_with_a_level() {
 fn watching_lists_takes_no_message_because_servers_announce_changes_unasked() {
     let mut rig = Rig::ready();
     rig.act(|connection, now| {
-        let watch = Watch {
+        let watch = ListSubscriptions {
             tools: true,
-            ..Watch::default()
+            ..ListSubscriptions::default()
         };
-        connection.watch(now, watch);
+        connection.set_list_subscriptions(now, watch);
     });
     assert!(rig.sent.is_empty());
     rig.notified("notifications/tools/list_changed", json!({}));

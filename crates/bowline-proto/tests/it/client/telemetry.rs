@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bowline_proto::{
     Reason,
-    client::{CallOptions, Config, Input, StateName, Telemetry, TransitionReason, Violation},
+    client::{CallOptions, Config, ConnectionState, Input, Telemetry, TransitionReason, Violation},
 };
 use bytes::Bytes;
 use serde_json::json;
@@ -12,7 +12,7 @@ use serde_json::json;
 use super::rig::{Rig, exited};
 
 /// The state changes that were seen: from, to, and the name of the reason.
-fn transitions(rig: &Rig) -> Vec<(StateName, StateName, &'static str)> {
+fn transitions(rig: &Rig) -> Vec<(ConnectionState, ConnectionState, &'static str)> {
     let changes = rig.telemetry.iter().filter_map(|seen| match seen {
         Telemetry::Transition { from, to, reason } => Some((*from, *to, reason.as_str())),
         _ => None,
@@ -31,7 +31,7 @@ fn only<'a>(rig: &'a Rig, name: &str) -> &'a Telemetry {
 
 #[test]
 fn every_change_of_state_has_its_reason() {
-    use StateName::{Backoff, Closing, Opening, Ready, Starting};
+    use ConnectionState::{Backoff, Closing, Opening, Ready, Starting};
     let mut rig = Rig::dialling();
     rig.up();
     rig.open_by_handshake("2025-11-25");
@@ -56,19 +56,19 @@ fn every_change_of_state_has_its_reason() {
 fn a_fall_is_observed_with_its_cause() {
     let mut rig = Rig::ready();
     rig.down();
-    let reason = TransitionReason::Fell(exited());
-    assert_eq!(reason.cause(), Some(&exited()));
-    let (from, to) = (StateName::Ready, StateName::Backoff);
+    let reason = TransitionReason::Disconnected(exited());
+    assert_eq!(reason.error(), Some(&exited()));
+    let (from, to) = (ConnectionState::Ready, ConnectionState::Backoff);
     let seen = only(&rig, "connection.transition");
     assert_eq!(*seen, Telemetry::Transition { from, to, reason });
 }
 
 #[test]
 fn the_last_attempt_gives_up() {
-    let mut rig = Rig::with(|config: &mut Config| config.max_attempts = Some(1)).started();
+    let mut rig = Rig::with(|config: &mut Config| config.max_connect_attempts = Some(1)).started();
     rig.dial_failed();
     let (_, to, reason) = *transitions(&rig).last().expect("it changed");
-    assert_eq!((to, reason), (StateName::Closing, "gave_up"));
+    assert_eq!((to, reason), (ConnectionState::Closing, "gave_up"));
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_call_is_observed_from_its_beginning_to_its_end() {
         correlation,
         method,
         duration,
-        refused: None,
+        error_code: None,
     };
     assert_eq!(*only(&rig, "request.stop"), stop);
 }
@@ -107,7 +107,7 @@ fn a_refusal_is_observed_with_its_code() {
         matches!(
             seen,
             Telemetry::RequestStop {
-                refused: Some(-32602),
+                error_code: Some(-32602),
                 ..
             }
         ),
@@ -139,19 +139,19 @@ fn a_notification_is_observed_by_its_method() {
 
 #[test]
 fn a_frame_over_the_limit_is_observed_with_the_limit() {
-    let mut rig = Rig::ready_with(|config: &mut Config| config.max_frame = 1_000);
+    let mut rig = Rig::ready_with(|config: &mut Config| config.max_frame_size = 1_000);
     let link = rig.current();
     let prefix = Bytes::from_static(b"{");
-    rig.handle(Input::Oversize {
+    rig.handle(Input::OversizedFrame {
         link,
         size: 1_001,
         prefix,
     });
     let violation = Telemetry::Violation {
-        what: Violation::Oversize,
+        violation: Violation::OversizedFrame,
         size: 1_001,
         limit: Some(1_000),
     };
     assert_eq!(*only(&rig, "protocol.violation"), violation);
-    assert_eq!(rig.state(), StateName::Ready, "it is skipped");
+    assert_eq!(rig.state(), ConnectionState::Ready, "it is skipped");
 }

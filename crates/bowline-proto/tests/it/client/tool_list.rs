@@ -1,6 +1,6 @@
 //! What HTTP adds to the list of tools: annotations, and looking again.
 
-use bowline_proto::client::{CallOptions, Failure, StateName, Telemetry};
+use bowline_proto::client::{CallOptions, ConnectionState, Failure, Telemetry};
 use serde_json::{Value, json};
 
 use super::rig::{Rig, over_http};
@@ -134,7 +134,7 @@ fn a_call_that_waits_for_the_list_survives_a_fall_and_ends_once() {
     mismatch(&mut rig);
     rig.down();
     assert!(!rig.has_ended(made), "it was not looked at, and waits");
-    assert_eq!(rig.state(), StateName::Backoff);
+    assert_eq!(rig.state(), ConnectionState::Backoff);
     rig.stop();
     assert_eq!(*rig.failure(made), Failure::Shutdown);
     rig.assert_no_calls();

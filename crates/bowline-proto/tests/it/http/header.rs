@@ -1,6 +1,8 @@
 //! What must hold for every header value, whatever the text.
 
-use bowline_proto::http::header::{Field, Mirror, ParamHeaders, decode_value, encode_value};
+use bowline_proto::http::header::{
+    HeaderField, MirroredHeaders, ParamHeaders, decode_value, encode_value,
+};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -43,8 +45,8 @@ fn arguments() -> impl Strategy<Value = Value> {
     })
 }
 
-fn pairs(fields: &[Field<'_>]) -> Vec<(String, String)> {
-    let pair = |field: &Field<'_>| (field.name().to_owned(), field.value().to_owned());
+fn pairs(fields: &[HeaderField<'_>]) -> Vec<(String, String)> {
+    let pair = |field: &HeaderField<'_>| (field.name().to_owned(), field.value().to_owned());
     fields.iter().map(pair).collect()
 }
 
@@ -76,7 +78,7 @@ proptest! {
     fn a_server_accepts_the_mirror_that_a_client_sends(name in text(), method in "[a-z/]{1,12}") {
         for method in ["tools/call", "resources/read", "tasks/get", method.as_str()] {
             let params = json!({"name": name, "uri": name, "taskId": name}).to_string();
-            let mirror = Mirror::of(method, Some(params.as_bytes())).unwrap();
+            let mirror = MirroredHeaders::from_message(method, Some(params.as_bytes())).unwrap();
             let sent = pairs(&mirror.fields().unwrap());
             prop_assert!(sent.iter().all(|(_, value)| is_safe(value)));
             prop_assert_eq!(mirror.check_request(&sent), Ok(()));

@@ -1,11 +1,11 @@
 //! Damaged input is refused or read, but never panics.
 
 use bowline_proto::http::{
-    Accept, OriginPolicy, RequestFraming,
-    header::{Mirror, ParamHeaders, decode_value},
-    is_json, read_session, read_status,
+    Accept, OriginPolicy, RequestFraming, classify_status,
+    header::{MirroredHeaders, ParamHeaders, decode_value},
+    is_json, parse_retry_after,
     resume::EventId,
-    retry_after,
+    session_from_headers,
     sse::{Decoder, resolve_endpoint},
 };
 use proptest::prelude::*;
@@ -50,15 +50,15 @@ proptest! {
     #[test]
     fn damaged_input_never_panics(bytes in damaged(), now in any::<u64>()) {
         let _ = decode_value(&bytes);
-        let _ = Mirror::of("tools/call", Some(&bytes));
-        let _ = read_status(400, &bytes);
-        let _ = retry_after(&bytes, now);
+        let _ = MirroredHeaders::from_message("tools/call", Some(&bytes));
+        let _ = classify_status(400, &bytes);
+        let _ = parse_retry_after(&bytes, now);
         let _ = EventId::parse(&bytes);
         let _ = is_json(&bytes);
         let headers = [("accept", &bytes), ("host", &bytes), ("origin", &bytes), ("mcp-session-id", &bytes)];
-        let _ = Accept::read(&headers);
+        let _ = Accept::from_headers(&headers);
         let _ = OriginPolicy::loopback().check(&headers);
-        let _ = read_session(&headers, false, true);
+        let _ = session_from_headers(&headers, false, true);
         let _ = Decoder::default().push(&mut &bytes[..]);
         let text = String::from_utf8_lossy(&bytes);
         let _ = resolve_endpoint("http://h/sse", &text);

@@ -1,13 +1,13 @@
 //! The replay store under any sequence of operations.
 
-use bowline_proto::http::resume::{EventId, Replay, ReplayLimits, ReplayMiss, StreamId};
+use bowline_proto::http::resume::{EventBuffer, EventBufferLimits, EventId, ReplayError, StreamId};
 use bytes::Bytes;
 use proptest::prelude::*;
 
-const LIMITS: ReplayLimits = ReplayLimits {
-    streams: 3,
-    events: 4,
-    bytes: 20,
+const LIMITS: EventBufferLimits = EventBufferLimits {
+    max_streams: 3,
+    max_events: 4,
+    max_bytes: 20,
 };
 
 #[derive(Clone, Debug)]
@@ -42,12 +42,12 @@ impl History {
         (!self.streams.is_empty()).then(|| index.get_mut(&mut self.streams))
     }
 
-    fn check(&self, replay: &Replay) -> Result<(), TestCaseError> {
-        prop_assert!(replay.streams() <= LIMITS.streams);
-        prop_assert!(replay.bytes() <= LIMITS.streams * LIMITS.bytes);
+    fn check(&self, replay: &EventBuffer) -> Result<(), TestCaseError> {
+        prop_assert!(replay.stream_count() <= LIMITS.max_streams);
+        prop_assert!(replay.buffered_bytes() <= LIMITS.max_streams * LIMITS.max_bytes);
         for (_, events) in &self.streams {
             for (place, (cursor, _)) in events.iter().enumerate() {
-                match replay.replay_after(*cursor) {
+                match replay.events_after(*cursor) {
                     Ok(replayed) => {
                         let replayed: Vec<_> =
                             replayed.map(|(id, data)| (id, data.clone())).collect();
@@ -56,13 +56,13 @@ impl History {
                             &events[place + 1..],
                             "all that followed, and only that"
                         );
-                        prop_assert!(replayed.len() <= LIMITS.events);
+                        prop_assert!(replayed.len() <= LIMITS.max_events);
                         prop_assert!(
                             replayed.iter().map(|(_, data)| data.len()).sum::<usize>()
-                                <= LIMITS.bytes
+                                <= LIMITS.max_bytes
                         );
                     }
-                    Err(miss) => prop_assert_eq!(miss, ReplayMiss::Gone),
+                    Err(miss) => prop_assert_eq!(miss, ReplayError::Dropped),
                 }
             }
         }
@@ -75,7 +75,7 @@ proptest! {
 
     #[test]
     fn the_store_stays_within_its_bounds_and_never_lies(steps in prop::collection::vec(step(), 0..60)) {
-        let mut replay = Replay::new(42, LIMITS);
+        let mut replay = EventBuffer::new(42, LIMITS);
         let mut history = History::default();
         let mut ids = std::collections::BTreeSet::new();
         for step in steps {
@@ -101,7 +101,7 @@ proptest! {
                 }
                 Step::Forget(index) => {
                     if let Some((stream, _)) = history.pick(index) {
-                        replay.forget(*stream);
+                        replay.remove(*stream);
                     }
                 }
             }

@@ -1,12 +1,12 @@
 //! Which annotated schemas are accepted, and what is said about the others.
 
-use bowline_proto::http::header::{HeaderSchemaFault, ParamHeaders, ParamKind};
+use bowline_proto::http::header::{HeaderSchemaErrorKind, ParamHeaders, ParamKind};
 
 #[track_caller]
-fn refused(properties: &str, fault: HeaderSchemaFault, at: &str) {
+fn refused(properties: &str, fault: HeaderSchemaErrorKind, at: &str) {
     let schema = format!(r#"{{"type": "object", "properties": {properties}}}"#);
     let error = ParamHeaders::from_schema(&schema).expect_err("the tool is at fault");
-    assert_eq!((error.fault, error.at.as_str()), (fault, at));
+    assert_eq!((error.kind, error.pointer.as_str()), (fault, at));
 }
 
 #[track_caller]
@@ -57,7 +57,7 @@ fn schemas_without_annotation_are_not_even_parsed() {
     accepted(r#"{"type": "object"}"#, &[]);
     accepted("not JSON", &[]);
     let error = ParamHeaders::from_schema("x-mcp-header").unwrap_err();
-    assert_eq!(error.fault, HeaderSchemaFault::NotJson);
+    assert_eq!(error.kind, HeaderSchemaErrorKind::NotJson);
 }
 
 #[test]
@@ -72,11 +72,15 @@ fn an_escaped_key_is_still_a_key() {
 fn bad_names_are_refused() {
     for name in ["", "two words", "a:b", "é", "a\\u0007", "a\\r\\nb", "(x)"] {
         let property = format!(r#"{{"p": {{"type": "string", "x-mcp-header": "{name}"}}}}"#);
-        refused(&property, HeaderSchemaFault::BadName, "/properties/p");
+        refused(
+            &property,
+            HeaderSchemaErrorKind::InvalidName,
+            "/properties/p",
+        );
     }
     for name in ["null", "7", "{}", "[\"A\"]"] {
         let property = format!(r#"{{"p": {{"type": "string", "x-mcp-header": {name}}}}}"#);
-        refused(&property, HeaderSchemaFault::NotText, "/properties/p");
+        refused(&property, HeaderSchemaErrorKind::NotString, "/properties/p");
     }
 }
 
@@ -92,11 +96,15 @@ fn bad_types_are_refused() {
         "7",
     ] {
         let property = format!(r#"{{"p": {{"x-mcp-header": "A", "type": {kind}}}}}"#);
-        refused(&property, HeaderSchemaFault::BadType, "/properties/p");
+        refused(
+            &property,
+            HeaderSchemaErrorKind::InvalidType,
+            "/properties/p",
+        );
     }
     refused(
         r#"{"p": {"x-mcp-header": "A"}}"#,
-        HeaderSchemaFault::BadType,
+        HeaderSchemaErrorKind::InvalidType,
         "/properties/p",
     );
 }
@@ -110,7 +118,7 @@ fn the_same_name_twice_is_refused_in_any_case() {
         );
         refused(
             &properties,
-            HeaderSchemaFault::Duplicate,
+            HeaderSchemaErrorKind::Duplicate,
             "/properties/b/properties/c",
         );
     }
@@ -153,19 +161,19 @@ fn annotations_elsewhere_are_refused() {
         let properties = format!(r#"{{"p": {place}}}"#);
         refused(
             &properties,
-            HeaderSchemaFault::Misplaced,
+            HeaderSchemaErrorKind::Misplaced,
             &format!("/properties/p{at}"),
         );
         let error = ParamHeaders::from_schema(&place).unwrap_err();
         assert_eq!(
-            (error.fault, error.at.as_str()),
-            (HeaderSchemaFault::Misplaced, at)
+            (error.kind, error.pointer.as_str()),
+            (HeaderSchemaErrorKind::Misplaced, at)
         );
     }
     let error = ParamHeaders::from_schema(leaf).unwrap_err();
     assert_eq!(
-        error.fault,
-        HeaderSchemaFault::Misplaced,
+        error.kind,
+        HeaderSchemaErrorKind::Misplaced,
         "the root is no property"
     );
 }
@@ -175,7 +183,7 @@ fn nothing_below_a_mirrored_scalar_is_mirrored() {
     refused(
         r#"{"p": {"type": "string", "x-mcp-header": "A",
                 "properties": {"q": {"type": "string", "x-mcp-header": "B"}}}}"#,
-        HeaderSchemaFault::Misplaced,
+        HeaderSchemaErrorKind::Misplaced,
         "/properties/p/properties/q",
     );
 }
@@ -198,6 +206,6 @@ fn the_place_of_a_fault_is_short_and_printable() {
     let key = "\\n\u{e9}".repeat(500);
     let schema = format!(r#"{{"properties": {{"{key}": {{"x-mcp-header": 1}}}}}}"#);
     let error = ParamHeaders::from_schema(&schema).unwrap_err();
-    assert!(error.at.chars().count() < 300 && error.at.ends_with('…'));
+    assert!(error.pointer.chars().count() < 300 && error.pointer.ends_with('…'));
     assert!(!error.to_string().contains('\n'));
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bowline_proto::http::sse::{Decoder, Event, EventWriter, KEEP_ALIVE, SseError, SseLimits};
+use bowline_proto::http::sse::{Decoder, Event, EventEncoder, KEEP_ALIVE, SseError, SseLimits};
 use bytes::Bytes;
 use proptest::prelude::*;
 
@@ -190,11 +190,11 @@ fn an_unfinished_event_is_never_delivered() {
 }
 
 const SMALL: SseLimits = SseLimits {
-    line: 12,
-    event: 10,
-    name: 4,
-    retry: Duration::from_secs(1),
-    overhead: Some(20),
+    max_line: 12,
+    max_event: 10,
+    max_name: 4,
+    max_retry: Duration::from_secs(1),
+    max_overhead: Some(20),
 };
 
 #[test]
@@ -407,7 +407,7 @@ proptest! {
         retry in prop::option::of(0u64..3_600_000),
         text in "(\\PC|\r|\n|:| |data){0,20}",
     ) {
-        let mut writer = EventWriter::new();
+        let mut writer = EventEncoder::new();
         if let Some(id) = &id {
             writer = writer.id(id).unwrap();
         }
@@ -419,7 +419,7 @@ proptest! {
         }
         let mut stream = KEEP_ALIVE.to_vec();
         writer.write(text.as_bytes(), &mut stream);
-        let limits = SseLimits { name: 1 << 20, ..SseLimits::default() };
+        let limits = SseLimits { max_name: 1 << 20, ..SseLimits::default() };
         let (found, outcome) = decode(&mut Decoder::new(limits), &[&stream]);
         prop_assert_eq!(outcome, Ok(()));
         let expected = Event {

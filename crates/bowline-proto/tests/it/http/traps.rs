@@ -5,10 +5,10 @@ use std::time::Duration;
 use bowline_proto::{
     Instant,
     http::{
-        header::{Mirror, MismatchReason, ParamHeaders, check_version},
-        resume::{LostStream, Resumption, ResumptionPolicy, StreamEnd},
+        header::{MirroredHeaders, MismatchReason, ParamHeaders, check_protocol_version},
+        resume::{ResumeAction, ResumeError, Resumption, ResumptionPolicy},
         sse::{Decoder, Event},
-        status_of,
+        status_for_error,
     },
     jsonrpc::code,
 };
@@ -22,21 +22,22 @@ fn first_event(mut stream: &[u8]) -> Event {
 
 #[test]
 fn trap_missing_meta_is_invalid_params_and_400() {
-    assert_eq!(status_of(code::INVALID_PARAMS, true), 400);
-    assert_eq!(status_of(code::INVALID_PARAMS, false), 200);
+    assert_eq!(status_for_error(code::INVALID_PARAMS, true), 400);
+    assert_eq!(status_for_error(code::INVALID_PARAMS, false), 200);
 }
 
 #[test]
 fn trap_header_faults_have_the_new_code() {
-    let mismatch = check_version(&[("mcp-protocol-version", "v1")], "v2").unwrap_err();
+    let mismatch = check_protocol_version(&[("mcp-protocol-version", "v1")], "v2").unwrap_err();
     assert_eq!(mismatch.to_error().code, -32020);
-    assert_eq!(status_of(mismatch.to_error().code, false), 400);
+    assert_eq!(status_for_error(mismatch.to_error().code, false), 400);
     assert!(mismatch.to_string().contains("mcp-protocol-version"));
 }
 
 #[test]
 fn trap_a_mismatch_never_repeats_the_value() {
-    let mirror = Mirror::of("tools/call", Some(br#"{"name": "body-secret"}"#)).unwrap();
+    let mirror =
+        MirroredHeaders::from_message("tools/call", Some(br#"{"name": "body-secret"}"#)).unwrap();
     let headers = [("mcp-method", "tools/call"), ("mcp-name", "header-secret")];
     let message = mirror.check_request(&headers).unwrap_err().to_string();
     assert!(!message.contains("secret"), "{message}");
@@ -122,9 +123,9 @@ fn trap_the_priming_event_is_not_json() {
 #[test]
 fn trap_the_client_waits_as_long_as_it_is_told() {
     let mut stream = Resumption::new(ResumptionPolicy::default());
-    stream.saw(&first_event(b"id: 1\nretry: 500\ndata:\n\n"));
+    stream.record_event(&first_event(b"id: 1\nretry: 500\ndata:\n\n"));
     let closed = Instant::ORIGIN + Duration::from_secs(3);
-    let StreamEnd::Resume { at, last_event_id } = stream.broke(closed) else {
+    let ResumeAction::Resume { at, last_event_id } = stream.stream_broken(closed) else {
         panic!("the server gave an id");
     };
     assert!(at - closed >= Duration::from_millis(500));
@@ -134,9 +135,9 @@ fn trap_the_client_waits_as_long_as_it_is_told() {
 #[test]
 fn trap_a_stream_without_ids_is_lost_not_resumed() {
     let mut stream = Resumption::new(ResumptionPolicy::default());
-    stream.saw(&first_event(b"data: {}\n\n"));
+    stream.record_event(&first_event(b"data: {}\n\n"));
     assert_eq!(
-        stream.broke(Instant::ORIGIN),
-        StreamEnd::Lost(LostStream::NoEventId)
+        stream.stream_broken(Instant::ORIGIN),
+        ResumeAction::GiveUp(ResumeError::NoEventId)
     );
 }

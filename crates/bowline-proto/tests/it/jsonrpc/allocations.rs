@@ -1,6 +1,6 @@
 //! What reading and writing a message costs in memory.
 
-use bowline_proto::jsonrpc::{Draft, LineFramer, scan};
+use bowline_proto::jsonrpc::{LineFramer, OutgoingMessage, scan};
 use serde_json::json;
 
 /// How often `run` allocates, on this thread and no other.
@@ -37,7 +37,7 @@ fn an_escaped_method_allocates_but_escaped_keys_do_not() {
 fn a_small_request_is_one_buffer_and_its_reference_count() {
     let params = json!({"name": "add", "arguments": {"a": 1, "b": 2}});
     let count = allocations(|| {
-        let mut draft = Draft::new("tools/call", &params).unwrap();
+        let mut draft = OutgoingMessage::new("tools/call", &params).unwrap();
         draft.push("_meta", &7).unwrap();
         drop(draft.into_request(1));
     });

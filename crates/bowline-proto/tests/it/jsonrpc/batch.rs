@@ -1,6 +1,6 @@
 //! Taking batches apart.
 
-use bowline_proto::jsonrpc::{Messages, ScanErrorKind, split};
+use bowline_proto::jsonrpc::{Messages, ScanErrorKind, split_batch};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -9,7 +9,10 @@ use super::text;
 #[test]
 fn a_message_by_itself_is_left_alone() {
     for frame in [r#"{"id":1}"#, " {}", "", "7", "not JSON"] {
-        assert_eq!(split(frame.as_bytes()), Ok(Messages::One(frame.as_bytes())));
+        assert_eq!(
+            split_batch(frame.as_bytes()),
+            Ok(Messages::Single(frame.as_bytes()))
+        );
     }
 }
 
@@ -17,7 +20,7 @@ fn a_message_by_itself_is_left_alone() {
 fn a_batch_is_taken_apart() {
     let frame = br#" [ {"a":[1,"]"]} ,2, "x" ,null] "#;
     let expected: Vec<&[u8]> = vec![br#"{"a":[1,"]"]}"#, b"2", br#""x""#, b"null"];
-    assert_eq!(split(frame), Ok(Messages::Batch(expected)));
+    assert_eq!(split_batch(frame), Ok(Messages::Batch(expected)));
 }
 
 #[test]
@@ -31,20 +34,20 @@ fn each_fault_has_its_name() {
         ("[{},]", ScanErrorKind::NotJson),
         ("[{} {}]", ScanErrorKind::NotJson),
         ("[,{}]", ScanErrorKind::NotJson),
-        ("[{}}", ScanErrorKind::Mismatched),
-        ("[[}]", ScanErrorKind::Mismatched),
-        ("[{}] {}", ScanErrorKind::Trailing),
+        ("[{}}", ScanErrorKind::MismatchedBracket),
+        ("[[}]", ScanErrorKind::MismatchedBracket),
+        ("[{}] {}", ScanErrorKind::TrailingBytes),
     ];
     for (frame, kind) in cases {
         assert_eq!(
-            split(frame.as_bytes()).expect_err(frame).kind,
+            split_batch(frame.as_bytes()).expect_err(frame).kind,
             kind,
             "{frame}"
         );
     }
     let deep = ["[".repeat(129), "]".repeat(129)].concat();
     assert_eq!(
-        split(deep.as_bytes()).unwrap_err().kind,
+        split_batch(deep.as_bytes()).unwrap_err().kind,
         ScanErrorKind::TooDeep
     );
 }
@@ -57,7 +60,7 @@ proptest! {
         space in text::space(), items in prop::collection::vec(text::value(), 1..6),
     ) {
         let frame = format!("{space}[{space}{}{space}]{space}", items.join(&format!("{space},{space}")));
-        let Ok(Messages::Batch(parts)) = split(frame.as_bytes()) else {
+        let Ok(Messages::Batch(parts)) = split_batch(frame.as_bytes()) else {
             panic!("a batch: {frame}");
         };
         let parts: Vec<Value> = parts.iter().map(|part| serde_json::from_slice(part).unwrap()).collect();

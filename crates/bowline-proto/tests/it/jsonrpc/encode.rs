@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use bowline_proto::jsonrpc::{
-    Draft, EncodeError, Envelope, ErrorObject, RawJson, RequestId, error_response, response,
-    response_raw, scan,
+    EncodeError, Envelope, ErrorObject, OutgoingMessage, RawJson, RequestId, error_response,
+    response, response_raw, scan,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -12,20 +12,25 @@ use serde_json::{Map, Value, json};
 use super::text;
 
 fn raw(text: &str) -> RawJson {
-    RawJson::from_text(text.to_owned()).expect("JSON")
+    RawJson::from_string(text.to_owned()).expect("JSON")
 }
 
 #[test]
 fn params_without_members_are_left_out() {
     let frame = r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#;
-    assert_eq!(Draft::empty("ping").into_request(0).frame, frame);
+    assert_eq!(
+        OutgoingMessage::without_params("ping")
+            .into_request(0)
+            .frame,
+        frame
+    );
     for draft in [
-        Draft::new("ping", &()),
-        Draft::new("ping", &None::<Value>),
-        Draft::new("ping", &json!({})),
-        Draft::new("ping", &raw("{ \n }")),
-        Ok(Draft::from_members("ping", b"")),
-        Ok(Draft::from_members("ping", b" ")),
+        OutgoingMessage::new("ping", &()),
+        OutgoingMessage::new("ping", &None::<Value>),
+        OutgoingMessage::new("ping", &json!({})),
+        OutgoingMessage::new("ping", &raw("{ \n }")),
+        Ok(OutgoingMessage::from_members("ping", b"")),
+        Ok(OutgoingMessage::from_members("ping", b" ")),
     ] {
         let draft = draft.unwrap();
         assert!(draft.is_empty());
@@ -33,7 +38,8 @@ fn params_without_members_are_left_out() {
         assert_eq!(encoded.frame, frame);
         assert_eq!(encoded.members, "");
     }
-    let notification = Draft::empty("notifications/initialized").into_notification();
+    let notification =
+        OutgoingMessage::without_params("notifications/initialized").into_notification();
     assert_eq!(
         notification,
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#
@@ -43,11 +49,11 @@ fn params_without_members_are_left_out() {
 #[test]
 fn params_must_be_an_object() {
     for params in [json!([1]), json!("{}"), json!(7), json!(true)] {
-        let error = Draft::new("m", &params).unwrap_err();
+        let error = OutgoingMessage::new("m", &params).unwrap_err();
         assert!(matches!(error, EncodeError::NotAnObject), "{params}");
     }
     let bad_key: BTreeMap<Vec<u8>, u8> = [(vec![1], 1)].into();
-    let error = Draft::new("m", &bad_key).unwrap_err();
+    let error = OutgoingMessage::new("m", &bad_key).unwrap_err();
     assert!(
         error.to_string().contains("key must be a string"),
         "{error}"
@@ -56,7 +62,7 @@ fn params_must_be_an_object() {
 
 #[test]
 fn pushed_members_follow_but_are_not_the_callers_own() {
-    let mut draft = Draft::new("tools/call", &json!({"name": "add"})).unwrap();
+    let mut draft = OutgoingMessage::new("tools/call", &json!({"name": "add"})).unwrap();
     draft.push("_meta", &json!({"a": 1})).unwrap();
     draft.push_raw("requestState", br#""opaque""#);
     let encoded = draft.into_request(5);
@@ -66,13 +72,13 @@ fn pushed_members_follow_but_are_not_the_callers_own() {
     );
     assert_eq!(encoded.members, r#""name":"add""#);
 
-    let again = Draft::from_members("tools/call", &encoded.members).into_request(6);
+    let again = OutgoingMessage::from_members("tools/call", &encoded.members).into_request(6);
     assert_eq!(
         again.frame,
         r#"{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"add"}}"#
     );
 
-    let mut draft = Draft::empty("tools/list");
+    let mut draft = OutgoingMessage::without_params("tools/list");
     draft.push("cursor", "x").unwrap();
     let encoded = draft.into_request(7);
     assert_eq!(
@@ -84,7 +90,7 @@ fn pushed_members_follow_but_are_not_the_callers_own() {
 
 #[test]
 fn the_members_share_the_frames_memory() {
-    let encoded = Draft::new("m", &json!({"name": "add"}))
+    let encoded = OutgoingMessage::new("m", &json!({"name": "add"}))
         .unwrap()
         .into_request(1);
     let frame = encoded.frame.as_ptr_range();
@@ -94,7 +100,7 @@ fn the_members_share_the_frames_memory() {
 #[test]
 fn a_push_that_fails_leaves_no_trace() {
     let bad_key: BTreeMap<Vec<u8>, u8> = [(vec![1], 1)].into();
-    let mut draft = Draft::new("m", &json!({"a": 1})).unwrap();
+    let mut draft = OutgoingMessage::new("m", &json!({"a": 1})).unwrap();
     draft.push("b", &bad_key).unwrap_err();
     assert_eq!(
         draft.into_notification(),
@@ -104,7 +110,7 @@ fn a_push_that_fails_leaves_no_trace() {
 
 #[test]
 fn names_are_escaped_where_they_must_be() {
-    let mut draft = Draft::empty("a\"b\\c\n");
+    let mut draft = OutgoingMessage::without_params("a\"b\\c\n");
     draft.push("k\"", &1).unwrap();
     assert_eq!(draft.method(), "a\"b\\c\n");
     let frame = draft.into_request(u64::MAX).frame;
@@ -119,7 +125,9 @@ fn names_are_escaped_where_they_must_be() {
 fn a_frame_is_one_line_whatever_is_in_it() {
     let schema = raw("{\r\n  \"type\":\n\"object\",\t\"a\": \"\\n\"\n}");
     let flat = r#"{    "type": "object",	"a": "\n" }"#;
-    let whole = Draft::new("m", &schema).unwrap().into_notification();
+    let whole = OutgoingMessage::new("m", &schema)
+        .unwrap()
+        .into_notification();
     assert_eq!(
         whole,
         format!(
@@ -127,7 +135,7 @@ fn a_frame_is_one_line_whatever_is_in_it() {
             flat.replace(" }", "}")
         )
     );
-    let mut draft = Draft::empty("m");
+    let mut draft = OutgoingMessage::without_params("m");
     draft.push("schema", &schema).unwrap();
     draft.push_raw("raw", b"[\n1]");
     let encoded = draft.into_request(1);
@@ -183,7 +191,7 @@ proptest! {
     fn a_request_reads_back(
         method in ".{0,20}", id in any::<u64>(), own in members(), pushed in members(),
     ) {
-        let mut draft = Draft::new(method.clone(), &own).unwrap();
+        let mut draft = OutgoingMessage::new(method.clone(), &own).unwrap();
         let mut params = own.clone();
         for (key, value) in pushed {
             if !params.contains_key(&key) {

@@ -256,19 +256,19 @@ fn each_fault_has_its_name() {
         ),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"m","result":{}}"#,
-            Kind::MethodAndAnswer,
+            Kind::MethodAndResult,
         ),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"m","error":{}}"#,
-            Kind::MethodAndAnswer,
+            Kind::MethodAndResult,
         ),
-        (r#"{"jsonrpc":"2.0","id":1}"#, Kind::NeitherMethodNorAnswer),
+        (r#"{"jsonrpc":"2.0","id":1}"#, Kind::NoMethodOrResult),
         (
             r#"{"jsonrpc":"2.0","id":1,"result":{"a":[}]}}"#,
-            Kind::Mismatched,
+            Kind::MismatchedBracket,
         ),
-        (r#"{"jsonrpc":"2.0","method":"m"}{"#, Kind::Trailing),
-        (r#"{"jsonrpc":"2.0","method":"m"}]"#, Kind::Trailing),
+        (r#"{"jsonrpc":"2.0","method":"m"}{"#, Kind::TrailingBytes),
+        (r#"{"jsonrpc":"2.0","method":"m"}]"#, Kind::TrailingBytes),
     ];
     for (frame, kind) in cases {
         assert_kind(frame, kind);

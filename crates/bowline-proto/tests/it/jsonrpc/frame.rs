@@ -1,10 +1,10 @@
 //! Lines out of a byte stream, however it is cut.
 
-use bowline_proto::jsonrpc::{LineFramer, Oversize, Salvage, salvage};
+use bowline_proto::jsonrpc::{LineFramer, OversizedFrame, PartialEnvelope, scan_partial};
 use bytes::Bytes;
 use proptest::prelude::*;
 
-fn drain(framer: &mut LineFramer) -> Result<Vec<Bytes>, Oversize> {
+fn drain(framer: &mut LineFramer) -> Result<Vec<Bytes>, OversizedFrame> {
     let mut frames = Vec::new();
     while let Some(frame) = framer.next_frame()? {
         frames.push(frame);
@@ -80,7 +80,7 @@ fn a_line_over_the_limit_is_reported_once_and_the_next_one_is_a_frame() {
     let error = framer.next_frame().unwrap_err();
     assert_eq!(error.size_at_least, 8001);
     assert_eq!(error.prefix, vec![b'x'; 4096]);
-    assert!(!error.is_lost);
+    assert!(!error.is_unrecoverable);
     assert_eq!(
         error.to_string(),
         "a frame of at least 8001 bytes, where 5000 are allowed"
@@ -102,22 +102,22 @@ fn one_that_says_whose_it_is_is_reported_at_once() {
 }
 
 /// Whose a long line is, as far as its beginning and end tell.
-fn told_by(line: &str) -> Salvage {
+fn told_by(line: &str) -> PartialEnvelope {
     let mut framer = LineFramer::new(30);
     for chunk in line.as_bytes().chunks(7) {
         framer.push(chunk);
         assert_eq!(framer.next_frame(), Ok(None), "{line}");
     }
     framer.push(b"\n");
-    salvage(&framer.next_frame().expect_err("it is too long").prefix)
+    scan_partial(&framer.next_frame().expect_err("it is too long").prefix)
 }
 
 #[test]
 fn one_that_says_so_at_its_end_is_recognised() {
-    let (text, told) = ("x".repeat(6000), |id, is_response| Salvage {
+    let (text, told) = ("x".repeat(6000), |id, is_response| PartialEnvelope {
         id,
         is_response,
-        has_answer: is_response,
+        has_result_or_error: is_response,
     });
     let cases = [
         (
@@ -177,7 +177,7 @@ fn a_line_without_an_end_is_given_up_for_good() {
         assert!(framer.buffer().len() <= 100_000, "it is not kept");
         assert!(read <= 1_600_000, "sixteen times the limit is enough");
     };
-    assert!(lost.is_lost);
+    assert!(lost.is_unrecoverable);
     assert_eq!(lost.size_at_least, read);
     framer.push(b"\n{}\n");
     assert_eq!(framer.next_frame().unwrap_err(), lost);
@@ -290,6 +290,6 @@ fn a_lost_line_is_nobodys_unless_its_beginning_says_so() {
     let mut framer = LineFramer::new(10);
     framer.push(format!(r#"{{"result":[{items}"#).as_bytes());
     let lost = drain(&mut framer).expect_err("it has no end");
-    assert!(lost.is_lost);
-    assert_eq!(salvage(&lost.prefix).id, None);
+    assert!(lost.is_unrecoverable);
+    assert_eq!(scan_partial(&lost.prefix).id, None);
 }

@@ -1,28 +1,28 @@
 //! The id of a message that cannot be read.
 
-use bowline_proto::jsonrpc::{Envelope, RequestId, Salvage, salvage, scan};
+use bowline_proto::jsonrpc::{Envelope, PartialEnvelope, RequestId, scan, scan_partial};
 use proptest::prelude::*;
 
-fn saved(id: impl Into<RequestId>, is_response: bool) -> Salvage {
-    Salvage {
+fn saved(id: impl Into<RequestId>, is_response: bool) -> PartialEnvelope {
+    PartialEnvelope {
         id: Some(id.into()),
         is_response,
-        has_answer: is_response,
+        has_result_or_error: is_response,
     }
 }
 
-fn nothing(is_response: bool) -> Salvage {
-    Salvage {
+fn nothing(is_response: bool) -> PartialEnvelope {
+    PartialEnvelope {
         id: None,
         is_response,
-        has_answer: is_response,
+        has_result_or_error: is_response,
     }
 }
 
 /// What looks like an answer, as far as it goes.
-fn perhaps(id: impl Into<RequestId>) -> Salvage {
-    Salvage {
-        has_answer: false,
+fn perhaps(id: impl Into<RequestId>) -> PartialEnvelope {
+    PartialEnvelope {
+        has_result_or_error: false,
         ..saved(id, true)
     }
 }
@@ -50,7 +50,7 @@ fn finds_the_id_before_the_cut() {
         ),
     ];
     for (prefix, expected) in cases {
-        assert_eq!(salvage(prefix.as_bytes()), expected, "{prefix}");
+        assert_eq!(scan_partial(prefix.as_bytes()), expected, "{prefix}");
     }
 }
 
@@ -68,7 +68,7 @@ fn is_not_fooled() {
         (r#"{"x":"\",\"id\":1,\"", "y":2"#, nothing(false)),
     ];
     for (prefix, expected) in cases {
-        assert_eq!(salvage(prefix.as_bytes()), expected, "{prefix}");
+        assert_eq!(scan_partial(prefix.as_bytes()), expected, "{prefix}");
     }
 }
 
@@ -81,17 +81,20 @@ fn an_id_that_may_have_been_cut_is_none() {
         r#"{"id":12"#,
         r#"{"id":"12"#,
     ] {
-        assert_eq!(salvage(prefix.as_bytes()).id, None, "{prefix}");
+        assert_eq!(scan_partial(prefix.as_bytes()).id, None, "{prefix}");
     }
-    assert_eq!(salvage(br#"{"id":12 "#), perhaps(12_u64));
-    assert_eq!(salvage(br#"{"id":"12""#), perhaps("12"));
+    assert_eq!(scan_partial(br#"{"id":12 "#), perhaps(12_u64));
+    assert_eq!(scan_partial(br#"{"id":"12""#), perhaps("12"));
 }
 
 #[test]
 fn an_id_that_stands_twice_is_none() {
-    assert_eq!(salvage(br#"{"id":1,"id":2,"result":{}}"#), nothing(true));
     assert_eq!(
-        salvage(br#"{"id":1,"id":2,"id":3,"result":{}}"#),
+        scan_partial(br#"{"id":1,"id":2,"result":{}}"#),
+        nothing(true)
+    );
+    assert_eq!(
+        scan_partial(br#"{"id":1,"id":2,"id":3,"result":{}}"#),
         nothing(true)
     );
 }
@@ -103,13 +106,13 @@ fn goes_through_what_the_scan_refuses() {
         "[".repeat(5000),
         "]".repeat(5000)
     );
-    assert_eq!(salvage(deep.as_bytes()), saved(4_u64, true));
+    assert_eq!(scan_partial(deep.as_bytes()), saved(4_u64, true));
 }
 
 #[test]
 fn stops_where_nobody_knows_what_is_inside_what() {
     let frame = br#"{"result":{"a":[}],"id":4},"id":5}"#;
-    assert_eq!(salvage(frame), nothing(true));
+    assert_eq!(scan_partial(frame), nothing(true));
 }
 
 proptest! {
@@ -125,16 +128,16 @@ proptest! {
             panic!("a response: {frame}");
         };
         for end in 0..frame.len() {
-            let found = salvage(&frame.as_bytes()[..end]).id;
+            let found = scan_partial(&frame.as_bytes()[..end]).id;
             prop_assert!(found.is_none() || found == Some(id.clone()), "{} of {}", end, frame);
         }
-        prop_assert_eq!(salvage(frame.as_bytes()), saved(id, true));
+        prop_assert_eq!(scan_partial(frame.as_bytes()), saved(id, true));
     }
 
     #[test]
     fn bytes_of_any_kind_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
         let mut frame = b"{\"id\":".to_vec();
         frame.extend_from_slice(&bytes);
-        let _ = salvage(&frame);
+        let _ = scan_partial(&frame);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bowline_proto::jsonrpc::{Draft, RawJson};
+use bowline_proto::jsonrpc::{OutgoingMessage, RawJson};
 use proptest::prelude::*;
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 use serde_json::{Value, json, value::RawValue};
@@ -163,7 +163,7 @@ fn raw_json_is_written_as_it_came_by_either() {
 
 #[test]
 fn a_value_that_fails_halfway_leaves_a_draft_as_it_was() {
-    let mut draft = Draft::new("m", &json!({"a": 1})).unwrap();
+    let mut draft = OutgoingMessage::new("m", &json!({"a": 1})).unwrap();
     let bad = ("text", BTreeMap::from([((), 1)]));
     draft.push("b", &bad).unwrap_err();
     assert_eq!(draft.members(), br#""a":1"#);

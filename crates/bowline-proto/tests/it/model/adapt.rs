@@ -286,8 +286,13 @@ fn forms() {
 fn what_cannot_be_asked_is_said() {
     let unsupported = |wire: Value| {
         let params: ElicitParams = decode(wire.to_string().as_bytes()).expect("it decodes");
-        Revision::ALL
-            .map(|revision| u8::from(params.unsupported(&revision.rules().dialect).is_some()))
+        Revision::ALL.map(|revision| {
+            u8::from(
+                params
+                    .unsupported_reason(&revision.rules().dialect)
+                    .is_some(),
+            )
+        })
     };
     let form = |property: Value| {
         json!({"message": "m",

@@ -38,7 +38,7 @@ fn an_unknown_kind_survives() {
     });
     let result: CallToolResult = check(&wire);
     assert_eq!(result.content[0].kind(), "hologram");
-    assert!(!result.failed());
+    assert!(!result.is_failure());
 }
 
 #[test]
@@ -61,9 +61,9 @@ fn null_structured_content_is_a_value() {
 fn sampling_content_keeps_its_form() {
     let one: SamplingMessage =
         check(&json!({"role": "user", "content": {"type": "text", "text": "a"}}));
-    assert!(matches!(one.content, SamplingContent::One(_)));
+    assert!(matches!(one.content, SamplingContent::Single(_)));
     let many: SamplingMessage = check(&json!({"role": "user", "content": [
         {"type": "tool_use", "id": "1", "name": "add", "input": {"a": 1}},
     ]}));
-    assert!(matches!(many.content, SamplingContent::Many(_)));
+    assert!(matches!(many.content, SamplingContent::Multiple(_)));
 }

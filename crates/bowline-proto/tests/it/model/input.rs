@@ -1,8 +1,8 @@
 //! Rounds of input: what is asked, and what may come back instead of an answer.
 
 use bowline_proto::model::{
-    CallToolResult, GetPromptResult, InputKind, InputRequest, Outcome, PropertySchema, ResultType,
-    decode,
+    CallToolResult, GetPromptResult, InputKind, InputRequest, PropertySchema, ResultType,
+    TypedResult, decode,
 };
 
 #[test]
@@ -38,27 +38,30 @@ fn a_known_request_needs_its_params() {
 
 #[test]
 fn a_result_is_what_it_says_it_is() {
-    type Called = Outcome<CallToolResult>;
-    type Got = Outcome<GetPromptResult>;
+    type Called = TypedResult<CallToolResult>;
+    type Got = TypedResult<GetPromptResult>;
     let answer = br#"{"content":[]}"#;
-    assert!(matches!(Called::decode(answer), Ok(Outcome::Complete(_))));
+    assert!(matches!(
+        Called::decode(answer),
+        Ok(TypedResult::Complete(_))
+    ));
     let question = br#"{"requestState":"s","resultType":"input_required"}"#;
     assert!(matches!(
         Called::decode(question),
-        Ok(Outcome::InputRequired(asked)) if asked.request_state.as_deref() == Some("s")
+        Ok(TypedResult::InputRequired(asked)) if asked.request_state.as_deref() == Some("s")
     ));
     // Here the question does not even have the shape of the answer.
     assert!(matches!(
         Got::decode(question),
-        Ok(Outcome::InputRequired(_))
+        Ok(TypedResult::InputRequired(_))
     ));
     let promise = br#"{"resultType":"task","taskId":"t","status":"working",
         "createdAt":"a","lastUpdatedAt":"b","ttlMs":null}"#;
-    assert!(matches!(Called::decode(promise), Ok(Outcome::Task(task)) if task.task_id == "t"));
+    assert!(matches!(Called::decode(promise), Ok(TypedResult::Task(task)) if task.task_id == "t"));
     let other = br#"{"resultType":"oracle","says":1}"#;
     assert!(matches!(
         Got::decode(other),
-        Ok(Outcome::Other { result_type: ResultType::Other(_), raw }) if raw.get().contains("says")
+        Ok(TypedResult::Other { result_type: ResultType::Other(_), raw }) if raw.get().contains("says")
     ));
     let error = Got::decode(br#"{"resultType":"complete"}"#).unwrap_err();
     assert!(

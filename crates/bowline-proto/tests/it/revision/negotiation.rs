@@ -1,8 +1,8 @@
 //! Agreeing on a revision.
 
 use bowline_proto::revision::{
-    Revision, accept_handshake, choose_stateless, handshake_revisions, negotiate_handshake,
-    stateless_revisions,
+    Revision, accept_handshake_version, choose_stateless_version, handshake_revisions,
+    negotiate_handshake, stateless_revisions,
 };
 
 #[test]
@@ -51,21 +51,21 @@ fn a_server_echoes_what_it_supports() {
 fn a_client_takes_only_what_it_allows() {
     let all = Revision::ALL;
     assert_eq!(
-        accept_handshake("2025-03-26", &all),
+        accept_handshake_version("2025-03-26", &all),
         Some(Revision::V2025_03_26)
     );
-    assert_eq!(accept_handshake("2025-03-26", &all[..1]), None);
-    assert_eq!(accept_handshake("2026-07-28", &all), None);
-    assert_eq!(accept_handshake("1.0", &all), None);
+    assert_eq!(accept_handshake_version("2025-03-26", &all[..1]), None);
+    assert_eq!(accept_handshake_version("2026-07-28", &all), None);
+    assert_eq!(accept_handshake_version("1.0", &all), None);
 }
 
 #[test]
 fn a_stateless_version_is_chosen_from_a_mixed_list() {
     let list = |versions: &[&str]| versions.iter().map(|v| (*v).to_owned()).collect::<Vec<_>>();
     assert_eq!(
-        choose_stateless(&list(&["2030-01-01", "2026-07-28", "2025-11-25"])),
+        choose_stateless_version(&list(&["2030-01-01", "2026-07-28", "2025-11-25"])),
         Some(Revision::V2026_07_28)
     );
-    assert_eq!(choose_stateless(&list(&["2025-11-25"])), None);
-    assert_eq!(choose_stateless(&[]), None);
+    assert_eq!(choose_stateless_version(&list(&["2025-11-25"])), None);
+    assert_eq!(choose_stateless_version(&[]), None);
 }

@@ -1,7 +1,7 @@
 //! Stateless requests without a connection, as over HTTP.
 
 use bowline_proto::{
-    jsonrpc::{ErrorObject, scan, split},
+    jsonrpc::{ErrorObject, scan, split_batch},
     revision::handshake_revisions,
     server::{
         Config,
@@ -98,7 +98,7 @@ fn frames_that_are_no_messages_are_bad_requests() {
     assert_eq!(status("{"), (-32700, 400));
     assert_eq!(status("{}"), (-32600, 400));
     assert_eq!(status("7"), (-32600, 400));
-    let empty = Rejection::from(&split(b"[]").unwrap_err());
+    let empty = Rejection::from(&split_batch(b"[]").unwrap_err());
     assert_eq!((empty.error.code, empty.status), (-32600, 400));
 }
 

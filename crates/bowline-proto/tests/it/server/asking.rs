@@ -6,25 +6,27 @@ use bowline_proto::{
     model::{
         CreateMessageParams, ElicitParams, ElicitSchema, InputKind, InputRequest, ListRootsParams,
     },
-    server::{CallId, CallOptions, Census, Failure, Input, Outcome, Question, Violation},
+    server::{
+        CallId, CallOptions, ConnectionStats, Failure, Input, Outcome, ServerRequest, Violation,
+    },
 };
 use serde_json::{Value, json};
 
 use super::rig::{Rig, client_capabilities, initialize};
 
-fn form() -> Question {
+fn form() -> ServerRequest {
     let schema: ElicitSchema =
         serde_json::from_value(json!({"type": "object", "properties": {}})).expect("a schema");
     ElicitParams::form("Which?", schema).into()
 }
 
-fn url() -> Question {
+fn url() -> ServerRequest {
     let mut params = ElicitParams::url("Go", "https://example.com/");
     params.elicitation_id = Some("e".to_owned());
     params.into()
 }
 
-fn sampling(extra: &Value) -> Question {
+fn sampling(extra: &Value) -> ServerRequest {
     let mut params = json!({"messages": [], "maxTokens": 10});
     for (key, value) in extra.as_object().expect("an object") {
         params[key] = value.clone();
@@ -34,11 +36,11 @@ fn sampling(extra: &Value) -> Question {
         .into()
 }
 
-fn roots() -> Question {
+fn roots() -> ServerRequest {
     ListRootsParams::default().into()
 }
 
-fn call(rig: &mut Rig, question: Question) -> CallId {
+fn call(rig: &mut Rig, question: ServerRequest) -> CallId {
     rig.act(|it, now| it.call(now, question, &CallOptions::default()))
 }
 
@@ -57,7 +59,7 @@ fn each_question_has_its_method() {
         (url(), "elicitation/create"),
         (sampling(&json!({})), "sampling/createMessage"),
         (roots(), "roots/list"),
-        (Question::Ping, "ping"),
+        (ServerRequest::Ping, "ping"),
     ];
     let mut rig = Rig::session();
     for (at, (question, method)) in questions.into_iter().enumerate() {
@@ -69,7 +71,7 @@ fn each_question_has_its_method() {
         let result = Outcome::Result(format!(r#"{{"at":{at}}}"#).into());
         assert_eq!(rig.outcome(asked), &result);
     }
-    assert_eq!(rig.connection.census(), Census::default());
+    assert_eq!(rig.connection.stats(), ConnectionStats::default());
     assert_eq!(rig.observed("call.start"), 5);
     assert_eq!(rig.observed("call.stop"), 5);
 }
@@ -79,7 +81,7 @@ fn a_refusal_is_an_outcome() {
     let mut rig = Rig::session();
     let asked = call(&mut rig, form());
     rig.frame(&json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no"}}));
-    assert!(matches!(rig.outcome(asked), Outcome::Refused(error) if error.code == -1));
+    assert!(matches!(rig.outcome(asked), Outcome::Error(error) if error.code == -1));
 }
 
 #[test]
@@ -95,7 +97,7 @@ fn a_broken_answer_ends_its_own_call() {
         rig.bytes(broken);
         assert!(matches!(
             failure(&rig, asked),
-            Failure::InvalidAnswer { .. }
+            Failure::InvalidResponse { .. }
         ));
         assert!(rig.sent.is_empty());
     }
@@ -146,7 +148,7 @@ fn what_the_revision_lacks_is_not_asked() {
         let asked = call(&mut rig, question);
         assert!(matches!(
             failure(&rig, asked),
-            Failure::NotInThisRevision { .. }
+            Failure::NotSupportedInRevision { .. }
         ));
         assert!(rig.sent.is_empty());
     }
@@ -158,7 +160,7 @@ fn what_the_revision_lacks_is_not_asked() {
     let asked = call(&mut rig, InputRequest::from(unknown).into());
     assert!(matches!(
         failure(&rig, asked),
-        Failure::NotInThisRevision { .. }
+        Failure::NotSupportedInRevision { .. }
     ));
 }
 
@@ -180,7 +182,7 @@ fn the_stateless_era_is_not_asked() {
     let mut rig = Rig::new();
     let parent = rig.request_stateless(1, json!({"name": "x"}));
     let asked = call(&mut rig, form());
-    assert_eq!(failure(&rig, asked), Failure::NotInThisEra);
+    assert_eq!(failure(&rig, asked), Failure::NotSupportedInEra);
     let mut rig = Rig::session();
     let other = rig.request_stateless(1, json!({"name": "x"}));
     assert_eq!(parent, other);
@@ -191,7 +193,7 @@ fn the_stateless_era_is_not_asked() {
     let asked = rig.act(|it, now| it.call(now, form(), &options));
     assert_eq!(
         failure(&rig, asked),
-        Failure::NotInThisEra,
+        Failure::NotSupportedInEra,
         "though there is a session"
     );
     assert!(rig.sent.is_empty());
@@ -207,7 +209,7 @@ fn before_initialized_only_ping_is_asked() {
     );
     let asked = call(&mut rig, form());
     assert_eq!(failure(&rig, asked), Failure::NotInitialized);
-    call(&mut rig, Question::Ping);
+    call(&mut rig, ServerRequest::Ping);
     assert_eq!(rig.last()["method"], "ping");
 }
 
@@ -284,7 +286,7 @@ fn a_call_ends_with_the_request_it_was_made_for() {
         assert_eq!(rig.sent[1]["method"], "notifications/cancelled");
         let again = rig.act(|it, now| it.call(now, form(), &options));
         assert_eq!(failure(&rig, again), Failure::Cancelled, "too late");
-        assert_eq!(rig.connection.census(), Census::default());
+        assert_eq!(rig.connection.stats(), ConnectionStats::default());
     }
 }
 
@@ -292,27 +294,27 @@ fn a_call_ends_with_the_request_it_was_made_for() {
 fn a_closed_link_ends_all_calls_and_every_later_one() {
     let mut rig = Rig::session();
     let first = call(&mut rig, form());
-    let second = call(&mut rig, Question::Ping);
+    let second = call(&mut rig, ServerRequest::Ping);
     rig.handle(Input::Closed);
     let third = call(&mut rig, form());
     for asked in [first, second, third] {
         assert_eq!(failure(&rig, asked), Failure::Closed);
     }
-    assert_eq!(rig.connection.census(), Census::default());
+    assert_eq!(rig.connection.stats(), ConnectionStats::default());
 }
 
 #[test]
 fn calls_are_bounded_in_number_and_size() {
     let mut rig = Rig::with(|config| {
         config.max_calls = 1;
-        config.max_frame = 400;
+        config.max_frame_size = 400;
     });
     rig = rig.opened("2025-11-25", &client_capabilities());
     let large = call(&mut rig, ElicitParams::new("x".repeat(400)).into());
-    assert!(matches!(failure(&rig, large), Failure::Unsendable { .. }));
+    assert!(matches!(failure(&rig, large), Failure::NotSendable { .. }));
     call(&mut rig, form());
     let second = call(&mut rig, form());
-    assert_eq!(failure(&rig, second), Failure::TooMany);
+    assert_eq!(failure(&rig, second), Failure::TooManyCalls);
 }
 
 #[test]
@@ -327,7 +329,7 @@ fn an_answer_where_servers_ask_nothing_is_a_violation() {
 #[test]
 fn who_goes_on_with_a_session_asks_under_other_ids() {
     let mut rig = Rig::new();
-    rig.connection = rig.connection.calls_after(1000);
+    rig.connection = rig.connection.with_call_ids_after(1000);
     let mut rig = rig.opened("2025-11-25", &client_capabilities());
     let asked = call(&mut rig, form());
     assert_eq!(rig.last()["id"], 1001);

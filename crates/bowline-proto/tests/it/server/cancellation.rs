@@ -1,6 +1,6 @@
 //! Requests that nobody waits for any more.
 
-use bowline_proto::server::{Census, Input, Withdrawal};
+use bowline_proto::server::{CancelReason, ConnectionStats, Input};
 use serde_json::json;
 
 use super::rig::Rig;
@@ -20,14 +20,14 @@ fn a_cancelled_request_is_reported_and_never_answered() {
         };
         let params = json!({"requestId": "r", "reason": "bored"});
         rig.notify("notifications/cancelled", params.clone());
-        let why = Withdrawal::ByClient(Some("bored".into()));
+        let why = CancelReason::Client(Some("bored".into()));
         assert_eq!(rig.cancelled(), [(request, why)]);
         rig.respond(request, &json!({}));
         assert!(!rig.act(|it, _| it.progress(request, 1, None, None)));
         rig.notify("notifications/cancelled", params);
         assert!(rig.sent.is_empty(), "no further messages for it");
         assert_eq!(rig.cancelled().len(), 1);
-        assert_eq!(rig.connection.census(), Census::default());
+        assert_eq!(rig.connection.stats(), ConnectionStats::default());
         assert_eq!(rig.observed("cancel.received"), 1);
         assert_eq!(rig.observed("request.exception"), 1);
     }
@@ -63,11 +63,11 @@ fn a_closed_link_cancels_everything_once_and_then_says_so() {
     rig.ask_stateless(3, "subscriptions/listen", json!({"notifications": {}}));
     rig.forget();
     rig.handle(Input::Closed);
-    let closed = |request| (request, Withdrawal::LinkClosed);
+    let closed = |request| (request, CancelReason::LinkClosed);
     assert_eq!(rig.cancelled(), [closed(first), closed(second)]);
     assert!(rig.was_closed() && rig.sent.is_empty() && !rig.hung_up);
-    assert_eq!(rig.connection.census(), Census::default());
-    assert!(!rig.connection.receiving());
+    assert_eq!(rig.connection.stats(), ConnectionStats::default());
+    assert!(!rig.connection.is_receiving());
 }
 
 #[test]
@@ -82,8 +82,8 @@ fn nothing_is_said_after_the_end() {
     rig.handle(Input::Tick);
     rig.act(|it, now| {
         it.progress(request, 1, None, None);
-        it.list_changed(bowline_proto::server::Kind::Tools);
-        it.close_listens(now);
+        it.list_changed(bowline_proto::server::ListKind::Tools);
+        it.close_subscription_streams(now);
         it.shutdown(now, std::time::Duration::ZERO);
     });
     assert!(rig.sent.is_empty() && rig.events.is_empty() && rig.telemetry.is_empty());

@@ -1,6 +1,6 @@
 //! Who hears of changes: sessions that subscribed, streams that asked.
 
-use bowline_proto::server::{Census, Connection, Event, Kind};
+use bowline_proto::server::{Connection, ConnectionStats, Event, ListKind};
 use serde_json::{Value, json};
 
 use super::rig::{Rig, initialize};
@@ -25,7 +25,7 @@ fn everything() -> Value {
 #[test]
 fn a_session_hears_of_lists_that_are_declared_to_change() {
     let mut rig = Rig::session();
-    for kind in [Kind::Tools, Kind::Prompts, Kind::Resources] {
+    for kind in [ListKind::Tools, ListKind::Prompts, ListKind::Resources] {
         assert!(rig.act(|it, _| it.list_changed(kind)));
     }
     let expected = [
@@ -50,7 +50,7 @@ fn undeclared_changes_are_not_told() {
         "nothing is honoured"
     );
     rig.forget();
-    for kind in [Kind::Tools, Kind::Prompts, Kind::Resources] {
+    for kind in [ListKind::Tools, ListKind::Prompts, ListKind::Resources] {
         assert!(!rig.act(|it, _| it.list_changed(kind)));
     }
     assert!(!rig.act(|it, _| it.resource_updated("file:///a")));
@@ -62,9 +62,9 @@ fn undeclared_changes_are_not_told() {
 fn before_initialized_there_are_no_changes() {
     let mut rig = Rig::new();
     rig.ask(1, "initialize", initialize("2025-11-25", &json!({})));
-    assert!(!rig.act(|it, _| it.list_changed(Kind::Tools)));
+    assert!(!rig.act(|it, _| it.list_changed(ListKind::Tools)));
     rig.notify("notifications/initialized", json!({}));
-    assert!(rig.act(|it, _| it.list_changed(Kind::Tools)));
+    assert!(rig.act(|it, _| it.list_changed(ListKind::Tools)));
 }
 
 #[test]
@@ -78,8 +78,8 @@ fn a_subscription_holds_once_the_host_grants_it() {
     rig.respond(request, &json!({}));
     assert!(rig.events.iter().any(|event| matches!(
         event,
-        Event::WatchChanged {
-            is_watched: true,
+        Event::SubscriptionChanged {
+            is_subscribed: true,
             ..
         }
     )));
@@ -90,7 +90,10 @@ fn a_subscription_holds_once_the_host_grants_it() {
         "exactly this one"
     );
     assert_eq!(
-        rig.connection.watched().into_iter().collect::<Vec<_>>(),
+        rig.connection
+            .subscribed_uris()
+            .into_iter()
+            .collect::<Vec<_>>(),
         ["file:///a"]
     );
 
@@ -98,7 +101,7 @@ fn a_subscription_holds_once_the_host_grants_it() {
     assert!(rig.act(|it, _| it.resource_updated("file:///a")), "still");
     rig.respond(request, &json!({}));
     assert!(!rig.act(|it, _| it.resource_updated("file:///a")));
-    assert_eq!(rig.connection.census(), Census::default());
+    assert_eq!(rig.connection.stats(), ConnectionStats::default());
 }
 
 #[test]
@@ -111,7 +114,7 @@ fn a_subscription_that_is_refused_or_cancelled_does_not_hold() {
     rig.respond(cancelled, &json!({}));
     rig.ask(3, "resources/subscribe", json!({"url": "file:///c"}));
     assert_eq!(rig.refused(3), -32602);
-    assert!(rig.connection.watched().is_empty());
+    assert!(rig.connection.subscribed_uris().is_empty());
 }
 
 #[test]
@@ -140,7 +143,7 @@ fn so_are_the_names_of_what_is_watched() {
     listen(&mut rig, 4, json!({"resourceSubscriptions": all}));
     assert_eq!(rig.refused(4), -32603);
     listen(&mut rig, 5, json!({"resourceSubscriptions": all[..2]}));
-    assert_eq!(rig.connection.census().listens, 1);
+    assert_eq!(rig.connection.stats().subscription_streams, 1);
 }
 
 #[test]
@@ -159,7 +162,7 @@ fn a_stream_is_acknowledged_first_with_what_it_will_bring() {
     assert_eq!(rig.last()["params"]["notifications"], expected);
     assert_eq!(rig.last()["params"]["_meta"], json!({ID: "s"}));
     assert!(rig.requests().is_empty(), "nobody was asked");
-    assert_eq!(rig.connection.watched().len(), 2);
+    assert_eq!(rig.connection.subscribed_uris().len(), 2);
 }
 
 #[test]
@@ -169,9 +172,9 @@ fn a_stream_brings_what_it_asked_for_under_its_own_id() {
         let filter = json!({"toolsListChanged": true, "resourceSubscriptions": ["file:///a"]});
         listen(&mut rig, id.clone(), filter);
         rig.forget();
-        assert!(rig.act(|it, _| it.list_changed(Kind::Tools)));
+        assert!(rig.act(|it, _| it.list_changed(ListKind::Tools)));
         assert_eq!(rig.last()["params"]["_meta"][ID], id, "with its type");
-        assert!(!rig.act(|it, _| it.list_changed(Kind::Prompts)));
+        assert!(!rig.act(|it, _| it.list_changed(ListKind::Prompts)));
         assert!(rig.act(|it, _| it.resource_updated("file:///a")));
         assert_eq!(
             rig.last()["params"],
@@ -189,7 +192,7 @@ fn streams_and_sessions_are_told_side_by_side() {
     listen(&mut rig, 2, json!({"toolsListChanged": true}));
     listen(&mut rig, 3, json!({"promptsListChanged": true}));
     rig.forget();
-    assert!(rig.act(|it, _| it.list_changed(Kind::Tools)));
+    assert!(rig.act(|it, _| it.list_changed(ListKind::Tools)));
     let ids: Vec<_> = rig
         .sent
         .iter()
@@ -204,9 +207,9 @@ fn a_stream_that_the_client_ends_is_gone_silently() {
     listen(&mut rig, 1, everything());
     rig.forget();
     rig.notify("notifications/cancelled", json!({"requestId": 1}));
-    assert!(!rig.act(|it, _| it.list_changed(Kind::Tools)));
+    assert!(!rig.act(|it, _| it.list_changed(ListKind::Tools)));
     assert!(rig.sent.is_empty() && rig.cancelled().is_empty());
-    assert_eq!(rig.connection.census(), Census::default());
+    assert_eq!(rig.connection.stats(), ConnectionStats::default());
     assert_eq!(rig.observed("listen.stop"), 1);
 }
 
@@ -215,7 +218,7 @@ fn a_stream_that_we_end_has_a_result_and_then_a_notice() {
     let mut rig = Rig::new();
     listen(&mut rig, "s", everything());
     rig.forget();
-    rig.act(Connection::close_listens);
+    rig.act(Connection::close_subscription_streams);
     assert_eq!(rig.sent.len(), 2);
     let result = &rig.sent[0]["result"];
     assert_eq!(rig.sent[0]["id"], "s");
@@ -223,7 +226,7 @@ fn a_stream_that_we_end_has_a_result_and_then_a_notice() {
     assert_eq!(result["_meta"][ID], "s");
     assert_eq!(rig.sent[1]["method"], "notifications/cancelled");
     assert_eq!(rig.sent[1]["params"]["requestId"], "s");
-    assert_eq!(rig.connection.census(), Census::default());
+    assert_eq!(rig.connection.stats(), ConnectionStats::default());
 }
 
 #[test]
@@ -238,7 +241,7 @@ fn the_id_of_a_stream_is_in_use() {
 
 #[test]
 fn streams_are_bounded_and_must_be_well_formed() {
-    let mut rig = Rig::with(|config| config.max_listens = 1);
+    let mut rig = Rig::with(|config| config.max_subscription_streams = 1);
     rig.ask_stateless(1, "subscriptions/listen", json!({}));
     assert_eq!(rig.refused(1), -32602);
     listen(&mut rig, 2, json!({}));
@@ -281,7 +284,7 @@ fn tasks_are_told_to_those_who_asked_for_them() {
 #[test]
 fn other_notices_go_out_if_the_revision_has_them() {
     let done = || {
-        bowline_proto::jsonrpc::Draft::new(
+        bowline_proto::jsonrpc::OutgoingMessage::new(
             "notifications/elicitation/complete",
             &json!({"elicitationId": "e"}),
         )
@@ -291,7 +294,7 @@ fn other_notices_go_out_if_the_revision_has_them() {
     assert!(rig.act(|it, _| it.notify(done())));
     let mut rig = Rig::session_in("2025-06-18");
     assert!(!rig.act(|it, _| it.notify(done())));
-    let gated = bowline_proto::jsonrpc::Draft::empty("notifications/message");
+    let gated = bowline_proto::jsonrpc::OutgoingMessage::without_params("notifications/message");
     assert!(
         !rig.act(|it, _| it.notify(gated)),
         "there is a method for that"

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use bowline_proto::{
     Instant,
-    client::{self, CallId, CallOptions, Cancel, Progress, Request, Watch},
+    client::{self, CallId, CallOptions, Cancellation, ListSubscriptions, ProgressMode, Request},
     jsonrpc::RawJson,
     model::{
         CallToolParams, CallToolResult, ElicitParams, ElicitResult, InputRequests,
         InputRequiredResult, InputResponses, LogLevel,
     },
     revision::{Era, Revision, handshake_revisions},
-    server::{self, Incoming, Kind, RequestContext, encode_result},
+    server::{self, ListKind, RequestContext, RequestKey, encode_result},
 };
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ struct Pair {
     client: client::Connection,
     server: server::Connection,
     now: Instant,
-    link: Option<client::Link>,
+    link: Option<client::LinkId>,
     heard: Vec<client::Event>,
     asked: Vec<server::Event>,
     client_done: Vec<(CallId, client::Outcome)>,
@@ -54,7 +54,7 @@ impl Pair {
         };
         pair.client.start(pair.now);
         pair.settle();
-        assert_eq!(pair.client.state(), client::StateName::Ready);
+        assert_eq!(pair.client.state(), client::ConnectionState::Ready);
         pair
     }
 
@@ -79,12 +79,16 @@ impl Pair {
                 client::Output::Send { frame, .. } => {
                     self.server.handle(self.now, server::Input::Frame(frame));
                 }
-                client::Output::Hangup { .. } => {
+                client::Output::Close { .. } => {
                     self.server.handle(self.now, server::Input::Closed);
                 }
-                client::Output::Done { call, outcome } => self.client_done.push((call, outcome)),
+                client::Output::CallDone { call, outcome } => {
+                    self.client_done.push((call, outcome));
+                }
                 client::Output::Event(event) => self.heard.push(event),
-                client::Output::Telemetry(client::Telemetry::Violation { what, .. }) => {
+                client::Output::Telemetry(client::Telemetry::Violation {
+                    violation: what, ..
+                }) => {
                     panic!("the client saw {what:?}");
                 }
                 _ => {}
@@ -103,9 +107,9 @@ impl Pair {
                     let input = client::Input::Frame { link, frame };
                     self.client.handle(self.now, input);
                 }
-                server::Output::Hangup => {
+                server::Output::Close => {
                     let link = self.link.expect("a link");
-                    let cause = client::CauseKind::Exited {
+                    let cause = client::ConnectionErrorKind::Exited {
                         code: Some(0),
                         signal: None,
                     }
@@ -113,7 +117,9 @@ impl Pair {
                     self.client
                         .handle(self.now, client::Input::Down { link, cause });
                 }
-                server::Output::Done { call, outcome } => self.server_done.push((call, outcome)),
+                server::Output::CallDone { call, outcome } => {
+                    self.server_done.push((call, outcome));
+                }
                 server::Output::Event(event) => self.asked.push(event),
                 server::Output::Telemetry(server::Telemetry::Violation { .. }) => {
                     self.violations += 1;
@@ -127,7 +133,7 @@ impl Pair {
     fn call(&mut self, tool: &str) -> CallId {
         let request = Request::new(CallToolParams::new(tool)).expect("it encodes");
         let options = CallOptions {
-            progress: Progress::Report,
+            progress: ProgressMode::Report,
             ..CallOptions::default()
         };
         let call = self.client.call(self.now, request, options);
@@ -137,7 +143,7 @@ impl Pair {
 
     /// The last request that the server was asked.
     #[track_caller]
-    fn asked(&self) -> (Incoming, Value, RequestContext) {
+    fn asked(&self) -> (RequestKey, Value, RequestContext) {
         let mut requests = self.asked.iter().rev().filter_map(|event| match event {
             server::Event::Request {
                 request,
@@ -154,7 +160,7 @@ impl Pair {
         requests.next().expect("the server was asked")
     }
 
-    fn respond(&mut self, request: Incoming, result: RawJson) {
+    fn respond(&mut self, request: RequestKey, result: RawJson) {
         self.server.respond(self.now, request, result);
         self.settle();
     }
@@ -272,8 +278,11 @@ fn a_cancelled_call_is_cancelled_on_the_other_side() {
         let mut pair = Pair::open(revision);
         let call = pair.call("book");
         let (request, _, context) = pair.asked();
-        pair.client
-            .cancel(pair.now, call, Cancel::Asked(Some("bored".into())));
+        pair.client.cancel(
+            pair.now,
+            call,
+            Cancellation::Requested(Some("bored".into())),
+        );
         pair.settle();
         let cancelled = pair.asked.iter().any(
             |event| matches!(event, server::Event::Cancelled { request: it, .. } if *it == request),
@@ -282,7 +291,7 @@ fn a_cancelled_call_is_cancelled_on_the_other_side() {
         pair.respond(request, done(&context));
         let failed = client::Outcome::Failed(client::Failure::Cancelled);
         assert_eq!(pair.client_done, [(call, failed)]);
-        assert_eq!(pair.server.census(), server::Census::default());
+        assert_eq!(pair.server.stats(), server::ConnectionStats::default());
     }
 }
 
@@ -318,8 +327,8 @@ fn a_subscription_brings_changes_until_it_ends() {
         assert!(!pair.server.resource_updated(uri), "{revision}");
         pair.settle();
         assert_eq!(
-            pair.server.census(),
-            server::Census::default(),
+            pair.server.stats(),
+            server::ConnectionStats::default(),
             "{revision}"
         );
     }
@@ -329,13 +338,13 @@ fn a_subscription_brings_changes_until_it_ends() {
 fn changed_lists_are_heard_of() {
     for revision in Revision::ALL {
         let mut pair = Pair::open(revision);
-        let watch = Watch {
+        let watch = ListSubscriptions {
             tools: true,
-            ..Watch::default()
+            ..ListSubscriptions::default()
         };
-        pair.client.watch(pair.now, watch);
+        pair.client.set_list_subscriptions(pair.now, watch);
         pair.settle();
-        assert!(pair.server.list_changed(Kind::Tools));
+        assert!(pair.server.list_changed(ListKind::Tools));
         pair.settle();
         assert_eq!(
             pair.notices(),
@@ -348,19 +357,19 @@ fn changed_lists_are_heard_of() {
 #[test]
 fn a_stream_that_the_server_ends_is_opened_again() {
     let mut pair = Pair::open(Revision::LATEST);
-    let watch = Watch {
+    let watch = ListSubscriptions {
         tools: true,
-        ..Watch::default()
+        ..ListSubscriptions::default()
     };
-    pair.client.watch(pair.now, watch);
+    pair.client.set_list_subscriptions(pair.now, watch);
     pair.settle();
-    pair.server.close_listens(pair.now);
+    pair.server.close_subscription_streams(pair.now);
     pair.settle();
-    assert!(!pair.server.list_changed(Kind::Tools), "nobody listens");
+    assert!(!pair.server.list_changed(ListKind::Tools), "nobody listens");
     pair.now = pair.now + Duration::from_secs(60);
     pair.client.handle(pair.now, client::Input::Tick);
     pair.settle();
-    assert!(pair.server.list_changed(Kind::Tools));
+    assert!(pair.server.list_changed(ListKind::Tools));
     assert_eq!(pair.violations, 0);
 }
 
@@ -379,7 +388,7 @@ fn handshake_servers_ask_while_the_call_is_open() {
         if !revision.rules().dialect.elicitation.form {
             let failed = &pair.server_done[0].1;
             let why = "this protocol version has no such question";
-            let expected = server::Failure::NotInThisRevision { why };
+            let expected = server::Failure::NotSupportedInRevision { message: why };
             assert_eq!(failed, &server::Outcome::Failed(expected));
             continue;
         }
@@ -398,7 +407,7 @@ fn handshake_servers_ask_while_the_call_is_open() {
         assert_eq!(answer.content.unwrap().get(), r#"{"seat":"12A"}"#);
         pair.respond(request, done(&context));
         pair.result(call);
-        assert_eq!(pair.server.census(), server::Census::default());
+        assert_eq!(pair.server.stats(), server::ConnectionStats::default());
     }
 }
 
@@ -407,7 +416,7 @@ fn stateless_servers_ask_in_their_results() {
     let mut pair = Pair::open(Revision::LATEST);
     let call = pair.call("book");
     let (first, _, context) = pair.asked();
-    assert_eq!(context.lacks(&question()), None);
+    assert_eq!(context.missing_capability(&question()), None);
     let mut questions = InputRequests::default();
     questions.insert("seat", question());
     let mut result = InputRequiredResult::default();
@@ -429,7 +438,7 @@ fn stateless_servers_ask_in_their_results() {
     assert_eq!(params["inputResponses"]["seat"]["content"]["seat"], "12A");
     pair.respond(second, done(&context));
     assert_eq!(pair.result(call)["content"][0]["text"], "done");
-    assert_eq!(pair.server.census(), server::Census::default());
+    assert_eq!(pair.server.stats(), server::ConnectionStats::default());
 }
 
 #[test]
@@ -442,11 +451,11 @@ fn a_server_that_leaves_is_noticed() {
         pair.now = pair.now + Duration::from_secs(1);
         pair.server.handle(pair.now, server::Input::Tick);
         pair.settle();
-        let (ended, client::Outcome::Refused(error)) = &pair.client_done[0] else {
+        let (ended, client::Outcome::Error(error)) = &pair.client_done[0] else {
             panic!("{:?}", pair.client_done);
         };
         assert_eq!((*ended, error.code), (call, -32603));
-        assert_eq!(pair.client.state(), client::StateName::Backoff);
+        assert_eq!(pair.client.state(), client::ConnectionState::Backoff);
     }
 }
 

@@ -12,7 +12,7 @@ fn garbage_is_answered_without_an_id() {
         rig.bytes(garbage);
         assert_eq!(rig.refused(json!(null)), -32700, "{garbage}");
     }
-    assert!(rig.saw(Violation::Garbage));
+    assert!(rig.saw(Violation::MalformedMessage));
     rig.ask(1, "ping", json!({}));
     rig.result(1);
 }
@@ -60,7 +60,7 @@ fn nobody_answers_an_answer() {
     rig.bytes(r#"{"jsonrpc":"2.0","id":5,"result":{},"error":{}}"#);
     rig.bytes(r#"{"jsonrpc":"2.0","id":5,"result":"#);
     assert!(rig.sent.is_empty());
-    assert!(rig.saw(Violation::Garbage));
+    assert!(rig.saw(Violation::MalformedMessage));
 }
 
 #[test]
@@ -118,13 +118,13 @@ fn a_frame_over_the_limit_is_refused_and_ends_nothing_else() {
     let mut rig = Rig::session();
     let request = rig.request(1, "tools/list", json!({}));
     let prefix = br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"x":""#;
-    rig.handle(Input::Oversize {
+    rig.handle(Input::OversizedFrame {
         size: 20_000_000,
         prefix: prefix.as_slice().into(),
     });
     assert_eq!(rig.refused(2), -32600);
-    assert!(rig.saw(Violation::Oversize));
-    assert!(rig.connection.receiving() && !rig.hung_up);
+    assert!(rig.saw(Violation::OversizedFrame));
+    assert!(rig.connection.is_receiving() && !rig.hung_up);
     rig.respond(request, &json!({"tools": []}));
     rig.result(1);
 }
@@ -133,7 +133,7 @@ fn a_frame_over_the_limit_is_refused_and_ends_nothing_else() {
 fn an_answer_over_the_limit_is_not_answered() {
     let mut rig = Rig::session();
     let prefix = br#"{"jsonrpc":"2.0","id":2,"result":{"x":""#;
-    rig.handle(Input::Oversize {
+    rig.handle(Input::OversizedFrame {
         size: 20_000_000,
         prefix: prefix.as_slice().into(),
     });
@@ -142,7 +142,7 @@ fn an_answer_over_the_limit_is_not_answered() {
 
 #[test]
 fn a_whole_frame_over_the_limit_is_one_too() {
-    let mut rig = Rig::with(|config| config.max_frame = 100);
+    let mut rig = Rig::with(|config| config.max_frame_size = 100);
     let ping = |pad: usize| {
         let text = "x".repeat(pad);
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":"{text}"}}}}"#)
@@ -157,11 +157,14 @@ fn a_whole_frame_over_the_limit_is_one_too() {
 
 #[test]
 fn an_answer_that_the_client_could_not_read_becomes_an_error() {
-    let mut rig = Rig::with(|config| config.max_frame = 400).opened("2025-11-25", &json!({}));
+    let mut rig = Rig::with(|config| config.max_frame_size = 400).opened("2025-11-25", &json!({}));
     let request = rig.request(1, "resources/subscribe", json!({"uri": "file:///a"}));
     rig.respond(request, &json!({"text": "x".repeat(400)}));
     assert_eq!(rig.refused(1), -32603);
-    assert!(rig.connection.watched().is_empty(), "it was not granted");
+    assert!(
+        rig.connection.subscribed_uris().is_empty(),
+        "it was not granted"
+    );
     let mut params = json!({"name": "x"});
     params["_meta"]["progressToken"] = json!(1);
     let request = rig.request(2, "tools/call", params);

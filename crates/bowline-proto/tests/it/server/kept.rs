@@ -29,7 +29,7 @@ fn open(members: usize, size: usize) -> (usize, usize, bool) {
     let kept = usize::try_from(measured.bytes_current).unwrap_or_default();
     (
         kept,
-        connection.held_bytes(),
+        connection.session_bytes(),
         connection.session().is_some(),
     )
 }

@@ -1,17 +1,17 @@
 //! Log messages: eight levels, and who hears which.
 
-use bowline_proto::{jsonrpc::RawJson, model::LogLevel, server::Incoming};
+use bowline_proto::{jsonrpc::RawJson, model::LogLevel, server::RequestKey};
 use serde_json::json;
 
 use super::rig::{Rig, initialize, modern_meta, with_meta};
 
-fn log(rig: &mut Rig, request: Option<Incoming>, level: &LogLevel) -> bool {
+fn log(rig: &mut Rig, request: Option<RequestKey>, level: &LogLevel) -> bool {
     let data = RawJson::encode("words").expect("JSON");
     rig.act(|it, _| it.log(request, level, Some("rig"), data))
 }
 
 /// Which levels are heard.
-fn heard(rig: &mut Rig, request: Option<Incoming>) -> Vec<LogLevel> {
+fn heard(rig: &mut Rig, request: Option<RequestKey>) -> Vec<LogLevel> {
     let mut heard = LogLevel::ALL.to_vec();
     heard.retain(|level| log(rig, request, level));
     heard

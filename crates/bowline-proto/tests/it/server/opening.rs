@@ -27,7 +27,9 @@ fn every_handshake_revision_is_granted_as_asked() {
         let declares = !result["capabilities"]["completions"].is_null();
         assert_eq!(declares, revision.rules().dialect.completions_capability);
         assert!(result.get("resultType").is_none(), "of the other era");
-        assert!(matches!(rig.events[0], Event::Opened { revision: opened } if opened == revision));
+        assert!(
+            matches!(rig.events[0], Event::SessionOpened { revision: opened } if opened == revision)
+        );
     }
 }
 
@@ -83,7 +85,7 @@ fn before_initialize_only_ping_is_answered() {
             .unwrap()
             .contains("initialize first")
     );
-    assert!(rig.saw(Violation::NotOpened));
+    assert!(rig.saw(Violation::NoSession));
     assert!(rig.requests().is_empty());
 }
 
@@ -99,7 +101,7 @@ fn initialized_is_reported_once() {
     let mut rig = Rig::new();
     rig.notify("notifications/initialized", json!({}));
     assert!(
-        rig.saw(Violation::BadNotification),
+        rig.saw(Violation::InvalidNotification),
         "there is no session yet"
     );
     rig.ask(1, "initialize", initialize("2025-11-25", &json!({})));
@@ -125,7 +127,8 @@ fn both_eras_share_a_link() {
 
 #[test]
 fn discovery_says_everything() {
-    let mut rig = Rig::with(|config| config.discovery.ttl = std::time::Duration::from_secs(60));
+    let mut rig =
+        Rig::with(|config| config.discover_cache.ttl = std::time::Duration::from_secs(60));
     rig.ask_stateless("d", "server/discover", json!({}));
     let result = rig.result("d");
     assert_eq!(result["resultType"], "complete");

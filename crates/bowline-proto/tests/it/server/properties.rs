@@ -10,8 +10,8 @@ use bowline_proto::{
     jsonrpc::{ErrorObject, RawJson},
     model::{ElicitParams, ListRootsParams, LogLevel},
     server::{
-        CallId, CallOptions, Census, Config, Connection, Event, Incoming, Input, Kind, Output,
-        Question, RequestContext, Withdrawal,
+        CallId, CallOptions, CancelReason, Config, Connection, ConnectionStats, Event, Input,
+        ListKind, Output, RequestContext, RequestKey, ServerRequest,
     },
 };
 use proptest::prelude::*;
@@ -213,7 +213,7 @@ struct Seen {
     id: Value,
     context: RequestContext,
     answers: usize,
-    cancelled: Option<Withdrawal>,
+    cancelled: Option<CancelReason>,
     progress: Option<f64>,
 }
 
@@ -228,7 +228,7 @@ struct World {
     connection: Connection,
     now: Instant,
     deadline: Option<Instant>,
-    seen: BTreeMap<Incoming, Seen>,
+    seen: BTreeMap<RequestKey, Seen>,
     calls: BTreeMap<CallId, usize>,
     wire_calls: BTreeSet<u64>,
     level: usize,
@@ -240,7 +240,7 @@ impl World {
         let mut config = Config::new("world", "1");
         config.capabilities = serde_json::from_value(capabilities()).expect("capabilities");
         config.max_requests = 6;
-        config.max_listens = 2;
+        config.max_subscription_streams = 2;
         config.max_calls = 4;
         Self {
             connection: Connection::new(config),
@@ -299,7 +299,7 @@ impl World {
             }
             Op::Oversize(ask) => {
                 let prefix = ask.json().to_string().into_bytes().into();
-                self.handle(Input::Oversize {
+                self.handle(Input::OversizedFrame {
                     size: 1 << 30,
                     prefix,
                 });
@@ -336,16 +336,16 @@ impl World {
                 self.connection.log(request, level, None, data);
             }
             Op::ListChanged(kind) => {
-                let kinds = [Kind::Tools, Kind::Prompts, Kind::Resources];
+                let kinds = [ListKind::Tools, ListKind::Prompts, ListKind::Resources];
                 self.connection.list_changed(kinds[*kind]);
             }
             Op::Updated(uri) => {
                 self.connection.resource_updated(URIS[*uri]);
             }
-            Op::CloseListens => self.connection.close_listens(now),
+            Op::CloseListens => self.connection.close_subscription_streams(now),
             Op::Call { kind, parent } => {
                 let question = match kind {
-                    0 => Question::Ping,
+                    0 => ServerRequest::Ping,
                     1 => ElicitParams::new("Which?").into(),
                     _ => ListRootsParams::default().into(),
                 };
@@ -378,7 +378,7 @@ impl World {
     }
 
     /// Some request that was handed up, over or not.
-    fn pick(&self, which: usize) -> Option<Incoming> {
+    fn pick(&self, which: usize) -> Option<RequestKey> {
         let count = self.seen.len();
         self.seen
             .keys()
@@ -410,12 +410,12 @@ impl World {
     fn end(&mut self) {
         self.handle(Input::Closed);
         assert!(self.closed);
-        assert_eq!(self.connection.census(), Census::default());
+        assert_eq!(self.connection.stats(), ConnectionStats::default());
         assert_eq!(self.deadline, None);
         for (request, seen) in &self.seen {
             match &seen.cancelled {
                 None => assert_eq!(seen.answers, 1, "{request:?} was answered"),
-                Some(Withdrawal::Shutdown) => assert_eq!(seen.answers, 1, "and told"),
+                Some(CancelReason::Shutdown) => assert_eq!(seen.answers, 1, "and told"),
                 Some(_) => assert_eq!(seen.answers, 0, "{request:?} was cancelled"),
             }
         }
@@ -429,18 +429,22 @@ impl World {
         loop {
             match self.connection.poll_output() {
                 Output::Idle(deadline) => break self.deadline = deadline,
-                Output::Done { call, .. } => {
+                Output::CallDone { call, .. } => {
                     let ends = self.calls.entry(call).or_default();
                     *ends += 1;
                     assert_eq!(*ends, 1, "a call ends once");
                 }
                 _ if self.closed => panic!("something follows the end"),
-                Output::Send { about, frame, .. } => {
+                Output::Send {
+                    request: about,
+                    frame,
+                    ..
+                } => {
                     let frame = serde_json::from_slice(&frame).expect("frames are JSON");
                     self.sent(about, &frame);
                 }
                 Output::Event(event) => self.event(event),
-                Output::Telemetry(_) | Output::Hangup => {}
+                Output::Telemetry(_) | Output::Close => {}
             }
         }
     }
@@ -466,18 +470,18 @@ impl World {
             Event::Cancelled { request, reason } => {
                 let seen = self.seen.get_mut(&request).expect("a known request");
                 assert!(seen.cancelled.is_none(), "cancelled once");
-                assert!(seen.answers == 0 || reason == Withdrawal::Shutdown);
+                assert!(seen.answers == 0 || reason == CancelReason::Shutdown);
                 seen.cancelled = Some(reason);
             }
             Event::Closed => self.closed = true,
-            Event::Opened { .. }
+            Event::SessionOpened { .. }
             | Event::Initialized
             | Event::Notification { .. }
-            | Event::WatchChanged { .. } => {}
+            | Event::SubscriptionChanged { .. } => {}
         }
     }
 
-    fn sent(&mut self, about: Option<Incoming>, frame: &Value) {
+    fn sent(&mut self, about: Option<RequestKey>, frame: &Value) {
         match frame["method"].as_str() {
             None => self.answered(about, frame),
             Some("notifications/progress") => {
@@ -499,7 +503,7 @@ impl World {
         }
     }
 
-    fn answered(&mut self, about: Option<Incoming>, frame: &Value) {
+    fn answered(&mut self, about: Option<RequestKey>, frame: &Value) {
         let id = &frame["id"];
         if let Some(request) = about {
             let seen = self.open(request);
@@ -512,7 +516,7 @@ impl World {
         assert!(!stolen, "the answer of another request: {frame}");
     }
 
-    fn logged(&mut self, about: Option<Incoming>, frame: &Value) {
+    fn logged(&mut self, about: Option<RequestKey>, frame: &Value) {
         let level = frame["params"]["level"].as_str().expect("a level");
         let level = LogLevel::from(level);
         let mut least = LogLevel::ALL[self.level].clone();
@@ -526,7 +530,7 @@ impl World {
     }
 
     #[track_caller]
-    fn open(&mut self, request: Incoming) -> &mut Seen {
+    fn open(&mut self, request: RequestKey) -> &mut Seen {
         let seen = self.seen.get_mut(&request).expect("a known request");
         assert!(
             seen.is_open(),

@@ -3,7 +3,7 @@
 use bowline_proto::{
     jsonrpc::{ErrorObject, RawJson},
     model::CallToolResult,
-    server::{Census, Event, Input, Output, Reply, Violation, encode_response},
+    server::{ConnectionStats, Event, Input, Output, Reply, Violation, encode_response},
 };
 use bytes::Bytes;
 use serde_json::json;
@@ -65,7 +65,7 @@ fn a_client_may_say_the_same_of_itself_again_and_then_something_else() {
         let Some(Event::Request { params, .. }) = rig.events.last() else {
             panic!("it is handed up");
         };
-        let call = context.plain_call(params.as_ref().unwrap()).unwrap();
+        let call = context.parse_call(params.as_ref().unwrap()).unwrap();
         assert_eq!(call.name, "x");
         assert_eq!(call.arguments, Some(&*format!(r#"{{"a":{id}}}"#)));
     }
@@ -111,7 +111,7 @@ fn it_is_answered_exactly_once() {
     rig.respond(request, &json!({"tools": [1]}));
     rig.respond_error(request, -32603);
     assert_eq!(rig.sent.len(), 1);
-    assert_eq!(rig.connection.census(), Census::default());
+    assert_eq!(rig.connection.stats(), ConnectionStats::default());
     assert_eq!(rig.observed("request.start"), 1);
     assert_eq!(rig.observed("request.stop"), 1);
 }
@@ -280,7 +280,8 @@ fn bad_meta_fails_its_own_request_with_the_path() {
 
 #[test]
 fn there_is_a_bound_on_how_large_open_requests_are() {
-    let mut rig = Rig::with(|config| config.max_frame = 10_000).opened("2025-11-25", &json!({}));
+    let mut rig =
+        Rig::with(|config| config.max_frame_size = 10_000).opened("2025-11-25", &json!({}));
     let large = json!({"name": "x".repeat(9_000)});
     let first = rig.request(1, "tools/call", large.clone());
     for id in 2..=4 {

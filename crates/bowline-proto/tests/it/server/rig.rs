@@ -7,8 +7,8 @@ use bowline_proto::{
     Instant,
     jsonrpc::{ErrorObject, RawJson},
     server::{
-        CallId, Config, Connection, Event, Incoming, Input, Outcome, Output, RequestContext,
-        Telemetry, Violation, Withdrawal,
+        CallId, CancelReason, Config, Connection, Event, Input, Outcome, Output, RequestContext,
+        RequestKey, Telemetry, Violation,
     },
 };
 use bytes::Bytes;
@@ -20,7 +20,7 @@ pub(crate) struct Rig {
     pub(crate) now: Instant,
     pub(crate) sent: Vec<Value>,
     /// For each frame sent, the request it belongs to.
-    pub(crate) about: Vec<Option<Incoming>>,
+    pub(crate) about: Vec<Option<RequestKey>>,
     pub(crate) done: Vec<(CallId, Outcome)>,
     pub(crate) events: Vec<Event>,
     pub(crate) telemetry: Vec<Telemetry>,
@@ -114,14 +114,14 @@ impl Rig {
         id: impl Into<Value>,
         method: &str,
         params: Value,
-    ) -> Incoming {
+    ) -> RequestKey {
         let before = self.requests().len();
         self.ask(id, method, params);
         *self.requests().get(before).expect("it was handed up")
     }
 
     #[track_caller]
-    pub(crate) fn request_stateless(&mut self, id: impl Into<Value>, params: Value) -> Incoming {
+    pub(crate) fn request_stateless(&mut self, id: impl Into<Value>, params: Value) -> RequestKey {
         self.request(id, "tools/call", with_meta(params, modern_meta()))
     }
 
@@ -131,13 +131,13 @@ impl Rig {
         self.frame(&frame);
     }
 
-    pub(crate) fn respond(&mut self, request: Incoming, result: &Value) {
+    pub(crate) fn respond(&mut self, request: RequestKey, result: &Value) {
         let result = RawJson::encode(result).expect("JSON");
         self.connection.respond(self.now, request, result);
         self.drain();
     }
 
-    pub(crate) fn respond_error(&mut self, request: Incoming, code: i64) {
+    pub(crate) fn respond_error(&mut self, request: RequestKey, code: i64) {
         let error = ErrorObject::new(code, "no");
         self.connection.respond(self.now, request, error);
         self.drain();
@@ -163,16 +163,20 @@ impl Rig {
     pub(crate) fn drain(&mut self) {
         loop {
             match self.connection.poll_output() {
-                Output::Send { about, frame, .. } => {
+                Output::Send {
+                    request: about,
+                    frame,
+                    ..
+                } => {
                     assert!(!frame.contains(&b'\n'), "a frame is one line");
                     self.sent
                         .push(serde_json::from_slice(&frame).expect("frames are JSON"));
                     self.about.push(about);
                 }
-                Output::Done { call, outcome } => self.done.push((call, outcome)),
+                Output::CallDone { call, outcome } => self.done.push((call, outcome)),
                 Output::Event(event) => self.events.push(event),
                 Output::Telemetry(telemetry) => self.telemetry.push(telemetry),
-                Output::Hangup => self.hung_up = true,
+                Output::Close => self.hung_up = true,
                 Output::Idle(deadline) => break self.deadline = deadline,
             }
         }
@@ -208,7 +212,7 @@ impl Rig {
     }
 
     /// The requests that were handed up.
-    pub(crate) fn requests(&self) -> Vec<Incoming> {
+    pub(crate) fn requests(&self) -> Vec<RequestKey> {
         let requests = self.events.iter().filter_map(|event| match event {
             Event::Request { request, .. } => Some(*request),
             _ => None,
@@ -227,7 +231,7 @@ impl Rig {
     }
 
     /// The requests that were withdrawn, in order.
-    pub(crate) fn cancelled(&self) -> Vec<(Incoming, Withdrawal)> {
+    pub(crate) fn cancelled(&self) -> Vec<(RequestKey, CancelReason)> {
         let cancelled = self.events.iter().filter_map(|event| match event {
             Event::Cancelled { request, reason } => Some((*request, reason.clone())),
             _ => None,
@@ -242,7 +246,7 @@ impl Rig {
     }
 
     pub(crate) fn saw(&self, expected: Violation) -> bool {
-        let is_it = |seen: &Telemetry| matches!(seen, Telemetry::Violation { what, .. } if *what == expected);
+        let is_it = |seen: &Telemetry| matches!(seen, Telemetry::Violation { violation, .. } if *violation == expected);
         self.telemetry.iter().any(is_it)
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bowline_proto::{
     model::ElicitParams,
-    server::{CallOptions, Census, Failure, Outcome, Withdrawal},
+    server::{CallOptions, CancelReason, ConnectionStats, Failure, Outcome},
 };
 use serde_json::json;
 
@@ -68,10 +68,10 @@ fn who_does_not_finish_in_time_is_told() {
     assert!(!rig.hung_up);
     rig.pass(Duration::from_millis(1));
     assert_eq!(rig.refused(1), -32603);
-    assert_eq!(rig.cancelled(), [(request, Withdrawal::Shutdown)]);
+    assert_eq!(rig.cancelled(), [(request, CancelReason::Shutdown)]);
     assert_eq!(rig.outcome(asked), &Outcome::Failed(Failure::Closed));
     assert!(rig.hung_up && rig.was_closed());
-    assert_eq!(rig.connection.census(), Census::default());
+    assert_eq!(rig.connection.stats(), ConnectionStats::default());
 }
 
 #[test]

@@ -8,56 +8,56 @@ use std::{
 };
 
 use super::{
-    Fetch, FetchError, FetchRequest, FetchResponse, Reach, Resolver,
-    resolver::{Filter, OutOfReach},
+    AddressScope, Fetch, FetchError, FetchRequest, FetchResponse, Resolver,
+    resolver::{AddressBlocked, FilteringResolver},
 };
-use crate::transport::{BoxFuture, http::secure, reqwest};
+use crate::transport::{BoxFuture, http::http_client, reqwest};
 
 /// How long a request may take, with its answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The largest answer that is read.
-const LARGEST: usize = 256 * 1024;
+const MAX_RESPONSE: usize = 256 * 1024;
 
 /// The usual way to fetch.
 pub(in crate::auth) struct ReqwestFetch {
-    names: Arc<dyn Resolver>,
-    proxies: bool,
+    resolver: Arc<dyn Resolver>,
+    use_proxies: bool,
     /// One client for each reach: their pools must not mix, and neither must
     /// what they resolve.
-    clients: Mutex<HashMap<Reach, reqwest::Client>>,
+    clients: Mutex<HashMap<AddressScope, reqwest::Client>>,
 }
 
 impl ReqwestFetch {
     /// Resolves names by `names`. A proxy resolves them by itself, so that one
     /// is used only if the application wants it.
-    pub(in crate::auth) fn new(names: Arc<dyn Resolver>, proxies: bool) -> Self {
+    pub(in crate::auth) fn new(resolver: Arc<dyn Resolver>, use_proxies: bool) -> Self {
         Self {
-            names,
-            proxies,
+            resolver,
+            use_proxies,
             clients: Mutex::default(),
         }
     }
 
-    fn client(&self, reach: Reach) -> Result<reqwest::Client, FetchError> {
+    fn client(&self, scope: AddressScope) -> Result<reqwest::Client, FetchError> {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(client) = clients.get(&reach) {
+        if let Some(client) = clients.get(&scope) {
             return Ok(client.clone());
         }
-        let filter = Filter {
-            names: Arc::clone(&self.names),
-            reach,
+        let filter = FilteringResolver {
+            resolver: Arc::clone(&self.resolver),
+            scope,
         };
-        let mut builder = secure::builder().map_err(FetchError::Failed)?;
-        if !self.proxies {
+        let mut builder = http_client::builder().map_err(FetchError::Failed)?;
+        if !self.use_proxies {
             builder = builder.no_proxy();
         }
         let client = builder
-            .timeout(PATIENCE)
+            .timeout(TIMEOUT)
             .dns_resolver(Arc::new(filter))
             .build()
             .map_err(|error| FetchError::Failed(error.without_url().to_string()))?;
-        clients.insert(reach, client.clone());
+        clients.insert(scope, client.clone());
         Ok(client)
     }
 }
@@ -65,18 +65,18 @@ impl ReqwestFetch {
 impl Fetch for ReqwestFetch {
     fn fetch(&self, request: FetchRequest) -> BoxFuture<'_, Result<FetchResponse, FetchError>> {
         Box::pin(async move {
-            let client = self.client(request.reach)?;
+            let client = self.client(request.scope)?;
             let builder = match request.body {
                 Some(body) => client.post(request.url).body(body),
                 None => client.get(request.url),
             };
             let sent = builder.headers(request.headers).send().await;
-            let mut response = sent.map_err(failure)?;
+            let mut response = sent.map_err(fetch_error)?;
             let mut body = Vec::new();
-            while let Some(chunk) = response.chunk().await.map_err(failure)? {
-                if body.len() + chunk.len() > LARGEST {
-                    let why = "an answer on the way to authorization is too large";
-                    return Err(FetchError::Failed(why.to_owned()));
+            while let Some(chunk) = response.chunk().await.map_err(fetch_error)? {
+                if body.len() + chunk.len() > MAX_RESPONSE {
+                    let reason = "an answer on the way to authorization is too large";
+                    return Err(FetchError::Failed(reason.to_owned()));
                 }
                 body.extend_from_slice(&chunk);
             }
@@ -91,18 +91,18 @@ impl Fetch for ReqwestFetch {
 }
 
 /// The innermost reason, without the URL. That of our own filter is told apart.
-fn failure(error: reqwest::Error) -> FetchError {
+fn fetch_error(error: reqwest::Error) -> FetchError {
     let error = error.without_url();
-    let mut words = error.to_string();
+    let mut message = error.to_string();
     let mut source = error.source();
     while let Some(inner) = source {
-        if inner.is::<OutOfReach>() {
+        if inner.is::<AddressBlocked>() {
             return FetchError::Blocked(inner.to_string());
         }
-        words = inner.to_string();
+        message = inner.to_string();
         source = inner.source();
     }
-    FetchError::Failed(words)
+    FetchError::Failed(message)
 }
 
 #[cfg(test)]
@@ -114,31 +114,31 @@ mod tests {
 
     use super::*;
 
-    struct Here;
+    struct LocalhostResolver;
 
-    impl Resolver for Here {
+    impl Resolver for LocalhostResolver {
         fn resolve<'a>(&'a self, _host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
             Box::pin(async { Ok(vec![IpAddr::from([127, 0, 0, 1])]) })
         }
     }
 
-    async fn fetch(reach: Reach) -> (Result<FetchResponse, FetchError>, bool) {
+    async fn fetch(scope: AddressScope) -> (Result<FetchResponse, FetchError>, bool) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let request = FetchRequest {
             url: format!("http://innocent.example:{port}/").parse().unwrap(),
-            reach,
+            scope,
             headers: HeaderMap::new(),
             body: None,
         };
-        let fetch = ReqwestFetch::new(Arc::new(Here), false);
+        let fetch = ReqwestFetch::new(Arc::new(LocalhostResolver), false);
         let dialled = async {
             // Whoever comes is turned away, so that the fetch ends.
             listener.accept().await.unwrap();
         };
         let mut fetching = Box::pin(fetch.fetch(request));
         tokio::select! {
-            done = &mut fetching => (done, false),
+            result = &mut fetching => (result, false),
             () = dialled => {
                 drop(listener);
                 (fetching.await, true)
@@ -148,16 +148,16 @@ mod tests {
 
     #[tokio::test]
     async fn a_name_that_leads_to_this_machine_is_not_dialled() {
-        let (done, dialled) = fetch(Reach::Public).await;
-        assert!(matches!(done, Err(FetchError::Blocked(_))), "{done:?}");
+        let (result, dialled) = fetch(AddressScope::Public).await;
+        assert!(matches!(result, Err(FetchError::Blocked(_))), "{result:?}");
         assert!(!dialled);
     }
 
     #[tokio::test]
     async fn unless_it_may() {
-        for reach in [Reach::PublicAndLoopback, Reach::Anywhere] {
-            let (done, dialled) = fetch(reach).await;
-            assert!(matches!(done, Err(FetchError::Failed(_))), "{done:?}");
+        for scope in [AddressScope::PublicAndLoopback, AddressScope::Anywhere] {
+            let (result, dialled) = fetch(scope).await;
+            assert!(matches!(result, Err(FetchError::Failed(_))), "{result:?}");
             assert!(dialled);
         }
     }

@@ -1,8 +1,8 @@
 //! The requests that authorization makes: small ones, to places that were vetted.
 
 mod client;
+mod policy_fetcher;
 mod resolver;
-mod vetted;
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ use reqwest::{Url, header::HeaderMap};
 use crate::transport::BoxFuture;
 
 pub(super) use client::ReqwestFetch;
+pub(super) use policy_fetcher::PolicyFetcher;
 pub use resolver::Resolver;
 pub(super) use resolver::SystemResolver;
-pub(super) use vetted::Fetcher;
 
 /// Makes the requests of authorization, for applications that want to do that
 /// themselves. Redirects are not to be followed: they are vetted first.
@@ -32,7 +32,7 @@ pub struct FetchRequest {
     /// Where it goes.
     pub url: Url,
     /// How far it may reach, whatever the name in the URL resolves to.
-    pub reach: Reach,
+    pub scope: AddressScope,
     /// Its headers. Some are secret.
     pub headers: HeaderMap,
     /// What is posted; nothing for a GET.
@@ -64,7 +64,7 @@ impl FetchResponse {
 
 /// Which addresses a request may go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reach {
+pub enum AddressScope {
     /// Those of the whole Internet.
     Public,
     /// Those, and this machine.
@@ -86,7 +86,7 @@ pub enum FetchError {
 impl fmt::Display for FetchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Blocked(why) | Self::Failed(why) => f.write_str(why),
+            Self::Blocked(reason) | Self::Failed(reason) => f.write_str(reason),
         }
     }
 }
@@ -98,7 +98,7 @@ impl fmt::Debug for FetchRequest {
         // Queries, headers and bodies may hold secrets.
         f.debug_struct("FetchRequest")
             .field("host", &self.url.host_str())
-            .field("reach", &self.reach)
+            .field("reach", &self.scope)
             .finish_non_exhaustive()
     }
 }

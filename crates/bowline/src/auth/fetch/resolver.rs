@@ -8,7 +8,7 @@ use std::{
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-use super::Reach;
+use super::AddressScope;
 use crate::transport::BoxFuture;
 
 /// Turns names into addresses. The system does, unless told otherwise.
@@ -35,37 +35,37 @@ impl Resolver for SystemResolver {
 
 /// Lets through only the addresses that a request may go to. Those are the ones
 /// that are dialled: nothing is resolved a second time.
-pub(super) struct Filter {
-    pub(super) names: Arc<dyn Resolver>,
-    pub(super) reach: Reach,
+pub(super) struct FilteringResolver {
+    pub(super) resolver: Arc<dyn Resolver>,
+    pub(super) scope: AddressScope,
 }
 
 /// What a name is answered with that leads nowhere.
 #[derive(Debug)]
-pub(super) struct OutOfReach;
+pub(super) struct AddressBlocked;
 
-impl Resolve for Filter {
+impl Resolve for FilteringResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let (names, reach) = (Arc::clone(&self.names), self.reach);
+        let (resolver, scope) = (Arc::clone(&self.resolver), self.scope);
         Box::pin(async move {
-            let found = names.resolve(name.as_str()).await?;
-            let within: Vec<SocketAddr> = found
+            let found = resolver.resolve(name.as_str()).await?;
+            let allowed: Vec<SocketAddr> = found
                 .into_iter()
-                .filter(|address| reach.covers(*address))
+                .filter(|address| scope.allows(*address))
                 .map(|address| SocketAddr::new(address, 0))
                 .collect();
-            match within.is_empty() {
-                true => Err(OutOfReach.into()),
-                false => Ok(Box::new(within.into_iter()) as Addrs),
+            match allowed.is_empty() {
+                true => Err(AddressBlocked.into()),
+                false => Ok(Box::new(allowed.into_iter()) as Addrs),
             }
         })
     }
 }
 
-impl std::fmt::Display for OutOfReach {
+impl std::fmt::Display for AddressBlocked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a place on the way to authorization is not public")
     }
 }
 
-impl std::error::Error for OutOfReach {}
+impl std::error::Error for AddressBlocked {}

@@ -9,32 +9,32 @@ use std::{
 use reqwest::Url;
 use tokio::time::Instant;
 
-use super::proof::ProofKey;
+use super::dpop::DpopKey;
 use crate::auth::{AuthError, AuthErrorKind, Scopes, Secret};
 
 /// For how long a sign-in that failed is not tried again by itself.
-const HOLD_OFF: Duration = Duration::from_secs(30);
+const RETRY_DELAY: Duration = Duration::from_secs(30);
 
 /// How many sets of scopes are remembered as tried.
-const MOST_TRIED: usize = 64;
+const MAX_ATTEMPTED_SCOPES: usize = 64;
 
 /// One server, and our standing there.
 pub(super) struct Account {
     pub(super) server: Url,
     /// Held by whoever gets or renews tokens: one at a time.
-    pub(super) turn: tokio::sync::Mutex<()>,
+    pub(super) renewal_lock: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    looked: bool,
-    held: Option<Arc<Held>>,
+    store_loaded: bool,
+    tokens: Option<Arc<ActiveTokens>>,
     /// Whether those could not be kept, so that the store has older ones.
-    ahead: bool,
-    tried: Vec<Scopes>,
+    store_is_stale: bool,
+    attempted_scopes: Vec<Scopes>,
     /// What calls needed and did not get.
-    lacking: Scopes,
+    missing_scopes: Scopes,
     failure: Option<(Instant, AuthError)>,
     /// The nonce that each origin wants to see in proofs.
     nonces: HashMap<String, String>,
@@ -42,7 +42,7 @@ struct State {
 
 /// Tokens in use.
 #[derive(Clone)]
-pub(super) struct Held {
+pub(super) struct ActiveTokens {
     pub(super) issuer: String,
     pub(super) resource: String,
     pub(super) client_id: String,
@@ -53,23 +53,23 @@ pub(super) struct Held {
     /// What was asked for, which may be more than was granted.
     pub(super) requested: Scopes,
     /// The key that the tokens are bound to, if they are.
-    pub(super) key: Option<Arc<ProofKey>>,
-    pub(super) how: How,
+    pub(super) key: Option<Arc<DpopKey>>,
+    pub(super) origin: TokenOrigin,
 }
 
 /// How we came by tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum TokenOrigin {
     /// They were in the store.
-    Found,
+    Stored,
     /// By an older refresh token.
-    Renewed,
+    Refreshed,
     /// By signing in.
     Granted,
 }
 
-impl Held {
-    pub(super) fn is_due(&self, now: u64) -> bool {
+impl ActiveTokens {
+    pub(super) fn needs_renewal(&self, now: u64) -> bool {
         self.renew_at.is_some_and(|at| at <= now)
     }
 }
@@ -78,36 +78,36 @@ impl Account {
     pub(super) fn new(server: &Url) -> Self {
         Self {
             server: server.clone(),
-            turn: tokio::sync::Mutex::default(),
+            renewal_lock: tokio::sync::Mutex::default(),
             state: Mutex::default(),
         }
     }
 
-    pub(super) fn held(&self) -> Option<Arc<Held>> {
-        self.state().held.clone()
+    pub(super) fn tokens(&self) -> Option<Arc<ActiveTokens>> {
+        self.state().tokens.clone()
     }
 
     /// Uses these tokens from now on, or none.
-    pub(super) fn hold(&self, held: Option<Held>) {
+    pub(super) fn set_tokens(&self, active: Option<ActiveTokens>) {
         let mut state = self.state();
-        state.looked = true;
-        if held.is_some() {
+        state.store_loaded = true;
+        if active.is_some() {
             state.failure = None;
         }
-        state.held = held.map(Arc::new);
+        state.tokens = active.map(Arc::new);
     }
 
-    pub(super) fn is_ahead(&self) -> bool {
-        self.state().ahead
+    pub(super) fn store_is_stale(&self) -> bool {
+        self.state().store_is_stale
     }
 
-    pub(super) fn set_ahead(&self, ahead: bool) {
-        self.state().ahead = ahead;
+    pub(super) fn set_store_is_stale(&self, stale: bool) {
+        self.state().store_is_stale = stale;
     }
 
     /// Whether the store was looked into.
-    pub(super) fn looked(&self) -> bool {
-        self.state().looked
+    pub(super) fn store_loaded(&self) -> bool {
+        self.state().store_loaded
     }
 
     pub(super) fn nonce(&self, url: &Url) -> Option<String> {
@@ -117,7 +117,7 @@ impl Account {
 
     /// Remembers the nonce that an answer names. There are as many as there
     /// are servers that take part, which is few.
-    pub(super) fn saw_nonce(&self, url: &Url, nonce: &str) {
+    pub(super) fn record_nonce(&self, url: &Url, nonce: &str) {
         let origin = url.origin().ascii_serialization();
         let mut state = self.state();
         if state.nonces.len() < 16 || state.nonces.contains_key(&origin) {
@@ -126,31 +126,35 @@ impl Account {
     }
 
     /// Notes that these scopes were asked for.
-    pub(super) fn trying(&self, scopes: &Scopes) {
+    pub(super) fn record_attempt(&self, scopes: &Scopes) {
         let mut state = self.state();
-        if state.tried.len() < MOST_TRIED && !state.tried.contains(scopes) {
-            state.tried.push(scopes.clone());
+        if state.attempted_scopes.len() < MAX_ATTEMPTED_SCOPES
+            && !state.attempted_scopes.contains(scopes)
+        {
+            state.attempted_scopes.push(scopes.clone());
         }
     }
 
-    pub(super) fn has_tried(&self, scopes: &Scopes) -> bool {
+    pub(super) fn was_attempted(&self, scopes: &Scopes) -> bool {
         let state = self.state();
-        let same = |tried: &Scopes| tried.contains_all(scopes) && scopes.contains_all(tried);
-        state.tried.len() >= MOST_TRIED || state.tried.iter().any(same)
+        let is_same =
+            |attempted: &Scopes| attempted.contains_all(scopes) && scopes.contains_all(attempted);
+        state.attempted_scopes.len() >= MAX_ATTEMPTED_SCOPES
+            || state.attempted_scopes.iter().any(is_same)
     }
 
     /// Notes that a call needed these scopes.
-    pub(super) fn lacks(&self, scopes: &Scopes) {
+    pub(super) fn record_missing(&self, scopes: &Scopes) {
         let mut state = self.state();
-        state.lacking = state.lacking.union(scopes);
+        state.missing_scopes = state.missing_scopes.union(scopes);
     }
 
-    pub(super) fn lacks_nothing(&self) {
-        self.state().lacking = Scopes::default();
+    pub(super) fn clear_missing(&self) {
+        self.state().missing_scopes = Scopes::default();
     }
 
-    pub(super) fn lacking(&self) -> Scopes {
-        self.state().lacking.clone()
+    pub(super) fn missing_scopes(&self) -> Scopes {
+        self.state().missing_scopes.clone()
     }
 
     /// The failure of a sign-in that is too recent for another.
@@ -158,25 +162,25 @@ impl Account {
         let state = self.state();
         let (at, error) = state.failure.as_ref()?;
         // Nobody wants a browser to open for every call, or all night long.
-        let by_user = error.kind() == AuthErrorKind::User || error.is_refusal("access_denied");
-        (by_user || at.elapsed() < HOLD_OFF).then(|| error.clone())
+        let by_user = error.kind() == AuthErrorKind::User || error.has_code("access_denied");
+        (by_user || at.elapsed() < RETRY_DELAY).then(|| error.clone())
     }
 
     /// Remembers a failure that would repeat itself, or bother somebody.
-    pub(super) fn failed(&self, error: &AuthError) {
-        let repeats = matches!(
+    pub(super) fn record_failure(&self, error: &AuthError) {
+        let is_persistent = matches!(
             error.kind(),
             AuthErrorKind::User | AuthErrorKind::Refused | AuthErrorKind::Rejected
         );
-        if repeats {
+        if is_persistent {
             self.state().failure = Some((Instant::now(), error.clone()));
         }
     }
 
-    pub(super) fn forgive(&self) {
+    pub(super) fn clear_failure(&self) {
         let mut state = self.state();
         state.failure = None;
-        state.tried.clear();
+        state.attempted_scopes.clear();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -2,121 +2,132 @@
 
 use std::sync::Arc;
 
-use super::{discover::Found, exchange::Give, identify::Identity, proof::ProofKey, work::Work};
+use super::{
+    context::AuthContext, discover::Discovery, dpop::DpopKey, exchange::TokenRequest,
+    identify::Identity,
+};
 use crate::{
-    auth::{AuthError, Scopes, random, user::Visit},
-    proto::auth::{AuthorizationRequest, Document, Grant, OAuthError, Registered, Tokens},
+    auth::{AuthError, Scopes, random, user::AuthorizationSession},
+    proto::auth::{
+        AuthorizationRequest, Grant, JsonDocument, OAuthError, RegisteredClient, Tokens,
+    },
 };
 
-impl Work {
+impl AuthContext {
     /// Tokens in the name of the user.
-    pub(super) async fn by_user(
+    pub(super) async fn grant_by_user(
         &self,
-        found: &Found,
+        discovery: &Discovery,
         scopes: &Scopes,
-        key: Option<&Arc<ProofKey>>,
-    ) -> Result<(Registered, Tokens), AuthError> {
-        let user = self.settings.user.as_ref().ok_or_else(|| {
+        key: Option<&Arc<DpopKey>>,
+    ) -> Result<(RegisteredClient, Tokens), AuthError> {
+        let user = self.settings.user_agent.as_ref().ok_or_else(|| {
             AuthError::user("the server wants a user to sign in, and there is none")
         })?;
         // What cannot come to a good end does not begin.
-        let endpoint = found.server.code_endpoint()?;
-        self.fetch.vet(endpoint)?;
-        self.fetch.vet(found.server.token_endpoint()?)?;
-        let mut again = true;
+        let endpoint = discovery.server.authorization_endpoint()?;
+        self.fetch.check(endpoint)?;
+        self.fetch.check(discovery.server.token_endpoint()?)?;
+        let mut may_retry = true;
         loop {
-            let last = self.known_client(&found.server.issuer).await?;
-            let last = last.map(|known| known.redirect_uri);
-            let visit = user.prepare(last.as_deref()).await?;
-            let identity = self.identify(found, visit.redirect_uri(), scopes).await?;
-            let done = self.visit(visit, &identity, found, scopes, key).await;
-            match done {
+            let last_redirect_uri = self.stored_client(&discovery.server.issuer).await?;
+            let last_redirect_uri = last_redirect_uri.map(|known| known.redirect_uri);
+            let session = user.prepare(last_redirect_uri.as_deref()).await?;
+            let identity = self
+                .identify(discovery, session.redirect_uri(), scopes)
+                .await?;
+            let result = self
+                .authorize_user(session, &identity, discovery, scopes, key)
+                .await;
+            match result {
                 // It has forgotten a registration of ours.
-                Err(error) if is_unknown(&error) && identity.by_itself && again => {
-                    self.forget_client(&found.server.issuer).await?;
-                    again = false;
+                Err(error)
+                    if is_unknown_client(&error) && identity.self_registered && may_retry =>
+                {
+                    self.forget_client(&discovery.server.issuer).await?;
+                    may_retry = false;
                 }
-                done => return done.map(|tokens| (identity.registered, tokens)),
+                result => return result.map(|tokens| (identity.registered, tokens)),
             }
         }
     }
 
-    async fn visit(
+    async fn authorize_user(
         &self,
-        visit: Box<dyn Visit>,
+        session: Box<dyn AuthorizationSession>,
         identity: &Identity,
-        found: &Found,
+        discovery: &Discovery,
         scopes: &Scopes,
-        key: Option<&Arc<ProofKey>>,
+        key: Option<&Arc<DpopKey>>,
     ) -> Result<Tokens, AuthError> {
         let registered = &identity.registered;
-        let (state, proof) = (random::text()?, random::Proof::new()?);
-        let redirect_uri = visit.redirect_uri().to_owned();
+        let (state, pkce) = (random::random_token()?, random::Pkce::new()?);
+        let redirect_uri = session.redirect_uri().to_owned();
         let thumbprint = key.map(|key| key.thumbprint());
         let request = AuthorizationRequest {
             client_id: &registered.client_id,
             redirect_uri: &redirect_uri,
             state: &state,
-            code_challenge: &proof.challenge,
-            resource: Some(&found.resource),
+            code_challenge: &pkce.challenge,
+            resource: Some(&discovery.resource),
             scopes,
             dpop_jkt: thumbprint.as_deref(),
         };
-        let url = request.url(found.server.code_endpoint()?);
-        if identity.kept && !self.could_renew() {
-            self.look_whether_known(&request, found).await?;
+        let url = request.url(discovery.server.authorization_endpoint()?);
+        if identity.from_store && !self.has_refresh_token() {
+            self.check_client_known(&request, discovery).await?;
         }
-        let redirect = visit.go(&url).await?;
-        let code = redirect.code(&state, &found.server)?;
-        let grant = Grant::Code {
+        let redirect = session.authorize(&url).await?;
+        let code = redirect.code(&state, &discovery.server)?;
+        let grant = Grant::AuthorizationCode {
             code: &code,
             redirect_uri: &redirect_uri,
-            verifier: &proof.verifier,
+            code_verifier: &pkce.verifier,
         };
-        let give = Give {
-            server: &found.server,
-            resource: &found.resource,
+        let token_request = TokenRequest {
+            server: &discovery.server,
+            resource: &discovery.resource,
             registered,
             scopes,
             key: key.map(Arc::as_ref),
         };
-        self.exchange(&give, &grant).await
+        self.exchange(&token_request, &grant).await
     }
 
     /// Whether there are tokens that can be renewed. Where the authorization
     /// server had forgotten us, that would have shown.
-    fn could_renew(&self) -> bool {
-        let held = self.account.held();
-        held.is_some_and(|held| held.refresh_token.is_some())
+    fn has_refresh_token(&self) -> bool {
+        let active = self.account.tokens();
+        active.is_some_and(|active| active.refresh_token.is_some())
     }
 
     /// Asks an authorization server that knew us whether it still does. One
     /// that does not says so to the user, in the browser, and nobody would come
     /// back. Nothing of this visit is used in the user's.
-    async fn look_whether_known(
+    async fn check_client_known(
         &self,
         request: &AuthorizationRequest<'_>,
-        found: &Found,
+        discovery: &Discovery,
     ) -> Result<(), AuthError> {
-        let (state, proof) = (random::text()?, random::Proof::new()?);
+        let (state, pkce) = (random::random_token()?, random::Pkce::new()?);
         let request = AuthorizationRequest {
             state: &state,
-            code_challenge: &proof.challenge,
+            code_challenge: &pkce.challenge,
             ..*request
         };
-        let url = request.url(found.server.code_endpoint()?);
+        let url = request.url(discovery.server.authorization_endpoint()?);
         // If it cannot be asked, or shows a page, the user will see.
-        let Ok(answer) = self.fetch.look(&url).await else {
+        let Ok(response) = self.fetch.get_without_redirects(&url).await else {
             return Ok(());
         };
-        let document = Document::parse(&answer.body).unwrap_or_default();
-        let error = OAuthError::read(&document).filter(|_| answer.status >= 400);
+        let document = JsonDocument::parse(&response.body).unwrap_or_default();
+        let error = OAuthError::from_document(&document).filter(|_| response.status >= 400);
         let error = error.map(|error| AuthError::refused("the authorization server", error));
-        error.filter(is_unknown).map_or(Ok(()), Err)
+        error.filter(is_unknown_client).map_or(Ok(()), Err)
     }
 }
 
 /// Whether an authorization server does not know us, or no longer.
-fn is_unknown(error: &AuthError) -> bool {
-    error.is_refusal("invalid_client") || error.is_refusal("unauthorized_client")
+fn is_unknown_client(error: &AuthError) -> bool {
+    error.has_code("invalid_client") || error.has_code("unauthorized_client")
 }

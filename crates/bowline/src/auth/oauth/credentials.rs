@@ -7,119 +7,141 @@ use reqwest::{
 
 use super::{
     OAuth,
-    account::{Held, now},
-    flow::Refused,
-    proof::NONCE,
-    work::Work,
+    account::{ActiveTokens, now},
+    context::AuthContext,
+    dpop::NONCE_HEADER,
+    flow::RejectedRequest,
 };
 use crate::{
     auth::{AuthError, AuthErrorKind, Secret},
-    proto::auth::Demand,
-    transport::{Authorizer, BoxFuture, Challenged, Outbound, Unauthorized, Verdict},
+    proto::auth::ChallengeSummary,
+    transport::{
+        AuthChallenge, Authorizer, BoxFuture, ChallengeAction, OutboundRequest, Unauthorized,
+    },
 };
 
 impl Authorizer for OAuth {
     fn headers<'a>(
         &'a self,
-        request: Outbound<'a>,
+        request: OutboundRequest<'a>,
     ) -> BoxFuture<'a, Result<HeaderMap, Unauthorized>> {
-        let work = self.work(request.server);
+        let context = self.context(request.server);
         Box::pin(async move {
-            if !work.account.looked() {
-                work.clone().detached(Work::recalled).await?;
+            if !context.account.store_loaded() {
+                context
+                    .clone()
+                    .run_detached(AuthContext::load_stored_locked)
+                    .await?;
             }
-            let is_machine = work.settings.way.is_machine();
-            if is_machine && work.account.held().is_none() && work.told().is_some() {
-                work.clone().detached(Work::obtain_ahead).await?;
-            }
-            if let Some(held) = work.account.held()
-                && held.is_due(now())
-                && (held.refresh_token.is_some() || is_machine)
+            let is_unattended = context.settings.grant_flow.is_unattended();
+            if is_unattended
+                && context.account.tokens().is_none()
+                && context.configured_discovery().is_some()
             {
-                let due = held.access_token.clone();
-                // If it fails, the server will say what it wants.
-                let _ = work.clone().detached(|work| work.renew_if_due(due)).await;
+                context
+                    .clone()
+                    .run_detached(AuthContext::obtain_before_request)
+                    .await?;
             }
-            match work.account.held() {
-                Some(held) => Ok(work.credentials(&held, request.method, request.url)?),
+            if let Some(active) = context.account.tokens()
+                && active.needs_renewal(now())
+                && (active.refresh_token.is_some() || is_unattended)
+            {
+                let expiring = active.access_token.clone();
+                // If it fails, the server will say what it wants.
+                let _ = context
+                    .clone()
+                    .run_detached(|context| context.renew_if_due(expiring))
+                    .await;
+            }
+            match context.account.tokens() {
+                Some(active) => Ok(context.credentials(&active, request.method, request.url)?),
                 None => Ok(HeaderMap::new()),
             }
         })
     }
 
-    fn challenged<'a>(
+    fn on_challenge<'a>(
         &'a self,
-        request: Outbound<'a>,
-        challenge: Challenged<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Unauthorized>> {
-        let work = self.work(request.server);
+        request: OutboundRequest<'a>,
+        challenge: AuthChallenge<'a>,
+    ) -> BoxFuture<'a, Result<ChallengeAction, Unauthorized>> {
+        let context = self.context(request.server);
         let values = challenge.headers.get_all(WWW_AUTHENTICATE).iter();
-        let demand = Demand::read(values.map(HeaderValue::as_bytes));
-        let refused = Refused {
-            demand,
-            token: token_in(challenge.sent),
+        let summary = ChallengeSummary::from_headers(values.map(HeaderValue::as_bytes));
+        let rejected = RejectedRequest {
+            challenge: summary,
+            token: token_from_headers(challenge.sent),
             attempt: challenge.attempt,
         };
-        let has_nonce = challenge.headers.contains_key(NONCE);
+        let has_nonce = challenge.headers.contains_key(NONCE_HEADER);
         Box::pin(async move {
-            let error = refused.demand.error.as_deref();
-            let verdict = match (challenge.status, error) {
+            let error = rejected.challenge.error.as_deref();
+            let action = match (challenge.status, error) {
                 // It was taken note of when the answer came.
-                (401, Some("use_dpop_nonce")) if has_nonce => Verdict::Again,
-                (401, _) => work.detached(|work| work.admit(refused)).await?,
-                (403, Some("insufficient_scope")) => {
-                    work.detached(|work| work.step_up(refused)).await?
+                (401, Some("use_dpop_nonce")) if has_nonce => ChallengeAction::Retry,
+                (401, _) => {
+                    context
+                        .run_detached(|context| context.authorize(rejected))
+                        .await?
                 }
-                _ => Verdict::Leave,
+                (403, Some("insufficient_scope")) => {
+                    context
+                        .run_detached(|context| context.step_up(rejected))
+                        .await?
+                }
+                _ => ChallengeAction::Fail,
             };
-            Ok(verdict)
+            Ok(action)
         })
     }
 
-    fn answered(&self, request: Outbound<'_>, headers: &HeaderMap) {
-        let nonce = headers.get(NONCE).and_then(|value| value.to_str().ok());
+    fn on_response(&self, request: OutboundRequest<'_>, headers: &HeaderMap) {
+        let nonce = headers
+            .get(NONCE_HEADER)
+            .and_then(|value| value.to_str().ok());
         if let Some(nonce) = nonce {
-            let account = self.work(request.server).account;
-            account.saw_nonce(request.url, nonce);
+            let account = self.context(request.server).account;
+            account.record_nonce(request.url, nonce);
         }
     }
 }
 
-impl Work {
+impl AuthContext {
     /// What a request to the server is given.
     pub(super) fn credentials(
         &self,
-        held: &Held,
+        active: &ActiveTokens,
         method: &Method,
         url: &Url,
     ) -> Result<HeaderMap, AuthError> {
-        let token = &held.access_token;
+        let token = &active.access_token;
         let mut headers = HeaderMap::with_capacity(2);
-        let scheme = match &held.key {
+        let scheme = match &active.key {
             None => "Bearer",
             Some(key) => {
                 let nonce = self.account.nonce(url);
-                let proof = key.prove(method.as_str(), url, nonce.as_deref(), Some(token))?;
-                headers.insert(HeaderName::from_static("dpop"), value(&proof)?);
+                let proof = key.sign_proof(method.as_str(), url, nonce.as_deref(), Some(token))?;
+                headers.insert(HeaderName::from_static("dpop"), sensitive_header(&proof)?);
                 "DPoP"
             }
         };
-        let authorization = value(&format!("{scheme} {}", token.expose()))?;
+        let authorization = sensitive_header(&format!("{scheme} {}", token.expose()))?;
         headers.insert(AUTHORIZATION, authorization);
         Ok(headers)
     }
 }
 
 /// The token in headers of ours.
-fn token_in(headers: &HeaderMap) -> Option<Secret> {
+fn token_from_headers(headers: &HeaderMap) -> Option<Secret> {
     let sent = headers.get(AUTHORIZATION)?.to_str().ok()?;
     sent.split_once(' ').map(|(_, token)| Secret::from(token))
 }
 
-fn value(text: &str) -> Result<HeaderValue, AuthError> {
-    let value = HeaderValue::from_str(text);
-    let why = "a token cannot be sent in a header";
-    let mut value = value.map_err(|_| AuthError::new(AuthErrorKind::Key, why))?;
+fn sensitive_header(content: &str) -> Result<HeaderValue, AuthError> {
+    let value = HeaderValue::from_str(content);
+    let reason = "a token cannot be sent in a header";
+    let mut value = value.map_err(|_| AuthError::new(AuthErrorKind::Key, reason))?;
     value.set_sensitive(true);
     Ok(value)
 }

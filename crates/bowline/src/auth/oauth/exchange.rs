@@ -2,69 +2,71 @@
 
 use serde_json::json;
 
-use super::{account::now, proof::ProofKey, work::Work};
+use super::{account::now, context::AuthContext, dpop::DpopKey};
 use crate::{
     auth::{AuthError, AuthErrorKind, Scopes, Secret, fetch::FetchResponse, random},
     proto::auth::{
-        AuthMethod, ClientAuth, Grant, OAuthError, Registered, ServerMetadata, TokenAnswer, Tokens,
-        read_token_answer,
+        ClientAuth, ClientAuthMethod, Grant, OAuthError, RegisteredClient, ServerMetadata,
+        TokenResponse, Tokens, parse_token_response,
     },
 };
 
 /// For how many seconds a statement about ourselves is good.
-const STATEMENT: u64 = 60;
+const ASSERTION_LIFETIME: u64 = 60;
 
 /// Who gives something, to whom, for what.
-pub(super) struct Give<'a> {
+pub(super) struct TokenRequest<'a> {
     pub(super) server: &'a ServerMetadata,
     pub(super) resource: &'a str,
-    pub(super) registered: &'a Registered,
+    pub(super) registered: &'a RegisteredClient,
     pub(super) scopes: &'a Scopes,
-    pub(super) key: Option<&'a ProofKey>,
+    pub(super) key: Option<&'a DpopKey>,
 }
 
-impl Work {
+impl AuthContext {
     /// Gives a grant to the authorization server, for tokens.
     pub(super) async fn exchange(
         &self,
-        give: &Give<'_>,
+        token_request: &TokenRequest<'_>,
         grant: &Grant<'_>,
     ) -> Result<Tokens, AuthError> {
-        let auth = self.client_auth(give.registered, give.server)?;
-        let mut form = grant.form(Some(give.resource), give.scopes);
-        form.extend(auth.form());
-        let endpoint = give.server.token_endpoint()?;
-        let answer = self.post_grant(endpoint, &form, &auth, give.key).await?;
-        tokens_in(&answer).map_err(|error| unless_repeated(error, &form))
+        let auth = self.client_auth(token_request.registered, token_request.server)?;
+        let mut form = grant.form_fields(Some(token_request.resource), token_request.scopes);
+        form.extend(auth.form_fields());
+        let endpoint = token_request.server.token_endpoint()?;
+        let response = self
+            .post_grant(endpoint, &form, &auth, token_request.key)
+            .await?;
+        parse_tokens(&response).map_err(|error| without_echoed_secrets(error, &form))
     }
 
     /// How we prove who we are. A key of ours comes before a secret.
     pub(super) fn client_auth(
         &self,
-        registered: &Registered,
+        registered: &RegisteredClient,
         server: &ServerMetadata,
     ) -> Result<ClientAuth, AuthError> {
         let client_id = registered.client_id.clone();
-        let ours = self.settings.client.as_ref();
-        let is_ours = ours.is_some_and(|client| client.id == client_id);
-        if let Some(key) = self.settings.key.as_ref().filter(|_| is_ours) {
-            let (from, id) = (now(), random::text()?);
-            let statement = json!({
+        let configured = self.settings.client.as_ref();
+        let is_configured = configured.is_some_and(|client| client.id == client_id);
+        if let Some(key) = self.settings.key.as_ref().filter(|_| is_configured) {
+            let (issued_at, id) = (now(), random::random_token()?);
+            let claims = json!({
                 "iss": client_id,
                 "sub": client_id,
                 "aud": server.issuer,
-                "iat": from,
-                "exp": from + STATEMENT,
+                "iat": issued_at,
+                "exp": issued_at + ASSERTION_LIFETIME,
                 "jti": id,
             });
             return Ok(ClientAuth {
                 client_id,
-                method: AuthMethod::PrivateKeyJwt,
-                secret: Some(Secret::new(key.sign("JWT", &statement)?)),
+                method: ClientAuthMethod::PrivateKeyJwt,
+                secret: Some(Secret::new(key.sign("JWT", &claims)?)),
             });
         }
         let secret = registered.client_secret.clone();
-        let method = AuthMethod::choose(registered.auth_method, secret.is_some(), server);
+        let method = ClientAuthMethod::choose(registered.auth_method, secret.is_some(), server);
         Ok(ClientAuth {
             client_id,
             method,
@@ -79,68 +81,70 @@ impl Work {
         endpoint: &str,
         form: &[(&'static str, String)],
         auth: &ClientAuth,
-        key: Option<&ProofKey>,
+        key: Option<&DpopKey>,
     ) -> Result<FetchResponse, AuthError> {
-        let header = auth.header();
+        let authorization = auth.authorization_header();
         let post = async || {
             let proof = match key {
                 Some(key) => Some(self.proof_for_endpoint(key, endpoint)?),
                 None => None,
             };
-            let posted = self
-                .fetch
-                .post_form(endpoint, form, header.as_ref(), proof.as_deref());
+            let posted =
+                self.fetch
+                    .post_form(endpoint, form, authorization.as_ref(), proof.as_deref());
             posted.await
         };
-        let answer = post().await?;
-        if key.is_none() || !self.saw_nonce(endpoint, &answer) {
-            return Ok(answer);
+        let response = post().await?;
+        if key.is_none() || !self.record_nonce(endpoint, &response) {
+            return Ok(response);
         }
-        match read_token_answer(answer.status, &answer.body) {
-            TokenAnswer::Refused(error) if error.code() == "use_dpop_nonce" => {
-                let answer = post().await?;
-                self.saw_nonce(endpoint, &answer);
-                Ok(answer)
+        match parse_token_response(response.status, &response.body) {
+            TokenResponse::Error(error) if error.code() == "use_dpop_nonce" => {
+                let response = post().await?;
+                self.record_nonce(endpoint, &response);
+                Ok(response)
             }
-            _ => Ok(answer),
+            _ => Ok(response),
         }
     }
 }
 
 /// A server's own words, unless they repeat something that we gave it.
-fn unless_repeated(error: AuthError, form: &[(&'static str, String)]) -> AuthError {
-    const OPEN: [&str; 5] = [
+fn without_echoed_secrets(error: AuthError, form: &[(&'static str, String)]) -> AuthError {
+    const PUBLIC_FIELDS: [&str; 5] = [
         "client_id",
         "grant_type",
         "redirect_uri",
         "resource",
         "scope",
     ];
-    let secrets = form.iter().filter(|(name, _)| !OPEN.contains(name));
-    let repeats = |text: &str| {
+    let secrets = form
+        .iter()
+        .filter(|(name, _)| !PUBLIC_FIELDS.contains(name));
+    let contains_secret = |message: &str| {
         let mut secrets = secrets.clone();
-        secrets.any(|(_, value)| !value.is_empty() && text.contains(value.as_str()))
+        secrets.any(|(_, value)| !value.is_empty() && message.contains(value.as_str()))
     };
-    match error.refusal() {
-        Some(refusal) if repeats(refusal.code()) => {
+    match error.oauth_error() {
+        Some(oauth_error) if contains_secret(oauth_error.code()) => {
             AuthError::new(AuthErrorKind::Refused, "the authorization server refused")
         }
-        Some(refusal) if repeats(&error.to_string()) => {
-            let refusal = OAuthError::new(refusal.code(), None);
-            AuthError::refused("the authorization server", refusal)
+        Some(oauth_error) if contains_secret(&error.to_string()) => {
+            let oauth_error = OAuthError::new(oauth_error.code(), None);
+            AuthError::refused("the authorization server", oauth_error)
         }
         _ => error,
     }
 }
 
 /// The tokens in an answer.
-pub(super) fn tokens_in(answer: &FetchResponse) -> Result<Tokens, AuthError> {
-    match read_token_answer(answer.status, &answer.body) {
-        TokenAnswer::Granted(tokens) => Ok(*tokens),
-        TokenAnswer::Refused(error) => Err(AuthError::refused("the authorization server", error)),
-        TokenAnswer::Unreadable => {
-            let why = format!("the token endpoint answered with HTTP {}", answer.status);
-            Err(AuthError::new(AuthErrorKind::Unreachable, why))
+pub(super) fn parse_tokens(response: &FetchResponse) -> Result<Tokens, AuthError> {
+    match parse_token_response(response.status, &response.body) {
+        TokenResponse::Issued(tokens) => Ok(*tokens),
+        TokenResponse::Error(error) => Err(AuthError::refused("the authorization server", error)),
+        TokenResponse::Invalid => {
+            let reason = format!("the token endpoint answered with HTTP {}", response.status);
+            Err(AuthError::new(AuthErrorKind::Unreachable, reason))
         }
     }
 }

@@ -8,119 +8,127 @@ use reqwest::{
 };
 
 use super::{
-    account::{Held, How, now},
-    discover::Found,
-    machine::Way,
-    proof::ProofKey,
-    work::Work,
+    account::{ActiveTokens, TokenOrigin, now},
+    context::AuthContext,
+    discover::Discovery,
+    dpop::DpopKey,
+    unattended::GrantFlow,
 };
 use crate::{
     auth::{AuthError, AuthErrorKind, Scopes, Secret, fetch::FetchResponse},
     proto::{
-        auth::{Demand, Tokens},
+        auth::{ChallengeSummary, Tokens},
         http::header::name,
     },
-    transport::Verdict,
+    transport::ChallengeAction,
 };
 
 /// How often a server is asked whether we are signed in.
-const MOST_PINGS: u32 = 4;
+const MAX_PINGS: u32 = 4;
 
 /// A request that was refused.
-pub(super) struct Refused {
+pub(super) struct RejectedRequest {
     /// What the server wants.
-    pub(super) demand: Demand,
+    pub(super) challenge: ChallengeSummary,
     /// The token that the request had.
     pub(super) token: Option<Secret>,
     /// How many times the same request was refused before.
     pub(super) attempt: u32,
 }
 
-impl Work {
+impl AuthContext {
     /// The server does not let us in: gets tokens, by the least that will do.
-    pub(super) async fn admit(self, refused: Refused) -> Result<Verdict, AuthError> {
-        let _turn = self.account.turn.lock().await;
-        let held = self.account.held();
-        let token = held.as_ref().map(|held| &held.access_token);
+    pub(super) async fn authorize(
+        self,
+        rejected: RejectedRequest,
+    ) -> Result<ChallengeAction, AuthError> {
+        let _lock = self.account.renewal_lock.lock().await;
+        let active = self.account.tokens();
+        let token = active.as_ref().map(|active| &active.access_token);
         // Somebody was faster, here or in another process.
-        if token != refused.token.as_ref() && token.is_some() {
-            return Ok(Verdict::Again);
+        if token != rejected.token.as_ref() && token.is_some() {
+            return Ok(ChallengeAction::Retry);
         }
-        if self.adopt(refused.token.as_ref()).await? {
-            return Ok(Verdict::Again);
+        if self.adopt_stored(rejected.token.as_ref()).await? {
+            return Ok(ChallengeAction::Retry);
         }
-        let found = self.discover(&refused.demand).await?;
-        let ours = self.still_ours(held, &found).await?;
-        if let Some(held) = &ours {
-            if held.how == How::Granted && refused.attempt > 0 {
-                return Err(self.failed(rejected()));
+        let discovery = self.discover(&rejected.challenge).await?;
+        let current = self.tokens_if_current(active, &discovery).await?;
+        if let Some(active) = &current {
+            if active.origin == TokenOrigin::Granted && rejected.attempt > 0 {
+                return Err(self.record_failure(tokens_rejected()));
             }
-            if self.refresh_on(held, &found, &refused).await? {
-                return Ok(Verdict::Again);
+            if self
+                .refresh_after_rejection(active, &discovery, &rejected)
+                .await?
+            {
+                return Ok(ChallengeAction::Retry);
             }
         }
         if let Some(error) = self.account.recent_failure() {
             return Err(error);
         }
-        let challenged = refused.demand.scope.as_ref();
-        let (wanted, metadata) = (&self.settings.scopes, found.metadata.as_ref());
-        let mut scopes = Scopes::choose(challenged, wanted, metadata);
-        if let Some(held) = &ours {
+        let challenged = rejected.challenge.scope.as_ref();
+        let (configured, metadata) = (&self.settings.scopes, discovery.metadata.as_ref());
+        let mut scopes = Scopes::select(challenged, configured, metadata);
+        if let Some(active) = &current {
             // What was granted before is not given up.
-            scopes = held.requested.union(&scopes);
+            scopes = active.requested.union(&scopes);
         }
-        self.account.trying(&scopes);
-        let obtained = self.obtain(&found, scopes, &refused.demand).await;
-        obtained.map_err(|error| self.failed(error))?;
-        Ok(Verdict::Again)
+        self.account.record_attempt(&scopes);
+        let obtained = self.obtain(&discovery, scopes, &rejected.challenge).await;
+        obtained.map_err(|error| self.record_failure(error))?;
+        Ok(ChallengeAction::Retry)
     }
 
     /// Remembers why there was no sign-in.
-    fn failed(&self, error: AuthError) -> AuthError {
-        self.account.failed(&error);
+    fn record_failure(&self, error: AuthError) -> AuthError {
+        self.account.record_failure(&error);
         error
     }
 
     /// The tokens, if the same authorization server guards the same resource
     /// as when they were given. Others are of no use to us any more.
-    async fn still_ours(
+    async fn tokens_if_current(
         &self,
-        held: Option<Arc<Held>>,
-        found: &Found,
-    ) -> Result<Option<Arc<Held>>, AuthError> {
-        let Some(held) = held else {
+        active: Option<Arc<ActiveTokens>>,
+        discovery: &Discovery,
+    ) -> Result<Option<Arc<ActiveTokens>>, AuthError> {
+        let Some(active) = active else {
             return Ok(None);
         };
-        if held.issuer == found.server.issuer && held.resource == found.resource {
-            return Ok(Some(held));
+        if active.issuer == discovery.server.issuer && active.resource == discovery.resource {
+            return Ok(Some(active));
         }
-        self.discard(&held).await?;
+        self.discard(&active).await?;
         Ok(None)
     }
 
     /// Renews tokens that were refused, if that can help.
-    async fn refresh_on(
+    async fn refresh_after_rejection(
         &self,
-        held: &Held,
-        found: &Found,
-        refused: &Refused,
+        active: &ActiveTokens,
+        discovery: &Discovery,
+        rejected: &RejectedRequest,
     ) -> Result<bool, AuthError> {
-        if held.refresh_token.is_none() || (held.how == How::Renewed && refused.attempt > 0) {
+        if active.refresh_token.is_none()
+            || (active.origin == TokenOrigin::Refreshed && rejected.attempt > 0)
+        {
             return Ok(false);
         }
-        let error = match self.refresh(held, &found.server).await {
+        let error = match self.refresh(active, &discovery.server).await {
             Err(error) if error.kind() == AuthErrorKind::Refused => error,
-            done => return done,
+            result => return result,
         };
         if ["server_error", "temporarily_unavailable", "slow_down"]
             .iter()
-            .any(|code| error.is_refusal(code))
+            .any(|code| error.has_code(code))
         {
             return Err(error);
         }
-        if error.is_refusal("invalid_client") {
+        if error.has_code("invalid_client") {
             // It has forgotten a registration of ours, if it was one.
-            self.forget_client(&found.server.issuer).await?;
+            self.forget_client(&discovery.server.issuer).await?;
         }
         // Then they have to sign in again.
         Ok(false)
@@ -129,107 +137,114 @@ impl Work {
     /// Gets tokens in the way that the application has chosen, and keeps them.
     pub(super) async fn obtain(
         &self,
-        found: &Found,
+        discovery: &Discovery,
         scopes: Scopes,
-        demand: &Demand,
+        challenge: &ChallengeSummary,
     ) -> Result<(), AuthError> {
-        let mut held = self.grant(found, &scopes, demand).await?;
-        held.requested = scopes;
-        self.keep(held).await
+        let mut active = self.grant(discovery, &scopes, challenge).await?;
+        active.requested = scopes;
+        self.store_tokens(active).await
     }
 
     async fn grant(
         &self,
-        found: &Found,
+        discovery: &Discovery,
         scopes: &Scopes,
-        demand: &Demand,
-    ) -> Result<Held, AuthError> {
-        let key = self.key_for(found, demand)?;
-        let granted = match &self.settings.way {
-            Way::User => {
-                let scopes = scopes.clone().offline(&found.server);
-                self.by_user(found, &scopes, key.as_ref()).await
+        challenge: &ChallengeSummary,
+    ) -> Result<ActiveTokens, AuthError> {
+        let key = self.dpop_key(discovery, challenge)?;
+        let granted = match &self.settings.grant_flow {
+            GrantFlow::AuthorizationCode => {
+                let scopes = scopes.clone().with_offline_access(&discovery.server);
+                self.grant_by_user(discovery, &scopes, key.as_ref()).await
             }
-            machine => self.by_machine(machine, found, scopes, key.as_ref()).await,
+            flow => {
+                self.grant_unattended(flow, discovery, scopes, key.as_ref())
+                    .await
+            }
         };
         let (registered, tokens) = granted?;
-        if demand.proof && !tokens.is_bound() {
-            let why = "the server wants bound tokens, which its guard does not give";
-            return Err(AuthError::new(AuthErrorKind::Rejected, why));
+        if challenge.dpop_required && !tokens.is_dpop_bound() {
+            let reason = "the server wants bound tokens, which its guard does not give";
+            return Err(AuthError::new(AuthErrorKind::Rejected, reason));
         }
-        let mut held = self.held_of(tokens, key.as_ref(), How::Granted);
-        held.issuer.clone_from(&found.server.issuer);
-        held.resource.clone_from(&found.resource);
-        held.client_id = registered.client_id;
-        Ok(held)
+        let mut active = self.active_tokens(tokens, key.as_ref(), TokenOrigin::Granted);
+        active.issuer.clone_from(&discovery.server.issuer);
+        active.resource.clone_from(&discovery.resource);
+        active.client_id = registered.client_id;
+        Ok(active)
     }
 
     /// The key that tokens are to be bound to, if they are to be bound.
-    fn key_for(&self, found: &Found, demand: &Demand) -> Result<Option<Arc<ProofKey>>, AuthError> {
-        let metadata = found.metadata.as_ref();
-        let required = metadata.is_some_and(|said| said.dpop_bound_access_tokens_required);
-        if !(self.settings.bind || demand.proof || required) {
+    fn dpop_key(
+        &self,
+        discovery: &Discovery,
+        challenge: &ChallengeSummary,
+    ) -> Result<Option<Arc<DpopKey>>, AuthError> {
+        let metadata = discovery.metadata.as_ref();
+        let required = metadata.is_some_and(|resource| resource.dpop_bound_access_tokens_required);
+        if !(self.settings.dpop || challenge.dpop_required || required) {
             return Ok(None);
         }
-        let kept = self.account.held().and_then(|held| held.key.clone());
-        match kept {
+        let existing = self.account.tokens().and_then(|active| active.key.clone());
+        match existing {
             Some(key) => Ok(Some(key)),
-            None => Ok(Some(Arc::new(ProofKey::new()?))),
+            None => Ok(Some(Arc::new(DpopKey::new()?))),
         }
     }
 }
 
 /// Without a refusal.
-impl Work {
+impl AuthContext {
     /// Looks into the store, once.
-    pub(super) async fn recall(&self) -> Result<(), AuthError> {
-        if !self.account.looked() {
-            let stored = self.stored().await?;
-            self.account.hold(stored);
+    pub(super) async fn load_stored(&self) -> Result<(), AuthError> {
+        if !self.account.store_loaded() {
+            let stored = self.load_tokens().await?;
+            self.account.set_tokens(stored);
         }
         Ok(())
     }
 
-    pub(super) async fn recalled(self) -> Result<(), AuthError> {
-        let _turn = self.account.turn.lock().await;
-        self.recall().await
+    pub(super) async fn load_stored_locked(self) -> Result<(), AuthError> {
+        let _lock = self.account.renewal_lock.lock().await;
+        self.load_stored().await
     }
 
     /// Signs in ahead of any call. What the server wants, and whether it takes
     /// what we have, is found out by asking it something harmless.
     pub(super) async fn sign_in(self) -> Result<(), AuthError> {
-        self.account.forgive();
-        self.clone().recalled().await?;
-        for attempt in 0..MOST_PINGS {
-            let held = self.account.held();
-            let answer = self.ping(held.as_deref()).await?;
-            let challenges = answer.headers.get_all(WWW_AUTHENTICATE).iter();
-            let demand = Demand::read(challenges.map(HeaderValue::as_bytes));
-            let wants_nonce = demand.error.as_deref() == Some("use_dpop_nonce");
-            if answer.status != 401 {
-                if let Some(held) = held {
-                    return self.widen(&held).await;
+        self.account.clear_failure();
+        self.clone().load_stored_locked().await?;
+        for attempt in 0..MAX_PINGS {
+            let active = self.account.tokens();
+            let response = self.ping(active.as_deref()).await?;
+            let challenges = response.headers.get_all(WWW_AUTHENTICATE).iter();
+            let challenge = ChallengeSummary::from_headers(challenges.map(HeaderValue::as_bytes));
+            let wants_nonce = challenge.error.as_deref() == Some("use_dpop_nonce");
+            if response.status != 401 {
+                if let Some(active) = active {
+                    return self.request_missing_scopes(&active).await;
                 }
-                if self.resource_metadata(&demand).await?.is_none() {
+                if self.resource_metadata(&challenge).await?.is_none() {
                     return Ok(());
                 }
-            } else if self.saw_nonce(self.account.server.as_str(), &answer) && wants_nonce {
+            } else if self.record_nonce(self.account.server.as_str(), &response) && wants_nonce {
                 continue;
             }
-            let refused = Refused {
-                demand,
-                token: held.map(|held| held.access_token.clone()),
+            let rejected = RejectedRequest {
+                challenge,
+                token: active.map(|active| active.access_token.clone()),
                 attempt,
             };
-            self.clone().admit(refused).await?;
+            self.clone().authorize(rejected).await?;
         }
-        Err(rejected())
+        Err(tokens_rejected())
     }
 
-    async fn ping(&self, held: Option<&Held>) -> Result<FetchResponse, AuthError> {
+    async fn ping(&self, active: Option<&ActiveTokens>) -> Result<FetchResponse, AuthError> {
         let url = &self.account.server;
-        let mut headers = match held {
-            Some(held) => self.credentials(held, &Method::POST, url)?,
+        let mut headers = match active {
+            Some(active) => self.credentials(active, &Method::POST, url)?,
             None => HeaderMap::new(),
         };
         headers.insert(ACCEPT, HeaderValue::from_static(name::ACCEPT_BOTH));
@@ -238,34 +253,39 @@ impl Work {
     }
 }
 
-fn rejected() -> AuthError {
-    let why = "the server does not take the tokens that its guard gives for it";
-    AuthError::new(AuthErrorKind::Rejected, why)
+fn tokens_rejected() -> AuthError {
+    let reason = "the server does not take the tokens that its guard gives for it";
+    AuthError::new(AuthErrorKind::Rejected, reason)
 }
 
-impl Work {
+impl AuthContext {
     /// Tokens as they are used; whose they are is not in them.
-    pub(super) fn held_of(&self, tokens: Tokens, key: Option<&Arc<ProofKey>>, how: How) -> Held {
+    pub(super) fn active_tokens(
+        &self,
+        tokens: Tokens,
+        key: Option<&Arc<DpopKey>>,
+        origin: TokenOrigin,
+    ) -> ActiveTokens {
         let margin = self.settings.renewal_margin;
         let renew_at = tokens.expires_in.map(|it| renew_at(now(), it, margin));
-        Held {
+        ActiveTokens {
             issuer: String::new(),
             resource: String::new(),
             client_id: String::new(),
             renew_at,
             requested: Scopes::default(),
-            key: key.filter(|_| tokens.is_bound()).cloned(),
+            key: key.filter(|_| tokens.is_dpop_bound()).cloned(),
             access_token: tokens.access_token,
             refresh_token: tokens.refresh_token,
-            how,
+            origin,
         }
     }
 }
 
 /// When to renew a token that is good for so many seconds from now on.
 fn renew_at(now: u64, seconds: u64, margin: Duration) -> u64 {
-    let ahead = margin.as_secs().min(seconds / 2);
-    now.saturating_add(seconds - ahead)
+    let early = margin.as_secs().min(seconds / 2);
+    now.saturating_add(seconds - early)
 }
 
 #[cfg(test)]

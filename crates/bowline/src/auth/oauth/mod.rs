@@ -9,20 +9,20 @@
 
 mod account;
 mod authorize;
+mod context;
 mod credentials;
 mod discover;
+mod dpop;
 mod exchange;
 mod flow;
 mod identify;
-mod machine;
-mod proof;
 mod record;
 mod refresh;
 mod revoke;
 mod settings;
-mod standing;
+mod sign_in_status;
 mod step_up;
-mod work;
+mod unattended;
 
 use std::{
     collections::HashMap,
@@ -32,11 +32,11 @@ use std::{
 
 use reqwest::Url;
 
-use self::{account::Account, settings::Settings, work::Work};
+use self::{account::Account, context::AuthContext, settings::Settings};
 use super::{AuthError, AuthErrorKind, Scopes};
 
-pub use machine::Enterprise;
-pub use standing::SignedIn;
+pub use sign_in_status::SignInStatus;
+pub use unattended::IdentityProvider;
 
 /// Gets into servers by OAuth 2.1, as the protocol wants it.
 ///
@@ -47,7 +47,7 @@ pub use standing::SignedIn;
 /// Unless told otherwise it sends a user to the authorization server, for which
 /// it needs a [`user`](Self::user). Programs that act on their own have
 /// [`client_credentials`](Self::client_credentials),
-/// [`workload`](Self::workload) or [`enterprise`](Self::enterprise).
+/// [`workload_identity`](Self::workload) or [`enterprise`](Self::enterprise).
 ///
 /// When a call meets a server that wants a sign-in, the call waits for it, up
 /// to its own deadline. People take longer than that, as a rule: so sign them in
@@ -55,7 +55,7 @@ pub use standing::SignedIn;
 #[derive(Clone)]
 pub struct OAuth {
     settings: Arc<Settings>,
-    works: Arc<Mutex<HashMap<String, Work>>>,
+    contexts: Arc<Mutex<HashMap<String, AuthContext>>>,
 }
 
 impl OAuth {
@@ -64,7 +64,7 @@ impl OAuth {
     pub fn new(name: &str) -> Self {
         Self {
             settings: Arc::new(Settings::new(name)),
-            works: Arc::default(),
+            contexts: Arc::default(),
         }
     }
 
@@ -76,8 +76,8 @@ impl OAuth {
     ///
     /// Where that fails, or the URL is none.
     pub async fn sign_in(&self, url: &str) -> Result<(), AuthError> {
-        let work = self.work(&server(url)?);
-        work.detached(Work::sign_in).await
+        let context = self.context(&parse_server_url(url)?);
+        context.run_detached(AuthContext::sign_in).await
     }
 
     /// How we stand with the server at `url`, as far as is known here: nobody
@@ -86,18 +86,20 @@ impl OAuth {
     /// # Errors
     ///
     /// Where the store fails, or the URL is none.
-    pub async fn signed_in(&self, url: &str) -> Result<Option<SignedIn>, AuthError> {
-        let work = self.work(&server(url)?);
-        work.detached(Work::standing).await
+    pub async fn sign_in_status(&self, url: &str) -> Result<Option<SignInStatus>, AuthError> {
+        let context = self.context(&parse_server_url(url)?);
+        context.run_detached(AuthContext::sign_in_status).await
     }
 
     /// The scopes that calls to the server at `url` lacked, and did not get:
     /// nobody was there to ask, or they said no. [`sign_in`](Self::sign_in)
     /// asks again. Empty where all went well, or the URL is none.
     #[must_use]
-    pub fn lacking(&self, url: &str) -> Scopes {
-        let server = server(url).ok();
-        server.map_or_else(Scopes::default, |url| self.work(&url).account.lacking())
+    pub fn missing_scopes(&self, url: &str) -> Scopes {
+        let server = parse_server_url(url).ok();
+        server.map_or_else(Scopes::default, |url| {
+            self.context(&url).account.missing_scopes()
+        })
     }
 
     /// Forgets the tokens for the server at `url`, here and in the store. The
@@ -108,8 +110,8 @@ impl OAuth {
     ///
     /// Where the store fails, or the URL is none.
     pub async fn sign_out(&self, url: &str) -> Result<(), AuthError> {
-        let work = self.work(&server(url)?);
-        work.detached(Work::sign_out).await
+        let context = self.context(&parse_server_url(url)?);
+        context.run_detached(AuthContext::sign_out).await
     }
 
     /// Forgets the registration of this application at the authorization server
@@ -120,8 +122,8 @@ impl OAuth {
     ///
     /// Where the store fails, or the URL is none.
     pub async fn forget_registration(&self, url: &str) -> Result<(), AuthError> {
-        let work = self.work(&server(url)?);
-        work.detached(Work::forget_registration).await
+        let context = self.context(&parse_server_url(url)?);
+        context.run_detached(AuthContext::forget_registration).await
     }
 
     /// Renews the tokens for the server at `url` now, though they may still be
@@ -131,20 +133,20 @@ impl OAuth {
     ///
     /// Where that fails, or there is nothing to renew.
     pub async fn refresh(&self, url: &str) -> Result<(), AuthError> {
-        let work = self.work(&server(url)?);
-        work.detached(Work::renew).await
+        let context = self.context(&parse_server_url(url)?);
+        context.run_detached(AuthContext::renew).await
     }
 
     /// The work on one server.
-    fn work(&self, server: &Url) -> Work {
-        let mut works = self.works.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(work) = works.get(server.as_str()) {
-            return work.clone();
+    fn context(&self, server: &Url) -> AuthContext {
+        let mut contexts = self.contexts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(context) = contexts.get(server.as_str()) {
+            return context.clone();
         }
         let account = Arc::new(Account::new(server));
-        let work = Work::new(Arc::clone(&self.settings), account);
-        works.insert(server.as_str().to_owned(), work.clone());
-        work
+        let context = AuthContext::new(Arc::clone(&self.settings), account);
+        contexts.insert(server.as_str().to_owned(), context.clone());
+        context
     }
 }
 
@@ -157,7 +159,7 @@ impl fmt::Debug for OAuth {
 }
 
 /// The URL as the transport has it, so that both mean the same account.
-fn server(url: &str) -> Result<Url, AuthError> {
+fn parse_server_url(url: &str) -> Result<Url, AuthError> {
     let parsed = Url::parse(url).ok();
     let mut url = parsed.filter(Url::has_host).ok_or_else(|| {
         AuthError::new(AuthErrorKind::Unreachable, "the URL of the server is none")

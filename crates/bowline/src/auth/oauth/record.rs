@@ -5,13 +5,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
-    account::{Held, How},
-    proof::ProofKey,
-    work::Work,
+    account::{ActiveTokens, TokenOrigin},
+    context::AuthContext,
+    dpop::DpopKey,
 };
 use crate::{
-    auth::{AuthError, AuthErrorKind, Scopes, Secret, StoreKey},
-    proto::auth::{AuthMethod, Registered},
+    auth::{AuthError, AuthErrorKind, Scopes, Secret, TokenStoreKey},
+    proto::auth::{ClientAuthMethod, RegisteredClient},
 };
 
 /// Tokens. Neither this nor the others can be shown.
@@ -47,25 +47,25 @@ struct ClientRecord {
 }
 
 /// A registration that is kept, and where its user comes back to.
-pub(super) struct KnownClient {
-    pub(super) registered: Registered,
+pub(super) struct StoredClient {
+    pub(super) registered: RegisteredClient,
     pub(super) redirect_uri: String,
 }
 
 /// Tokens.
-impl Work {
+impl AuthContext {
     /// The tokens for our server in the store.
-    pub(super) async fn stored(&self) -> Result<Option<Held>, AuthError> {
+    pub(super) async fn load_tokens(&self) -> Result<Option<ActiveTokens>, AuthError> {
         let Some(server) = self.server_record().await? else {
             return Ok(None);
         };
-        let key = StoreKey::tokens(&server.issuer, &server.resource, &server.client_id);
+        let key = TokenStoreKey::tokens(&server.issuer, &server.resource, &server.client_id);
         let Some(record) = self.load::<TokenRecord>(&key).await? else {
             return Ok(None);
         };
-        let bound = record.key.map(|pem| ProofKey::from_pem(pem.expose()));
-        let bound = bound.transpose()?;
-        Ok(Some(Held {
+        let dpop_key = record.key.map(|pem| DpopKey::from_pem(pem.expose()));
+        let dpop_key = dpop_key.transpose()?;
+        Ok(Some(ActiveTokens {
             issuer: server.issuer,
             resource: server.resource,
             client_id: server.client_id,
@@ -73,42 +73,42 @@ impl Work {
             refresh_token: record.refresh_token,
             renew_at: record.renew_at,
             requested: Scopes::parse(&record.requested),
-            key: bound.map(Arc::new),
-            how: How::Found,
+            key: dpop_key.map(Arc::new),
+            origin: TokenOrigin::Stored,
         }))
     }
 
     /// Keeps tokens, and uses them.
-    pub(super) async fn keep(&self, held: Held) -> Result<(), AuthError> {
+    pub(super) async fn store_tokens(&self, active: ActiveTokens) -> Result<(), AuthError> {
         let record = TokenRecord {
-            access_token: held.access_token.clone(),
-            refresh_token: held.refresh_token.clone(),
-            renew_at: held.renew_at,
-            requested: held.requested.to_string(),
-            key: held.key.as_ref().map(|key| key.pem().clone()),
+            access_token: active.access_token.clone(),
+            refresh_token: active.refresh_token.clone(),
+            renew_at: active.renew_at,
+            requested: active.requested.to_string(),
+            key: active.key.as_ref().map(|key| key.pem().clone()),
         };
         let server = ServerRecord {
-            issuer: held.issuer.clone(),
-            resource: held.resource.clone(),
-            client_id: held.client_id.clone(),
+            issuer: active.issuer.clone(),
+            resource: active.resource.clone(),
+            client_id: active.client_id.clone(),
         };
-        let key = token_key(&held);
+        let key = token_key(&active);
         // They are good, whether or not they can be kept.
-        self.account.hold(Some(held));
-        self.account.set_ahead(true);
+        self.account.set_tokens(Some(active));
+        self.account.set_store_is_stale(true);
         self.save(&key, &record).await?;
         self.save(&self.server_key(), &server).await?;
-        self.account.set_ahead(false);
+        self.account.set_store_is_stale(false);
         Ok(())
     }
 
     /// Forgets tokens, unless others have taken their place.
-    pub(super) async fn discard(&self, held: &Held) -> Result<(), AuthError> {
-        let kept = self.stored().await?;
-        if kept.is_some_and(|kept| kept.access_token == held.access_token) {
-            self.settings.store.remove(&token_key(held)).await?;
+    pub(super) async fn discard(&self, active: &ActiveTokens) -> Result<(), AuthError> {
+        let stored = self.load_tokens().await?;
+        if stored.is_some_and(|stored| stored.access_token == active.access_token) {
+            self.settings.store.remove(&token_key(active)).await?;
         }
-        self.account.hold(None);
+        self.account.set_tokens(None);
         Ok(())
     }
 
@@ -116,41 +116,41 @@ impl Work {
         self.load(&self.server_key()).await
     }
 
-    fn server_key(&self) -> StoreKey {
-        StoreKey::server(self.account.server.as_str(), &self.settings.name)
+    fn server_key(&self) -> TokenStoreKey {
+        TokenStoreKey::server(self.account.server.as_str(), &self.settings.name)
     }
 }
 
-pub(super) fn token_key(held: &Held) -> StoreKey {
-    StoreKey::tokens(&held.issuer, &held.resource, &held.client_id)
+pub(super) fn token_key(active: &ActiveTokens) -> TokenStoreKey {
+    TokenStoreKey::tokens(&active.issuer, &active.resource, &active.client_id)
 }
 
 /// Registrations, each for one issuer.
-impl Work {
-    pub(super) async fn known_client(
+impl AuthContext {
+    pub(super) async fn stored_client(
         &self,
         issuer: &str,
-    ) -> Result<Option<KnownClient>, AuthError> {
+    ) -> Result<Option<StoredClient>, AuthError> {
         let record: Option<ClientRecord> = self.load(&self.client_key(issuer)).await?;
         Ok(record.map(|record| {
-            let mut registered = Registered::new(record.client_id, record.client_secret);
+            let mut registered = RegisteredClient::new(record.client_id, record.client_secret);
             let method = record.auth_method.as_deref();
-            registered.auth_method = method.and_then(AuthMethod::parse);
+            registered.auth_method = method.and_then(ClientAuthMethod::parse);
             registered.secret_expires_at = record.secret_expires_at;
-            KnownClient {
+            StoredClient {
                 registered,
                 redirect_uri: record.redirect_uri,
             }
         }))
     }
 
-    pub(super) async fn keep_client(
+    pub(super) async fn store_client(
         &self,
         issuer: &str,
-        client: &KnownClient,
+        client: &StoredClient,
     ) -> Result<(), AuthError> {
         let registered = &client.registered;
-        let method = registered.auth_method.map(AuthMethod::as_str);
+        let method = registered.auth_method.map(ClientAuthMethod::as_str);
         let record = ClientRecord {
             client_id: registered.client_id.clone(),
             client_secret: registered.client_secret.clone(),
@@ -166,25 +166,25 @@ impl Work {
         Ok(self.settings.store.remove(&key).await?)
     }
 
-    fn client_key(&self, issuer: &str) -> StoreKey {
-        StoreKey::registration(issuer, &self.settings.name)
+    fn client_key(&self, issuer: &str) -> TokenStoreKey {
+        TokenStoreKey::registration(issuer, &self.settings.name)
     }
 }
 
-impl Work {
+impl AuthContext {
     /// What is kept under a key. What cannot be read counts as absent: it is of
     /// another version, or damaged, and a new sign-in mends it.
-    async fn load<T: DeserializeOwned>(&self, key: &StoreKey) -> Result<Option<T>, AuthError> {
-        let kept = self.settings.store.load(key).await?;
-        Ok(kept.and_then(|text| serde_json::from_str(text.expose()).ok()))
+    async fn load<T: DeserializeOwned>(&self, key: &TokenStoreKey) -> Result<Option<T>, AuthError> {
+        let stored = self.settings.store.load(key).await?;
+        Ok(stored.and_then(|json| serde_json::from_str(json.expose()).ok()))
     }
 
-    async fn save<T: Serialize>(&self, key: &StoreKey, value: &T) -> Result<(), AuthError> {
-        let text = serde_json::to_string(value);
-        let text = text.map_err(|_| {
+    async fn save<T: Serialize>(&self, key: &TokenStoreKey, value: &T) -> Result<(), AuthError> {
+        let json = serde_json::to_string(value);
+        let json = json.map_err(|_| {
             AuthError::new(AuthErrorKind::Store, "what is to be kept cannot be written")
         })?;
-        Ok(self.settings.store.save(key, &Secret::new(text)).await?)
+        Ok(self.settings.store.save(key, &Secret::new(json)).await?)
     }
 }
 

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::{OAuth, machine::Way};
+use super::{OAuth, unattended::GrantFlow};
 use crate::{
     auth::{
         ApplicationType, Fetch, MemoryStore, Resolver, Scopes, Secret, TokenStore, UserAgent,
@@ -22,29 +22,29 @@ const RENEWAL_MARGIN: Duration = Duration::from_secs(30);
 pub(super) struct Settings {
     pub(super) name: String,
     pub(super) application_type: ApplicationType,
-    pub(super) client: Option<Preset>,
+    pub(super) client: Option<ConfiguredClient>,
     pub(super) issuer: Option<String>,
     pub(super) key: Option<Arc<SigningKey>>,
     pub(super) metadata_url: Option<String>,
     pub(super) scopes: Scopes,
     pub(super) store: Arc<dyn TokenStore>,
-    pub(super) user: Option<Arc<dyn UserAgent>>,
-    pub(super) way: Way,
+    pub(super) user_agent: Option<Arc<dyn UserAgent>>,
+    pub(super) grant_flow: GrantFlow,
     /// Where programs get tokens, where nobody is asked for that.
     pub(super) token_endpoint: Option<String>,
     /// How long before its end a token is renewed.
     pub(super) renewal_margin: Duration,
-    pub(super) bind: bool,
+    pub(super) dpop: bool,
     pub(super) allow_private: bool,
     pub(super) allow_plain_http: bool,
-    proxies: bool,
-    names: Arc<dyn Resolver>,
+    use_proxies: bool,
+    resolver: Arc<dyn Resolver>,
     fetch: OnceLock<Arc<dyn Fetch>>,
 }
 
 /// A client that was registered by other means.
 #[derive(Clone)]
-pub(super) struct Preset {
+pub(super) struct ConfiguredClient {
     pub(super) id: String,
     pub(super) secret: Option<Secret>,
 }
@@ -60,23 +60,28 @@ impl Settings {
             metadata_url: None,
             scopes: Scopes::default(),
             store: Arc::new(MemoryStore::new()),
-            user: None,
-            way: Way::User,
+            user_agent: None,
+            grant_flow: GrantFlow::AuthorizationCode,
             token_endpoint: None,
             renewal_margin: RENEWAL_MARGIN,
-            bind: false,
+            dpop: false,
             allow_private: false,
             allow_plain_http: false,
-            proxies: false,
-            names: Arc::new(SystemResolver),
+            use_proxies: false,
+            resolver: Arc::new(SystemResolver),
             fetch: OnceLock::new(),
         }
     }
 
     /// What makes the requests, made when it is first needed.
     pub(super) fn fetch(&self) -> Arc<dyn Fetch> {
-        let usual = || Arc::new(ReqwestFetch::new(Arc::clone(&self.names), self.proxies)) as _;
-        Arc::clone(self.fetch.get_or_init(usual))
+        let default_fetch = || {
+            Arc::new(ReqwestFetch::new(
+                Arc::clone(&self.resolver),
+                self.use_proxies,
+            )) as _
+        };
+        Arc::clone(self.fetch.get_or_init(default_fetch))
     }
 }
 
@@ -86,10 +91,10 @@ impl OAuth {
     /// [`issuer`](Self::issuer).
     #[must_use]
     pub fn client_id(self, id: &str) -> Self {
-        self.with(|settings| {
+        self.update_settings(|settings| {
             let secret = settings.client.take().and_then(|client| client.secret);
             let id = id.to_owned();
-            settings.client = Some(Preset { id, secret });
+            settings.client = Some(ConfiguredClient { id, secret });
         })
     }
 
@@ -97,9 +102,9 @@ impl OAuth {
     /// it goes to the authorization server that the first server names.
     #[must_use]
     pub fn client_secret(self, secret: impl Into<Secret>) -> Self {
-        self.with(|settings| {
+        self.update_settings(|settings| {
             let id = settings.client.take().map(|client| client.id);
-            settings.client = Some(Preset {
+            settings.client = Some(ConfiguredClient {
                 id: id.unwrap_or_default(),
                 secret: Some(secret.into()),
             });
@@ -110,7 +115,7 @@ impl OAuth {
     /// secret.
     #[must_use]
     pub fn client_key(self, key: SigningKey) -> Self {
-        self.with(|settings| settings.key = Some(Arc::new(key)))
+        self.update_settings(|settings| settings.key = Some(Arc::new(key)))
     }
 
     /// The authorization server that knows that client id. The id is sent to no
@@ -118,21 +123,21 @@ impl OAuth {
     /// no other later.
     #[must_use]
     pub fn issuer(self, issuer: &str) -> Self {
-        self.with(|settings| settings.issuer = Some(issuer.to_owned()))
+        self.update_settings(|settings| settings.issuer = Some(issuer.to_owned()))
     }
 
     /// The URL of a document about the application, which serves as its id at
     /// authorization servers that read such documents.
     #[must_use]
     pub fn client_metadata_url(self, url: &str) -> Self {
-        self.with(|settings| settings.metadata_url = Some(url.to_owned()))
+        self.update_settings(|settings| settings.metadata_url = Some(url.to_owned()))
     }
 
     /// What kind of program it is, for registrations: one on the user's
     /// machine, unless this says otherwise.
     #[must_use]
-    pub fn application_type(self, kind: ApplicationType) -> Self {
-        self.with(|settings| settings.application_type = kind)
+    pub fn application_type(self, application_type: ApplicationType) -> Self {
+        self.update_settings(|settings| settings.application_type = application_type)
     }
 }
 
@@ -142,19 +147,19 @@ impl OAuth {
     /// challenge. Without this, all that the server's metadata lists.
     #[must_use]
     pub fn scopes<'a>(self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
-        self.with(|settings| settings.scopes = scopes.into_iter().collect())
+        self.update_settings(|settings| settings.scopes = scopes.into_iter().collect())
     }
 
     /// Keeps tokens here. Without this, they are gone at the end.
     #[must_use]
     pub fn store(self, store: impl TokenStore) -> Self {
-        self.with(|settings| settings.store = Arc::new(store))
+        self.update_settings(|settings| settings.store = Arc::new(store))
     }
 
     /// Sends the user to the authorization server in this way.
     #[must_use]
-    pub fn user(self, user: impl UserAgent) -> Self {
-        self.with(|settings| settings.user = Some(Arc::new(user)))
+    pub fn user_agent(self, agent: impl UserAgent) -> Self {
+        self.update_settings(|settings| settings.user_agent = Some(Arc::new(agent)))
     }
 
     /// Renews tokens so long before their end: half a minute, unless this says
@@ -162,14 +167,14 @@ impl OAuth {
     /// when half of its time is over.
     #[must_use]
     pub fn renewal_margin(self, margin: Duration) -> Self {
-        self.with(|settings| settings.renewal_margin = margin)
+        self.update_settings(|settings| settings.renewal_margin = margin)
     }
 
     /// Binds tokens to a key that never leaves (DPoP, RFC 9449), so that a token
     /// that is stolen is of no use. Servers that want that get it anyway.
     #[must_use]
     pub fn dpop(self) -> Self {
-        self.with(|settings| settings.bind = true)
+        self.update_settings(|settings| settings.dpop = true)
     }
 }
 
@@ -179,7 +184,7 @@ impl OAuth {
     /// an organisation. Only do that if you trust the server.
     #[must_use]
     pub fn allow_private_networks(self) -> Self {
-        self.with(|settings| settings.allow_private = true)
+        self.update_settings(|settings| settings.allow_private = true)
     }
 
     /// Lets secrets and tokens go over plain `http` to the server, and to the
@@ -190,16 +195,16 @@ impl OAuth {
     /// [setting](crate::transport::Http::allow_plain_http) of its own.
     #[must_use]
     pub fn allow_plain_http(self) -> Self {
-        self.with(|settings| settings.allow_plain_http = true)
+        self.update_settings(|settings| settings.allow_plain_http = true)
     }
 
     /// Makes the requests of authorization through the proxies that the
     /// environment names. They resolve names themselves, so that which
     /// addresses are reached is up to them.
     #[must_use]
-    pub fn through_proxies(self) -> Self {
-        self.with(|settings| {
-            settings.proxies = true;
+    pub fn use_system_proxies(self) -> Self {
+        self.update_settings(|settings| {
+            settings.use_proxies = true;
             settings.fetch = OnceLock::new();
         })
     }
@@ -207,8 +212,8 @@ impl OAuth {
     /// Resolves names in this way.
     #[must_use]
     pub fn resolver(self, resolver: impl Resolver) -> Self {
-        self.with(|settings| {
-            settings.names = Arc::new(resolver);
+        self.update_settings(|settings| {
+            settings.resolver = Arc::new(resolver);
             settings.fetch = OnceLock::new();
         })
     }
@@ -217,13 +222,15 @@ impl OAuth {
     /// which addresses they lead to is for `fetch` to watch.
     #[must_use]
     pub fn fetch(self, fetch: impl Fetch) -> Self {
-        self.with(|settings| settings.fetch = OnceLock::from(Arc::new(fetch) as Arc<dyn Fetch>))
+        self.update_settings(|settings| {
+            settings.fetch = OnceLock::from(Arc::new(fetch) as Arc<dyn Fetch>);
+        })
     }
 
-    pub(super) fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+    pub(super) fn update_settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(Arc::make_mut(&mut self.settings));
         // What was found out by other settings does not hold for these.
-        self.works = Arc::default();
+        self.contexts = Arc::default();
         self
     }
 }

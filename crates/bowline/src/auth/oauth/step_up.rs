@@ -1,54 +1,62 @@
 //! Asking for more, where what we have is not enough.
 
-use super::{account::Held, flow::Refused, work::Work};
+use super::{account::ActiveTokens, context::AuthContext, flow::RejectedRequest};
 use crate::{
     auth::{AuthError, AuthErrorKind},
-    proto::auth::Demand,
-    transport::Verdict,
+    proto::auth::ChallengeSummary,
+    transport::ChallengeAction,
 };
 
-impl Work {
+impl AuthContext {
     /// The server let us in, but not to this. Asks for all that was asked for
     /// before and for what is missing, once for each such set: a server that
     /// still refuses will go on refusing.
-    pub(super) async fn step_up(self, refused: Refused) -> Result<Verdict, AuthError> {
-        let _turn = self.account.turn.lock().await;
-        let held = self.account.held();
-        if held.as_ref().map(|held| &held.access_token) != refused.token.as_ref() {
-            return Ok(Verdict::Again);
+    pub(super) async fn step_up(
+        self,
+        rejected: RejectedRequest,
+    ) -> Result<ChallengeAction, AuthError> {
+        let _lock = self.account.renewal_lock.lock().await;
+        let active = self.account.tokens();
+        if active.as_ref().map(|active| &active.access_token) != rejected.token.as_ref() {
+            return Ok(ChallengeAction::Retry);
         }
-        let missing = refused.demand.scope.clone().unwrap_or_default();
-        let before = held.map(|held| held.requested.clone()).unwrap_or_default();
-        let wanted = before.union(&missing);
-        if self.account.has_tried(&wanted) {
-            let why = format!("the server wants more than was granted; it names: {missing}");
-            return Err(AuthError::new(AuthErrorKind::Rejected, why));
+        let missing = rejected.challenge.scope.clone().unwrap_or_default();
+        let previous = active
+            .map(|active| active.requested.clone())
+            .unwrap_or_default();
+        let wanted = previous.union(&missing);
+        if self.account.was_attempted(&wanted) {
+            let reason = format!("the server wants more than was granted; it names: {missing}");
+            return Err(AuthError::new(AuthErrorKind::Rejected, reason));
         }
-        self.account.lacks(&missing);
-        let found = self.discover(&refused.demand).await?;
-        self.account.trying(&wanted);
-        self.obtain(&found, wanted, &refused.demand).await?;
-        self.account.lacks_nothing();
-        Ok(Verdict::Again)
+        self.account.record_missing(&missing);
+        let discovery = self.discover(&rejected.challenge).await?;
+        self.account.record_attempt(&wanted);
+        self.obtain(&discovery, wanted, &rejected.challenge).await?;
+        self.account.clear_missing();
+        Ok(ChallengeAction::Retry)
     }
 
     /// Asks for what the application wants, or calls have lacked, and these
     /// tokens were not asked for.
-    pub(super) async fn widen(self, held: &Held) -> Result<(), AuthError> {
-        let wanted = self.settings.scopes.union(&self.account.lacking());
-        if held.requested.contains_all(&wanted) {
+    pub(super) async fn request_missing_scopes(
+        self,
+        active: &ActiveTokens,
+    ) -> Result<(), AuthError> {
+        let wanted = self.settings.scopes.union(&self.account.missing_scopes());
+        if active.requested.contains_all(&wanted) {
             return Ok(());
         }
-        let demand = Demand {
+        let challenge = ChallengeSummary {
             scope: Some(wanted),
-            proof: held.key.is_some(),
-            ..Demand::default()
+            dpop_required: active.key.is_some(),
+            ..ChallengeSummary::default()
         };
-        let refused = Refused {
-            demand,
-            token: Some(held.access_token.clone()),
+        let rejected = RejectedRequest {
+            challenge,
+            token: Some(active.access_token.clone()),
             attempt: 0,
         };
-        self.step_up(refused).await.map(drop)
+        self.step_up(rejected).await.map(drop)
     }
 }

@@ -5,8 +5,8 @@ use std::{path::PathBuf, sync::Arc};
 use keyring_core::{CredentialStore, Entry, Error};
 
 use super::{
-    StoreError, StoreKey, StoreLock, TokenStore,
-    locks::{Locks, off_thread},
+    TokenStore, TokenStoreError, TokenStoreKey, TokenStoreLock,
+    locks::{LockDir, run_blocking},
 };
 use crate::{auth::Secret, transport::BoxFuture};
 
@@ -35,7 +35,7 @@ use crate::{auth::Secret, transport::BoxFuture};
 pub struct KeyringStore {
     keyring: Arc<CredentialStore>,
     service: Arc<str>,
-    locks: Locks,
+    locks: LockDir,
 }
 
 impl KeyringStore {
@@ -50,64 +50,70 @@ impl KeyringStore {
         keyring: Arc<CredentialStore>,
         service: &str,
         locks: impl Into<PathBuf>,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, TokenStoreError> {
         Ok(Self {
             keyring,
             service: service.into(),
-            locks: Locks::open(locks.into())?,
+            locks: LockDir::open(locks.into())?,
         })
     }
 
     /// Does something with the entry of a key. Keyrings are other processes,
     /// and may ask the user first.
-    async fn entry<T: Send + 'static>(
+    async fn with_entry<T: Send + 'static>(
         &self,
-        key: &StoreKey,
-        work: impl FnOnce(&Entry) -> Result<T, Error> + Send + 'static,
-    ) -> Result<Option<T>, StoreError> {
+        key: &TokenStoreKey,
+        operation: impl FnOnce(&Entry) -> Result<T, Error> + Send + 'static,
+    ) -> Result<Option<T>, TokenStoreError> {
         let (keyring, service) = (Arc::clone(&self.keyring), Arc::clone(&self.service));
         let name = key.as_str().to_owned();
-        let work = move || {
+        let operation = move || {
             let entry = keyring.build(&service, &name, None)?;
-            match work(&entry) {
+            match operation(&entry) {
                 Err(Error::NoEntry) => Ok(None),
-                done => done.map(Some),
+                result => result.map(Some),
             }
         };
-        off_thread(work, failure).await
+        run_blocking(operation, store_error).await
     }
 }
 
 impl TokenStore for KeyringStore {
-    fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, StoreError>> {
+    fn load<'a>(
+        &'a self,
+        key: &'a TokenStoreKey,
+    ) -> BoxFuture<'a, Result<Option<Secret>, TokenStoreError>> {
         Box::pin(async move {
-            let kept = self.entry(key, Entry::get_password).await?;
-            Ok(kept.map(Secret::new))
+            let stored = self.with_entry(key, Entry::get_password).await?;
+            Ok(stored.map(Secret::new))
         })
     }
 
     fn save<'a>(
         &'a self,
-        key: &'a StoreKey,
+        key: &'a TokenStoreKey,
         value: &'a Secret,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> BoxFuture<'a, Result<(), TokenStoreError>> {
         let value = value.clone();
         Box::pin(async move {
-            let kept = self.entry(key, move |entry| entry.set_password(value.expose()));
-            let kept = kept.await?;
-            kept.ok_or_else(|| StoreError::new("the keyring does not keep it"))
+            let stored = self.with_entry(key, move |entry| entry.set_password(value.expose()));
+            let stored = stored.await?;
+            stored.ok_or_else(|| TokenStoreError::new("the keyring does not keep it"))
         })
     }
 
-    fn remove<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn remove<'a>(&'a self, key: &'a TokenStoreKey) -> BoxFuture<'a, Result<(), TokenStoreError>> {
         Box::pin(async move {
             // What was not there need not be removed.
-            self.entry(key, Entry::delete_credential).await?;
+            self.with_entry(key, Entry::delete_credential).await?;
             Ok(())
         })
     }
 
-    fn lock<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<StoreLock, StoreError>> {
+    fn lock<'a>(
+        &'a self,
+        key: &'a TokenStoreKey,
+    ) -> BoxFuture<'a, Result<TokenStoreLock, TokenStoreError>> {
         Box::pin(self.locks.lock(key))
     }
 }
@@ -122,12 +128,12 @@ impl std::fmt::Debug for KeyringStore {
 }
 
 /// Why the keyring failed, without what it has.
-fn failure(error: Error) -> StoreError {
+fn store_error(error: Error) -> TokenStoreError {
     match error {
         Error::BadEncoding(_) | Error::BadDataFormat(..) => {
-            StoreError::new("the keyring has something else there")
+            TokenStoreError::new("the keyring has something else there")
         }
-        Error::Ambiguous(_) => StoreError::new("the keyring has several such entries"),
-        other => StoreError::new(format!("the keyring: {other}")),
+        Error::Ambiguous(_) => TokenStoreError::new("the keyring has several such entries"),
+        other => TokenStoreError::new(format!("the keyring: {other}")),
     }
 }

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{StoreError, StoreKey, StoreLock, TokenStore};
+use super::{TokenStore, TokenStoreError, TokenStoreKey, TokenStoreLock};
 use crate::{auth::Secret, transport::BoxFuture};
 
 /// Keeps tokens for as long as the process lives. Clones share them.
@@ -14,8 +14,8 @@ pub struct MemoryStore(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    kept: Mutex<HashMap<StoreKey, Secret>>,
-    locks: Mutex<HashMap<StoreKey, Arc<tokio::sync::Mutex<()>>>>,
+    values: Mutex<HashMap<TokenStoreKey, Secret>>,
+    locks: Mutex<HashMap<TokenStoreKey, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 impl MemoryStore {
@@ -27,31 +27,37 @@ impl MemoryStore {
 }
 
 impl TokenStore for MemoryStore {
-    fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, StoreError>> {
-        let kept = locked(&self.0.kept).get(key).cloned();
-        Box::pin(async { Ok(kept) })
+    fn load<'a>(
+        &'a self,
+        key: &'a TokenStoreKey,
+    ) -> BoxFuture<'a, Result<Option<Secret>, TokenStoreError>> {
+        let stored = lock_mutex(&self.0.values).get(key).cloned();
+        Box::pin(async { Ok(stored) })
     }
 
     fn save<'a>(
         &'a self,
-        key: &'a StoreKey,
+        key: &'a TokenStoreKey,
         value: &'a Secret,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
-        locked(&self.0.kept).insert(key.clone(), value.clone());
+    ) -> BoxFuture<'a, Result<(), TokenStoreError>> {
+        lock_mutex(&self.0.values).insert(key.clone(), value.clone());
         Box::pin(async { Ok(()) })
     }
 
-    fn remove<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<(), StoreError>> {
-        locked(&self.0.kept).remove(key);
+    fn remove<'a>(&'a self, key: &'a TokenStoreKey) -> BoxFuture<'a, Result<(), TokenStoreError>> {
+        lock_mutex(&self.0.values).remove(key);
         Box::pin(async { Ok(()) })
     }
 
-    fn lock<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<StoreLock, StoreError>> {
-        let lock = Arc::clone(locked(&self.0.locks).entry(key.clone()).or_default());
-        Box::pin(async { Ok(StoreLock::new(lock.lock_owned().await)) })
+    fn lock<'a>(
+        &'a self,
+        key: &'a TokenStoreKey,
+    ) -> BoxFuture<'a, Result<TokenStoreLock, TokenStoreError>> {
+        let lock = Arc::clone(lock_mutex(&self.0.locks).entry(key.clone()).or_default());
+        Box::pin(async { Ok(TokenStoreLock::new(lock.lock_owned().await)) })
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -33,7 +33,10 @@ pub trait TokenStore: Send + Sync + 'static {
     /// # Errors
     ///
     /// Where it cannot be read.
-    fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, StoreError>>;
+    fn load<'a>(
+        &'a self,
+        key: &'a TokenStoreKey,
+    ) -> BoxFuture<'a, Result<Option<Secret>, TokenStoreError>>;
 
     /// Keeps something, whole or not at all. When this returns, it must survive.
     ///
@@ -42,16 +45,16 @@ pub trait TokenStore: Send + Sync + 'static {
     /// Where it cannot be kept.
     fn save<'a>(
         &'a self,
-        key: &'a StoreKey,
+        key: &'a TokenStoreKey,
         value: &'a Secret,
-    ) -> BoxFuture<'a, Result<(), StoreError>>;
+    ) -> BoxFuture<'a, Result<(), TokenStoreError>>;
 
     /// Forgets what is kept under a key.
     ///
     /// # Errors
     ///
     /// Where it cannot be forgotten.
-    fn remove<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<(), StoreError>>;
+    fn remove<'a>(&'a self, key: &'a TokenStoreKey) -> BoxFuture<'a, Result<(), TokenStoreError>>;
 
     /// Waits until nobody else holds the lock of the key, and holds it until
     /// the guard is dropped. One who dies holding it must not hold up others.
@@ -59,21 +62,24 @@ pub trait TokenStore: Send + Sync + 'static {
     /// # Errors
     ///
     /// Where that takes too long, or cannot be done.
-    fn lock<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<StoreLock, StoreError>>;
+    fn lock<'a>(
+        &'a self,
+        key: &'a TokenStoreKey,
+    ) -> BoxFuture<'a, Result<TokenStoreLock, TokenStoreError>>;
 }
 
 /// Holds a lock until it is dropped.
-pub struct StoreLock(#[expect(dead_code, reason = "it is held, and let go")] Box<dyn Send>);
+pub struct TokenStoreLock(#[expect(dead_code, reason = "it is held, and let go")] Box<dyn Send>);
 
-impl StoreLock {
+impl TokenStoreLock {
     /// Holds whatever holds the lock.
     #[must_use]
-    pub fn new(held: impl Send + 'static) -> Self {
-        Self(Box::new(held))
+    pub fn new(guard: impl Send + 'static) -> Self {
+        Self(Box::new(guard))
     }
 }
 
-impl fmt::Debug for StoreLock {
+impl fmt::Debug for TokenStoreLock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("StoreLock")
     }
@@ -81,12 +87,12 @@ impl fmt::Debug for StoreLock {
 
 /// What something is kept under.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct StoreKey {
+pub struct TokenStoreKey {
     kind: &'static str,
     name: String,
 }
 
-impl StoreKey {
+impl TokenStoreKey {
     /// Tokens of a client, from an issuer, for a resource.
     pub(super) fn tokens(issuer: &str, resource: &str, client_id: &str) -> Self {
         Self::new("tokens", &[issuer, resource, client_id])
@@ -104,13 +110,13 @@ impl StoreKey {
 
     fn new(kind: &'static str, parts: &[&str]) -> Self {
         // With their lengths, so that no two lists of parts read the same.
-        let text: String = parts
+        let joined: String = parts
             .iter()
             .map(|part| format!("{}:{part},", part.len()))
             .collect();
         Self {
             kind,
-            name: format!("{kind}-{}", jose::digest(text.as_bytes())),
+            name: format!("{kind}-{}", jose::digest(joined.as_bytes())),
         }
     }
 
@@ -129,23 +135,23 @@ impl StoreKey {
 
 /// Why something could not be kept, read or locked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoreError(String);
+pub struct TokenStoreError(String);
 
-impl StoreError {
+impl TokenStoreError {
     /// For this reason, which holds no secrets.
     #[must_use]
-    pub fn new(why: impl Into<String>) -> Self {
-        Self(why.into())
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
     }
 }
 
-impl fmt::Display for StoreError {
+impl fmt::Display for TokenStoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the store of tokens failed: {}", self.0)
     }
 }
 
-impl std::error::Error for StoreError {}
+impl std::error::Error for TokenStoreError {}
 
 #[cfg(test)]
 mod tests {
@@ -153,18 +159,18 @@ mod tests {
 
     #[test]
     fn keys_differ_in_every_part() {
-        let key = StoreKey::tokens("a", "b", "c");
-        assert_eq!(key, StoreKey::tokens("a", "b", "c"));
+        let key = TokenStoreKey::tokens("a", "b", "c");
+        assert_eq!(key, TokenStoreKey::tokens("a", "b", "c"));
         for other in [
-            StoreKey::tokens("a", "b", "d"),
-            StoreKey::tokens("ab", "", "c"),
-            StoreKey::tokens("", "ab", "c"),
-            StoreKey::registration("a", "b"),
-            StoreKey::server("a", "b"),
+            TokenStoreKey::tokens("a", "b", "d"),
+            TokenStoreKey::tokens("ab", "", "c"),
+            TokenStoreKey::tokens("", "ab", "c"),
+            TokenStoreKey::registration("a", "b"),
+            TokenStoreKey::server("a", "b"),
         ] {
             assert_ne!(key.as_str(), other.as_str());
         }
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-        assert!(key.as_str().chars().all(plain));
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        assert!(key.as_str().chars().all(is_allowed));
     }
 }

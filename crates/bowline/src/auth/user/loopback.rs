@@ -8,30 +8,30 @@ use tokio::{
     time::timeout,
 };
 
-use super::{UserAgent, Visit, browser, state_in};
+use super::{AuthorizationSession, UserAgent, browser, state_param};
 use crate::{
-    auth::{AuthError, Redirect},
+    auth::{AuthError, AuthorizationResponse},
     proto::auth::constant_time_eq,
     transport::BoxFuture,
 };
 
 /// How long the user may take, unless the settings say.
-const PATIENCE: Duration = Duration::from_secs(300);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How long one who connects may take to say what they want.
-const HEARING: Duration = Duration::from_secs(5);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How many are heard at the same time.
-const MOST: usize = 32;
+const MAX_CONNECTIONS: usize = 32;
 
 /// The wait after a port that cannot be listened to.
-const BREATH: Duration = Duration::from_millis(20);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(20);
 
 /// The longest request that is read.
-const LONGEST: usize = 16 * 1024;
+const MAX_REQUEST: usize = 16 * 1024;
 
 /// Where the user comes back to.
-const PATH: &str = "/callback";
+const CALLBACK_PATH: &str = "/callback";
 
 type Opener = dyn Fn(&str) -> io::Result<()> + Send + Sync;
 
@@ -43,7 +43,7 @@ type Opener = dyn Fn(&str) -> io::Result<()> + Send + Sync;
 #[derive(Clone)]
 pub struct Loopback {
     port: u16,
-    patience: Duration,
+    timeout: Duration,
     open: Arc<Opener>,
 }
 
@@ -53,7 +53,7 @@ impl Loopback {
     pub fn new() -> Self {
         Self {
             port: 0,
-            patience: PATIENCE,
+            timeout: DEFAULT_TIMEOUT,
             open: Arc::new(browser::open),
         }
     }
@@ -67,8 +67,8 @@ impl Loopback {
 
     /// Gives the user so much time.
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
         self
     }
 
@@ -83,8 +83,10 @@ impl Loopback {
         self
     }
 
-    async fn bind(&self, last: Option<&str>) -> io::Result<TcpListener> {
-        if let Some(port) = last.and_then(port_of).filter(|_| self.port == 0)
+    async fn bind(&self, last_redirect_uri: Option<&str>) -> io::Result<TcpListener> {
+        if let Some(port) = last_redirect_uri
+            .and_then(parse_port)
+            .filter(|_| self.port == 0)
             && let Ok(listener) = TcpListener::bind(("127.0.0.1", port)).await
         {
             return Ok(listener);
@@ -103,7 +105,7 @@ impl std::fmt::Debug for Loopback {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Loopback")
             .field("port", &self.port)
-            .field("patience", &self.patience)
+            .field("patience", &self.timeout)
             .finish_non_exhaustive()
     }
 }
@@ -111,50 +113,53 @@ impl std::fmt::Debug for Loopback {
 impl UserAgent for Loopback {
     fn prepare<'a>(
         &'a self,
-        last: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Box<dyn Visit>, AuthError>> {
+        last_redirect_uri: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Box<dyn AuthorizationSession>, AuthError>> {
         Box::pin(async move {
-            let bound = async {
-                let listener = self.bind(last).await?;
+            let binding = async {
+                let listener = self.bind(last_redirect_uri).await?;
                 let port = listener.local_addr()?.port();
                 Ok((listener, port))
             };
-            let (listener, port) = bound.await.map_err(|error: io::Error| {
+            let (listener, port) = binding.await.map_err(|error: io::Error| {
                 AuthError::user(format!(
                     "there is no port for the user to come back to: {error}"
                 ))
             })?;
-            Ok(Box::new(Waiting {
+            Ok(Box::new(LoopbackSession {
                 listener,
-                redirect_uri: format!("http://127.0.0.1:{port}{PATH}"),
+                redirect_uri: format!("http://127.0.0.1:{port}{CALLBACK_PATH}"),
                 settings: self.clone(),
-            }) as Box<dyn Visit>)
+            }) as Box<dyn AuthorizationSession>)
         })
     }
 }
 
 /// A port that is open until the user comes back.
-struct Waiting {
+struct LoopbackSession {
     listener: TcpListener,
     redirect_uri: String,
     settings: Loopback,
 }
 
-impl Visit for Waiting {
+impl AuthorizationSession for LoopbackSession {
     fn redirect_uri(&self) -> &str {
         &self.redirect_uri
     }
 
-    fn go<'a>(self: Box<Self>, url: &'a str) -> BoxFuture<'a, Result<Redirect, AuthError>>
+    fn authorize<'a>(
+        self: Box<Self>,
+        url: &'a str,
+    ) -> BoxFuture<'a, Result<AuthorizationResponse, AuthError>>
     where
         Self: 'a,
     {
         Box::pin(async move {
-            let state = state_in(url);
+            let state = state_param(url);
             (self.settings.open)(url)
                 .map_err(|error| AuthError::user(format!("no browser could be opened: {error}")))?;
-            let back = timeout(self.settings.patience, self.wait(state.as_deref()));
-            match back.await {
+            let response = timeout(self.settings.timeout, self.wait(state.as_deref()));
+            match response.await {
                 Ok(redirect) => Ok(redirect),
                 Err(_) => Err(AuthError::user("the user did not come back in time")),
             }
@@ -162,50 +167,53 @@ impl Visit for Waiting {
     }
 }
 
-impl Waiting {
-    async fn wait(&self, state: Option<&str>) -> Redirect {
-        let (tell, mut told) = tokio::sync::mpsc::channel(1);
-        let mut visitors = tokio::task::JoinSet::new();
+impl LoopbackSession {
+    async fn wait(&self, state: Option<&str>) -> AuthorizationResponse {
+        let (sender, mut receiver) = tokio::sync::mpsc::channel(1);
+        let mut connections = tokio::task::JoinSet::new();
         loop {
             tokio::select! {
-                Some(redirect) = told.recv() => {
+                Some(redirect) = receiver.recv() => {
                     // Let the page be written.
-                    let _ = timeout(HEARING, async {
-                        while visitors.join_next().await.is_some() {}
+                    let _ = timeout(REQUEST_TIMEOUT, async {
+                        while connections.join_next().await.is_some() {}
                     }).await;
                     return redirect;
                 }
                 accepted = self.listener.accept() => {
                     let Ok((stream, _)) = accepted else {
                         // Out of descriptors, perhaps, which takes a moment.
-                        tokio::time::sleep(BREATH).await;
+                        tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                         continue;
                     };
-                    if visitors.len() >= MOST {
+                    if connections.len() >= MAX_CONNECTIONS {
                         continue;
                     }
-                    let (tell, state) = (tell.clone(), state.map(str::to_owned));
+                    let (sender, state) = (sender.clone(), state.map(str::to_owned));
                     // Browsers connect ahead of time, and others out of
                     // curiosity; nobody holds up anybody.
-                    visitors.spawn(async move {
-                        let heard = timeout(HEARING, hear(stream, state.as_deref())).await;
-                        if let Ok(Ok(Some(redirect))) = heard {
-                            let _ = tell.send(redirect).await;
+                    connections.spawn(async move {
+                        let handled = timeout(REQUEST_TIMEOUT, handle_connection(stream, state.as_deref())).await;
+                        if let Ok(Ok(Some(redirect))) = handled {
+                            let _ = sender.send(redirect).await;
                         }
                     });
                 }
             }
-            while visitors.try_join_next().is_some() {}
+            while connections.try_join_next().is_some() {}
         }
     }
 }
 
 /// Reads what a visitor wants, and answers. Gives what they brought, if it is
 /// meant for this visit.
-async fn hear(mut stream: TcpStream, state: Option<&str>) -> io::Result<Option<Redirect>> {
+async fn handle_connection(
+    mut stream: TcpStream,
+    state: Option<&str>,
+) -> io::Result<Option<AuthorizationResponse>> {
     let mut head = Vec::new();
-    while !head.windows(4).any(|four| four == b"\r\n\r\n") {
-        if head.len() > LONGEST || stream.read_buf(&mut head).await? == 0 {
+    while !head.windows(4).any(|window| window == b"\r\n\r\n") {
+        if head.len() > MAX_REQUEST || stream.read_buf(&mut head).await? == 0 {
             return Ok(None);
         }
     }
@@ -214,11 +222,11 @@ async fn hear(mut stream: TcpStream, state: Option<&str>) -> io::Result<Option<R
         .strip_prefix("GET ")
         .and_then(|rest| rest.split(' ').next());
     let query = target
-        .and_then(|target| target.strip_prefix(PATH))
+        .and_then(|target| target.strip_prefix(CALLBACK_PATH))
         .and_then(|rest| rest.strip_prefix('?'));
     let redirect = query
-        .map(Redirect::parse)
-        .filter(|redirect| is_meant(redirect.param("state"), state));
+        .map(AuthorizationResponse::parse)
+        .filter(|redirect| state_matches(redirect.param("state"), state));
     let page = match &redirect {
         Some(redirect) if redirect.param("error").is_some() => page(
             "200 OK",
@@ -235,10 +243,10 @@ async fn hear(mut stream: TcpStream, state: Option<&str>) -> io::Result<Option<R
 
 /// Whoever is on this machine may guess as often as they like, and is not told
 /// how close they came.
-fn is_meant(shown: Option<&str>, state: Option<&str>) -> bool {
-    match (shown, state) {
-        (Some(shown), Some(state)) => constant_time_eq(shown, state),
-        (shown, state) => shown == state,
+fn state_matches(received: Option<&str>, state: Option<&str>) -> bool {
+    match (received, state) {
+        (Some(received), Some(state)) => constant_time_eq(received, state),
+        (received, state) => received == state,
     }
 }
 
@@ -253,7 +261,7 @@ fn page(status: &str, text: &str) -> String {
     )
 }
 
-fn port_of(redirect_uri: &str) -> Option<u16> {
+fn parse_port(redirect_uri: &str) -> Option<u16> {
     let rest = redirect_uri.strip_prefix("http://127.0.0.1:")?;
-    rest.strip_suffix(PATH)?.parse().ok()
+    rest.strip_suffix(CALLBACK_PATH)?.parse().ok()
 }

@@ -4,7 +4,7 @@ mod browser;
 mod loopback;
 mod paste;
 
-use super::{AuthError, Redirect};
+use super::{AuthError, AuthorizationResponse};
 use crate::transport::BoxFuture;
 
 pub use loopback::Loopback;
@@ -20,12 +20,12 @@ pub trait UserAgent: Send + Sync + 'static {
     /// Where that cannot be done.
     fn prepare<'a>(
         &'a self,
-        last: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Box<dyn Visit>, AuthError>>;
+        last_redirect_uri: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Box<dyn AuthorizationSession>, AuthError>>;
 }
 
 /// One visit of the user's to the authorization server.
-pub trait Visit: Send {
+pub trait AuthorizationSession: Send {
     /// Where they come back to.
     fn redirect_uri(&self) -> &str;
 
@@ -35,12 +35,17 @@ pub trait Visit: Send {
     /// # Errors
     ///
     /// Where they cannot be sent, or do not come back.
-    fn go<'a>(self: Box<Self>, url: &'a str) -> BoxFuture<'a, Result<Redirect, AuthError>>
+    fn authorize<'a>(
+        self: Box<Self>,
+        url: &'a str,
+    ) -> BoxFuture<'a, Result<AuthorizationResponse, AuthError>>
     where
         Self: 'a;
 }
 
 /// The `state` in a URL of ours.
-fn state_in(url: &str) -> Option<String> {
-    Redirect::parse(url).param("state").map(str::to_owned)
+fn state_param(url: &str) -> Option<String> {
+    AuthorizationResponse::parse(url)
+        .param("state")
+        .map(str::to_owned)
 }

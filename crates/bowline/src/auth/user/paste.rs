@@ -2,18 +2,18 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{UserAgent, Visit, state_in};
+use super::{AuthorizationSession, UserAgent, state_param};
 use crate::{
-    auth::{AuthError, Redirect},
+    auth::{AuthError, AuthorizationResponse},
     proto::auth::encode_form,
     transport::BoxFuture,
 };
 
 /// Where the browser ends up: nobody listens there, and the user copies the
 /// address.
-const NOWHERE: &str = "http://127.0.0.1:8914/callback";
+const DEFAULT_REDIRECT_URI: &str = "http://127.0.0.1:8914/callback";
 
-type Ask = dyn Fn(String) -> BoxFuture<'static, Option<String>> + Send + Sync;
+type AskFn = dyn Fn(String) -> BoxFuture<'static, Option<String>> + Send + Sync;
 
 /// Shows the user a URL, and takes the address that they end up at, or the code
 /// alone: for machines without a browser.
@@ -30,7 +30,7 @@ type Ask = dyn Fn(String) -> BoxFuture<'static, Option<String>> + Send + Sync;
 #[derive(Clone)]
 pub struct Paste {
     redirect_uri: String,
-    ask: Arc<Ask>,
+    ask: Arc<AskFn>,
 }
 
 impl Paste {
@@ -42,7 +42,7 @@ impl Paste {
         Fut: Future<Output = Option<String>> + Send + 'static,
     {
         Self {
-            redirect_uri: NOWHERE.to_owned(),
+            redirect_uri: DEFAULT_REDIRECT_URI.to_owned(),
             ask: Arc::new(move |url| Box::pin(ask(url))),
         }
     }
@@ -66,39 +66,42 @@ impl fmt::Debug for Paste {
 impl UserAgent for Paste {
     fn prepare<'a>(
         &'a self,
-        _last: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Box<dyn Visit>, AuthError>> {
-        let visit = Box::new(self.clone()) as Box<dyn Visit>;
-        Box::pin(async { Ok(visit) })
+        _last_redirect_uri: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Box<dyn AuthorizationSession>, AuthError>> {
+        let session = Box::new(self.clone()) as Box<dyn AuthorizationSession>;
+        Box::pin(async { Ok(session) })
     }
 }
 
-impl Visit for Paste {
+impl AuthorizationSession for Paste {
     fn redirect_uri(&self) -> &str {
         &self.redirect_uri
     }
 
-    fn go<'a>(self: Box<Self>, url: &'a str) -> BoxFuture<'a, Result<Redirect, AuthError>>
+    fn authorize<'a>(
+        self: Box<Self>,
+        url: &'a str,
+    ) -> BoxFuture<'a, Result<AuthorizationResponse, AuthError>>
     where
         Self: 'a,
     {
-        let state = state_in(url).unwrap_or_default();
-        let asked = (self.ask)(url.to_owned());
+        let state = state_param(url).unwrap_or_default();
+        let answer = (self.ask)(url.to_owned());
         Box::pin(async move {
-            let pasted = asked.await;
+            let pasted = answer.await;
             let pasted = pasted.ok_or_else(|| AuthError::user("the user did not sign in"))?;
-            Ok(read(pasted.trim(), &state))
+            Ok(parse_pasted(pasted.trim(), &state))
         })
     }
 }
 
 /// An address, or a code alone. Such a code says nothing of whom it is from;
 /// but only who has the verifier can use it, and only where it was issued.
-fn read(pasted: &str, state: &str) -> Redirect {
+fn parse_pasted(pasted: &str, state: &str) -> AuthorizationResponse {
     if ["code=", "error="].iter().any(|name| pasted.contains(name)) {
-        Redirect::parse(pasted)
+        AuthorizationResponse::parse(pasted)
     } else {
-        Redirect::parse(&encode_form([("code", pasted), ("state", state)]))
+        AuthorizationResponse::parse(&encode_form([("code", pasted), ("state", state)]))
     }
 }
 
@@ -112,10 +115,10 @@ mod tests {
             "http://127.0.0.1:8914/callback?code=a%2Fb&state=s",
             "code=a/b&state=s",
         ] {
-            assert_eq!(read(pasted, "t").param("code"), Some("a/b"));
-            assert_eq!(read(pasted, "t").param("state"), Some("s"));
+            assert_eq!(parse_pasted(pasted, "t").param("code"), Some("a/b"));
+            assert_eq!(parse_pasted(pasted, "t").param("state"), Some("s"));
         }
-        assert_eq!(read("a/b", "t").param("code"), Some("a/b"));
-        assert_eq!(read("a/b", "t").param("state"), Some("t"));
+        assert_eq!(parse_pasted("a/b", "t").param("code"), Some("a/b"));
+        assert_eq!(parse_pasted("a/b", "t").param("state"), Some("t"));
     }
 }

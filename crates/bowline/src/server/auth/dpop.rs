@@ -10,27 +10,27 @@ use http::{HeaderName, Uri, request::Parts};
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::{AccessToken, Grant, address::Address, nonce::Nonces, refused::Refused};
-use crate::jose::{Compact, digest};
+use super::{AccessToken, Grant, https_url::HttpsUrl, nonce::Nonces, rejection::AuthRejection};
+use crate::jose::{CompactJws, digest};
 
 /// What proofs may be signed with.
 pub(super) const ALGORITHMS: [&str; 5] = ["ES256", "ES384", "EdDSA", "PS256", "RS256"];
 
-const HEADER: HeaderName = HeaderName::from_static("dpop");
+const DPOP_HEADER: HeaderName = HeaderName::from_static("dpop");
 /// How old a proof may be.
-const WINDOW: Duration = Duration::from_secs(60);
+const PROOF_LIFETIME: Duration = Duration::from_secs(60);
 /// How far ahead of us its maker's clock may be. A proof is remembered for as
 /// much longer as it is from the future.
 const LEEWAY: Duration = Duration::from_secs(10);
 /// How many proofs are remembered. If more come within the window, they are
 /// refused: a proof that is forgotten could be used once more.
-const MOST_KEPT: usize = 100_000;
+const MAX_USED_PROOFS: usize = 100_000;
 /// One principal may have one in so many of those places that are free. What it
 /// may have shrinks as they fill, so that however many take all they can, there
 /// is room for those who have less.
-const SHARE: usize = 8;
+const PRINCIPAL_SHARE_DIVISOR: usize = 8;
 /// The longest name of a proof.
-const LONGEST_NAME: usize = 256;
+const MAX_JTI_BYTES: usize = 256;
 
 /// What a proof says.
 #[derive(Deserialize)]
@@ -45,24 +45,24 @@ struct Claims {
 }
 
 /// What proofs must be like, and those that have been used.
-pub(super) struct Proofs {
+pub(super) struct ProofChecker {
     /// Where they must repeat what we gave.
     nonces: Option<Nonces>,
-    used: Mutex<Used>,
+    used: Mutex<UsedProofs>,
 }
 
 /// Proofs that have been used, until they are too old to be used again.
 #[derive(Default)]
-struct Used {
+struct UsedProofs {
     /// Whose they are, by their names.
-    names: HashMap<Arc<str>, Arc<str>>,
+    by_jti: HashMap<Arc<str>, Arc<str>>,
     /// The same by the time at which they can be forgotten.
-    by_end: BTreeSet<(Instant, Arc<str>)>,
+    by_expiry: BTreeSet<(Instant, Arc<str>)>,
     /// How many each principal has.
-    counts: HashMap<Arc<str>, usize>,
+    count_by_principal: HashMap<Arc<str>, usize>,
 }
 
-impl Proofs {
+impl ProofChecker {
     pub(super) fn new(nonces: Option<Nonces>) -> Self {
         Self {
             nonces,
@@ -82,29 +82,36 @@ impl Proofs {
         &self,
         parts: &mut Parts,
         (token, grant, key): (AccessToken<'_>, &Grant, &str),
-        resource: &Address,
-    ) -> Result<(), Refused> {
-        let http::header::Entry::Occupied(entry) = parts.headers.entry(HEADER) else {
-            return Err(Refused::BadProof("there is no proof"));
+        resource: &HttpsUrl,
+    ) -> Result<(), AuthRejection> {
+        let http::header::Entry::Occupied(entry) = parts.headers.entry(DPOP_HEADER) else {
+            return Err(AuthRejection::InvalidProof("there is no proof"));
         };
         let values: Vec<_> = entry.remove_entry_mult().1.collect();
         let [proof] = &values[..] else {
-            return Err(Refused::BadProof("there is more than one proof"));
+            return Err(AuthRejection::InvalidProof("there is more than one proof"));
         };
-        let unread = Refused::BadProof("the proof cannot be read");
-        let proof = proof.to_str().map_err(|_| unread.clone())?;
-        let claims = read(proof, key)?;
-        if claims.htm != parts.method.as_str() || !is_here(&claims.htu, &parts.uri, resource) {
-            return Err(Refused::BadProof("the proof is for another request"));
+        let unreadable = AuthRejection::InvalidProof("the proof cannot be read");
+        let proof = proof.to_str().map_err(|_| unreadable.clone())?;
+        let claims = verify_proof(proof, key)?;
+        if claims.htm != parts.method.as_str() || !is_same_target(&claims.htu, &parts.uri, resource)
+        {
+            return Err(AuthRejection::InvalidProof(
+                "the proof is for another request",
+            ));
         }
         if claims.ath != digest(token.secret().as_bytes()) {
-            return Err(Refused::BadProof("the proof is for another token"));
+            return Err(AuthRejection::InvalidProof(
+                "the proof is for another token",
+            ));
         }
-        let left = time_left(claims.iat);
-        let left = left.ok_or(Refused::BadProof("the proof is too old, or not made yet"))?;
+        let left = remaining_lifetime(claims.iat);
+        let left = left.ok_or(AuthRejection::InvalidProof(
+            "the proof is too old, or not made yet",
+        ))?;
         let nonce = claims.nonce.as_deref().unwrap_or_default();
-        if self.nonces.as_ref().is_some_and(|it| !it.knows(nonce)) {
-            return Err(Refused::UseNonce);
+        if self.nonces.as_ref().is_some_and(|it| !it.is_valid(nonce)) {
+            return Err(AuthRejection::UseNonce);
         }
         // Names are the maker's own, so that each key has its own.
         let name = digest(format!("{key} {}", claims.jti).as_bytes());
@@ -113,44 +120,51 @@ impl Proofs {
     }
 }
 
-impl Used {
+impl UsedProofs {
     /// Remembers a proof, which must be the first of that name.
-    fn add(&mut self, name: &str, principal: &str, left: Duration) -> Result<(), Refused> {
+    fn add(&mut self, name: &str, principal: &str, left: Duration) -> Result<(), AuthRejection> {
         let now = Instant::now();
-        self.forget(now);
-        if self.names.contains_key(name) {
-            return Err(Refused::BadProof("the proof was used before"));
+        self.remove_expired(now);
+        if self.by_jti.contains_key(name) {
+            return Err(AuthRejection::InvalidProof("the proof was used before"));
         }
-        let own = self.counts.get(principal).copied().unwrap_or_default();
-        if own >= (MOST_KEPT - self.names.len()) / SHARE {
-            return Err(Refused::Unavailable);
+        let count = self
+            .count_by_principal
+            .get(principal)
+            .copied()
+            .unwrap_or_default();
+        if count >= (MAX_USED_PROOFS - self.by_jti.len()) / PRINCIPAL_SHARE_DIVISOR {
+            return Err(AuthRejection::Unavailable);
         }
-        let principal = match self.counts.get_key_value(principal) {
+        let principal = match self.count_by_principal.get_key_value(principal) {
             Some((known, _)) => Arc::clone(known),
             None => principal.into(),
         };
         let name: Arc<str> = name.into();
-        *self.counts.entry(Arc::clone(&principal)).or_default() += 1;
-        self.by_end.insert((now + left, Arc::clone(&name)));
-        self.names.insert(name, principal);
+        *self
+            .count_by_principal
+            .entry(Arc::clone(&principal))
+            .or_default() += 1;
+        self.by_expiry.insert((now + left, Arc::clone(&name)));
+        self.by_jti.insert(name, principal);
         Ok(())
     }
 
     /// Forgets those that are too old to be used again.
-    fn forget(&mut self, now: Instant) {
-        while let Some((end, _)) = self.by_end.first()
+    fn remove_expired(&mut self, now: Instant) {
+        while let Some((end, _)) = self.by_expiry.first()
             && *end < now
         {
-            let Some((_, name)) = self.by_end.pop_first() else {
+            let Some((_, name)) = self.by_expiry.pop_first() else {
                 return;
             };
-            let Some(principal) = self.names.remove(&name) else {
+            let Some(principal) = self.by_jti.remove(&name) else {
                 continue;
             };
-            if let Some(count) = self.counts.get_mut(&principal) {
+            if let Some(count) = self.count_by_principal.get_mut(&principal) {
                 *count -= 1;
                 if *count == 0 {
-                    self.counts.remove(&principal);
+                    self.count_by_principal.remove(&principal);
                 }
             }
         }
@@ -158,21 +172,25 @@ impl Used {
 }
 
 /// What a proof says, if it is one by this key.
-fn read(proof: &str, key: &str) -> Result<Claims, Refused> {
-    let unread = Refused::BadProof("the proof cannot be read");
-    let proof = Compact::read(proof).map_err(|_| unread.clone())?;
-    if proof.kind() != Some("dpop+jwt") {
-        return Err(Refused::BadProof("it is not a proof"));
+fn verify_proof(proof: &str, key: &str) -> Result<Claims, AuthRejection> {
+    let unreadable = AuthRejection::InvalidProof("the proof cannot be read");
+    let proof = CompactJws::parse(proof).map_err(|_| unreadable.clone())?;
+    if proof.typ() != Some("dpop+jwt") {
+        return Err(AuthRejection::InvalidProof("it is not a proof"));
     }
-    let own = proof.own_key().and_then(Result::ok).ok_or(unread.clone())?;
-    if own.thumbprint() != key {
-        return Err(Refused::BadProof("the proof is by another key"));
+    let embedded_key = proof
+        .embedded_key()
+        .and_then(Result::ok)
+        .ok_or(unreadable.clone())?;
+    if embedded_key.thumbprint() != key {
+        return Err(AuthRejection::InvalidProof("the proof is by another key"));
     }
-    let said = proof.verify(&own);
-    let said = said.map_err(|_| Refused::BadProof("the proof is not signed by its key"))?;
-    let claims: Claims = serde_json::from_slice(&said).map_err(|_| unread.clone())?;
-    if claims.jti.is_empty() || claims.jti.len() > LONGEST_NAME {
-        return Err(unread);
+    let payload = proof.verify(&embedded_key);
+    let payload =
+        payload.map_err(|_| AuthRejection::InvalidProof("the proof is not signed by its key"))?;
+    let claims: Claims = serde_json::from_slice(&payload).map_err(|_| unreadable.clone())?;
+    if claims.jti.is_empty() || claims.jti.len() > MAX_JTI_BYTES {
+        return Err(unreadable);
     }
     Ok(claims)
 }
@@ -180,26 +198,26 @@ fn read(proof: &str, key: &str) -> Result<Claims, Refused> {
 /// Whether a proof's address is that of this request. Which address the client
 /// used, proxies may hide; that of the resource is known, and so is the path
 /// that came through.
-fn is_here(address: &str, came: &Uri, resource: &Address) -> bool {
-    let address = address.split(['?', '#']).next().unwrap_or_default();
-    let Ok(address) = address.parse::<Uri>() else {
+fn is_same_target(htu: &str, request_uri: &Uri, resource: &HttpsUrl) -> bool {
+    let htu = htu.split(['?', '#']).next().unwrap_or_default();
+    let Ok(htu) = htu.parse::<Uri>() else {
         return false;
     };
-    let authority = address.authority().map_or("", |it| it.as_str());
+    let authority = htu.authority().map_or("", |it| it.as_str());
     // A name before the host is for people to misread.
     if authority.contains('@') {
         return false;
     }
-    let path = address.path();
-    resource.has_origin_of(&address) && (path == resource.path() || path == came.path())
+    let path = htu.path();
+    resource.is_same_origin(&htu) && (path == resource.path() || path == request_uri.path())
 }
 
 /// How long a proof can still be used; nothing where it is too old, or made for
 /// later.
-fn time_left(made: f64) -> Option<Duration> {
+fn remaining_lifetime(issued_at: f64) -> Option<Duration> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let age = now.unwrap_or_default().as_secs_f64() - made;
-    let window = WINDOW.as_secs_f64();
+    let age = now.unwrap_or_default().as_secs_f64() - issued_at;
+    let window = PROOF_LIFETIME.as_secs_f64();
     if age > window || -age > LEEWAY.as_secs_f64() {
         return None;
     }
@@ -210,41 +228,45 @@ fn time_left(made: f64) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    fn add(used: &mut Used, name: usize, principal: &str) -> Result<(), Refused> {
-        used.add(&name.to_string(), principal, WINDOW)
+    fn add(used: &mut UsedProofs, name: usize, principal: &str) -> Result<(), AuthRejection> {
+        used.add(&name.to_string(), principal, PROOF_LIFETIME)
     }
 
     #[tokio::test(start_paused = true)]
     async fn no_proof_is_forgotten_while_it_could_be_used_again() {
-        let mut used = Used::default();
+        let mut used = UsedProofs::default();
         let kept = fill(&mut used, "one", 0);
-        let refused = add(&mut used, MOST_KEPT, "one");
-        assert_eq!(refused, Err(Refused::Unavailable));
+        let refused = add(&mut used, MAX_USED_PROOFS, "one");
+        assert_eq!(refused, Err(AuthRejection::Unavailable));
         for name in 0..kept {
-            let again = Refused::BadProof("the proof was used before");
+            let again = AuthRejection::InvalidProof("the proof was used before");
             assert_eq!(add(&mut used, name, "one"), Err(again));
         }
-        tokio::time::advance(WINDOW + Duration::from_secs(1)).await;
-        add(&mut used, MOST_KEPT, "one").expect("the others are too old");
-        assert_eq!((used.names.len(), used.counts.len()), (1, 1));
+        tokio::time::advance(PROOF_LIFETIME + Duration::from_secs(1)).await;
+        add(&mut used, MAX_USED_PROOFS, "one").expect("the others are too old");
+        assert_eq!((used.by_jti.len(), used.count_by_principal.len()), (1, 1));
     }
 
     /// Takes as many places as one can have; says how many.
-    fn fill(used: &mut Used, principal: &str, from: usize) -> usize {
-        let names = from..from + MOST_KEPT;
+    fn fill(used: &mut UsedProofs, principal: &str, from: usize) -> usize {
+        let names = from..from + MAX_USED_PROOFS;
         let taken = names.take_while(|name| add(used, *name, principal).is_ok());
         taken.count()
     }
 
     #[tokio::test(start_paused = true)]
     async fn nobody_takes_the_room_of_others() {
-        let mut used = Used::default();
+        let mut used = UsedProofs::default();
         for principal in 0..20 {
-            fill(&mut used, &principal.to_string(), principal * MOST_KEPT);
+            fill(
+                &mut used,
+                &principal.to_string(),
+                principal * MAX_USED_PROOFS,
+            );
         }
-        assert!(used.names.len() <= MOST_KEPT);
+        assert!(used.by_jti.len() <= MAX_USED_PROOFS);
         for name in 0..1000 {
-            let name = 20 * MOST_KEPT + name;
+            let name = 20 * MAX_USED_PROOFS + name;
             add(&mut used, name, "another").expect("there is room for others");
         }
     }
@@ -253,23 +275,27 @@ mod tests {
     fn a_proof_from_the_future_keeps_its_place_hardly_longer_than_others() {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let now = now.expect("a clock").as_secs_f64();
-        assert_eq!(time_left(now + 55.0), None);
-        let longest = time_left(now + 9.0).expect("clocks differ");
-        assert!(longest <= WINDOW + LEEWAY, "{longest:?}");
-        assert_eq!(time_left(now - 61.0), None);
+        assert_eq!(remaining_lifetime(now + 55.0), None);
+        let longest = remaining_lifetime(now + 9.0).expect("clocks differ");
+        assert!(longest <= PROOF_LIFETIME + LEEWAY, "{longest:?}");
+        assert_eq!(remaining_lifetime(now - 61.0), None);
     }
 
     #[test]
     fn addresses_with_a_user_are_of_nowhere() {
-        let resource = Address::parse("https://mcp.example.com/mcp").expect("an address");
-        let came = Uri::from_static("/mcp");
-        assert!(is_here("https://mcp.example.com/mcp?a", &came, &resource));
-        for address in [
+        let resource = HttpsUrl::parse("https://mcp.example.com/mcp").expect("an address");
+        let request_uri = Uri::from_static("/mcp");
+        assert!(is_same_target(
+            "https://mcp.example.com/mcp?a",
+            &request_uri,
+            &resource
+        ));
+        for htu in [
             "https://user@mcp.example.com/mcp",
             "https://user:secret@mcp.example.com/mcp",
             "https://@mcp.example.com/mcp",
         ] {
-            assert!(!is_here(address, &came, &resource), "{address}");
+            assert!(!is_same_target(htu, &request_uri, &resource), "{htu}");
         }
     }
 }

@@ -5,13 +5,13 @@ use std::{fmt, sync::Arc, time::Duration};
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
 
-use super::address;
+use super::https_url;
 use crate::transport::BoxFuture;
 
 /// How long those wait for an issuer who wait for its answer.
-pub(super) const TIME: Duration = Duration::from_secs(5);
+pub(super) const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 /// The largest answer that is looked at.
-pub(super) const LARGEST: usize = 256 * 1024;
+pub(super) const MAX_RESPONSE_BYTES: usize = 256 * 1024;
 
 /// Makes requests to authorization servers.
 ///
@@ -53,9 +53,9 @@ impl fmt::Display for FetchError {
 impl std::error::Error for FetchError {}
 
 /// Whoever fetches, within the limits that hold for everybody.
-pub(super) struct Limited(Box<dyn Fetch>);
+pub(super) struct LimitedFetch(Box<dyn Fetch>);
 
-impl Limited {
+impl LimitedFetch {
     pub(super) fn new(fetch: impl Fetch) -> Self {
         Self(Box::new(fetch))
     }
@@ -63,8 +63,8 @@ impl Limited {
     /// Makes a request to somewhere safe, and gives a good answer that is not
     /// too large.
     pub(super) async fn fetch(&self, request: Request<Bytes>) -> Result<Bytes, FetchError> {
-        address::check(request.uri()).map_err(FetchError::new)?;
-        let fetched = tokio::time::timeout(TIME, self.0.fetch(request)).await;
+        https_url::check(request.uri()).map_err(FetchError::new)?;
+        let fetched = tokio::time::timeout(FETCH_TIMEOUT, self.0.fetch(request)).await;
         let response = fetched.map_err(|_| FetchError::new("it took too long"))??;
         if response.status() != StatusCode::OK {
             return Err(FetchError::new(format!(
@@ -72,7 +72,7 @@ impl Limited {
                 response.status()
             )));
         }
-        if response.body().len() > LARGEST {
+        if response.body().len() > MAX_RESPONSE_BYTES {
             return Err(FetchError::new("the answer is too large"));
         }
         Ok(response.into_body())

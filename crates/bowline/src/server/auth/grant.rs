@@ -25,19 +25,19 @@ use super::scope;
 pub struct Grant(Arc<Inner>);
 
 /// Whether a scope that somebody has is good for another one.
-pub(super) type Hierarchy = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
+pub(super) type ScopeImplication = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
 
 #[derive(Clone)]
 struct Inner {
     issuer: Box<str>,
     subject: Option<Box<str>>,
-    client: Option<Box<str>>,
+    client_id: Option<Box<str>>,
     audiences: Vec<Box<str>>,
     scopes: Vec<Box<str>>,
-    expires: Option<SystemTime>,
-    key: Option<Box<str>>,
+    expires_at: Option<SystemTime>,
+    key_thumbprint: Option<Box<str>>,
     claims: Map<String, Value>,
-    hierarchy: Option<Hierarchy>,
+    scope_implication: Option<ScopeImplication>,
 }
 
 /// Making one, for those who verify tokens themselves.
@@ -45,75 +45,75 @@ impl Grant {
     /// A grant by an issuer to a subject: a user, or a program of its own.
     #[must_use]
     pub fn new(issuer: &str, subject: &str) -> Self {
-        Self::made(issuer, Some(subject), None)
+        Self::build(issuer, Some(subject), None)
     }
 
     /// A grant to a client that acts for itself, where the issuer names no
     /// subject.
     #[must_use]
-    pub fn to_client(issuer: &str, client: &str) -> Self {
-        Self::made(issuer, None, Some(client))
+    pub fn for_client(issuer: &str, client: &str) -> Self {
+        Self::build(issuer, None, Some(client))
     }
 
-    fn made(issuer: &str, subject: Option<&str>, client: Option<&str>) -> Self {
+    fn build(issuer: &str, subject: Option<&str>, client: Option<&str>) -> Self {
         Self(Arc::new(Inner {
             issuer: issuer.into(),
             subject: subject.map(Into::into),
-            client: client.map(Into::into),
+            client_id: client.map(Into::into),
             audiences: Vec::new(),
             scopes: Vec::new(),
-            expires: None,
-            key: None,
+            expires_at: None,
+            key_thumbprint: None,
             claims: Map::new(),
-            hierarchy: None,
+            scope_implication: None,
         }))
     }
 
     /// Whom the token is meant for; one more each time. A grant for nobody is
     /// accepted by nobody.
     #[must_use]
-    pub fn for_audience(self, audience: &str) -> Self {
-        self.change(|inner| scope::add(&mut inner.audiences, [audience]))
+    pub fn with_audience(self, audience: &str) -> Self {
+        self.modify(|inner| scope::push_unique(&mut inner.audiences, [audience]))
     }
 
     /// Which client asked for the token.
     #[must_use]
-    pub fn through_client(self, client: &str) -> Self {
-        self.change(|inner| inner.client = Some(client.into()))
+    pub fn with_client_id(self, client: &str) -> Self {
+        self.modify(|inner| inner.client_id = Some(client.into()))
     }
 
     /// What it may be used for; more each time.
     #[must_use]
     pub fn with_scopes<'a>(self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
-        self.change(|inner| scope::add(&mut inner.scopes, scopes))
+        self.modify(|inner| scope::push_unique(&mut inner.scopes, scopes))
     }
 
     /// How long it is good. Whoever verifies a token sees to that; this is for
     /// those who want to know.
     #[must_use]
-    pub fn until(self, expires: SystemTime) -> Self {
-        self.change(|inner| inner.expires = Some(expires))
+    pub fn with_expiry(self, expires: SystemTime) -> Self {
+        self.modify(|inner| inner.expires_at = Some(expires))
     }
 
     /// The token is good only together with a proof by the key of this
     /// thumbprint.
     #[must_use]
-    pub fn bound_to_key(self, thumbprint: &str) -> Self {
-        self.change(|inner| inner.key = Some(thumbprint.into()))
+    pub fn with_key_thumbprint(self, thumbprint: &str) -> Self {
+        self.modify(|inner| inner.key_thumbprint = Some(thumbprint.into()))
     }
 
     /// All that the token says.
     #[must_use]
     pub fn with_claims(self, claims: Map<String, Value>) -> Self {
-        self.change(|inner| inner.claims = claims)
+        self.modify(|inner| inner.claims = claims)
     }
 
     #[cfg(all(feature = "auth", feature = "http-server"))]
-    pub(super) fn under(self, hierarchy: Option<Hierarchy>) -> Self {
-        self.change(|inner| inner.hierarchy = hierarchy)
+    pub(super) fn with_scope_implication(self, implication: Option<ScopeImplication>) -> Self {
+        self.modify(|inner| inner.scope_implication = implication)
     }
 
-    fn change(mut self, change: impl FnOnce(&mut Inner)) -> Self {
+    fn modify(mut self, change: impl FnOnce(&mut Inner)) -> Self {
         change(Arc::make_mut(&mut self.0));
         self
     }
@@ -136,7 +136,7 @@ impl Grant {
     /// Which client asked for it, where that is known.
     #[must_use]
     pub fn client_id(&self) -> Option<&str> {
-        self.0.client.as_deref()
+        self.0.client_id.as_deref()
     }
 
     /// Whom it is meant for.
@@ -153,21 +153,22 @@ impl Grant {
     /// Whether it may be used for this.
     #[must_use]
     pub fn allows(&self, scope: &str) -> bool {
-        let hierarchy = self.0.hierarchy.as_ref();
-        self.scopes()
-            .any(|held| held == scope || hierarchy.is_some_and(|implies| implies(held, scope)))
+        let implication = self.0.scope_implication.as_ref();
+        self.scopes().any(|granted| {
+            granted == scope || implication.is_some_and(|implies| implies(granted, scope))
+        })
     }
 
     /// How long it is good, where that is known.
     #[must_use]
-    pub fn expires(&self) -> Option<SystemTime> {
-        self.0.expires
+    pub fn expires_at(&self) -> Option<SystemTime> {
+        self.0.expires_at
     }
 
     /// The thumbprint of the key that the token is bound to.
     #[must_use]
-    pub fn key(&self) -> Option<&str> {
-        self.0.key.as_deref()
+    pub fn key_thumbprint(&self) -> Option<&str> {
+        self.0.key_thumbprint.as_deref()
     }
 
     /// All that the token says.
@@ -204,7 +205,7 @@ impl fmt::Debug for Grant {
         // Claims are about people, and are left out.
         f.debug_struct("Grant")
             .field("issuer", &self.0.issuer)
-            .field("client", &self.0.client)
+            .field("client", &self.0.client_id)
             .field("scopes", &self.0.scopes)
             .finish_non_exhaustive()
     }
@@ -212,29 +213,29 @@ impl fmt::Debug for Grant {
 
 /// What whoever sent a request may do.
 #[derive(Clone, Default)]
-pub(crate) enum Granted {
+pub(crate) enum Permissions {
     /// Nobody said what its sender may do, and it came from anywhere.
     #[default]
-    Nothing,
+    NoScopes,
     /// Nobody asks for tokens there: whoever holds the other end of a pipe may
     /// do everything.
-    Everything,
+    AllScopes,
     #[cfg(feature = "http-server")]
-    These(Grant),
+    Granted(Grant),
 }
 
-impl Granted {
+impl Permissions {
     /// What a request over HTTP brings.
     #[cfg(feature = "http-server")]
-    pub(crate) fn over_http(extensions: &http::Extensions) -> Self {
+    pub(crate) fn from_extensions(extensions: &http::Extensions) -> Self {
         let grant = extensions.get::<Grant>();
-        grant.map_or(Self::Nothing, |grant| Self::These(grant.clone()))
+        grant.map_or(Self::NoScopes, |grant| Self::Granted(grant.clone()))
     }
 
     pub(crate) fn grant(&self) -> Option<&Grant> {
         match self {
             #[cfg(feature = "http-server")]
-            Self::These(grant) => Some(grant),
+            Self::Granted(grant) => Some(grant),
             _ => None,
         }
     }
@@ -243,10 +244,10 @@ impl Granted {
     pub(crate) fn allows(&self, scopes: &[Box<str>]) -> bool {
         let each = |allowed: &dyn Fn(&str) -> bool| scopes.iter().all(|scope| allowed(scope));
         match self {
-            Self::Nothing => each(&|_| false),
-            Self::Everything => each(&|_| true),
+            Self::NoScopes => each(&|_| false),
+            Self::AllScopes => each(&|_| true),
             #[cfg(feature = "http-server")]
-            Self::These(grant) => each(&|scope| grant.allows(scope)),
+            Self::Granted(grant) => each(&|scope| grant.allows(scope)),
         }
     }
 }

@@ -15,17 +15,17 @@ use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use super::{
-    AccessToken, Fetch, Grant, Refusal, TokenVerifier, claims,
-    fetch::Limited,
-    throttle::{About, Throttle},
+    AccessToken, Fetch, Grant, TokenVerifier, VerifyError, claims,
+    fetch::LimitedFetch,
+    throttle::{LookupRequest, Throttle},
 };
 use crate::{jose::digest, proto::auth::Secret, transport::BoxFuture};
 
 /// How long an answer is believed: for as long, a token that was revoked is
 /// still good here.
-const BELIEVED: Duration = Duration::from_secs(15);
+const DEFAULT_CACHE_TTL: Duration = Duration::from_secs(15);
 /// How many answers are kept.
-const MOST_KEPT: usize = 10_000;
+const MAX_CACHE_ENTRIES: usize = 10_000;
 
 /// Asks the issuer about every token.
 ///
@@ -44,24 +44,24 @@ const MOST_KEPT: usize = 10_000;
 /// Whoever is shown a token can use it, so that one whose issuer can be read is
 /// shown to no other. Where several issuers have tokens that cannot be read,
 /// each needs a [prefix](Self::token_prefix).
-pub struct Introspection {
+pub struct IntrospectionVerifier {
     issuer: Box<str>,
     endpoint: Box<str>,
-    fetch: Limited,
+    fetch: LimitedFetch,
     credentials: Secret,
-    audience: Option<Box<str>>,
-    prefix: Box<str>,
-    believed: Duration,
+    default_audience: Option<Box<str>>,
+    token_prefix: Box<str>,
+    cache_ttl: Duration,
     throttle: Throttle,
-    answers: Mutex<HashMap<String, Answer>>,
+    cache: Mutex<HashMap<String, CachedResult>>,
 }
 
-struct Answer {
-    said: Result<Grant, Refusal>,
-    until: Instant,
+struct CachedResult {
+    result: Result<Grant, VerifyError>,
+    expires_at: Instant,
 }
 
-impl Introspection {
+impl IntrospectionVerifier {
     /// Asks the issuer at this endpoint, as a client that it knows by id and
     /// secret.
     pub fn new(
@@ -71,7 +71,7 @@ impl Introspection {
         fetch: impl Fetch,
     ) -> Self {
         // Both parts are encoded like forms first: RFC 6749, 2.3.1.
-        let (client_id, secret) = (form_encoded(client_id), form_encoded(secret));
+        let (client_id, secret) = (form_encode(client_id), form_encode(secret));
         let pair = Zeroizing::new([client_id.as_str(), secret.as_str()].join(":"));
         // With room for all of it: what is moved is left behind.
         let mut credentials = String::with_capacity(8 + 4 * pair.len().div_ceil(3));
@@ -80,28 +80,28 @@ impl Introspection {
         Self {
             issuer: issuer.into(),
             endpoint: endpoint.into(),
-            fetch: Limited::new(fetch),
+            fetch: LimitedFetch::new(fetch),
             credentials: Secret::new(credentials),
-            audience: None,
-            prefix: Box::default(),
-            believed: BELIEVED,
+            default_audience: None,
+            token_prefix: Box::default(),
+            cache_ttl: DEFAULT_CACHE_TTL,
             throttle: Throttle::new(),
-            answers: Mutex::default(),
+            cache: Mutex::default(),
         }
     }
 
     /// The audience of tokens whose issuer names none in its answers. Only for
     /// issuers that call the tokens of others inactive when we ask.
     #[must_use]
-    pub fn audience_unless_named(mut self, audience: &str) -> Self {
-        self.audience = Some(audience.into());
+    pub fn default_audience(mut self, audience: &str) -> Self {
+        self.default_audience = Some(audience.into());
         self
     }
 
     /// How long answers are believed.
     #[must_use]
-    pub fn believed_for(mut self, believed: Duration) -> Self {
-        self.believed = believed;
+    pub fn cache_ttl(mut self, ttl: Duration) -> Self {
+        self.cache_ttl = ttl;
         self
     }
 
@@ -109,50 +109,50 @@ impl Introspection {
     /// that name it. The issuer is asked about no others.
     #[must_use]
     pub fn token_prefix(mut self, prefix: &str) -> Self {
-        self.prefix = prefix.into();
+        self.token_prefix = prefix.into();
         self
     }
 
     /// How many tokens the issuer is asked about at once, at most.
     #[must_use]
-    pub fn max_concurrent_calls(mut self, most: usize) -> Self {
-        self.throttle.set_concurrent(most);
+    pub fn max_concurrent_calls(mut self, max: usize) -> Self {
+        self.throttle.set_concurrent(max);
         self
     }
 
     /// How many tokens the issuer is asked about in a second, at most. Those
     /// that were good before do not count.
     #[must_use]
-    pub fn max_calls_per_second(mut self, most: u32) -> Self {
-        self.throttle.set_per_second(most);
+    pub fn max_calls_per_second(mut self, max: u32) -> Self {
+        self.throttle.set_per_second(max);
         self
     }
 
-    async fn judge(&self, token: AccessToken<'_>) -> Result<Grant, Refusal> {
+    async fn verify_token(&self, token: AccessToken<'_>) -> Result<Grant, VerifyError> {
         let key = digest(token.secret().as_bytes());
-        if let Some(said) = self.remembered(&key) {
-            return said;
+        if let Some(result) = self.cached(&key) {
+            return result;
         }
-        let asking = async {
-            let said = self.ask(token).await;
+        let lookup = async {
+            let result = self.introspect(token).await;
             // What could not be known may be known the next time.
-            if !matches!(said, Err(Refusal::Unavailable)) {
-                self.remember(key.clone(), &said);
+            if !matches!(result, Err(VerifyError::Unavailable)) {
+                self.cache(key.clone(), &result);
             }
-            said
+            result
         };
-        let about = About {
+        let lookup_request = LookupRequest {
             key: &key,
-            was_good: self.was_good(&key),
+            was_valid: self.was_valid(&key),
             peer: token.peer(),
         };
-        self.throttle.ask(about, asking).await
+        self.throttle.run(lookup_request, lookup).await
     }
 
-    async fn ask(&self, token: AccessToken<'_>) -> Result<Grant, Refusal> {
-        let credentials = wiped_bytes(self.credentials.expose().as_bytes());
+    async fn introspect(&self, token: AccessToken<'_>) -> Result<Grant, VerifyError> {
+        let credentials = zeroizing_bytes(self.credentials.expose().as_bytes());
         let credentials = HeaderValue::from_maybe_shared(credentials);
-        let mut credentials = credentials.map_err(|_| Refusal::Unavailable)?;
+        let mut credentials = credentials.map_err(|_| VerifyError::Unavailable)?;
         credentials.set_sensitive(true);
         let request = Request::builder()
             .method(Method::POST)
@@ -160,83 +160,85 @@ impl Introspection {
             .header(header::ACCEPT, "application/json")
             .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
             .header(header::AUTHORIZATION, credentials)
-            .body(question(token));
-        let request = request.map_err(|_| Refusal::Unavailable)?;
-        let answer = self.fetch.fetch(request).await;
-        let answer = answer.map_err(|_| Refusal::Unavailable)?;
-        let said: Map<String, Value> =
-            serde_json::from_slice(&answer).map_err(|_| Refusal::Unavailable)?;
-        if said.get("active") != Some(&Value::Bool(true)) {
-            return Err(Refusal::Invalid("the token is not active"));
+            .body(request_body(token));
+        let request = request.map_err(|_| VerifyError::Unavailable)?;
+        let body = self.fetch.fetch(request).await;
+        let body = body.map_err(|_| VerifyError::Unavailable)?;
+        let introspection: Map<String, Value> =
+            serde_json::from_slice(&body).map_err(|_| VerifyError::Unavailable)?;
+        if introspection.get("active") != Some(&Value::Bool(true)) {
+            return Err(VerifyError::Invalid("the token is not active"));
         }
-        let issuer = said.get("iss").and_then(Value::as_str);
+        let issuer = introspection.get("iss").and_then(Value::as_str);
         if issuer.is_some_and(|issuer| *issuer != *self.issuer) {
-            return Err(Refusal::Invalid("the token is from another issuer"));
+            return Err(VerifyError::Invalid("the token is from another issuer"));
         }
-        if said.contains_key("exp") {
-            claims::in_time(&said, Duration::ZERO)?;
+        if introspection.contains_key("exp") {
+            claims::check_validity(&introspection, Duration::ZERO)?;
         }
-        let unnamed = !said.contains_key("aud");
-        let grant = claims::read(&self.issuer, said)?;
-        Ok(match &self.audience {
-            Some(audience) if unnamed => grant.for_audience(audience),
+        let lacks_audience = !introspection.contains_key("aud");
+        let grant = claims::into_grant(&self.issuer, introspection)?;
+        Ok(match &self.default_audience {
+            Some(audience) if lacks_audience => grant.with_audience(audience),
             _ => grant,
         })
     }
 
-    fn remembered(&self, key: &str) -> Option<Result<Grant, Refusal>> {
-        let answers = self.answers();
-        let answer = answers.get(key).filter(|it| it.until > Instant::now())?;
-        Some(answer.said.clone())
+    fn cached(&self, key: &str) -> Option<Result<Grant, VerifyError>> {
+        let entries = self.lock_cache();
+        let entry = entries
+            .get(key)
+            .filter(|it| it.expires_at > Instant::now())?;
+        Some(entry.result.clone())
     }
 
     /// Whether a token was good when it was last asked about.
-    fn was_good(&self, key: &str) -> bool {
-        let answers = self.answers();
-        answers.get(key).is_some_and(|answer| answer.said.is_ok())
+    fn was_valid(&self, key: &str) -> bool {
+        let entries = self.lock_cache();
+        entries.get(key).is_some_and(|entry| entry.result.is_ok())
     }
 
-    fn remember(&self, key: String, said: &Result<Grant, Refusal>) {
-        let expires = said.as_ref().ok().and_then(Grant::expires);
+    fn cache(&self, key: String, result: &Result<Grant, VerifyError>) {
+        let expires = result.as_ref().ok().and_then(Grant::expires_at);
         let left = expires.map(|it| it.duration_since(SystemTime::now()).unwrap_or_default());
         let now = Instant::now();
-        let until = now + left.map_or(self.believed, |left| left.min(self.believed));
-        let mut answers = self.answers();
+        let expires_at = now + left.map_or(self.cache_ttl, |left| left.min(self.cache_ttl));
+        let mut entries = self.lock_cache();
         // Good ones are kept longer: that they were good counts for something.
-        if answers.len() >= MOST_KEPT {
-            answers.retain(|_, answer| answer.until > now || answer.said.is_ok());
+        if entries.len() >= MAX_CACHE_ENTRIES {
+            entries.retain(|_, entry| entry.expires_at > now || entry.result.is_ok());
         }
-        if answers.len() >= MOST_KEPT {
-            answers.retain(|_, answer| answer.until > now);
+        if entries.len() >= MAX_CACHE_ENTRIES {
+            entries.retain(|_, entry| entry.expires_at > now);
         }
-        if answers.len() < MOST_KEPT || answers.contains_key(&key) {
-            let said = said.clone();
-            answers.insert(key, Answer { said, until });
+        if entries.len() < MAX_CACHE_ENTRIES || entries.contains_key(&key) {
+            let result = result.clone();
+            entries.insert(key, CachedResult { result, expires_at });
         }
     }
 
-    fn answers(&self) -> MutexGuard<'_, HashMap<String, Answer>> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_cache(&self) -> MutexGuard<'_, HashMap<String, CachedResult>> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl TokenVerifier for Introspection {
+impl TokenVerifier for IntrospectionVerifier {
     fn issuer(&self) -> &str {
         &self.issuer
     }
 
     fn opaque_prefix(&self) -> Option<&str> {
-        Some(&self.prefix)
+        Some(&self.token_prefix)
     }
 
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, Refusal>> {
-        Box::pin(self.judge(token))
+    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>> {
+        Box::pin(self.verify_token(token))
     }
 }
 
-impl fmt::Debug for Introspection {
+impl fmt::Debug for IntrospectionVerifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Introspection")
+        f.debug_struct("IntrospectionVerifier")
             .field("issuer", &self.issuer)
             .field("endpoint", &self.endpoint)
             .finish_non_exhaustive()
@@ -244,22 +246,22 @@ impl fmt::Debug for Introspection {
 }
 
 /// The question about a token, as a form.
-fn question(token: AccessToken<'_>) -> Bytes {
-    let token = form_encoded(token.secret());
+fn request_body(token: AccessToken<'_>) -> Bytes {
+    let token = form_encode(token.secret());
     let form = ["token=", token.as_str(), "&token_type_hint=access_token"].concat();
     Bytes::from_owner(Zeroizing::new(form.into_bytes()))
 }
 
 /// A copy that is wiped when the last who hold it let go.
-fn wiped_bytes(bytes: &[u8]) -> Bytes {
+fn zeroizing_bytes(bytes: &[u8]) -> Bytes {
     Bytes::from_owner(Zeroizing::new(bytes.to_vec()))
 }
 
 /// As forms are written. With room for all of it from the beginning: what is
 /// moved is left behind, and is not wiped.
-fn form_encoded(text: &str) -> Zeroizing<String> {
-    let mut encoded = Zeroizing::new(String::with_capacity(3 * text.len()));
-    for byte in text.bytes() {
+fn form_encode(value: &str) -> Zeroizing<String> {
+    let mut encoded = Zeroizing::new(String::with_capacity(3 * value.len()));
+    for byte in value.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
@@ -284,7 +286,7 @@ mod tests {
     #[test]
     fn copies_of_secrets_are_wiped_and_never_moved() {
         let secret = "~s:cret/+".repeat(1000);
-        let encoded = form_encoded(&secret);
+        let encoded = form_encode(&secret);
         is_wiped(&encoded);
         assert!(encoded.starts_with("%7Es%3Acret%2F%2B%7E"));
         // As it was made: it did not grow.

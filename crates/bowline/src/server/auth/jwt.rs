@@ -4,13 +4,15 @@ use std::{fmt, time::Duration};
 
 use serde_json::{Map, Value};
 
-use super::{AccessToken, FetchError, Grant, Keys, Refusal, TokenVerifier, claims, keys::Keyring};
-use crate::{jose::Compact, transport::BoxFuture};
+use super::{
+    AccessToken, FetchError, Grant, KeySource, TokenVerifier, VerifyError, claims, keys::KeyCache,
+};
+use crate::{jose::CompactJws, transport::BoxFuture};
 
 /// How far clocks may differ, unless given.
-const LEEWAY: Duration = Duration::from_secs(30);
+const DEFAULT_LEEWAY: Duration = Duration::from_secs(30);
 /// More than that is not a difference of clocks.
-const MOST_LEEWAY: Duration = Duration::from_secs(5 * 60);
+const MAX_LEEWAY: Duration = Duration::from_secs(5 * 60);
 
 /// Verifies tokens that are JSON Web Tokens, signed by their issuer.
 ///
@@ -19,19 +21,19 @@ const MOST_LEEWAY: Duration = Duration::from_secs(5 * 60);
 /// - A `typ` must be one of an access token, or plain `JWT`.
 /// - Addresses of keys in the token are not looked at.
 pub struct JwtVerifier {
-    keys: Keyring,
+    keys: KeyCache,
     leeway: Duration,
-    strict: bool,
+    require_typ: bool,
 }
 
 impl JwtVerifier {
     /// Verifies the tokens of an issuer, with these keys.
     #[must_use]
-    pub fn new(issuer: &str, keys: Keys) -> Self {
+    pub fn new(issuer: &str, keys: KeySource) -> Self {
         Self {
-            keys: Keyring::new(issuer, keys),
-            leeway: LEEWAY,
-            strict: false,
+            keys: KeyCache::new(issuer, keys),
+            leeway: DEFAULT_LEEWAY,
+            require_typ: false,
         }
     }
 
@@ -41,23 +43,26 @@ impl JwtVerifier {
     ///
     /// Where there is no HTTP client to be had.
     #[cfg(feature = "http-client")]
-    pub fn of(issuer: &str) -> Result<Self, FetchError> {
-        Ok(Self::new(issuer, Keys::published(super::WebFetch::new()?)))
+    pub fn discover(issuer: &str) -> Result<Self, FetchError> {
+        Ok(Self::new(
+            issuer,
+            KeySource::discovered(super::WebFetch::new()?),
+        ))
     }
 
     /// How far the issuer's clock and ours may differ: half a minute unless
     /// given, five minutes at most.
     #[must_use]
     pub fn leeway(mut self, leeway: Duration) -> Self {
-        self.leeway = leeway.min(MOST_LEEWAY);
+        self.leeway = leeway.min(MAX_LEEWAY);
         self
     }
 
     /// Accepts only what says that it is an access token, by the `typ` of
     /// RFC 9068. For issuers that say so.
     #[must_use]
-    pub fn strict(mut self) -> Self {
-        self.strict = true;
+    pub fn require_typ(mut self) -> Self {
+        self.require_typ = true;
         self
     }
 
@@ -68,45 +73,47 @@ impl JwtVerifier {
     /// # Errors
     ///
     /// Where there are no keys to be had.
-    pub async fn ready(&self) -> Result<(), FetchError> {
-        self.keys.ready().await
+    pub async fn prefetch_keys(&self) -> Result<(), FetchError> {
+        self.keys.prefetch().await
     }
 
-    async fn judge(&self, token: AccessToken<'_>) -> Result<Grant, Refusal> {
+    async fn verify_token(&self, token: AccessToken<'_>) -> Result<Grant, VerifyError> {
         // What is no such token may be one of another kind.
-        let token = Compact::read(token.secret()).map_err(|_| Refusal::NotOurs)?;
+        let token = CompactJws::parse(token.secret()).map_err(|_| VerifyError::OtherIssuer)?;
         let issuer = self.keys.issuer();
         // Nobody fetches keys for the tokens of others.
         if token.claimed_issuer().as_deref() != Some(issuer) {
-            return Err(Refusal::NotOurs);
+            return Err(VerifyError::OtherIssuer);
         }
-        if !self.is_access_token(token.kind()) {
-            return Err(Refusal::Invalid("the token is not an access token"));
+        if !self.is_access_token(token.typ()) {
+            return Err(VerifyError::Invalid("the token is not an access token"));
         }
-        let unknown = Refusal::Invalid("the token is not signed in a way that is known here");
+        let unknown = VerifyError::Invalid("the token is not signed in a way that is known here");
         let algorithm = token.algorithm().ok_or(unknown)?;
-        let keys = self.keys.for_key(token.key_id()).await?;
-        let said = keys
+        let keys = self.keys.keys_for_id(token.key_id()).await?;
+        let payload = keys
             .candidates(token.key_id(), algorithm)
             .find_map(|key| token.verify(key).ok());
-        let said = said.ok_or(Refusal::Invalid("the token is not signed by its issuer"))?;
-        let said: Map<String, Value> = serde_json::from_slice(&said)
-            .map_err(|_| Refusal::Invalid("the token says nothing"))?;
-        if said.get("iss").and_then(Value::as_str) != Some(issuer) {
-            return Err(Refusal::Invalid("the token is from another issuer"));
+        let payload = payload.ok_or(VerifyError::Invalid(
+            "the token is not signed by its issuer",
+        ))?;
+        let payload: Map<String, Value> = serde_json::from_slice(&payload)
+            .map_err(|_| VerifyError::Invalid("the token says nothing"))?;
+        if payload.get("iss").and_then(Value::as_str) != Some(issuer) {
+            return Err(VerifyError::Invalid("the token is from another issuer"));
         }
-        claims::in_time(&said, self.leeway)?;
-        claims::read(issuer, said)
+        claims::check_validity(&payload, self.leeway)?;
+        claims::into_grant(issuer, payload)
     }
 
     fn is_access_token(&self, kind: Option<&str>) -> bool {
         let Some(kind) = kind else {
-            return !self.strict;
+            return !self.require_typ;
         };
         let kind = kind.to_ascii_lowercase();
         match kind.strip_prefix("application/").unwrap_or(&kind) {
             "at+jwt" => true,
-            "jwt" => !self.strict,
+            "jwt" => !self.require_typ,
             _ => false,
         }
     }
@@ -117,8 +124,8 @@ impl TokenVerifier for JwtVerifier {
         self.keys.issuer()
     }
 
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, Refusal>> {
-        Box::pin(self.judge(token))
+    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>> {
+        Box::pin(self.verify_token(token))
     }
 }
 

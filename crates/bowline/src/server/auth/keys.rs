@@ -9,18 +9,18 @@ use std::{
 use tokio::{sync::Mutex, time::Instant};
 
 use super::{
-    Fetch, FetchError, Refusal,
-    address::Address,
-    fetch::{Limited, TIME},
+    Fetch, FetchError, VerifyError,
+    fetch::{FETCH_TIMEOUT, LimitedFetch},
+    https_url::HttpsUrl,
 };
 use crate::jose::KeySet;
 
 /// How long keys are used before they are looked for again.
-const FRESH: Duration = Duration::from_secs(10 * 60);
+const DEFAULT_FRESH_TTL: Duration = Duration::from_secs(10 * 60);
 /// How long they are used if they cannot be had again.
-const STALE: Duration = Duration::from_secs(60 * 60);
+const DEFAULT_STALE_TTL: Duration = Duration::from_secs(60 * 60);
 /// How long to wait between two looks, whoever asks.
-const PAUSE: Duration = Duration::from_secs(30);
+const DEFAULT_MIN_REFRESH_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Where an issuer's keys are found.
 ///
@@ -28,98 +28,98 @@ const PAUSE: Duration = Duration::from_secs(30);
 /// which is not among them has them fetched again, so that issuers can change
 /// keys at any time; but never twice within half a minute, whatever tokens come.
 /// If they cannot be had, the old ones are used for an hour, and no longer.
-pub struct Keys {
-    source: Source,
-    fresh: Duration,
-    stale: Duration,
-    pause: Duration,
+pub struct KeySource {
+    origin: KeyOrigin,
+    fresh_ttl: Duration,
+    stale_ttl: Duration,
+    min_refresh_interval: Duration,
 }
 
-enum Source {
+enum KeyOrigin {
     Fixed(Arc<KeySet>),
-    At(String, Limited),
-    Published(Limited),
+    Url(String, LimitedFetch),
+    Discovered(LimitedFetch),
 }
 
-impl Keys {
+impl KeySource {
     /// These, and never others.
     #[must_use]
     pub fn fixed(keys: KeySet) -> Self {
-        Self::of(Source::Fixed(Arc::new(keys)))
+        Self::with_origin(KeyOrigin::Fixed(Arc::new(keys)))
     }
 
     /// Those at this address.
-    pub fn at(url: &str, fetch: impl Fetch) -> Self {
-        Self::of(Source::At(url.to_owned(), Limited::new(fetch)))
+    pub fn from_url(url: &str, fetch: impl Fetch) -> Self {
+        Self::with_origin(KeyOrigin::Url(url.to_owned(), LimitedFetch::new(fetch)))
     }
 
     /// Those that the issuer's metadata points to.
-    pub fn published(fetch: impl Fetch) -> Self {
-        Self::of(Source::Published(Limited::new(fetch)))
+    pub fn discovered(fetch: impl Fetch) -> Self {
+        Self::with_origin(KeyOrigin::Discovered(LimitedFetch::new(fetch)))
     }
 
-    const fn of(source: Source) -> Self {
+    const fn with_origin(origin: KeyOrigin) -> Self {
         Self {
-            source,
-            fresh: FRESH,
-            stale: STALE,
-            pause: PAUSE,
+            origin,
+            fresh_ttl: DEFAULT_FRESH_TTL,
+            stale_ttl: DEFAULT_STALE_TTL,
+            min_refresh_interval: DEFAULT_MIN_REFRESH_INTERVAL,
         }
     }
 
     /// How long keys are used before they are looked for again, and how long if
     /// they cannot be had.
     #[must_use]
-    pub fn kept_for(mut self, fresh: Duration, at_most: Duration) -> Self {
-        (self.fresh, self.stale) = (fresh, at_most.max(fresh));
+    pub fn cache_ttl(mut self, fresh: Duration, stale: Duration) -> Self {
+        (self.fresh_ttl, self.stale_ttl) = (fresh, stale.max(fresh));
         self
     }
 
     /// How long to wait between two looks.
     #[must_use]
-    pub fn pause(mut self, pause: Duration) -> Self {
-        self.pause = pause;
+    pub fn min_refresh_interval(mut self, interval: Duration) -> Self {
+        self.min_refresh_interval = interval;
         self
     }
 }
 
-impl fmt::Debug for Keys {
+impl fmt::Debug for KeySource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let source = match &self.source {
-            Source::Fixed(_) => "fixed",
-            Source::At(url, _) => url,
-            Source::Published(_) => "published",
+        let source = match &self.origin {
+            KeyOrigin::Fixed(_) => "fixed",
+            KeyOrigin::Url(url, _) => url,
+            KeyOrigin::Discovered(_) => "published",
         };
-        f.debug_struct("Keys")
+        f.debug_struct("KeySource")
             .field("source", &source)
             .finish_non_exhaustive()
     }
 }
 
 /// The keys of an issuer, as far as they are known.
-pub(super) struct Keyring(Arc<Inner>);
+pub(super) struct KeyCache(Arc<Inner>);
 
 struct Inner {
     issuer: Box<str>,
-    keys: Keys,
-    known: RwLock<Option<Known>>,
+    source: KeySource,
+    cached: RwLock<Option<CachedKeys>>,
     /// When somebody last went to look. Whoever holds it is there.
-    looked: Mutex<Option<Instant>>,
+    last_refresh: Mutex<Option<Instant>>,
 }
 
 #[derive(Clone)]
-struct Known {
+struct CachedKeys {
     keys: Arc<KeySet>,
-    since: Instant,
+    fetched_at: Instant,
 }
 
-impl Keyring {
-    pub(super) fn new(issuer: &str, keys: Keys) -> Self {
+impl KeyCache {
+    pub(super) fn new(issuer: &str, keys: KeySource) -> Self {
         Self(Arc::new(Inner {
             issuer: issuer.into(),
-            keys,
-            known: RwLock::new(None),
-            looked: Mutex::new(None),
+            source: keys,
+            cached: RwLock::new(None),
+            last_refresh: Mutex::new(None),
         }))
     }
 
@@ -128,100 +128,109 @@ impl Keyring {
     }
 
     /// The keys to verify a token with that names this key, or none.
-    pub(super) async fn for_key(&self, id: Option<&str>) -> Result<Arc<KeySet>, Refusal> {
-        if let Source::Fixed(keys) = &self.0.keys.source {
+    pub(super) async fn keys_for_id(&self, id: Option<&str>) -> Result<Arc<KeySet>, VerifyError> {
+        if let KeyOrigin::Fixed(keys) = &self.0.source.origin {
             return Ok(Arc::clone(keys));
         }
-        if let Some(known) = self.0.known().filter(|known| self.0.will_do(known, id)) {
+        if let Some(known) = self
+            .0
+            .cached()
+            .filter(|known| self.0.is_sufficient(known, id))
+        {
             return Ok(known.keys);
         }
         let (inner, id) = (Arc::clone(&self.0), id.map(ToOwned::to_owned));
         // On a task of its own: whoever goes away while we look must not make
         // the look in vain for all who come next.
-        let looking = tokio::spawn(async move { inner.look(id.as_deref()).await });
+        let refreshing = tokio::spawn(async move { inner.refresh(id.as_deref()).await });
         // Where there are no others, the old ones may do.
-        let _ = looking.await;
-        let known = self.0.known();
-        let known = known.filter(|known| known.since.elapsed() < self.0.keys.stale);
-        known.map(|known| known.keys).ok_or(Refusal::Unavailable)
+        let _ = refreshing.await;
+        let known = self.0.cached();
+        let known = known.filter(|known| known.fetched_at.elapsed() < self.0.source.stale_ttl);
+        known
+            .map(|known| known.keys)
+            .ok_or(VerifyError::Unavailable)
     }
 
     /// Looks for keys now, unless there are some.
-    pub(super) async fn ready(&self) -> Result<(), FetchError> {
-        if matches!(&self.0.keys.source, Source::Fixed(_)) {
+    pub(super) async fn prefetch(&self) -> Result<(), FetchError> {
+        if matches!(&self.0.source.origin, KeyOrigin::Fixed(_)) {
             return Ok(());
         }
-        self.0.look(None).await
+        self.0.refresh(None).await
     }
 }
 
 impl Inner {
-    fn known(&self) -> Option<Known> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+    fn cached(&self) -> Option<CachedKeys> {
+        let known = self.cached.read().unwrap_or_else(PoisonError::into_inner);
         known.clone()
     }
 
     /// Whether nobody need look for other keys.
-    fn will_do(&self, known: &Known, id: Option<&str>) -> bool {
-        known.since.elapsed() < self.keys.fresh && id.is_none_or(|id| known.keys.names(id))
+    fn is_sufficient(&self, known: &CachedKeys, id: Option<&str>) -> bool {
+        known.fetched_at.elapsed() < self.source.fresh_ttl
+            && id.is_none_or(|id| known.keys.contains_id(id))
     }
 
     /// Looks for keys, one at a time and not too often.
-    async fn look(&self, id: Option<&str>) -> Result<(), FetchError> {
-        let mut looked = self.looked.lock().await;
-        let known = self.known();
-        let there = known.is_some_and(|known| self.will_do(&known, id));
-        if there || looked.is_some_and(|last| last.elapsed() < self.keys.pause) {
+    async fn refresh(&self, id: Option<&str>) -> Result<(), FetchError> {
+        let mut refreshed_at = self.last_refresh.lock().await;
+        let known = self.cached();
+        let is_cached = known.is_some_and(|known| self.is_sufficient(&known, id));
+        if is_cached
+            || refreshed_at.is_some_and(|last| last.elapsed() < self.source.min_refresh_interval)
+        {
             return Ok(());
         }
-        *looked = Some(Instant::now());
-        let fetched = tokio::time::timeout(TIME, self.fetch()).await;
+        *refreshed_at = Some(Instant::now());
+        let fetched = tokio::time::timeout(FETCH_TIMEOUT, self.fetch()).await;
         let keys = fetched.map_err(|_| FetchError::new("it took too long"))??;
-        let known = Known {
+        let known = CachedKeys {
             keys: Arc::new(keys),
-            since: Instant::now(),
+            fetched_at: Instant::now(),
         };
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(known);
+        *self.cached.write().unwrap_or_else(PoisonError::into_inner) = Some(known);
         Ok(())
     }
 
     async fn fetch(&self) -> Result<KeySet, FetchError> {
-        let (url, fetch) = match &self.keys.source {
-            Source::Fixed(keys) => return Ok(KeySet::clone(keys)),
-            Source::At(url, fetch) => (url.clone(), fetch),
-            Source::Published(fetch) => (self.find(fetch).await?, fetch),
+        let (url, fetch) = match &self.source.origin {
+            KeyOrigin::Fixed(keys) => return Ok(KeySet::clone(keys)),
+            KeyOrigin::Url(url, fetch) => (url.clone(), fetch),
+            KeyOrigin::Discovered(fetch) => (self.discover_url(fetch).await?, fetch),
         };
         let keys = KeySet::from_json(&fetch.get(&url).await?);
         keys.map_err(|error| FetchError::new(format!("{url}: {error}")))
     }
 
     /// Finds the address of the keys in the issuer's metadata.
-    async fn find(&self, fetch: &Limited) -> Result<String, FetchError> {
-        let issuer = Address::parse(&self.issuer).map_err(FetchError::new)?;
+    async fn discover_url(&self, fetch: &LimitedFetch) -> Result<String, FetchError> {
+        let issuer = HttpsUrl::parse(&self.issuer).map_err(FetchError::new)?;
         // A slash at the end of the path is dropped here: RFC 8414, 3.1.
         let path = issuer.path().trim_end_matches('/');
-        let places = [
+        let paths = [
             format!("/.well-known/oauth-authorization-server{path}"),
             format!("/.well-known/openid-configuration{path}"),
             format!("{path}/.well-known/openid-configuration"),
         ];
-        let mut troubles = Vec::new();
-        for place in places {
-            let place = issuer.at(&place);
+        let mut errors = Vec::new();
+        for location in paths {
+            let location = issuer.with_path(&location);
             match fetch
-                .get(place.text())
+                .get(location.as_str())
                 .await
-                .and_then(|body| self.read(&body))
+                .and_then(|body| self.jwks_uri(&body))
             {
                 Ok(url) => return Ok(url),
-                Err(error) => troubles.push(error.to_string()),
+                Err(error) => errors.push(error.to_string()),
             }
         }
-        Err(FetchError::new(troubles.join("; ")))
+        Err(FetchError::new(errors.join("; ")))
     }
 
     /// Whoever says to be somebody else is not asked for keys.
-    fn read(&self, metadata: &[u8]) -> Result<String, FetchError> {
+    fn jwks_uri(&self, metadata: &[u8]) -> Result<String, FetchError> {
         let metadata: Metadata = serde_json::from_slice(metadata)
             .map_err(|_| FetchError::new("the issuer's metadata names no keys"))?;
         if *metadata.issuer != *self.issuer {

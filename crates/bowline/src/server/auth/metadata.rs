@@ -17,24 +17,27 @@ use crate::server::http::Body;
 pub(super) fn document(protection: &ProtectionBuilder) -> Value {
     let mut issuers = Vec::new();
     let verifiers = protection.verifiers.iter();
-    scope::add(&mut issuers, verifiers.map(|verifier| verifier.issuer()));
+    scope::push_unique(&mut issuers, verifiers.map(|verifier| verifier.issuer()));
     let mut document = json!({
         "resource": protection.resource,
         "authorization_servers": issuers,
         "bearer_methods_supported": ["header"],
     });
-    let mut scopes = protection.scopes.clone();
-    scope::add(&mut scopes, protection.offered.iter().map(|name| &**name));
+    let mut scopes = protection.required_scopes.clone();
+    scope::push_unique(
+        &mut scopes,
+        protection.additional_scopes.iter().map(|name| &**name),
+    );
     if !scopes.is_empty() {
         document["scopes_supported"] = json!(scopes);
     }
-    if protection.proofs {
+    if protection.dpop {
         document["dpop_signing_alg_values_supported"] = json!(dpop::ALGORITHMS);
     }
     if let Some(name) = &protection.name {
         document["resource_name"] = json!(name);
     }
-    if let Some(url) = &protection.documentation {
+    if let Some(url) = &protection.documentation_url {
         document["resource_documentation"] = json!(url);
     }
     document
@@ -54,10 +57,10 @@ impl MetadataService {
     }
 
     /// The document is public, for pages of all origins too.
-    pub(crate) fn answer(&self, method: &Method) -> Response<Body> {
+    pub(crate) fn respond(&self, method: &Method) -> Response<Body> {
         let constant = HeaderValue::from_static;
         let (status, body) = match *method {
-            Method::GET => (StatusCode::OK, Body::whole(self.document.clone())),
+            Method::GET => (StatusCode::OK, Body::full(self.document.clone())),
             Method::HEAD => (StatusCode::OK, Body::empty()),
             Method::OPTIONS => (StatusCode::NO_CONTENT, Body::empty()),
             _ => (StatusCode::METHOD_NOT_ALLOWED, Body::empty()),
@@ -89,6 +92,6 @@ impl<B> tower_service::Service<Request<B>> for MetadataService {
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        ready(Ok(self.answer(request.method())))
+        ready(Ok(self.respond(request.method())))
     }
 }

@@ -14,16 +14,16 @@
 //! - `fetch` gets what others publish, and `web_fetch` does so over the web.
 
 #[cfg(all(feature = "auth", feature = "http-server"))]
-mod address;
+mod admission;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod claims;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod dpop;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod fetch;
-#[cfg(all(feature = "auth", feature = "http-server"))]
-mod gate;
 pub(crate) mod grant;
+#[cfg(all(feature = "auth", feature = "http-server"))]
+mod https_url;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod introspection;
 #[cfg(all(feature = "auth", feature = "http-server"))]
@@ -39,7 +39,7 @@ mod nonce;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod protection;
 #[cfg(all(feature = "auth", feature = "http-server"))]
-pub(crate) mod refused;
+pub(crate) mod rejection;
 pub(crate) mod scope;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 mod throttle;
@@ -56,11 +56,11 @@ pub use web_fetch::WebFetch;
 #[cfg(all(feature = "auth", feature = "http-server"))]
 pub use {
     fetch::{Fetch, FetchError},
-    introspection::Introspection,
+    introspection::IntrospectionVerifier,
     jwt::JwtVerifier,
-    keys::Keys,
+    keys::KeySource,
     metadata::MetadataService,
     protection::{Protection, ProtectionBuilder, ProtectionError},
     token::AccessToken,
-    verifier::{Refusal, TokenVerifier},
+    verifier::{TokenVerifier, VerifyError},
 };

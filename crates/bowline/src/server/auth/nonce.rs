@@ -36,25 +36,25 @@ impl Nonces {
 
     /// The one to use now.
     pub(super) fn current(&self) -> String {
-        self.of(period())
+        self.for_period(period())
     }
 
-    pub(super) fn knows(&self, nonce: &str) -> bool {
+    pub(super) fn is_valid(&self, nonce: &str) -> bool {
         let now = period();
         [now, now.saturating_sub(1)]
             .into_iter()
-            .any(|period| self.is_of(period, nonce))
+            .any(|period| self.matches_period(period, nonce))
     }
 
-    fn of(&self, period: u64) -> String {
-        let mark = hmac::sign(&self.0, &period.to_be_bytes());
-        URL_SAFE_NO_PAD.encode(mark)
+    fn for_period(&self, period: u64) -> String {
+        let tag = hmac::sign(&self.0, &period.to_be_bytes());
+        URL_SAFE_NO_PAD.encode(tag)
     }
 
     /// Compares in a time that says nothing of how much is right.
-    fn is_of(&self, period: u64, nonce: &str) -> bool {
-        let mark = URL_SAFE_NO_PAD.decode(nonce).unwrap_or_default();
-        hmac::verify(&self.0, &period.to_be_bytes(), &mark).is_ok()
+    fn matches_period(&self, period: u64, nonce: &str) -> bool {
+        let tag = URL_SAFE_NO_PAD.decode(nonce).unwrap_or_default();
+        hmac::verify(&self.0, &period.to_be_bytes(), &tag).is_ok()
     }
 }
 
@@ -74,17 +74,17 @@ mod tests {
             Nonces::new(b"a key of nodes"),
         );
         let now = period();
-        assert!(twin.knows(&one.current()));
-        assert!(twin.knows(&one.of(now - 1)));
+        assert!(twin.is_valid(&one.current()));
+        assert!(twin.is_valid(&one.for_period(now - 1)));
         for nonce in [
-            one.of(now - 2),
-            one.of(now + 2),
+            one.for_period(now - 2),
+            one.for_period(now + 2),
             String::new(),
             "x".repeat(43),
         ] {
-            assert!(!twin.knows(&nonce), "{nonce}");
+            assert!(!twin.is_valid(&nonce), "{nonce}");
         }
         let other = Nonces::random().expect("random numbers");
-        assert!(!other.knows(&one.current()));
+        assert!(!other.is_valid(&one.current()));
     }
 }

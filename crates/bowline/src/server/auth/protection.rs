@@ -6,8 +6,8 @@ use bytes::Bytes;
 use zeroize::Zeroizing;
 
 use super::{
-    MetadataService, TokenVerifier, address::Address, dpop::Proofs, grant::Hierarchy, metadata,
-    nonce::Nonces, scope, token::Scheme,
+    MetadataService, TokenVerifier, dpop::ProofChecker, grant::ScopeImplication,
+    https_url::HttpsUrl, metadata, nonce::Nonces, scope, token::Scheme,
 };
 
 /// Lets nobody in without a token that is meant for this server. Cheap to
@@ -20,13 +20,13 @@ use super::{
 /// ```
 /// use bowline::{
 ///     jose::{KeySet, SigningKey},
-///     server::auth::{JwtVerifier, Keys, Protection},
+///     server::auth::{JwtVerifier, KeySource, Protection},
 /// };
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let keys = KeySet::from(SigningKey::generate()?.public().clone());
-/// let tokens = JwtVerifier::new("https://login.example.com", Keys::fixed(keys));
-/// let protection = Protection::of("https://mcp.example.com/mcp")
+/// let tokens = JwtVerifier::new("https://login.example.com", KeySource::fixed(keys));
+/// let protection = Protection::builder("https://mcp.example.com/mcp")
 ///     .accept(tokens)
 ///     .scopes(["mcp:use"])
 ///     .build()?;
@@ -37,52 +37,52 @@ use super::{
 pub struct Protection(Arc<Inner>);
 
 struct Inner {
-    resource: Address,
-    metadata: Address,
+    resource: HttpsUrl,
+    metadata_url: HttpsUrl,
     audiences: Vec<Box<str>>,
-    scopes: Vec<Box<str>>,
-    hierarchy: Option<Hierarchy>,
+    required_scopes: Vec<Box<str>>,
+    scope_implication: Option<ScopeImplication>,
     verifiers: Vec<Box<dyn TokenVerifier>>,
-    shares_opaque: bool,
-    proofs: Option<Proofs>,
+    shares_opaque_tokens: bool,
+    proof_checker: Option<ProofChecker>,
     document: Bytes,
 }
 
 impl Protection {
     /// Begins to protect a resource: the address of the server, as clients
     /// write it.
-    pub fn of(resource: &str) -> ProtectionBuilder {
+    pub fn builder(resource: &str) -> ProtectionBuilder {
         ProtectionBuilder {
             resource: resource.to_owned(),
             audiences: Vec::new(),
-            scopes: Vec::new(),
-            offered: Vec::new(),
-            hierarchy: None,
+            required_scopes: Vec::new(),
+            additional_scopes: Vec::new(),
+            scope_implication: None,
             verifiers: Vec::new(),
-            shares_opaque: false,
-            proofs: false,
-            nonces: None,
+            shares_opaque_tokens: false,
+            dpop: false,
+            nonce_key: None,
             name: None,
-            documentation: None,
+            documentation_url: None,
         }
     }
 
     /// The address of the server.
     #[must_use]
     pub fn resource(&self) -> &str {
-        self.0.resource.text()
+        self.0.resource.as_str()
     }
 
     /// Where the metadata of RFC 9728 must be found.
     #[must_use]
     pub fn metadata_url(&self) -> &str {
-        self.0.metadata.text()
+        self.0.metadata_url.as_str()
     }
 
     /// The path of [`metadata_url`](Self::metadata_url), for routers.
     #[must_use]
     pub fn metadata_path(&self) -> &str {
-        self.0.metadata.path()
+        self.0.metadata_url.path()
     }
 
     /// A service that publishes the metadata, for routers. An
@@ -94,16 +94,16 @@ impl Protection {
     }
 
     /// The scopes that every request takes.
-    pub(super) fn scopes(&self) -> &[Box<str>] {
-        &self.0.scopes
+    pub(super) fn required_scopes(&self) -> &[Box<str>] {
+        &self.0.required_scopes
     }
 
     pub(super) fn audiences(&self) -> &[Box<str>] {
         &self.0.audiences
     }
 
-    pub(super) fn hierarchy(&self) -> Option<&Hierarchy> {
-        self.0.hierarchy.as_ref()
+    pub(super) fn scope_implication(&self) -> Option<&ScopeImplication> {
+        self.0.scope_implication.as_ref()
     }
 
     pub(super) fn verifiers(&self) -> &[Box<dyn TokenVerifier>] {
@@ -111,25 +111,25 @@ impl Protection {
     }
 
     /// Whether tokens that nobody can read may be shown to several issuers.
-    pub(super) fn shares_opaque(&self) -> bool {
-        self.0.shares_opaque
+    pub(super) fn shares_opaque_tokens(&self) -> bool {
+        self.0.shares_opaque_tokens
     }
 
-    pub(super) fn proofs(&self) -> Option<&Proofs> {
-        self.0.proofs.as_ref()
+    pub(super) fn proof_checker(&self) -> Option<&ProofChecker> {
+        self.0.proof_checker.as_ref()
     }
 
     /// The nonce that proofs must have now, if they must have one.
     pub(crate) fn nonce(&self) -> Option<String> {
-        self.proofs().and_then(Proofs::nonce)
+        self.proof_checker().and_then(ProofChecker::nonce)
     }
 
-    pub(super) fn address(&self) -> &Address {
+    pub(super) fn resource_url(&self) -> &HttpsUrl {
         &self.0.resource
     }
 
-    pub(super) fn welcomes(&self, scheme: Scheme) -> bool {
-        scheme == Scheme::Bearer || self.0.proofs.is_some()
+    pub(super) fn accepts_scheme(&self, scheme: Scheme) -> bool {
+        scheme == Scheme::Bearer || self.0.proof_checker.is_some()
     }
 }
 
@@ -137,7 +137,7 @@ impl fmt::Debug for Protection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Protection")
             .field("resource", &self.resource())
-            .field("scopes", &self.0.scopes)
+            .field("scopes", &self.0.required_scopes)
             .finish_non_exhaustive()
     }
 }
@@ -147,49 +147,52 @@ impl fmt::Debug for Protection {
 pub struct ProtectionBuilder {
     pub(super) resource: String,
     audiences: Vec<Box<str>>,
-    pub(super) scopes: Vec<Box<str>>,
-    pub(super) offered: Vec<Box<str>>,
-    hierarchy: Option<Hierarchy>,
+    pub(super) required_scopes: Vec<Box<str>>,
+    pub(super) additional_scopes: Vec<Box<str>>,
+    scope_implication: Option<ScopeImplication>,
     pub(super) verifiers: Vec<Box<dyn TokenVerifier>>,
-    shares_opaque: bool,
-    pub(super) proofs: bool,
-    nonces: Option<NonceKey>,
+    shares_opaque_tokens: bool,
+    pub(super) dpop: bool,
+    nonce_key: Option<NonceKey>,
     pub(super) name: Option<String>,
-    pub(super) documentation: Option<String>,
+    pub(super) documentation_url: Option<String>,
 }
 
 enum NonceKey {
     Random,
-    Given(Zeroizing<Vec<u8>>),
+    Provided(Zeroizing<Vec<u8>>),
 }
 
 impl ProtectionBuilder {
     /// Accepts the tokens that this verifies; those of one more issuer each
     /// time. Clients are sent to these issuers, in this order.
-    pub fn accept(mut self, verifier: impl TokenVerifier) -> Self {
+    pub fn verifier(mut self, verifier: impl TokenVerifier) -> Self {
         self.verifiers.push(Box::new(verifier));
         self
     }
 
     /// What every token must allow. A tool may ask for more, with
     /// [`Draft::scope`](crate::server::tool::Draft::scope).
-    pub fn scopes<'a>(mut self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
-        scope::add(&mut self.scopes, scopes);
+    pub fn required_scopes<'a>(mut self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
+        scope::push_unique(&mut self.required_scopes, scopes);
         self
     }
 
     /// Scopes that some tools ask for, to be published beside those that every
     /// request takes. Clients may ask for all of them at once, so leave out
     /// what few will need: they are told when they do.
-    pub fn offers<'a>(mut self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
-        scope::add(&mut self.offered, scopes);
+    pub fn additional_scopes<'a>(mut self, scopes: impl IntoIterator<Item = &'a str>) -> Self {
+        scope::push_unique(&mut self.additional_scopes, scopes);
         self
     }
 
     /// Says which scopes are good for others: whether one that is held, the
     /// first, is as good as one that is needed, the second.
-    pub fn implies(mut self, implies: impl Fn(&str, &str) -> bool + Send + Sync + 'static) -> Self {
-        self.hierarchy = Some(Arc::new(implies));
+    pub fn scope_implies(
+        mut self,
+        implies: impl Fn(&str, &str) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.scope_implication = Some(Arc::new(implies));
         self
     }
 
@@ -197,7 +200,7 @@ impl ProtectionBuilder {
     /// address. A token for another audience is another server's, and whoever
     /// sends it here should not have it.
     pub fn audience(mut self, audience: &str) -> Self {
-        scope::add(&mut self.audiences, [audience]);
+        scope::push_unique(&mut self.audiences, [audience]);
         self
     }
 
@@ -205,7 +208,7 @@ impl ProtectionBuilder {
     /// for each request. Without this, such tokens are refused: as plain bearer
     /// tokens they must not be used.
     pub fn dpop(mut self) -> Self {
-        self.proofs = true;
+        self.dpop = true;
         self
     }
 
@@ -215,14 +218,14 @@ impl ProtectionBuilder {
     /// try again. The key is this process's own, so that it is for servers
     /// that run once; others [share one](Self::dpop_nonces_with).
     pub fn dpop_nonces(mut self) -> Self {
-        self.nonces = Some(NonceKey::Random);
+        self.nonce_key = Some(NonceKey::Random);
         self.dpop()
     }
 
     /// As [`dpop_nonces`](Self::dpop_nonces), with a secret key that all nodes
     /// share, of 32 bytes or more.
-    pub fn dpop_nonces_with(mut self, key: &[u8]) -> Self {
-        self.nonces = Some(NonceKey::Given(Zeroizing::new(key.to_vec())));
+    pub fn dpop_nonces_with_key(mut self, key: &[u8]) -> Self {
+        self.nonce_key = Some(NonceKey::Provided(Zeroizing::new(key.to_vec())));
         self.dpop()
     }
 
@@ -232,7 +235,7 @@ impl ProtectionBuilder {
     /// give each [`Introspection`](super::Introspection) the
     /// [prefix](super::Introspection::token_prefix) of its tokens.
     pub fn share_opaque_tokens(mut self) -> Self {
-        self.shares_opaque = true;
+        self.shares_opaque_tokens = true;
         self
     }
 
@@ -243,8 +246,8 @@ impl ProtectionBuilder {
     }
 
     /// Where developers can read about the server, to be published.
-    pub fn documentation(mut self, url: impl Into<String>) -> Self {
-        self.documentation = Some(url.into());
+    pub fn documentation_url(mut self, url: impl Into<String>) -> Self {
+        self.documentation_url = Some(url.into());
         self
     }
 
@@ -255,7 +258,7 @@ impl ProtectionBuilder {
     /// Where an address or the name of a scope is none, where nobody verifies
     /// tokens, or where it is not clear which issuer a token is shown to.
     pub fn build(self) -> Result<Protection, ProtectionError> {
-        let resource = Address::parse(&self.resource)
+        let resource = HttpsUrl::parse(&self.resource)
             .map_err(|why| ProtectionError::new("resource", &self.resource, why))?;
         if self.verifiers.is_empty() {
             let why = "no verifier says which tokens are good";
@@ -263,27 +266,27 @@ impl ProtectionBuilder {
         }
         for verifier in &self.verifiers {
             let issuer = verifier.issuer();
-            Address::parse(issuer).map_err(|why| ProtectionError::new("issuer", issuer, why))?;
+            HttpsUrl::parse(issuer).map_err(|why| ProtectionError::new("issuer", issuer, why))?;
         }
-        for name in self.scopes.iter().chain(&self.offered) {
+        for name in self.required_scopes.iter().chain(&self.additional_scopes) {
             if let Some(why) = scope::problem(name) {
                 return Err(ProtectionError::new("scope", name, &why));
             }
         }
-        self.check_opaque()?;
-        let proofs = self.make_proofs()?;
+        self.check_token_prefixes()?;
+        let proof_checker = self.build_proof_checker()?;
         let document = Bytes::from(metadata::document(&self).to_string());
         let mut audiences = self.audiences;
-        scope::add(&mut audiences, [resource.text()]);
+        scope::push_unique(&mut audiences, [resource.as_str()]);
         let metadata = resource.well_known("oauth-protected-resource");
         Ok(Protection(Arc::new(Inner {
-            shares_opaque: self.shares_opaque,
-            proofs,
-            metadata,
+            shares_opaque_tokens: self.shares_opaque_tokens,
+            proof_checker,
+            metadata_url: metadata,
             resource,
             audiences,
-            scopes: self.scopes,
-            hierarchy: self.hierarchy,
+            required_scopes: self.required_scopes,
+            scope_implication: self.scope_implication,
             verifiers: self.verifiers,
             document,
         })))
@@ -292,17 +295,17 @@ impl ProtectionBuilder {
 
 impl ProtectionBuilder {
     /// No two issuers may be shown the same tokens, unless that is allowed.
-    fn check_opaque(&self) -> Result<(), ProtectionError> {
-        let shown: Vec<_> = self
+    fn check_token_prefixes(&self) -> Result<(), ProtectionError> {
+        let prefixes: Vec<_> = self
             .verifiers
             .iter()
             .filter_map(|it| Some((it.issuer(), it.opaque_prefix()?)))
             .collect();
-        for (at, (issuer, prefix)) in shown.iter().enumerate() {
-            let clash = shown[..at].iter().find(|(other, known)| {
+        for (index, (issuer, prefix)) in prefixes.iter().enumerate() {
+            let conflict = prefixes[..index].iter().find(|(other, known)| {
                 other != issuer && (known.starts_with(prefix) || prefix.starts_with(known))
             });
-            if let Some((other, _)) = clash.filter(|_| !self.shares_opaque) {
+            if let Some((other, _)) = conflict.filter(|_| !self.shares_opaque_tokens) {
                 let why = format!(
                     "its tokens cannot be told from those of {other:?}: give both a \
                      `token_prefix`, or allow `share_opaque_tokens`"
@@ -313,20 +316,20 @@ impl ProtectionBuilder {
         Ok(())
     }
 
-    fn make_proofs(&self) -> Result<Option<Proofs>, ProtectionError> {
-        let refuse = |why: &str| ProtectionError::new("key of nonces for", &self.resource, why);
-        let nonces = match &self.nonces {
+    fn build_proof_checker(&self) -> Result<Option<ProofChecker>, ProtectionError> {
+        let error = |why: &str| ProtectionError::new("key of nonces for", &self.resource, why);
+        let nonces = match &self.nonce_key {
             None => None,
             Some(NonceKey::Random) => {
                 let nonces = Nonces::random();
-                Some(nonces.ok_or_else(|| refuse("the system has no random numbers"))?)
+                Some(nonces.ok_or_else(|| error("the system has no random numbers"))?)
             }
-            Some(NonceKey::Given(key)) if key.len() < 32 => {
-                return Err(refuse("it must have 32 bytes or more"));
+            Some(NonceKey::Provided(key)) if key.len() < 32 => {
+                return Err(error("it must have 32 bytes or more"));
             }
-            Some(NonceKey::Given(key)) => Some(Nonces::new(key)),
+            Some(NonceKey::Provided(key)) => Some(Nonces::new(key)),
         };
-        Ok(self.proofs.then(|| Proofs::new(nonces)))
+        Ok(self.dpop.then(|| ProofChecker::new(nonces)))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::proto::jsonrpc::{ErrorObject, RawJson, code};
 
 /// The scope that is about the client's tokens, not about what a resource
 /// allows. No resource may ask for it.
-const OFFLINE: &str = "offline_access";
+const OFFLINE_ACCESS: &str = "offline_access";
 
 /// What is wrong with the name of a scope, if anything is. Names are written
 /// into headers between quotes, with blanks between them.
@@ -15,16 +15,16 @@ pub(crate) fn problem(name: &str) -> Option<String> {
     if name.is_empty() || !name.bytes().all(allowed) {
         return Some(format!("{name:?} cannot be the name of a scope"));
     }
-    (name == OFFLINE).then(|| format!("{OFFLINE} is not for resources to ask for"))
+    (name == OFFLINE_ACCESS).then(|| format!("{OFFLINE_ACCESS} is not for resources to ask for"))
 }
 
 /// What is wrong with the first of these names that is none.
-pub(crate) fn problem_in(names: &[Box<str>]) -> Option<String> {
+pub(crate) fn first_problem(names: &[Box<str>]) -> Option<String> {
     names.iter().find_map(|name| problem(name))
 }
 
 /// Adds those names that are not there yet, in their order.
-pub(crate) fn add<'a>(all: &mut Vec<Box<str>>, names: impl IntoIterator<Item = &'a str>) {
+pub(crate) fn push_unique<'a>(all: &mut Vec<Box<str>>, names: impl IntoIterator<Item = &'a str>) {
     for name in names {
         if !all.iter().any(|known| **known == *name) {
             all.push(name.into());
@@ -33,7 +33,7 @@ pub(crate) fn add<'a>(all: &mut Vec<Box<str>>, names: impl IntoIterator<Item = &
 }
 
 /// The error where scopes are lacking: which ones it takes.
-pub(crate) fn insufficient(scopes: &[Box<str>]) -> ErrorObject {
+pub(crate) fn insufficient_scope_error(scopes: &[Box<str>]) -> ErrorObject {
     let scopes = scopes.join(" ");
     let message = format!("Insufficient scope: it takes {scopes}");
     let data = json!({"error": "insufficient_scope", "scope": scopes});

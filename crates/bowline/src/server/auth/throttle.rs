@@ -13,135 +13,139 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use super::{Grant, Refusal, fetch::TIME};
+use super::{Grant, VerifyError, fetch::FETCH_TIMEOUT};
 
 /// How many questions may be under way at once, unless given.
-const CONCURRENT: usize = 32;
+const DEFAULT_CONCURRENT: usize = 32;
 /// How many questions may be asked in a second, unless given.
-const PER_SECOND: u32 = 100;
+const DEFAULT_PER_SECOND: u32 = 100;
 /// One caller may have one in so many of these, and as many are kept for tokens
 /// that were good before.
-const SHARE: u32 = 4;
+const SHARE_DIVISOR: u32 = 4;
 /// How many callers are counted at once. Whoever asked nothing for a second
 /// need not be.
 const MAX_PEERS: usize = 10_000;
 
-type Said = Result<Grant, Refusal>;
+type VerifyResult = Result<Grant, VerifyError>;
 
 /// Asks within limits.
 pub(super) struct Throttle {
     /// Questions under way, by digests of their tokens. Those who have the same
     /// question wait for the same answer.
-    under_way: Mutex<HashMap<String, Arc<Question>>>,
+    in_flight: Mutex<HashMap<String, Arc<PendingLookup>>>,
     /// Places for questions.
-    places: Semaphore,
+    permits: Semaphore,
     /// Those among them that tokens may have of which nothing is known.
-    places_for_unknown: Semaphore,
-    rate: Mutex<Rate>,
+    unverified_permits: Semaphore,
+    rate: Mutex<TokenBucket>,
     peers: Mutex<HashMap<IpAddr, Arc<Peer>>>,
-    concurrent: usize,
+    max_concurrent: usize,
     per_second: u32,
 }
 
 /// What is asked on behalf of whom.
 #[derive(Clone, Copy)]
-pub(super) struct About<'a> {
+pub(super) struct LookupRequest<'a> {
     /// A digest of the token.
     pub(super) key: &'a str,
     /// Whether it was good when it was last asked about.
-    pub(super) was_good: bool,
+    pub(super) was_valid: bool,
     /// Who brought it, where that is known.
     pub(super) peer: Option<IpAddr>,
 }
 
 /// One question. Its lock is held by whoever asks it.
 #[derive(Default)]
-struct Question(tokio::sync::Mutex<Option<Said>>);
+struct PendingLookup(tokio::sync::Mutex<Option<VerifyResult>>);
 
 /// What one caller may ask about tokens of which nothing is known.
 struct Peer {
-    places: Semaphore,
-    rate: Mutex<Rate>,
+    permits: Semaphore,
+    rate: Mutex<TokenBucket>,
 }
 
 /// How many questions may be asked at once now; more as time passes.
-struct Rate {
+struct TokenBucket {
     per_second: f64,
-    left: f64,
-    counted: Instant,
+    tokens: f64,
+    refilled_at: Instant,
 }
 
 impl Throttle {
     pub(super) fn new() -> Self {
-        Self::with(CONCURRENT, PER_SECOND)
+        Self::with_limits(DEFAULT_CONCURRENT, DEFAULT_PER_SECOND)
     }
 
-    fn with(concurrent: usize, per_second: u32) -> Self {
-        let concurrent = concurrent.clamp(1, Semaphore::MAX_PERMITS);
+    fn with_limits(concurrent: usize, per_second: u32) -> Self {
+        let max_concurrent = concurrent.clamp(1, Semaphore::MAX_PERMITS);
         let per_second = per_second.max(1);
-        let kept = concurrent / SHARE as usize;
+        let reserved = max_concurrent / SHARE_DIVISOR as usize;
         Self {
-            under_way: Mutex::default(),
-            places: Semaphore::new(concurrent),
-            places_for_unknown: Semaphore::new(concurrent - kept),
-            rate: Mutex::new(Rate::new(per_second)),
+            in_flight: Mutex::default(),
+            permits: Semaphore::new(max_concurrent),
+            unverified_permits: Semaphore::new(max_concurrent - reserved),
+            rate: Mutex::new(TokenBucket::new(per_second)),
             peers: Mutex::default(),
-            concurrent,
+            max_concurrent,
             per_second,
         }
     }
 
-    pub(super) fn set_concurrent(&mut self, most: usize) {
-        *self = Self::with(most, self.per_second);
+    pub(super) fn set_concurrent(&mut self, max: usize) {
+        *self = Self::with_limits(max, self.per_second);
     }
 
-    pub(super) fn set_per_second(&mut self, most: u32) {
-        *self = Self::with(self.concurrent, most);
+    pub(super) fn set_per_second(&mut self, max: u32) {
+        *self = Self::with_limits(self.max_concurrent, max);
     }
 
     /// Asks about a token, unless somebody does. Tokens that were good a while
     /// ago are always asked about, so that those who come with anything else
     /// cannot shut them out.
-    pub(super) async fn ask(&self, about: About<'_>, ask: impl Future<Output = Said>) -> Said {
-        let mut waiting = Waiting::new(self, about.key);
-        let question = Arc::clone(&waiting.question);
+    pub(super) async fn run(
+        &self,
+        request: LookupRequest<'_>,
+        lookup_future: impl Future<Output = VerifyResult>,
+    ) -> VerifyResult {
+        let mut guard = InFlightGuard::new(self, request.key);
+        let lookup = Arc::clone(&guard.lookup);
         // If whoever asks goes away, the next in line asks.
-        let mut answer = question.0.lock().await;
-        if let Some(said) = &*answer {
-            return said.clone();
+        let mut slot = lookup.0.lock().await;
+        if let Some(result) = &*slot {
+            return result.clone();
         }
-        let place = timeout(TIME, self.place(about)).await;
-        let said = match place {
-            Ok(Some(_place)) => {
-                let said = ask.await;
-                *answer = Some(said.clone());
-                said
+        let permit = timeout(FETCH_TIMEOUT, self.acquire(request)).await;
+        let result = match permit {
+            Ok(Some(_permit)) => {
+                let result = lookup_future.await;
+                *slot = Some(result.clone());
+                result
             }
             // The others may try for themselves.
-            Ok(None) | Err(_) => Err(Refusal::Unavailable),
+            Ok(None) | Err(_) => Err(VerifyError::Unavailable),
         };
-        waiting.is_done = true;
-        said
+        guard.is_done = true;
+        result
     }
 
     /// Waits for a place; there is none for those who ask too often.
-    async fn place(&self, about: About<'_>) -> Option<Place<'_>> {
-        let mut place = Place::default();
-        if !about.was_good {
-            if let Some(peer) = about.peer {
+    async fn acquire(&self, request: LookupRequest<'_>) -> Option<LookupPermit<'_>> {
+        let mut permit = LookupPermit::default();
+        if !request.was_valid {
+            if let Some(peer) = request.peer {
                 let peer = self.peer(peer)?;
-                if !lock(&peer.rate).take() {
+                if !lock(&peer.rate).try_acquire() {
                     return None;
                 }
-                place.of_peer = Some(PeerPlace::of(peer).await?);
+                permit.peer = Some(PeerPermit::acquire(peer).await?);
             }
-            if !lock(&self.rate).take() {
+            if !lock(&self.rate).try_acquire() {
                 return None;
             }
-            place.for_unknown = Some(self.places_for_unknown.acquire().await.ok()?);
+            permit.unverified = Some(self.unverified_permits.acquire().await.ok()?);
         }
-        place.of_all = Some(self.places.acquire().await.ok()?);
-        Some(place)
+        permit.global = Some(self.permits.acquire().await.ok()?);
+        Some(permit)
     }
 
     /// What a caller may ask; nothing if there are too many to count.
@@ -157,8 +161,8 @@ impl Throttle {
             return None;
         }
         let peer = Arc::new(Peer {
-            places: Semaphore::new((self.concurrent / SHARE as usize).max(1)),
-            rate: Mutex::new(Rate::new((self.per_second / SHARE).max(1))),
+            permits: Semaphore::new((self.max_concurrent / SHARE_DIVISOR as usize).max(1)),
+            rate: Mutex::new(TokenBucket::new((self.per_second / SHARE_DIVISOR).max(1))),
         });
         peers.insert(address, Arc::clone(&peer));
         Some(peer)
@@ -172,100 +176,100 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A place for a question, among all of them and among those of its kind.
 #[derive(Default)]
-struct Place<'a> {
-    of_peer: Option<PeerPlace>,
-    for_unknown: Option<SemaphorePermit<'a>>,
-    of_all: Option<SemaphorePermit<'a>>,
+struct LookupPermit<'a> {
+    peer: Option<PeerPermit>,
+    unverified: Option<SemaphorePermit<'a>>,
+    global: Option<SemaphorePermit<'a>>,
 }
 
 /// A place among those of one caller.
-struct PeerPlace(Arc<Peer>);
+struct PeerPermit(Arc<Peer>);
 
-impl PeerPlace {
-    async fn of(peer: Arc<Peer>) -> Option<Self> {
-        peer.places.acquire().await.ok()?.forget();
+impl PeerPermit {
+    async fn acquire(peer: Arc<Peer>) -> Option<Self> {
+        peer.permits.acquire().await.ok()?.forget();
         Some(Self(peer))
     }
 }
 
-impl Drop for PeerPlace {
+impl Drop for PeerPermit {
     fn drop(&mut self) {
-        self.0.places.add_permits(1);
+        self.0.permits.add_permits(1);
     }
 }
 
 /// Somebody who waits for the answer to a question, or asks it. The last one
 /// takes it out of those that are under way, and so does whoever has asked it:
 /// the next question is a new one.
-struct Waiting<'a> {
+struct InFlightGuard<'a> {
     throttle: &'a Throttle,
     key: &'a str,
-    question: Arc<Question>,
+    lookup: Arc<PendingLookup>,
     is_done: bool,
 }
 
-impl<'a> Waiting<'a> {
+impl<'a> InFlightGuard<'a> {
     fn new(throttle: &'a Throttle, key: &'a str) -> Self {
-        let mut under_way = lock(&throttle.under_way);
-        let question = Arc::clone(under_way.entry(key.to_owned()).or_default());
-        drop(under_way);
+        let mut lookups = lock(&throttle.in_flight);
+        let lookup = Arc::clone(lookups.entry(key.to_owned()).or_default());
+        drop(lookups);
         Self {
             throttle,
             key,
-            question,
+            lookup,
             is_done: false,
         }
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
-        let mut under_way = lock(&self.throttle.under_way);
+        let mut lookups = lock(&self.throttle.in_flight);
         // Let go of under the lock, so that exactly one is the last.
-        let question = std::mem::take(&mut self.question);
-        let Some(current) = under_way.get(self.key) else {
+        let lookup = std::mem::take(&mut self.lookup);
+        let Some(current) = lookups.get(self.key) else {
             return;
         };
         // Those who wait for this one may already have been followed by others.
-        if !Arc::ptr_eq(current, &question) {
+        if !Arc::ptr_eq(current, &lookup) {
             return;
         }
-        drop(question);
+        drop(lookup);
         if self.is_done || Arc::strong_count(current) == 1 {
-            under_way.remove(self.key);
+            lookups.remove(self.key);
         }
     }
 }
 
-impl Rate {
+impl TokenBucket {
     fn new(per_second: u32) -> Self {
         Self {
             per_second: f64::from(per_second),
-            left: f64::from(per_second),
-            counted: Instant::now(),
+            tokens: f64::from(per_second),
+            refilled_at: Instant::now(),
         }
     }
 
-    fn take(&mut self) -> bool {
-        self.count();
-        let enough = self.left >= 1.0;
+    fn try_acquire(&mut self) -> bool {
+        self.refill();
+        let enough = self.tokens >= 1.0;
         if enough {
-            self.left -= 1.0;
+            self.tokens -= 1.0;
         }
         enough
     }
 
     /// Whether nothing was asked for a while.
     fn is_full(&mut self) -> bool {
-        self.count();
-        self.left >= self.per_second
+        self.refill();
+        self.tokens >= self.per_second
     }
 
-    fn count(&mut self) {
+    fn refill(&mut self) {
         let now = Instant::now();
-        let more = (now - self.counted).as_secs_f64() * self.per_second;
-        self.left = (self.left + more).min(self.per_second);
-        self.counted = now;
+        let refilled = (now - self.refilled_at).as_secs_f64() * self.per_second;
+        self.tokens = (self.tokens + refilled).min(self.per_second);
+        self.refilled_at = now;
     }
 }
 
@@ -279,16 +283,16 @@ mod tests {
 
     use super::*;
 
-    fn about(key: &str) -> About<'_> {
-        About {
+    fn lookup_request(key: &str) -> LookupRequest<'_> {
+        LookupRequest {
             key,
-            was_good: false,
+            was_valid: false,
             peer: Some([192, 0, 2, 1].into()),
         }
     }
 
-    fn under_way(throttle: &Throttle) -> usize {
-        lock(&throttle.under_way).len()
+    fn in_flight_count(throttle: &Throttle) -> usize {
+        lock(&throttle.in_flight).len()
     }
 
     #[tokio::test(start_paused = true)]
@@ -297,21 +301,21 @@ mod tests {
         poll_fn(|cx| {
             // A task that has done much already is told to wait.
             while pin!(tokio::task::consume_budget()).poll(cx).is_ready() {}
-            let mut asking = Box::pin(throttle.ask(about("token"), pending()));
-            assert!(asking.as_mut().poll(cx).is_pending());
-            drop(asking);
+            let mut lookup_task = Box::pin(throttle.run(lookup_request("token"), pending()));
+            assert!(lookup_task.as_mut().poll(cx).is_pending());
+            drop(lookup_task);
             Poll::Ready(())
         })
         .await;
-        assert_eq!(under_way(&throttle), 0);
+        assert_eq!(in_flight_count(&throttle), 0);
     }
 
     #[tokio::test(start_paused = true)]
     async fn whoever_waits_asks_if_the_first_one_leaves() {
         let throttle = Throttle::new();
-        let mut first = Box::pin(throttle.ask(about("token"), pending()));
-        let refused = async { Err(Refusal::Invalid("it is made up")) };
-        let mut second = Box::pin(throttle.ask(about("token"), refused));
+        let mut first = Box::pin(throttle.run(lookup_request("token"), pending()));
+        let refused = async { Err(VerifyError::Invalid("it is made up")) };
+        let mut second = Box::pin(throttle.run(lookup_request("token"), refused));
         poll_fn(|cx| {
             assert!(first.as_mut().poll(cx).is_pending());
             assert!(second.as_mut().poll(cx).is_pending());
@@ -319,28 +323,32 @@ mod tests {
         })
         .await;
         drop(first);
-        assert_eq!(under_way(&throttle), 1, "the second one waits");
+        assert_eq!(in_flight_count(&throttle), 1, "the second one waits");
         let refused = second.await.map(drop);
-        assert_eq!(refused, Err(Refusal::Invalid("it is made up")));
-        assert_eq!(under_way(&throttle), 0);
+        assert_eq!(refused, Err(VerifyError::Invalid("it is made up")));
+        assert_eq!(in_flight_count(&throttle), 0);
     }
 
     #[tokio::test(start_paused = true)]
     async fn callers_are_forgotten_who_ask_nothing_more() {
-        let throttle = Throttle::with(32, u32::MAX);
+        let throttle = Throttle::with_limits(32, u32::MAX);
         for number in 0..=MAX_PEERS {
             let [.., high, middle, low] = number.to_be_bytes();
-            let about = About {
+            let about = LookupRequest {
                 peer: Some([10, high, middle, low].into()),
-                ..about("token")
+                ..lookup_request("token")
             };
-            let said = throttle.ask(about, async { Err(Refusal::NotOurs) }).await;
-            let unavailable = said.map(drop) == Err(Refusal::Unavailable);
+            let result = throttle
+                .run(about, async { Err(VerifyError::OtherIssuer) })
+                .await;
+            let unavailable = result.map(drop) == Err(VerifyError::Unavailable);
             assert_eq!(unavailable, number == MAX_PEERS, "{number}");
         }
         tokio::time::advance(std::time::Duration::from_secs(1)).await;
-        let said = throttle.ask(about("token"), async { Err(Refusal::NotOurs) });
-        assert_eq!(said.await.map(drop), Err(Refusal::NotOurs));
+        let result = throttle.run(lookup_request("token"), async {
+            Err(VerifyError::OtherIssuer)
+        });
+        assert_eq!(result.await.map(drop), Err(VerifyError::OtherIssuer));
         assert_eq!(lock(&throttle.peers).len(), 1);
     }
 }

@@ -48,8 +48,8 @@ pub(crate) enum Scheme {
 
 impl Scheme {
     /// How the token of this grant was presented.
-    pub(crate) fn of(grant: &Grant) -> Self {
-        if grant.key().is_some() {
+    pub(crate) fn for_grant(grant: &Grant) -> Self {
+        if grant.key_thumbprint().is_some() {
             Self::Dpop
         } else {
             Self::Bearer
@@ -58,7 +58,7 @@ impl Scheme {
 }
 
 /// A token that a request brought.
-pub(super) struct Presented {
+pub(super) struct PresentedToken {
     pub(super) scheme: Scheme,
     pub(super) token: Secret,
 }
@@ -70,7 +70,7 @@ pub(super) struct Presented {
 /// # Errors
 ///
 /// Where what there is can be read in several ways, or in none.
-pub(super) fn take(parts: &mut Parts) -> Result<Option<Presented>, &'static str> {
+pub(super) fn take_token(parts: &mut Parts) -> Result<Option<PresentedToken>, &'static str> {
     let header::Entry::Occupied(entry) = parts.headers.entry(header::AUTHORIZATION) else {
         return Ok(None);
     };
@@ -78,14 +78,14 @@ pub(super) fn take(parts: &mut Parts) -> Result<Option<Presented>, &'static str>
     let [value] = &values[..] else {
         return Err("there is more than one Authorization header");
     };
-    let presented = read(value)?;
-    if presented.is_some() && names_a_token(parts.uri.query()) {
+    let presented = parse_authorization(value)?;
+    if presented.is_some() && has_token_param(parts.uri.query()) {
         return Err("there is a token in the query beside that in the header");
     }
     Ok(presented)
 }
 
-fn read(value: &HeaderValue) -> Result<Option<Presented>, &'static str> {
+fn parse_authorization(value: &HeaderValue) -> Result<Option<PresentedToken>, &'static str> {
     let malformed = "the Authorization header is malformed";
     let value = value.to_str().map_err(|_| malformed)?;
     let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
@@ -101,7 +101,7 @@ fn read(value: &HeaderValue) -> Result<Option<Presented>, &'static str> {
         return Err(malformed);
     }
     let token = Secret::from(token);
-    Ok(Some(Presented { scheme, token }))
+    Ok(Some(PresentedToken { scheme, token }))
 }
 
 /// The characters of RFC 6750.
@@ -111,7 +111,7 @@ fn is_token(text: &str) -> bool {
     !body.is_empty() && body.bytes().all(allowed)
 }
 
-fn names_a_token(query: Option<&str>) -> bool {
+fn has_token_param(query: Option<&str>) -> bool {
     let mut pairs = query.unwrap_or_default().split('&');
     pairs.any(|pair| pair.split('=').next() == Some("access_token"))
 }

@@ -16,7 +16,7 @@ use crate::transport::BoxFuture;
 ///
 /// ```
 /// use bowline::{
-///     server::auth::{AccessToken, Grant, Refusal, TokenVerifier},
+///     server::auth::{AccessToken, Grant, VerifyError, TokenVerifier},
 ///     transport::BoxFuture,
 /// };
 ///
@@ -27,11 +27,11 @@ use crate::transport::BoxFuture;
 ///         "https://login.example.com"
 ///     }
 ///
-///     fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, Refusal>> {
+///     fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>> {
 ///         Box::pin(async move {
 ///             // In place of a look into a database.
 ///             if token.secret() != "tok-1" {
-///                 return Err(Refusal::Invalid("nobody knows this token"));
+///                 return Err(VerifyError::Invalid("nobody knows this token"));
 ///             }
 ///             let grant = Grant::new(self.issuer(), "ada");
 ///             Ok(grant.for_audience("https://mcp.example.com/mcp"))
@@ -58,15 +58,15 @@ pub trait TokenVerifier: Send + Sync + 'static {
     /// # Errors
     ///
     /// Where it grants nothing, or where that cannot be known now.
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, Refusal>>;
+    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>>;
 }
 
 /// Why a token is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum VerifyError {
     /// It is not a token of this issuer's, but may be one of another's.
-    NotOurs,
+    OtherIssuer,
     /// It is none, or no longer. The client is told why: in plain ASCII,
     /// without quotes.
     Invalid(&'static str),
@@ -75,17 +75,17 @@ pub enum Refusal {
     Unavailable,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for VerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotOurs => "the token is none of this issuer's",
+            Self::OtherIssuer => "the token is none of this issuer's",
             Self::Invalid(why) => why,
             Self::Unavailable => "the token cannot be verified now",
         })
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for VerifyError {}
 
 impl<T: TokenVerifier + ?Sized> TokenVerifier for Arc<T> {
     fn issuer(&self) -> &str {
@@ -96,7 +96,7 @@ impl<T: TokenVerifier + ?Sized> TokenVerifier for Arc<T> {
         (**self).opaque_prefix()
     }
 
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, Refusal>> {
+    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>> {
         (**self).verify(token)
     }
 }

@@ -6,11 +6,11 @@ use bytes::{Bytes, BytesMut};
 use http::{Request, Response};
 use reqwest::{Client, redirect::Policy};
 
-use super::{Fetch, FetchError, fetch::LARGEST};
+use super::{Fetch, FetchError, fetch::MAX_RESPONSE_BYTES};
 use crate::transport::{BoxFuture, Http};
 
 /// How long a connection may take to come up.
-const CONNECT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Fetches over the web: with certificates as the system judges them, without
 /// redirects, and not more than is ever needed.
@@ -27,19 +27,23 @@ impl WebFetch {
         let builder = Http::client_builder().map_err(|cause| FetchError::new(cause.to_string()))?;
         let client = builder
             .redirect(Policy::none())
-            .connect_timeout(CONNECT)
+            .connect_timeout(CONNECT_TIMEOUT)
             .build();
-        client.map(Self).map_err(|error| failed(&error))
+        client.map(Self).map_err(|error| fetch_error(&error))
     }
 
-    async fn make(&self, request: Request<Bytes>) -> Result<Response<Bytes>, FetchError> {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, FetchError> {
         let request = request.map(reqwest::Body::from);
-        let request = request.try_into().map_err(|error| failed(&error))?;
+        let request = request.try_into().map_err(|error| fetch_error(&error))?;
         let sent = self.0.execute(request).await;
-        let mut response = sent.map_err(|error| failed(&error))?;
+        let mut response = sent.map_err(|error| fetch_error(&error))?;
         let mut body = BytesMut::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
-            if body.len() + chunk.len() > LARGEST {
+        while let Some(chunk) = response
+            .chunk()
+            .await
+            .map_err(|error| fetch_error(&error))?
+        {
+            if body.len() + chunk.len() > MAX_RESPONSE_BYTES {
                 return Err(FetchError::new("the answer is too large"));
             }
             body.extend_from_slice(&chunk);
@@ -53,12 +57,12 @@ impl WebFetch {
 
 impl Fetch for WebFetch {
     fn fetch(&self, request: Request<Bytes>) -> BoxFuture<'_, Result<Response<Bytes>, FetchError>> {
-        Box::pin(self.make(request))
+        Box::pin(self.send(request))
     }
 }
 
 /// Without the address, which may hold more than is good for logs.
-fn failed(error: &reqwest::Error) -> FetchError {
+fn fetch_error(error: &reqwest::Error) -> FetchError {
     FetchError::new(if error.is_connect() {
         "there is no connection"
     } else if error.is_timeout() {

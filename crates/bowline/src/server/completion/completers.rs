@@ -3,19 +3,21 @@
 use std::{collections::BTreeMap, future::Future, sync::Arc};
 
 use super::{CompletionContext, Completions};
-use crate::server::{ServerContext, error::Result, request::Work, template::values::Texts};
+use crate::server::{
+    ServerContext, dispatch::request::ErasedHandler, error::Result, template::string_map::StringMap,
+};
 
 /// What is typed so far.
-pub(crate) struct Typed {
-    pub(crate) text: String,
+pub(crate) struct CompletionInput {
+    pub(crate) prefix: String,
     /// What is known of the other arguments.
-    pub(crate) arguments: Texts,
+    pub(crate) arguments: StringMap,
 }
 
 /// The functions that complete, by name.
 #[derive(Default)]
 pub(crate) struct Completers {
-    by_name: BTreeMap<String, Work<Typed, Completions>>,
+    by_name: BTreeMap<String, ErasedHandler<CompletionInput, Completions>>,
 }
 
 impl Completers {
@@ -25,12 +27,12 @@ impl Completers {
         F: Fn(String, CompletionContext<S>) -> W + Send + Sync + 'static,
         W: Future<Output = Result<Completions>> + Send + 'static,
     {
-        let work: Work<Typed, Completions> =
-            Arc::new(move |typed: Typed, context: ServerContext| {
-                let context = CompletionContext::new(context.for_state(), typed.arguments);
-                Box::pin(complete(typed.text, context))
+        let handler: ErasedHandler<CompletionInput, Completions> =
+            Arc::new(move |input: CompletionInput, context: ServerContext| {
+                let context = CompletionContext::new(context.for_state(), input.arguments);
+                Box::pin(complete(input.prefix, context))
             });
-        self.by_name.insert(name.to_owned(), work);
+        self.by_name.insert(name.to_owned(), handler);
     }
 
     pub(crate) fn add_fixed<T: Into<String>>(
@@ -39,15 +41,16 @@ impl Completers {
         values: impl IntoIterator<Item = T>,
     ) {
         let values: Vec<String> = values.into_iter().map(Into::into).collect();
-        let work: Work<Typed, Completions> = Arc::new(move |typed: Typed, _| {
-            let typed = typed.text.to_lowercase();
-            let fits = |value: &&String| value.to_lowercase().starts_with(&typed);
-            let fitting: Completions = values.iter().filter(fits).cloned().collect();
-            Box::pin(async move { Ok(fitting) })
-        });
-        self.by_name.insert(name.to_owned(), work);
+        let handler: ErasedHandler<CompletionInput, Completions> =
+            Arc::new(move |input: CompletionInput, _| {
+                let input = input.prefix.to_lowercase();
+                let matches = |value: &&String| value.to_lowercase().starts_with(&input);
+                let matching: Completions = values.iter().filter(matches).cloned().collect();
+                Box::pin(async move { Ok(matching) })
+            });
+        self.by_name.insert(name.to_owned(), handler);
     }
-    pub(crate) fn get(&self, name: &str) -> Option<&Work<Typed, Completions>> {
+    pub(crate) fn get(&self, name: &str) -> Option<&ErasedHandler<CompletionInput, Completions>> {
         self.by_name.get(name)
     }
 

@@ -2,17 +2,17 @@
 
 use std::{fmt, ops::Deref};
 
-use crate::server::{ServerContext, template::values::Texts};
+use crate::server::{ServerContext, template::string_map::StringMap};
 
 /// What is known while something is typed: the other arguments that are filled
 /// in already, and all that a [`ServerContext`] has.
 pub struct CompletionContext<S = ()> {
     context: ServerContext<S>,
-    arguments: Texts,
+    arguments: StringMap,
 }
 
 impl<S> CompletionContext<S> {
-    pub(super) fn new(context: ServerContext<S>, arguments: Texts) -> Self {
+    pub(super) fn new(context: ServerContext<S>, arguments: StringMap) -> Self {
         Self { context, arguments }
     }
 

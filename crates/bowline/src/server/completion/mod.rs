@@ -6,9 +6,9 @@
 //! at hand; `completers` keeps them by name.
 
 mod completers;
+mod completions;
 mod context;
-mod proposals;
 
-pub(crate) use completers::{Completers, Typed};
+pub(crate) use completers::{Completers, CompletionInput};
+pub use completions::Completions;
 pub use context::CompletionContext;
-pub use proposals::Completions;

@@ -8,28 +8,28 @@ use super::{Field, field::mismatch};
 /// The answer to a form.
 ///
 /// ```
-/// use bowline::server::form::Answer;
+/// use bowline::server::form::FormAnswer;
 /// use serde_json::json;
 ///
 /// let answer = json!({"name": "Ada", "bags": 2});
-/// let answer = Answer::of(&answer).unwrap();
+/// let answer = FormAnswer::of(&answer).unwrap();
 /// assert_eq!(answer.read::<String>("name").unwrap(), "Ada");
 /// assert_eq!(answer.read::<Option<bool>>("meal").unwrap(), None);
 /// assert_eq!(answer.read_or::<bool>("meal", || true).unwrap(), true);
 /// assert_eq!(answer.read::<u8>("name").unwrap_err().path, "name");
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Answer<'a> {
+pub struct FormAnswer<'a> {
     members: &'a Map<String, Value>,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> FormAnswer<'a> {
     /// Looks at an answer as one.
     ///
     /// # Errors
     ///
     /// Where it is not an object.
-    pub fn of(answer: &'a Value) -> Result<Self, DecodeError> {
+    pub fn new(answer: &'a Value) -> Result<Self, DecodeError> {
         let members = answer.as_object().ok_or_else(|| mismatch("an object"))?;
         Ok(Self { members })
     }

@@ -3,7 +3,7 @@
 use bowline_proto::model::{BooleanSchema, DecodeError, Number, PropertySchema, StringSchema};
 use serde_json::Value;
 
-use super::{Answer, Choice, FieldSpec, build::several, read_choice};
+use super::{Choice, FieldBuilder, FormAnswer, builder::multi_choice, read_choice};
 
 /// A type that may stand in a form.
 ///
@@ -70,8 +70,8 @@ pub trait Field: Sized + 'static {
     fn to_json(value: Self::Value) -> Value;
 
     /// Begins the description of such a field.
-    fn spec() -> FieldSpec<Self> {
-        FieldSpec::new(Self::schema(), Self::when_absent().is_none())
+    fn builder() -> FieldBuilder<Self> {
+        FieldBuilder::new(Self::schema(), Self::when_absent().is_none())
     }
 
     /// Reads the field of this name; [`Answer::read`] is the other way round.
@@ -79,9 +79,9 @@ pub trait Field: Sized + 'static {
     /// # Errors
     ///
     /// Where it is missing and required, or of another type.
-    fn read_from(answer: &Answer<'_>, name: &str) -> Result<Self, DecodeError> {
+    fn read_from(answer: &FormAnswer<'_>, name: &str) -> Result<Self, DecodeError> {
         match answer.value(name) {
-            Some(value) => Self::read(value).map_err(|fault| below(name, fault)),
+            Some(value) => Self::read(value).map_err(|fault| with_path_prefix(name, fault)),
             None => {
                 Self::when_absent().ok_or_else(|| DecodeError::new(name, "an answer is required"))
             }
@@ -95,12 +95,12 @@ pub trait Field: Sized + 'static {
     ///
     /// Where it is of another type.
     fn read_from_or(
-        answer: &Answer<'_>,
+        answer: &FormAnswer<'_>,
         name: &str,
         default: impl FnOnce() -> Self::Value,
     ) -> Result<Self, DecodeError> {
         match answer.value(name) {
-            Some(value) => Self::read(value).map_err(|fault| below(name, fault)),
+            Some(value) => Self::read(value).map_err(|fault| with_path_prefix(name, fault)),
             None => Ok(Self::from_default(default())),
         }
     }
@@ -128,7 +128,7 @@ pub trait NumberField: Field {
     note = "numbers have `min` and `max`, lists of choices `min_items` and `max_items`; the \
             default of a choice is a variant, as in `default = Seat::Window`"
 )]
-pub trait TextField: Field<Value = String> {}
+pub trait StringField: Field<Value = String> {}
 
 /// A field of which several may be chosen.
 #[diagnostic::on_unimplemented(
@@ -149,11 +149,11 @@ pub trait ChoicesField {
 /// assert_eq!(form::text::<Option<String>>("here"), "here");
 /// ```
 #[must_use]
-pub fn text<T: TextField>(text: &str) -> T::Value {
-    text.to_owned()
+pub fn string_default<T: StringField>(string_default: &str) -> T::Value {
+    string_default.to_owned()
 }
 
-fn below(name: &str, fault: DecodeError) -> DecodeError {
+fn with_path_prefix(name: &str, fault: DecodeError) -> DecodeError {
     let dot = if fault.path.is_empty() || fault.path.starts_with('[') {
         ""
     } else {
@@ -176,8 +176,8 @@ impl Field for String {
     }
 
     fn read(value: &Value) -> Result<Self, DecodeError> {
-        let text = value.as_str().ok_or_else(|| mismatch("a text"))?;
-        Ok(text.to_owned())
+        let string_default = value.as_str().ok_or_else(|| mismatch("a string_default"))?;
+        Ok(string_default.to_owned())
     }
 
     fn from_default(default: Self) -> Self {
@@ -189,7 +189,7 @@ impl Field for String {
     }
 }
 
-impl TextField for String {}
+impl StringField for String {}
 
 impl Field for bool {
     type Value = Self;
@@ -246,7 +246,7 @@ impl<T: NumberField> NumberField for Option<T> {
     }
 }
 
-impl<T: TextField> TextField for Option<T> {}
+impl<T: StringField> StringField for Option<T> {}
 
 impl<T: ChoicesField> ChoicesField for Option<T> {
     const MAY_BE_ABSENT: bool = true;
@@ -257,7 +257,7 @@ impl<C: Choice> Field for Vec<C> {
     type Value = Self;
 
     fn schema() -> PropertySchema {
-        several(C::choices()).into()
+        multi_choice(C::choices()).into()
     }
 
     fn when_absent() -> Option<Self> {
@@ -267,8 +267,8 @@ impl<C: Choice> Field for Vec<C> {
     fn read(value: &Value) -> Result<Self, DecodeError> {
         let items = value.as_array();
         let items = items.ok_or_else(|| mismatch("a list of choices"))?;
-        let read = |(at, item)| {
-            read_choice(item).map_err(|fault| DecodeError::new(format!("[{at}]"), fault.message))
+        let read = |(index, item)| {
+            read_choice(item).map_err(|fault| DecodeError::new(format!("[{index}]"), fault.message))
         };
         items.iter().enumerate().map(read).collect()
     }

@@ -36,19 +36,19 @@
 //! more than to call it.
 
 mod answer;
-mod build;
+mod builder;
 mod choice;
 mod elicit;
 mod field;
+mod field_builder;
 mod number;
-mod spec;
 
-pub use answer::Answer;
-pub use build::{Form, FormError};
+pub use answer::FormAnswer;
+pub use builder::{FormBuilder, FormError};
 pub use choice::{Choice, read_choice};
 pub use elicit::{Elicit, read};
-pub use field::{ChoicesField, Field, NumberField, TextField, text};
-pub use spec::{AnyOf, FieldSpec, OneOf};
+pub use field::{ChoicesField, Field, NumberField, StringField, string_default};
+pub use field_builder::{AnyOf, FieldBuilder, OneOf};
 
 /// Makes a form of a struct with named fields, and a choice of an enum with
 /// unit variants.

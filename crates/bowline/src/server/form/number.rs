@@ -11,22 +11,22 @@ use super::{Field, NumberField, field::mismatch};
 /// doubles would round them to ones that do not hold. What does not fit is
 /// refused when it is read.
 macro_rules! integers {
-    ($( $number:ty, $least:expr, $greatest:expr; )*) => { $(
+    ($( $number:ty, $min:expr, $max:expr; )*) => { $(
         impl Field for $number {
             type Value = Self;
 
             fn schema() -> PropertySchema {
                 let mut schema = NumberSchema::new(NumberKind::Integer);
-                let (least, greatest): (Option<i64>, Option<i64>) = ($least, $greatest);
-                schema.minimum = least.map(Number::from);
-                schema.maximum = greatest.map(Number::from);
+                let (min, max): (Option<i64>, Option<i64>) = ($min, $max);
+                schema.minimum = min.map(Number::from);
+                schema.maximum = max.map(Number::from);
                 schema.into()
             }
 
             fn read(value: &Value) -> Result<Self, DecodeError> {
                 let number = whole(value).ok_or_else(|| mismatch("a whole number"))?;
-                let fits = Self::try_from(number).ok();
-                fits.ok_or_else(|| DecodeError::new("", format!("{number} is out of range")))
+                let converted = Self::try_from(number).ok();
+                converted.ok_or_else(|| DecodeError::new("", format!("{number} is out of range")))
             }
 
             fn from_default(default: Self) -> Self {

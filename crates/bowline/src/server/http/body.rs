@@ -10,43 +10,43 @@ use std::{
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
-use super::{events::Events, pulse::Answering};
+use super::{activity::RequestGuard, events::EventStream};
 
 /// The body of an answer.
 pub struct Body {
-    kind: Kind,
+    kind: BodyKind,
     /// Held until the body is sent, or given up.
-    _held: Option<Answering>,
+    _guard: Option<RequestGuard>,
 }
 
-enum Kind {
-    Whole(Bytes),
-    Events(Box<Events>),
+enum BodyKind {
+    Full(Bytes),
+    Events(Box<EventStream>),
 }
 
 impl Body {
     pub(crate) fn empty() -> Self {
-        Self::whole(Bytes::new())
+        Self::full(Bytes::new())
     }
 
-    pub(crate) fn whole(bytes: Bytes) -> Self {
-        Self::of(Kind::Whole(bytes))
+    pub(crate) fn full(bytes: Bytes) -> Self {
+        Self::with_kind(BodyKind::Full(bytes))
     }
 
-    fn of(kind: Kind) -> Self {
-        Self { kind, _held: None }
+    fn with_kind(kind: BodyKind) -> Self {
+        Self { kind, _guard: None }
     }
 
     /// The same, which tells when it is sent.
-    pub(super) fn holding(self, held: Option<Answering>) -> Self {
+    pub(super) fn with_guard(self, guard: Option<RequestGuard>) -> Self {
         Self {
-            _held: held,
+            _guard: guard,
             ..self
         }
     }
 
-    pub(super) fn events(events: Events) -> Self {
-        Self::of(Kind::Events(Box::new(events)))
+    pub(super) fn events(events: EventStream) -> Self {
+        Self::with_kind(BodyKind::Events(Box::new(events)))
     }
 }
 
@@ -59,24 +59,24 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let next = match &mut self.kind {
-            Kind::Whole(bytes) if bytes.is_empty() => None,
-            Kind::Whole(bytes) => Some(std::mem::take(bytes)),
-            Kind::Events(events) => std::task::ready!(events.poll_next(cx)),
+            BodyKind::Full(bytes) if bytes.is_empty() => None,
+            BodyKind::Full(bytes) => Some(std::mem::take(bytes)),
+            BodyKind::Events(events) => std::task::ready!(events.poll_next(cx)),
         };
         Poll::Ready(next.map(|bytes| Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.kind {
-            Kind::Whole(bytes) => bytes.is_empty(),
-            Kind::Events(events) => events.is_over(),
+            BodyKind::Full(bytes) => bytes.is_empty(),
+            BodyKind::Events(events) => events.is_ended(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
-            Kind::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Kind::Events(_) => SizeHint::default(),
+            BodyKind::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            BodyKind::Events(_) => SizeHint::default(),
         }
     }
 }
@@ -84,8 +84,8 @@ impl http_body::Body for Body {
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match &self.kind {
-            Kind::Whole(_) => "Body(whole)",
-            Kind::Events(_) => "Body(events)",
+            BodyKind::Full(_) => "Body(whole)",
+            BodyKind::Events(_) => "Body(events)",
         })
     }
 }

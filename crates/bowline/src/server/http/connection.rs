@@ -19,64 +19,66 @@ use tokio::{
 
 use super::{
     HttpService, Inner,
-    accounts::Counted,
-    entry::{LEAST_HEAD, enter},
-    framed::Framed,
+    activity::ConnectionActivity,
+    framing_checked_stream::FramingCheckedStream,
+    ingress::{MIN_HEAD_BYTES, handle_request},
     peer::PeerAddr,
-    pulse::Pulse,
-    write_limit::WriteLimit,
+    quotas::QuotaPermit,
+    write_timeout::WriteTimeout,
 };
 
 /// A connection that was taken, in its place among others.
-pub(super) struct Socket {
+pub(super) struct AcceptedConnection {
     pub(super) stream: TcpStream,
     pub(super) address: SocketAddr,
     /// As one of those of its address.
-    pub(super) counted: Counted,
-    pub(super) place: OwnedSemaphorePermit,
+    pub(super) quota: QuotaPermit,
+    pub(super) permit: OwnedSemaphorePermit,
 }
 
 /// Serves a connection, until its client closes it, is too slow, or the server
 /// stops.
 ///
 /// This is no `async fn`, which would keep room for what it was given.
-pub(super) fn serve(service: HttpService, socket: Socket) -> impl Future<Output = ()> {
-    let Socket {
+pub(super) fn serve(service: HttpService, socket: AcceptedConnection) -> impl Future<Output = ()> {
+    let AcceptedConnection {
         stream,
         address,
-        counted,
-        place,
+        quota: quota_permit,
+        permit,
     } = socket;
     // Small answers must not wait for more to come.
     let _ = stream.set_nodelay(true);
-    let pulse = Pulse::new(counted, address.ip());
+    let activity = ConnectionActivity::new(quota_permit, address.ip());
     async move {
-        serve_stream(&service.inner, stream, &pulse).await;
-        drop(place);
+        serve_stream(&service.inner, stream, &activity).await;
+        drop(permit);
     }
 }
 
-async fn serve_stream(inner: &Arc<Inner>, stream: TcpStream, pulse: &Arc<Pulse>) {
+async fn serve_stream(inner: &Arc<Inner>, stream: TcpStream, activity: &Arc<ConnectionActivity>) {
     let options = &inner.options;
-    let answer = service_fn(|mut request: Request<Incoming>| {
+    let handler = service_fn(|mut request: Request<Incoming>| {
         // What is posted finds the account of its connection without that.
-        if options.peer.reads_requests() || request.method() != Method::POST {
-            request.extensions_mut().insert(PeerAddr(pulse.address()));
+        if options.peer_source.is_custom() || request.method() != Method::POST {
+            request
+                .extensions_mut()
+                .insert(PeerAddr(activity.address()));
         }
-        enter(inner, request, Some(pulse.answering()))
+        handle_request(inner, request, Some(activity.begin_request()))
     });
-    let stream = WriteLimit::new(stream, options.write_time, options.min_rate);
-    let stream = Framed::new(stream.noted_in(Arc::clone(pulse)));
+    let stream = WriteTimeout::new(stream, options.write_timeout, options.min_bytes_per_second);
+    let stream = FramingCheckedStream::new(stream.with_activity(Arc::clone(activity)));
     // Heads are timed by us: the library would set a timer for each.
     let connection = http1::Builder::new()
-        .max_buf_size(options.max_head.max(LEAST_HEAD))
-        .serve_connection(TokioIo::new(stream), answer);
+        .max_buf_size(options.max_head_bytes.max(MIN_HEAD_BYTES))
+        .serve_connection(TokioIo::new(stream), handler);
     let mut connection = pin!(connection);
-    let mut watch = Watch {
+    let mut connection_timer = ConnectionTimer {
         inner,
-        pulse,
-        stopped: Some(pin!(inner.stopping().begun())),
-        timer: pin!(tokio::time::sleep(options.header_time)),
+        activity,
+        shutdown: Some(pin!(inner.stopping().wait_begun())),
+        timer: pin!(tokio::time::sleep(options.header_timeout)),
         waker: None,
     };
     poll_fn(|cx| {
@@ -85,9 +87,9 @@ async fn serve_stream(inner: &Arc<Inner>, stream: TcpStream, pulse: &Arc<Pulse>)
             if connection.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(());
             }
-            match watch.poll(cx) {
-                Poll::Ready(Order::Stop) => connection.as_mut().graceful_shutdown(),
-                Poll::Ready(Order::Close) => return Poll::Ready(()),
+            match connection_timer.poll(cx) {
+                Poll::Ready(ConnectionAction::Stop) => connection.as_mut().graceful_shutdown(),
+                Poll::Ready(ConnectionAction::Close) => return Poll::Ready(()),
                 Poll::Pending => return Poll::Pending,
             }
         }
@@ -96,55 +98,55 @@ async fn serve_stream(inner: &Arc<Inner>, stream: TcpStream, pulse: &Arc<Pulse>)
 }
 
 /// What is to be done to a connection.
-enum Order {
+enum ConnectionAction {
     /// It ends after what is under way.
     Stop,
     Close,
 }
 
 /// Watches the time of a connection, and for the end of the server.
-struct Watch<'a, F> {
+struct ConnectionTimer<'a, F> {
     inner: &'a Inner,
-    pulse: &'a Pulse,
+    activity: &'a ConnectionActivity,
     /// The end of the server, until it was heard of.
-    stopped: Option<Pin<&'a mut F>>,
+    shutdown: Option<Pin<&'a mut F>>,
     timer: Pin<&'a mut Sleep>,
     /// Who is woken by both.
     waker: Option<Waker>,
 }
 
-impl<F: Future<Output = ()>> Watch<'_, F> {
+impl<F: Future<Output = ()>> ConnectionTimer<'_, F> {
     /// Most of the times that a connection is looked after, it is not because
     /// of either. Both are polled only where something may have come of it.
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Order> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<ConnectionAction> {
         let waker = self.waker.as_ref();
-        let known = waker.is_some_and(|waker| waker.will_wake(cx.waker()));
-        if !known {
+        let is_same_waker = waker.is_some_and(|waker| waker.will_wake(cx.waker()));
+        if !is_same_waker {
             self.waker = Some(cx.waker().clone());
         }
-        if (!known || self.inner.stopping().has_begun())
-            && let Some(stopped) = &mut self.stopped
+        if (!is_same_waker || self.inner.stopping().has_begun())
+            && let Some(stopped) = &mut self.shutdown
             && stopped.as_mut().poll(cx).is_ready()
         {
-            self.stopped = None;
-            return Poll::Ready(Order::Stop);
+            self.shutdown = None;
+            return Poll::Ready(ConnectionAction::Stop);
         }
-        if (!known || self.timer.is_elapsed()) && self.is_late(cx) {
-            return Poll::Ready(Order::Close);
+        if (!is_same_waker || self.timer.is_elapsed()) && self.head_timed_out(cx) {
+            return Poll::Ready(ConnectionAction::Close);
         }
         Poll::Pending
     }
 
     /// Whether the client has taken too long to send the head of a request.
-    fn is_late(&mut self, cx: &mut Context<'_>) -> bool {
+    fn head_timed_out(&mut self, cx: &mut Context<'_>) -> bool {
         while self.timer.as_mut().poll(cx).is_ready() {
             let now = Instant::now();
-            let since = self.pulse.waiting_since().unwrap_or(now);
-            let until = since + self.inner.options.header_time;
-            if until <= now {
+            let idle_since = self.activity.idle_since().unwrap_or(now);
+            let deadline = idle_since + self.inner.options.header_timeout;
+            if deadline <= now {
                 return true;
             }
-            self.timer.as_mut().reset(until);
+            self.timer.as_mut().reset(deadline);
         }
         false
     }
@@ -152,7 +154,7 @@ impl<F: Future<Output = ()>> Watch<'_, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::http::pulse::Answering;
+    use crate::server::http::activity::RequestGuard;
 
     /// The size of the future that a function makes.
     fn size<A, F: Future>(_: impl FnOnce(A) -> F) -> usize {
@@ -166,8 +168,9 @@ mod tests {
     fn a_connection_takes_little_room() {
         let connection = size(|(service, socket)| serve(service, socket));
         assert!(connection <= 1280, "{connection}");
-        type Asked = (&'static Arc<Inner>, Request<Incoming>, Option<Answering>);
-        let request = size(|(inner, request, held): Asked| enter(inner, request, held));
+        type HandlerArgs = (&'static Arc<Inner>, Request<Incoming>, Option<RequestGuard>);
+        let request =
+            size(|(inner, request, guard): HandlerArgs| handle_request(inner, request, guard));
         assert!(request <= 896, "{request}");
     }
 }

@@ -3,27 +3,32 @@
 use http::{HeaderMap, HeaderValue, header, request::Parts};
 
 /// Which of our headers a page may read.
-const EXPOSED: &str = "mcp-session-id, mcp-protocol-version, www-authenticate, dpop-nonce";
+const EXPOSED_HEADERS: &str = "mcp-session-id, mcp-protocol-version, www-authenticate, dpop-nonce";
 /// Which headers a page may send where it does not say which it wants.
-const ALLOWED: &str = "accept, authorization, content-type, dpop, last-event-id, mcp-method, mcp-name, \
+const ALLOWED_HEADERS: &str = "accept, authorization, content-type, dpop, last-event-id, mcp-method, mcp-name, \
                        mcp-protocol-version, mcp-session-id";
 
 /// Tells the browser that the page may. Its origin was checked before.
-pub(super) fn allow(request: &Parts, answer: &mut HeaderMap) {
+pub(super) fn add_cors_headers(request: &Parts, headers: &mut HeaderMap) {
     let Some(origin) = request.headers.get(header::ORIGIN) else {
         return;
     };
     let constant = HeaderValue::from_static;
-    answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-    answer.append(header::VARY, constant("origin"));
-    answer.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, constant(EXPOSED));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+    headers.append(header::VARY, constant("origin"));
+    headers.insert(
+        header::ACCESS_CONTROL_EXPOSE_HEADERS,
+        constant(EXPOSED_HEADERS),
+    );
     if request.method != http::Method::OPTIONS {
         return;
     }
     let methods = constant("POST, GET, DELETE, OPTIONS");
-    answer.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
-    let wanted = request.headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS);
-    let wanted = wanted.cloned().unwrap_or_else(|| constant(ALLOWED));
-    answer.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, wanted);
-    answer.insert(header::ACCESS_CONTROL_MAX_AGE, constant("600"));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+    let requested = request.headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS);
+    let requested = requested
+        .cloned()
+        .unwrap_or_else(|| constant(ALLOWED_HEADERS));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, requested);
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, constant("600"));
 }

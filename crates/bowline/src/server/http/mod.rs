@@ -20,42 +20,42 @@
 //! - `accounts` and `seats` see to it that no client, by its `peer` address or
 //!   by name, has more than its part.
 //! - `socket` is the server for those who have none. Each `connection` has a
-//!   `pulse`, by which its time is kept, and a `write_limit` for clients that do
+//!   `pulse`, by which its time is kept, and a `write_timeout` for clients that do
 //!   not read; what it brings is `framed` strictly.
 
-mod accounts;
-mod answer;
+mod activity;
 mod body;
+mod byte_queue;
 mod connection;
 mod cors;
-mod entry;
+mod event_store_writer;
 mod events;
-mod exchange;
-mod framed;
-mod listen;
-mod made_of;
-mod news;
-mod notes;
+mod framing_checked_stream;
+mod ingress;
+mod lazy_timeout;
+mod listen_stream;
+mod listener;
 mod options;
-mod patience;
 mod peer;
-mod pipe;
+mod pending_changes;
 mod post;
 #[cfg(feature = "auth")]
 mod protected;
-mod pulse;
+mod quotas;
 mod recorder;
-mod seats;
+mod response;
 mod session;
+mod session_record;
+mod session_requests;
+mod session_restores;
+mod session_slots;
 mod sessions;
-mod socket;
 mod stateless;
 mod store;
 mod streams;
-mod taking_up;
 #[cfg(not(feature = "auth"))]
 mod unprotected;
-mod write_limit;
+mod write_timeout;
 
 use std::{
     fmt,
@@ -63,22 +63,23 @@ use std::{
     time::Duration,
 };
 
+pub use crate::proto::http::OriginPolicy;
 pub use body::Body;
 pub use options::{ClientLimits, DEFAULT_ADDRESS, HttpOptions};
 pub use peer::{PeerAddr, PeerSource};
 pub use store::{EventStore, SessionStore, StoredEvent, StoredSession};
 
 use super::{
+    dispatch::request::RequestHandler,
     replay::journal::hex,
-    request::Handle,
     seal::random_bytes,
-    serve::{Connections, Stopping},
+    serve::{Connections, ShutdownSignal},
 };
-use crate::proto::{revision::Era, server::stateless::LastClient};
-use accounts::Accounts;
-use sessions::{Life, Sessions};
-pub(crate) use stateless::StreamVoice;
-use taking_up::TakingUp;
+use crate::proto::{revision::Era, server::stateless::ClientInfoCache};
+use quotas::Quotas;
+use session_restores::SessionRestores;
+use sessions::{SessionConfig, Sessions};
+pub(crate) use stateless::StreamChannel;
 #[cfg(not(feature = "auth"))]
 use unprotected as protected;
 
@@ -98,36 +99,36 @@ pub struct HttpService {
 pub struct Principal(pub Arc<str>);
 
 struct Inner {
-    handle: Arc<dyn Handle>,
+    handler: Arc<dyn RequestHandler>,
     options: HttpOptions,
     /// Those of our sessions and streams of changes, and when they end.
     connections: Arc<Connections>,
     sessions: Sessions,
     /// What clients have in use.
-    accounts: Accounts,
+    quotas: Quotas,
     /// Sessions that are about to be taken up.
-    taking_up: TakingUp,
+    restores: SessionRestores,
     /// The client that spoke for itself last.
-    last_client: Mutex<LastClient>,
+    last_client: Mutex<ClientInfoCache>,
 }
 
 impl HttpService {
-    pub(crate) fn new(handle: Arc<dyn Handle>, options: HttpOptions) -> Self {
-        let options = options.bounded();
-        let life = Life {
-            idle: options.idle,
-            uninitialized: options.idle.min(options.initialized_timeout),
+    pub(crate) fn new(handler: Arc<dyn RequestHandler>, options: HttpOptions) -> Self {
+        let options = options.with_finite_durations();
+        let session_config = SessionConfig {
+            idle_timeout: options.idle_timeout,
+            uninitialized_timeout: options.idle_timeout.min(options.uninitialized_timeout),
             store: options.session_store.clone(),
             node: hex(&random_bytes::<16>()).into(),
         };
         Self {
             inner: Arc::new(Inner {
-                connections: handle.connections().part(),
-                sessions: Sessions::new(&options, life),
-                accounts: Accounts::new(&options),
-                taking_up: TakingUp::default(),
+                connections: handler.connections().child(),
+                sessions: Sessions::new(&options, session_config),
+                quotas: Quotas::new(&options),
+                restores: SessionRestores::default(),
                 last_client: Mutex::default(),
-                handle,
+                handler,
                 options,
             }),
         }
@@ -135,7 +136,7 @@ impl HttpService {
 
     /// How many sessions of the older revisions are open.
     #[must_use]
-    pub fn sessions(&self) -> usize {
+    pub fn session_count(&self) -> usize {
         self.inner.sessions.len()
     }
 
@@ -143,7 +144,7 @@ impl HttpService {
     /// they missed.
     #[must_use]
     pub fn replay_bytes(&self) -> usize {
-        self.inner.accounts.replay_bytes()
+        self.inner.quotas.replay_bytes()
     }
 
     /// Stops in order: no new requests, those under way may finish within the
@@ -159,20 +160,20 @@ impl HttpService {
 
 impl Inner {
     /// Whether the end was called for, here or for the whole server.
-    fn stopping(&self) -> &Stopping {
+    fn stopping(&self) -> &ShutdownSignal {
         self.connections.stopping()
     }
 
     /// Whether the server speaks revisions that have sessions.
     fn has_sessions(&self) -> bool {
-        self.handle.config().speaks(Era::Handshake)
+        self.handler.config().supports_era(Era::Handshake)
     }
 }
 
 impl fmt::Debug for HttpService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpService")
-            .field("sessions", &self.sessions())
+            .field("sessions", &self.session_count())
             .finish_non_exhaustive()
     }
 }

@@ -37,9 +37,9 @@ pub struct PeerAddr(pub IpAddr);
 /// };
 /// ```
 #[derive(Clone, Default)]
-pub struct PeerSource(Option<PeerOf>);
+pub struct PeerSource(Option<PeerFn>);
 
-type PeerOf = Arc<dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync>;
+type PeerFn = Arc<dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync>;
 
 impl PeerSource {
     /// Reads the address out of the request. Where it gives none, the other end
@@ -50,14 +50,19 @@ impl PeerSource {
     }
 
     /// Whether requests are asked for it.
-    pub(super) fn reads_requests(&self) -> bool {
+    pub(super) fn is_custom(&self) -> bool {
         self.0.is_some()
     }
 
     /// The address, where the request says so.
-    pub(super) fn read(&self, parts: &Parts) -> Option<IpAddr> {
-        let told = self.0.as_ref().and_then(|read| read(parts));
-        told.or_else(|| parts.extensions.get::<PeerAddr>().map(|it| it.0))
+    pub(super) fn read(&self, segments_of_address: &Parts) -> Option<IpAddr> {
+        let custom = self.0.as_ref().and_then(|read| read(segments_of_address));
+        custom.or_else(|| {
+            segments_of_address
+                .extensions
+                .get::<PeerAddr>()
+                .map(|it| it.0)
+        })
     }
 }
 
@@ -74,7 +79,7 @@ impl fmt::Debug for PeerSource {
 /// network of them.
 pub(super) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V6(address) => first_parts(address, 4).into(),
+        IpAddr::V6(address) => network_prefix(address, 4).into(),
         address @ IpAddr::V4(_) => address,
     }
 }
@@ -83,15 +88,18 @@ pub(super) fn network(address: IpAddr) -> IpAddr {
 /// whoever has one of these has 65,536 of the others.
 pub(super) fn large_network(address: IpAddr) -> Option<IpAddr> {
     match address {
-        IpAddr::V6(address) => Some(first_parts(address, 3).into()),
+        IpAddr::V6(address) => Some(network_prefix(address, 3).into()),
         IpAddr::V4(_) => None,
     }
 }
 
-fn first_parts(address: Ipv6Addr, many: usize) -> Ipv6Addr {
-    let mut parts = address.segments();
-    parts.iter_mut().skip(many).for_each(|part| *part = 0);
-    parts.into()
+fn network_prefix(address: Ipv6Addr, segments: usize) -> Ipv6Addr {
+    let mut segments_of_address = address.segments();
+    segments_of_address
+        .iter_mut()
+        .skip(segments)
+        .for_each(|part| *part = 0);
+    segments_of_address.into()
 }
 
 #[cfg(test)]

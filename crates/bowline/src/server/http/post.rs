@@ -7,28 +7,29 @@ use http::{StatusCode, request::Parts};
 
 use super::{
     Inner, Principal,
-    accounts::Place,
-    answer::{self, Answer},
-    entry::{MANY_BYTES, Received, exhausted, told},
-    listen, stateless,
+    ingress::{REQUEST_BYTES, RequestHeaders, invalid_request_response, quota_exceeded},
+    listen_stream,
+    quotas::RequestPermit,
+    response::{self, PendingResponse},
+    stateless,
 };
 use crate::{
-    contained::Contained,
+    catch_panic::CatchPanic,
     proto::{
-        http::header::{Mirror, read_version},
-        jsonrpc::{Envelope, Messages, RequestId, ScanError, decode_params, scan, split},
+        http::header::{MirroredHeaders, protocol_version},
+        jsonrpc::{Envelope, Messages, RequestId, ScanError, decode_params, scan, split_batch},
         model::{InitializeParams, method},
         revision::{Era, Revision},
         server::{
             RequestContext, errors,
-            stateless::{LastClient, Rejection, admit_http_again, speaks_for_itself},
+            stateless::{ClientInfoCache, Rejection, admit_http_cached, is_stateless_request},
         },
     },
-    server::request::{Heard, SentBy},
+    server::dispatch::request::{IncomingNotification, RequestOrigin},
 };
 
 /// A request of the stateless era.
-pub(super) struct Modern<'a> {
+pub(super) struct StatelessRequest<'a> {
     pub(super) parts: &'a Parts,
     pub(super) frame: &'a Bytes,
     pub(super) id: RequestId,
@@ -39,9 +40,9 @@ pub(super) struct Modern<'a> {
 /// What must be known of what is posted to a session, before the session's
 /// machine reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum PostKind {
     /// It opens the session.
-    Opening,
+    Initialize,
     Batch,
     Other,
 }
@@ -52,96 +53,109 @@ pub(super) fn serve<'a>(
     inner: &'a Arc<Inner>,
     parts: &'a Parts,
     body: &Bytes,
-    mut place: Place,
-) -> Answer<'a> {
-    let messages = match split(body) {
+    mut permit: RequestPermit,
+) -> PendingResponse<'a> {
+    let messages = match split_batch(body) {
         Ok(messages) => messages,
-        Err(fault) => return faulty(&fault),
+        Err(fault) => return malformed(&fault),
     };
-    let headers = Received(parts);
-    let modern = match read_version(&headers) {
-        Ok(version) => version.is_some_and(names_stateless) || !inner.has_sessions(),
-        Err(mismatch) => return answer::rejection(None, &mismatch.into()).into(),
+    let headers = RequestHeaders(parts);
+    let modern = match protocol_version(&headers) {
+        Ok(version) => version.is_some_and(is_stateless_version) || !inner.has_sessions(),
+        Err(mismatch) => return response::rejection_response(None, &mismatch.into()).into(),
     };
     let message = match messages {
-        Messages::One(message) => message,
+        Messages::Single(message) => message,
         Messages::Batch(_) if modern => {
-            return told(StatusCode::BAD_REQUEST, "there are no batches here").into();
+            return invalid_request_response(StatusCode::BAD_REQUEST, "there are no batches here")
+                .into();
         }
         Messages::Batch(messages) => {
             // Each of them is worked on by itself.
-            if let Err(why) = place.grow_for(messages.len()) {
-                return (*exhausted(why, MANY_BYTES)).into();
+            if let Err(why) = permit.grow_for(messages.len()) {
+                return (*quota_exceeded(why, REQUEST_BYTES)).into();
             }
-            return inner.post_to_session(parts, body.clone(), Said::Batch, place);
+            return inner.post_to_session(parts, body.clone(), PostKind::Batch, permit);
         }
     };
-    let own = |part: Option<&[u8]>| part.map(|part| body.slice_ref(part));
+    let slice = |part: Option<&[u8]>| part.map(|part| body.slice_ref(part));
     match scan(message) {
-        Ok(Envelope::Request { id, method, params }) if modern || speaks_for_itself(params) => {
-            let modern = Modern {
+        Ok(Envelope::Request { id, method, params }) if modern || is_stateless_request(params) => {
+            let modern = StatelessRequest {
                 parts,
                 frame: body,
                 id,
                 method: &method,
-                params: own(params),
+                params: slice(params),
             };
-            request(inner, modern, place)
+            stateless_request(inner, modern, permit)
         }
-        Ok(Envelope::Notification { method, params }) if modern || speaks_for_itself(params) => {
-            notification(inner, parts, &method, own(params), place)
+        Ok(Envelope::Notification { method, params }) if modern || is_stateless_request(params) => {
+            notification(inner, parts, &method, slice(params), permit)
         }
-        Ok(_) if modern => told(StatusCode::BAD_REQUEST, "only requests are posted here").into(),
+        Ok(_) if modern => {
+            invalid_request_response(StatusCode::BAD_REQUEST, "only requests are posted here")
+                .into()
+        }
         Ok(envelope) => {
-            let said = match envelope {
-                Envelope::Request { method, .. } if method == method::INITIALIZE => Said::Opening,
-                _ => Said::Other,
+            let kind = match envelope {
+                Envelope::Request { method, .. } if method == method::INITIALIZE => {
+                    PostKind::Initialize
+                }
+                _ => PostKind::Other,
             };
-            inner.post_to_session(parts, body.clone(), said, place)
+            inner.post_to_session(parts, body.clone(), kind, permit)
         }
-        Err(fault) => faulty(&fault),
+        Err(fault) => malformed(&fault),
     }
 }
 
 /// It cannot be read.
-fn faulty<'a>(fault: &ScanError) -> Answer<'a> {
-    answer::rejection(fault.id.as_ref(), &Rejection::from(fault)).into()
+fn malformed<'a>(fault: &ScanError) -> PendingResponse<'a> {
+    response::rejection_response(fault.id.as_ref(), &Rejection::from(fault)).into()
 }
 
-fn request<'a>(inner: &'a Arc<Inner>, modern: Modern<'_>, place: Place) -> Answer<'a> {
-    let config = inner.handle.config();
-    let params = modern.params.as_deref();
-    if modern.method == method::INITIALIZE && !speaks_for_itself(params) {
+fn stateless_request<'a>(
+    inner: &'a Arc<Inner>,
+    request: StatelessRequest<'_>,
+    permit: RequestPermit,
+) -> PendingResponse<'a> {
+    let config = inner.handler.config();
+    let params = request.params.as_deref();
+    if request.method == method::INITIALIZE && !is_stateless_request(params) {
         // A client of the older era must learn that there is none of it here.
-        let asked = decode_params::<InitializeParams>(params);
-        let asked = asked.map_or(String::new(), |params| params.protocol_version);
-        let error = errors::unsupported_version(config.versions(), &asked);
-        return answer::rejection(Some(&modern.id), &error.into()).into();
+        let requested_version = decode_params::<InitializeParams>(params);
+        let requested_version =
+            requested_version.map_or(String::new(), |params| params.protocol_version);
+        let error = errors::unsupported_version(config.supported_versions(), &requested_version);
+        return response::rejection_response(Some(&request.id), &error.into()).into();
     }
-    let context = match admit(inner, &modern) {
+    let context = match admit(inner, &request) {
         Ok(context) => context,
-        Err(rejection) => return answer::rejection(Some(&modern.id), &rejection).into(),
+        Err(rejection) => {
+            return response::rejection_response(Some(&request.id), &rejection).into();
+        }
     };
     if inner.stopping().has_begun() {
-        let error = errors::internal("The server is shutting down");
+        let error = errors::internal_error("The server is shutting down");
         let status = StatusCode::SERVICE_UNAVAILABLE;
-        return answer::refusal(status, Some(&modern.id), &error).into();
+        return response::jsonrpc_error(status, Some(&request.id), &error).into();
     }
-    match modern.method {
-        method::DISCOVER => stateless::discover(config, &modern.id, &context).into(),
-        method::SUBSCRIPTIONS_LISTEN => listen::serve(inner, &modern, place).into(),
-        _ => stateless::serve(inner, modern, context, place),
+    match request.method {
+        method::DISCOVER => stateless::discover(config, &request.id, &context).into(),
+        method::SUBSCRIPTIONS_LISTEN => listen_stream::serve(inner, &request, permit).into(),
+        _ => stateless::serve(inner, request, context, permit),
     }
 }
 
-fn admit(inner: &Inner, modern: &Modern<'_>) -> Result<RequestContext, Rejection> {
-    let config = inner.handle.config();
-    let (params, headers) = (modern.params.as_deref(), Received(modern.parts));
+fn admit(inner: &Inner, request: &StatelessRequest<'_>) -> Result<RequestContext, Rejection> {
+    let config = inner.handler.config();
+    let (params, headers) = (request.params.as_deref(), RequestHeaders(request.parts));
     // Who does not get at the last client at once does without.
-    let mut unknown = LastClient::default();
+    let mut unknown = ClientInfoCache::default();
     let mut last = inner.last_client.try_lock().ok();
     let last = last.as_deref_mut().unwrap_or(&mut unknown);
-    admit_http_again(config, modern.method, params, &headers, last)
+    admit_http_cached(config, request.method, params, &headers, last)
 }
 
 /// The protocol has nothing to notify of: there is no session, and requests are
@@ -151,31 +165,31 @@ fn notification<'a>(
     parts: &Parts,
     name: &str,
     params: Option<Bytes>,
-    place: Place,
-) -> Answer<'a> {
-    let mirror = Mirror::of(name, params.as_deref());
-    let mirrored = mirror.and_then(|mirror| mirror.check_notification(&Received(parts)));
+    permit: RequestPermit,
+) -> PendingResponse<'a> {
+    let mirror = MirroredHeaders::from_message(name, params.as_deref());
+    let mirrored = mirror.and_then(|mirror| mirror.check_notification(&RequestHeaders(parts)));
     if let Err(mismatch) = mirrored {
-        return answer::rejection(None, &mismatch.into()).into();
+        return response::rejection_response(None, &mismatch.into()).into();
     }
-    let mut extensions = inner.handle.config().extension_methods.iter();
+    let mut extensions = inner.handler.config().extension_methods.iter();
     let extension = method::info(name).is_none() && extensions.any(|known| **known == *name);
-    let heard = extension.then(|| {
-        inner.handle.hear(Heard {
+    let notified = extension.then(|| {
+        inner.handler.notify(IncomingNotification {
             method: name.to_owned().into(),
             params,
             principal: principal(parts),
-            _sender: SentBy::default(),
+            _origin: RequestOrigin::default(),
         })
     });
-    match heard.flatten() {
-        Some(work) => Answer::later(async {
+    match notified.flatten() {
+        Some(work) => PendingResponse::pending(async {
             // Nobody is told of a panic: there is no answer to tell it in.
-            let _ = Contained(work).await;
-            drop(place);
-            answer::empty(StatusCode::ACCEPTED)
+            let _ = CatchPanic(work).await;
+            drop(permit);
+            response::empty_response(StatusCode::ACCEPTED)
         }),
-        None => answer::empty(StatusCode::ACCEPTED).into(),
+        None => response::empty_response(StatusCode::ACCEPTED).into(),
     }
 }
 
@@ -186,6 +200,6 @@ pub(super) fn principal(parts: &Parts) -> Option<Arc<str>> {
 
 /// Whether a version header names the stateless era. One that we do not know
 /// does not look like any of the older ones either, which are all known.
-fn names_stateless(version: &str) -> bool {
+fn is_stateless_version(version: &str) -> bool {
     Revision::parse(version).is_none_or(|revision| revision.era() == Era::Stateless)
 }

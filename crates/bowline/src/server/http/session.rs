@@ -10,25 +10,25 @@ use tokio::{sync::Notify, time::Instant};
 
 use super::{
     Inner,
-    accounts::{Account, Charge},
-    made_of::MadeOf,
-    notes::Notes,
-    post::Said,
+    event_store_writer::EventStoreWriter,
+    post::PostKind,
+    quotas::{BytesPermit, ClientQuota},
     recorder::Recorder,
-    seats::Standing,
+    session_record::SessionRecord,
+    session_slots::SessionActivity,
     streams::{Reader, Streams},
 };
 use crate::{
     proto::{
         http::SessionId,
-        revision::{HttpShape, Revision},
-        server::{Connection, Incoming, Input},
+        revision::{HttpMode, Revision},
+        server::{Connection, Input, RequestKey},
     },
     server::{
-        auth::grant::Granted,
-        request::{Handle, SentBy},
+        auth::grant::Permissions,
+        dispatch::request::{RequestHandler, RequestOrigin},
         seal::random_bytes,
-        serve::{Outlet, Shared},
+        serve::{FrameSink, SharedConnection},
     },
 };
 
@@ -37,64 +37,64 @@ pub(super) struct Session {
     pub(super) id: SessionId,
     pub(super) principal: Option<Arc<str>>,
     /// Whose account it counts for.
-    pub(super) account: Arc<Account>,
-    pub(super) made_of: Mutex<MadeOf>,
+    pub(super) quota: Arc<ClientQuota>,
+    pub(super) record: Mutex<SessionRecord>,
     /// Held by whoever notes that elsewhere; whether the client has ended the
     /// session, and nothing is to be noted any more.
-    pub(super) noting: tokio::sync::Mutex<bool>,
-    handle: Arc<dyn Handle>,
-    shared: Arc<Shared>,
+    pub(super) store_lock: tokio::sync::Mutex<bool>,
+    handler: Arc<dyn RequestHandler>,
+    shared: Arc<SharedConnection>,
     streams: Arc<Mutex<Streams>>,
-    used: Mutex<Instant>,
+    last_used: Mutex<Instant>,
     /// How many bytes it kept when that was looked at last.
-    held_bytes: AtomicUsize,
+    accounted_bytes: AtomicUsize,
     /// Told when it keeps more, or less, without having been asked anything.
-    pub(super) weighs_otherwise: Arc<Notify>,
+    pub(super) size_changed: Arc<Notify>,
 }
 
 /// What a session takes besides what its client said.
-const BYTES: usize = 8 * 1024;
+const SESSION_OVERHEAD: usize = 8 * 1024;
 
 /// Whose a session is.
-pub(super) struct Whose {
+pub(super) struct SessionOwner {
     pub(super) principal: Option<Arc<str>>,
-    pub(super) account: Arc<Account>,
+    pub(super) quota: Arc<ClientQuota>,
 }
 
 /// What came of a POST.
-pub(super) struct Posted {
+pub(super) struct PostOutcome {
     /// Where the answers can be read.
     pub(super) reader: Reader,
     /// Whether there are requests that somebody works on.
-    pub(super) asked: bool,
+    pub(super) has_requests: bool,
 }
 
 /// Where the machine's frames go.
-struct SessionOutlet {
+struct SessionSink {
     streams: Arc<Mutex<Streams>>,
-    weighs_otherwise: Arc<Notify>,
+    size_changed: Arc<Notify>,
 }
 
-impl Outlet for SessionOutlet {
-    fn send(&mut self, about: Option<Incoming>, answer: bool, frame: Bytes) {
+impl FrameSink for SessionSink {
+    fn send(&mut self, request: Option<RequestKey>, is_response: bool, frame: Bytes) {
         let mut streams = lock(&self.streams);
         let before = streams.held_bytes();
-        streams.send(about, answer, frame);
+        streams.send(request, is_response, frame);
         if streams.held_bytes() != before {
-            self.weighs_otherwise.notify_one();
+            self.size_changed.notify_one();
         }
     }
 
-    fn is_behind(&self, request: Incoming) -> bool {
-        lock(&self.streams).is_behind(request)
+    fn is_backlogged(&self, request: RequestKey) -> bool {
+        lock(&self.streams).is_backlogged(request)
     }
 
-    fn called_off(&mut self, request: Incoming) {
-        lock(&self.streams).called_off(request);
+    fn cancelled(&mut self, request: RequestKey) {
+        lock(&self.streams).cancelled(request);
     }
 
-    fn pause(&mut self, request: Incoming) -> bool {
-        lock(&self.streams).pause(request)
+    fn release_connection(&mut self, request: RequestKey) -> bool {
+        lock(&self.streams).release_connection(request)
     }
 }
 
@@ -104,77 +104,89 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Session {
-    pub(super) fn new(inner: &Inner, id: SessionId, whose: Whose) -> Arc<Self> {
-        let machine = Connection::new(Arc::clone(inner.handle.config()));
-        Self::of(machine, inner, id, whose)
+    pub(super) fn new(inner: &Inner, id: SessionId, owner: SessionOwner) -> Arc<Self> {
+        let machine = Connection::new(Arc::clone(inner.handler.config()));
+        Self::with_machine(machine, inner, id, owner)
     }
 
     /// A session that another node had, and perhaps asked questions in.
-    pub(super) fn again(inner: &Inner, id: SessionId, whose: Whose) -> Arc<Self> {
-        let machine = Connection::new(Arc::clone(inner.handle.config()));
-        let machine = machine.calls_after(u64::from_le_bytes(random_bytes()) >> 12);
-        Self::of(machine, inner, id, whose)
+    pub(super) fn restore(inner: &Inner, id: SessionId, owner: SessionOwner) -> Arc<Self> {
+        let machine = Connection::new(Arc::clone(inner.handler.config()));
+        let machine = machine.with_call_ids_after(u64::from_le_bytes(random_bytes()) >> 12);
+        Self::with_machine(machine, inner, id, owner)
     }
 
-    fn of(machine: Connection, inner: &Inner, id: SessionId, whose: Whose) -> Arc<Self> {
-        let Whose { principal, account } = whose;
-        let (handle, options) = (&inner.handle, &inner.options);
+    fn with_machine(
+        machine: Connection,
+        inner: &Inner,
+        id: SessionId,
+        owner: SessionOwner,
+    ) -> Arc<Self> {
+        let SessionOwner { principal, quota } = owner;
+        let (handler, options) = (&inner.handler, &inner.options);
         let incarnation = u64::from_le_bytes(random_bytes());
         let store = options.event_store.as_ref();
-        let notes = store.map(|store| Notes::new(Arc::clone(store), id.clone(), options.idle));
-        let recorder = Recorder::new(incarnation, options.replay, Arc::clone(&account), notes);
-        let streams = Arc::new(Mutex::new(Streams::new(recorder)));
-        let weighs_otherwise = Arc::new(Notify::new());
-        let outlet = Box::new(SessionOutlet {
-            streams: Arc::clone(&streams),
-            weighs_otherwise: Arc::clone(&weighs_otherwise),
+        let writer = store.map(|store| {
+            EventStoreWriter::new(Arc::clone(store), id.clone(), options.idle_timeout)
         });
-        let serving = handle.serving().clone();
-        let shared = Shared::with_outlet(machine, outlet, serving, principal.clone());
+        let recorder = Recorder::new(
+            incarnation,
+            options.replay_limits,
+            Arc::clone(&quota),
+            writer,
+        );
+        let streams = Arc::new(Mutex::new(Streams::new(recorder)));
+        let size_changed = Arc::new(Notify::new());
+        let sink = Box::new(SessionSink {
+            streams: Arc::clone(&streams),
+            size_changed: Arc::clone(&size_changed),
+        });
+        let serve_options = handler.serve_options().clone();
+        let shared = SharedConnection::with_sink(machine, sink, serve_options, principal.clone());
         inner.connections.register(&shared);
         Arc::new(Self {
             id,
             principal,
-            account,
-            made_of: Mutex::default(),
-            noting: tokio::sync::Mutex::default(),
-            handle: Arc::clone(handle),
+            quota,
+            record: Mutex::default(),
+            store_lock: tokio::sync::Mutex::default(),
+            handler: Arc::clone(handler),
             shared,
             streams,
-            used: Mutex::new(Instant::now()),
-            held_bytes: AtomicUsize::new(0),
-            weighs_otherwise,
+            last_used: Mutex::new(Instant::now()),
+            accounted_bytes: AtomicUsize::new(0),
+            size_changed,
         })
     }
 
     pub(super) fn touch(&self) {
-        *lock(&self.used) = Instant::now();
+        *lock(&self.last_used) = Instant::now();
     }
 
     /// How it stands, for those who say whether it may stay.
-    pub(super) fn standing(&self) -> Standing {
-        Standing {
-            initialized: self.shared.look(Connection::is_initialized),
-            connected: self.streams().is_used(),
-            used: *lock(&self.used),
+    pub(super) fn activity(&self) -> SessionActivity {
+        SessionActivity {
+            initialized: self.shared.inspect(Connection::is_initialized),
+            connected: self.streams().has_listener(),
+            last_used: *lock(&self.last_used),
         }
     }
 
     /// About how many bytes it keeps as long as it is open: of what its client
     /// said, also as it is noted elsewhere, and of what nobody listens to yet.
-    pub(super) fn held_bytes(&self) -> usize {
-        let bytes = self.kept();
-        self.held_bytes.store(bytes, Ordering::Relaxed);
+    pub(super) fn update_accounted_bytes(&self) -> usize {
+        let bytes = self.total_bytes();
+        self.accounted_bytes.store(bytes, Ordering::Relaxed);
         bytes
     }
 
-    fn kept(&self) -> usize {
-        let said = self.shared.look(Connection::held_bytes);
-        let noted = lock(&self.made_of).bytes();
-        BYTES + said + noted + self.streams().held_bytes()
+    fn total_bytes(&self) -> usize {
+        let machine_bytes = self.shared.inspect(Connection::session_bytes);
+        let record_bytes = lock(&self.record).bytes();
+        SESSION_OVERHEAD + machine_bytes + record_bytes + self.streams().held_bytes()
     }
 
-    pub(super) fn shared(&self) -> &Arc<Shared> {
+    pub(super) fn shared(&self) -> &Arc<SharedConnection> {
         &self.shared
     }
 
@@ -183,39 +195,39 @@ impl Session {
     }
 
     /// Does what came of something that happened by itself.
-    pub(super) fn attend(&self) {
-        self.shared.attend(&self.handle);
-        self.give_up_if_over();
+    pub(super) fn dispatch_pending(&self) {
+        self.shared.dispatch_pending(&self.handler);
+        self.close_if_ended();
     }
 
     /// Ends the session, and all that was begun for it.
     pub(super) fn close(&self) {
-        self.shared.close(&self.handle);
+        self.shared.close(&self.handler);
         self.streams().close();
     }
 
     /// What was begun while the session was ended would never be given up
     /// otherwise.
-    fn give_up_if_over(&self) {
-        if self.shared.look(Connection::has_ended) {
+    fn close_if_ended(&self) {
+        if self.shared.inspect(Connection::has_ended) {
             self.close();
         }
     }
 
     /// Whether it keeps more, or less, than when that was looked at last.
-    pub(super) fn has_changed(&self) -> bool {
-        self.kept() != self.held_bytes.load(Ordering::Relaxed)
+    pub(super) fn has_size_changed(&self) -> bool {
+        self.total_bytes() != self.accounted_bytes.load(Ordering::Relaxed)
     }
 
     pub(super) fn revision(&self) -> Option<Revision> {
         let read = |machine: &Connection| machine.session().map(|(revision, _)| revision);
-        self.shared.look(read)
+        self.shared.inspect(read)
     }
 
     /// Whether the client comes back to streams that are closed early.
-    fn polls(&self) -> bool {
-        let shape = self.revision().map(|revision| revision.rules().http);
-        matches!(shape, Some(HttpShape::Streamable { polling: true }))
+    fn supports_polling(&self) -> bool {
+        let mode = self.revision().map(|revision| revision.rules().http);
+        matches!(mode, Some(HttpMode::Streamable { polling: true }))
     }
 
     /// Takes in what was posted; nothing, if the session is over. Its bytes are
@@ -223,43 +235,46 @@ impl Session {
     pub(super) fn post(
         &self,
         body: Bytes,
-        charge: Option<Charge>,
-        said: Said,
-        granted: Granted,
-    ) -> Option<Posted> {
-        let charge = charge.map(|charge| Arc::new(charge) as _);
-        let sender = SentBy {
-            caller: (&self.account.holder).into(),
-            charge,
+        bytes_permit: Option<BytesPermit>,
+        kind: PostKind,
+        permissions: Permissions,
+    ) -> Option<PostOutcome> {
+        let bytes_permit = bytes_permit.map(|bytes_permit| Arc::new(bytes_permit) as _);
+        let origin = RequestOrigin {
+            caller: (&self.quota.key).into(),
+            quota_permit: bytes_permit,
         };
-        let mut asked = false;
-        let reader = self.shared.take_in(
-            &self.handle,
-            (granted, sender),
+        let mut has_requests = false;
+        let reader = self.shared.handle_input(
+            &self.handler,
+            (permissions, origin),
             |machine, now| {
-                let reader = machine.receiving().then(|| self.streams().take_in());
+                let reader = machine.is_receiving().then(|| self.streams().open_post());
                 machine.handle(now, Input::Frame(body));
                 reader
             },
             |requests| {
-                asked = !requests.is_empty();
-                self.streams().taken_in(requests);
+                has_requests = !requests.is_empty();
+                self.streams().post_accepted(requests);
             },
         );
-        self.give_up_if_over();
+        self.close_if_ended();
         let reader = reader?;
-        if said == Said::Opening {
-            self.streams().polling = self.polls();
+        if kind == PostKind::Initialize {
+            self.streams().polling = self.supports_polling();
         }
         self.touch();
-        Some(Posted { reader, asked })
+        Some(PostOutcome {
+            reader,
+            has_requests,
+        })
     }
 }
 
 /// One that nobody kept, because its client left while it was made.
 impl Drop for Session {
     fn drop(&mut self) {
-        if !self.shared.look(Connection::has_ended) {
+        if !self.shared.inspect(Connection::has_ended) {
             self.close();
         }
     }
@@ -276,7 +291,7 @@ mod tests {
     use super::*;
     use crate::server::{
         Server, Tool,
-        http::{HttpOptions, HttpService, streams::Message},
+        http::{HttpOptions, HttpService, streams::StreamMessage},
     };
 
     #[derive(Deserialize, JsonSchema)]
@@ -289,14 +304,21 @@ mod tests {
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
     }
 
-    fn post(session: &Session, message: &Value, said: Said) -> Option<Posted> {
-        session.post(message.to_string().into(), None, said, Granted::Everything)
+    fn post(session: &Session, message: &Value, kind: PostKind) -> Option<PostOutcome> {
+        session.post(
+            message.to_string().into(),
+            None,
+            kind,
+            Permissions::AllScopes,
+        )
     }
 
-    async fn answer(posted: Option<Posted>) -> String {
+    async fn answer(posted: Option<PostOutcome>) -> String {
         let mut messages = posted.expect("the session is open").reader.messages;
         match messages.recv().await {
-            Some(Message::Frame { frame, .. }) => String::from_utf8_lossy(&frame).into_owned(),
+            Some(StreamMessage::Frame { frame, .. }) => {
+                String::from_utf8_lossy(&frame).into_owned()
+            }
             other => format!("{other:?}"),
         }
     }
@@ -318,22 +340,22 @@ mod tests {
             }
         };
         let wait = Tool::new("wait").description("Waits").input::<Wait>();
-        let server = Server::new("test", "1").tool(wait.headless(work));
+        let server = Server::new("test", "1").tool(wait.handler(work));
         let http = server.build().unwrap().http(HttpOptions::default());
-        let whose = Whose {
+        let owner = SessionOwner {
             principal: None,
-            account: Arc::clone(http.inner.accounts.of_unknown()),
+            quota: Arc::clone(http.inner.quotas.unknown()),
         };
-        let session = Session::new(&http.inner, SessionId::new("test").unwrap(), whose);
+        let session = Session::new(&http.inner, SessionId::new("test").unwrap(), owner);
         let params = json!({
             "protocolVersion": "2025-11-25", "capabilities": {},
             "clientInfo": {"name": "test", "version": "1"},
         });
         let opening = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
-        let opened = answer(post(&session, &opening, Said::Opening)).await;
+        let opened = answer(post(&session, &opening, PostKind::Initialize)).await;
         assert!(opened.contains("2025-11-25"), "{opened}");
         let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        assert!(post(&session, &initialized, Said::Other).is_some());
+        assert!(post(&session, &initialized, PostKind::Other).is_some());
         (http, session)
     }
 
@@ -345,16 +367,16 @@ mod tests {
         let (lets_go, let_go) = mpsc::channel();
         let (_http, session) = with_a_gate(enters, let_go).await;
         for id in 1..50 {
-            let quick = answer(post(&session, &call(id, false), Said::Other)).await;
+            let quick = answer(post(&session, &call(id, false), PostKind::Other)).await;
             assert!(quick.contains("true"), "{quick}");
         }
         let blocked = Arc::clone(&session);
         let blocked =
-            tokio::task::spawn_blocking(move || post(&blocked, &call(50, true), Said::Other));
+            tokio::task::spawn_blocking(move || post(&blocked, &call(50, true), PostKind::Other));
         let entered = tokio::task::spawn_blocking(move || entered.recv());
         entered.await.unwrap().unwrap();
         let ping = json!({"jsonrpc": "2.0", "id": "ping", "method": "ping"});
-        let pong = answer(post(&session, &ping, Said::Other)).await;
+        let pong = answer(post(&session, &ping, PostKind::Other)).await;
         assert!(pong.contains("\"ping\""), "{pong}");
         lets_go.send(()).unwrap();
         let waited = answer(blocked.await.unwrap()).await;

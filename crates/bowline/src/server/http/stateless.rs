@@ -17,29 +17,29 @@ use tokio::time::timeout;
 
 use super::{
     Body, Inner,
-    accounts::Place,
-    answer::{self, Answer},
-    entry::Received,
-    events::{Events, Source, plain_event},
-    pipe::{Receiver, Sender, pipe},
-    post::{Modern, principal},
-    protected::{self, Lifetime},
+    byte_queue::{Receiver, Sender, channel},
+    events::{EventSource, EventStream, write_event_without_id},
+    ingress::RequestHeaders,
+    post::{StatelessRequest, principal},
+    protected::{self, TokenLifetime},
+    quotas::RequestPermit,
+    response::{self, PendingResponse},
 };
 use crate::{
-    contained::Contained,
+    catch_panic::CatchPanic,
     proto::{
-        http::header::{decode_value, name, single},
+        http::header::{decode_value, name, single_value},
         jsonrpc::{RawJson, RequestId, decode},
         model::{LogLevel, Number, method},
         server::{
-            Config, Reply, RequestContext, Telling, discovery, encode_response, errors,
-            stateless::Rejection,
+            Config, Reply, RequestContext, RequestNotifier, discover_result, encode_response,
+            errors, stateless::Rejection,
         },
     },
     server::{
-        auth::grant::Granted,
-        request::{Handled, Request, SentBy, panicked},
-        talk::voice::Voice,
+        auth::grant::Permissions,
+        conversation::client_channel::ClientChannel,
+        dispatch::request::{HandlerReply, Request, RequestOrigin, panic_reply},
     },
     transport::BoxFuture,
 };
@@ -50,11 +50,11 @@ pub(super) fn discover(
     id: &RequestId,
     context: &RequestContext,
 ) -> Response<Body> {
-    match encode_response(context, id, discovery(config)) {
-        Ok(frame) => answer::json(StatusCode::OK, frame),
+    match encode_response(context, id, discover_result(config)) {
+        Ok(frame) => response::json_response(StatusCode::OK, frame),
         Err(error) => {
-            let error = errors::internal(&error.to_string());
-            answer::refusal(StatusCode::OK, Some(id), &error)
+            let error = errors::internal_error(&error.to_string());
+            response::jsonrpc_error(StatusCode::OK, Some(id), &error)
         }
     }
 }
@@ -63,162 +63,170 @@ pub(super) fn discover(
 /// Dropping the answer, or the stream, calls the request off.
 pub(super) fn serve<'a>(
     inner: &'a Arc<Inner>,
-    mut modern: Modern<'_>,
+    mut incoming: StatelessRequest<'_>,
     context: RequestContext,
-    place: Place,
-) -> Answer<'a> {
-    if let Err(rejection) = check_params(inner, &modern) {
-        return answer::rejection(Some(&modern.id), &rejection).into();
+    permit: RequestPermit,
+) -> PendingResponse<'a> {
+    if let Err(rejection) = check_param_headers(inner, &incoming) {
+        return response::rejection_response(Some(&incoming.id), &rejection).into();
     }
     // Somebody may work on it when the client has left.
-    let place = Arc::new(place);
-    let mut told = None;
-    let mut voice = |request: &Request| {
-        let (teller, receiver) = pipe();
-        told = Some(receiver);
-        Voice::Stream(Box::new(StreamVoice {
+    let permit = Arc::new(permit);
+    let mut notifications = None;
+    let mut open_channel = |request: &Request| {
+        let (sender, receiver) = channel();
+        notifications = Some(receiver);
+        ClientChannel::Stream(Box::new(StreamChannel {
             inner: Arc::clone(inner),
             context: RequestContext::clone(&request.context),
-            telling: Mutex::default(),
-            teller,
+            notifier: Mutex::default(),
+            sender,
         }))
     };
-    let request = request(&mut modern, context, &place);
-    let limit = inner.handle.config().max_frame;
-    let handle = Arc::clone(&inner.handle);
-    let work = match handle.handle(request, &mut voice) {
-        Handled::Now(reply) => return whole(reply, &modern.id, limit).into(),
-        Handled::Later(work) => Contained(work),
+    let request = build_request(&mut incoming, context, &permit);
+    let max_frame_size = inner.handler.config().max_frame_size;
+    let handler = Arc::clone(&inner.handler);
+    let work = match handler.dispatch_untimed(request, &mut open_channel) {
+        HandlerReply::Ready(reply) => {
+            return complete_response(reply, &incoming.id, max_frame_size).into();
+        }
+        HandlerReply::Pending(work) => CatchPanic(work),
     };
-    let mut answering = Answering {
-        first: None,
-        told,
+    let mut stream = ResponseStream {
+        first_item: None,
+        notifications,
         work: Some(work),
         reply: None,
-        over: None,
-        until: protected::until(modern.parts),
+        shutdown: None,
+        token_lifetime: protected::stream_token_lifetime(incoming.parts),
         inner: Arc::clone(inner),
-        id: modern.id,
-        limit,
-        _place: place,
+        id: incoming.id,
+        max_frame_size,
+        _permit: permit,
     };
     // It is asked again if that is not all, so that nobody need be woken.
-    let unwatched = &mut Context::from_waker(Waker::noop());
-    if let Poll::Ready(begun) = answering.poll_begun(unwatched) {
-        return answering.go_on(begun).into();
+    let noop_cx = &mut Context::from_waker(Waker::noop());
+    if let Poll::Ready(first) = stream.poll_first(noop_cx) {
+        return stream.into_response(first).into();
     }
-    Answer::later(async move {
-        let begun = poll_fn(|cx| answering.poll_begun(cx));
-        let begun = timeout(inner.options.patience, begun).await;
-        answering.go_on(begun.ok().flatten())
+    PendingResponse::pending(async move {
+        let first = poll_fn(|cx| stream.poll_first(cx));
+        let first = timeout(inner.options.stream_after, first).await;
+        stream.into_response(first.ok().flatten())
     })
 }
 
 /// What the server is asked, in a place that counts until the work has ended.
-fn request(modern: &mut Modern<'_>, context: RequestContext, place: &Arc<Place>) -> Request {
+fn build_request(
+    incoming: &mut StatelessRequest<'_>,
+    context: RequestContext,
+    permit: &Arc<RequestPermit>,
+) -> Request {
     Request {
-        id: modern.id.clone(),
-        method: modern.method.to_owned().into(),
-        params: modern.params.take(),
+        id: incoming.id.clone(),
+        method: incoming.method.to_owned().into(),
+        params: incoming.params.take(),
         context: Box::new(context),
-        principal: principal(modern.parts),
-        granted: Granted::over_http(&modern.parts.extensions),
-        sender: SentBy {
-            caller: (&place.account().holder).into(),
-            charge: Some(Arc::clone(place) as _),
+        principal: principal(incoming.parts),
+        permissions: Permissions::from_extensions(&incoming.parts.extensions),
+        origin: RequestOrigin {
+            caller: (&permit.quota().key).into(),
+            quota_permit: Some(Arc::clone(permit) as _),
         },
-        allowance: None,
+        validation_budget: None,
     }
 }
 
 /// Arguments that the tool wants mirrored must be, and must agree.
-fn check_params(inner: &Inner, modern: &Modern<'_>) -> Result<(), Rejection> {
-    if modern.method != method::TOOLS_CALL || !inner.handle.has_param_headers() {
+fn check_param_headers(inner: &Inner, incoming: &StatelessRequest<'_>) -> Result<(), Rejection> {
+    if incoming.method != method::TOOLS_CALL || !inner.handler.has_param_headers() {
         return Ok(());
     }
     // The header says what the body says, or the request was not admitted.
-    let headers = Received(modern.parts);
-    let Some(Ok(name)) = single(&headers, name::MCP_NAME)?.map(decode_value) else {
+    let headers = RequestHeaders(incoming.parts);
+    let Some(Ok(name)) = single_value(&headers, name::MCP_NAME)?.map(decode_value) else {
         return Ok(());
     };
-    let Some(wanted) = inner.handle.param_headers(&name) else {
+    let Some(expected) = inner.handler.param_headers(&name) else {
         return Ok(());
     };
-    let params = modern.params.as_deref().unwrap_or(b"{}");
+    let params = incoming.params.as_deref().unwrap_or(b"{}");
     // Whoever reads the params says what is wrong with them.
-    if let Ok(call) = decode::<Call<'_>>(params) {
+    if let Ok(call) = decode::<CallArguments<'_>>(params) {
         let arguments = call.arguments.map(|raw| raw.get().as_bytes());
-        wanted.check(&headers, arguments)?;
+        expected.check(&headers, arguments)?;
     }
     Ok(())
 }
 
 /// What a call brings, without being copied.
 #[derive(Deserialize)]
-struct Call<'a> {
+struct CallArguments<'a> {
     #[serde(borrow, default)]
     arguments: Option<&'a RawValue>,
 }
 
-fn whole(reply: Reply, id: &RequestId, limit: usize) -> Response<Body> {
-    let (frame, error) = reply.encode(id, limit);
+fn complete_response(reply: Reply, id: &RequestId, max_frame_size: usize) -> Response<Body> {
+    let (frame, error) = reply.encode(id, max_frame_size);
     let status = error.map_or(200, |error| errors::http_status(&error));
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-    answer::json(status, frame)
+    response::json_response(status, frame)
 }
 
 /// The work on a request, as a stream of events.
-struct Answering {
-    first: Option<Said>,
+struct ResponseStream {
+    first_item: Option<StreamItem>,
     /// What is said on the way, where anything may be.
-    told: Option<Receiver<Bytes>>,
-    work: Option<Contained<Reply>>,
+    notifications: Option<Receiver<Bytes>>,
+    work: Option<CatchPanic<Reply>>,
     /// The answer, while there is something to be said before it.
     reply: Option<Reply>,
     /// The server ends, and waits no longer; looked at by those who must wait.
-    over: Option<BoxFuture<'static, ()>>,
+    shutdown: Option<BoxFuture<'static, ()>>,
     /// When a stream ends at the latest.
-    until: Option<Lifetime>,
+    token_lifetime: Option<TokenLifetime>,
     inner: Arc<Inner>,
     id: RequestId,
-    limit: usize,
-    _place: Arc<Place>,
+    max_frame_size: usize,
+    _permit: Arc<RequestPermit>,
 }
 
 /// Something for the client.
-enum Said {
-    Notice(Bytes),
-    Answer(Reply),
+enum StreamItem {
+    Notification(Bytes),
+    Response(Reply),
 }
 
-impl Answering {
+impl ResponseStream {
     /// Waits until there is something to say. Gives the answer if that is all
     /// there will be.
-    fn poll_begun(&mut self, cx: &mut Context<'_>) -> Poll<Option<Reply>> {
-        let said = std::task::ready!(self.poll_said(cx));
-        Poll::Ready(match said {
-            Some(Said::Answer(reply)) => Some(reply),
-            said => {
-                self.first = said;
+    fn poll_first(&mut self, cx: &mut Context<'_>) -> Poll<Option<Reply>> {
+        let item = std::task::ready!(self.poll_item(cx));
+        Poll::Ready(match item {
+            Some(StreamItem::Response(reply)) => Some(reply),
+            item => {
+                self.first_item = item;
                 None
             }
         })
     }
 
     /// Answers as a whole, or with all that is to be said.
-    fn go_on(mut self, answer: Option<Reply>) -> Response<Body> {
+    fn into_response(mut self, answer: Option<Reply>) -> Response<Body> {
         match answer {
-            Some(reply) => whole(reply, &self.id, self.limit),
+            Some(reply) => complete_response(reply, &self.id, self.max_frame_size),
             None => {
-                let keep_alive = self.inner.options.keep_alive;
-                let until = self.until.take();
-                answer::stream(Events::new(self, keep_alive).until(until))
+                let keep_alive = self.inner.options.keep_alive_interval;
+                let token_lifetime = self.token_lifetime.take();
+                response::stream_response(
+                    EventStream::new(self, keep_alive).with_token_lifetime(token_lifetime),
+                )
             }
         }
     }
 
-    fn poll_said(&mut self, cx: &mut Context<'_>) -> Poll<Option<Said>> {
-        if let Some(first) = self.first.take() {
+    fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Option<StreamItem>> {
+        if let Some(first) = self.first_item.take() {
             return Poll::Ready(Some(first));
         }
         if self.reply.is_none() {
@@ -226,40 +234,42 @@ impl Answering {
             let Some(work) = &mut self.work else {
                 return Poll::Ready(None);
             };
-            if let Some(told) = &mut self.told
-                && let Poll::Ready(Some(said)) = told.poll_recv(cx)
+            if let Some(notifications) = &mut self.notifications
+                && let Poll::Ready(Some(notification)) = notifications.poll_recv(cx)
             {
-                return Poll::Ready(Some(Said::Notice(said)));
+                return Poll::Ready(Some(StreamItem::Notification(notification)));
             }
             let reply = match Pin::new(work).poll(cx) {
-                Poll::Ready(reply) => reply.unwrap_or_else(|_| panicked()),
+                Poll::Ready(reply) => reply.unwrap_or_else(|_| panic_reply()),
                 Poll::Pending => {
                     let stopping = self.inner.stopping();
-                    let over = self.over.get_or_insert_with(|| Box::pin(stopping.over()));
-                    std::task::ready!(over.as_mut().poll(cx));
-                    Reply::Error(errors::internal("The server is shutting down"))
+                    let shutdown = self
+                        .shutdown
+                        .get_or_insert_with(|| Box::pin(stopping.wait_deadline()));
+                    std::task::ready!(shutdown.as_mut().poll(cx));
+                    Reply::Error(errors::internal_error("The server is shutting down"))
                 }
             };
             self.work = None;
             self.reply = Some(reply);
         }
         // What it said on its way must not be lost.
-        let said = self.told.as_mut().and_then(Receiver::try_recv);
-        let said = said.map(Said::Notice);
-        Poll::Ready(said.or_else(|| self.reply.take().map(Said::Answer)))
+        let notification = self.notifications.as_mut().and_then(Receiver::try_recv);
+        let notification = notification.map(StreamItem::Notification);
+        Poll::Ready(notification.or_else(|| self.reply.take().map(StreamItem::Response)))
     }
 }
 
-impl Source for Answering {
+impl EventSource for ResponseStream {
     fn poll_event(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>) -> Poll<ControlFlow<()>> {
-        let said = std::task::ready!(self.poll_said(cx));
-        Poll::Ready(match said {
-            Some(Said::Notice(notice)) => {
-                plain_event(&notice, out);
+        let item = std::task::ready!(self.poll_item(cx));
+        Poll::Ready(match item {
+            Some(StreamItem::Notification(frame)) => {
+                write_event_without_id(&frame, out);
                 ControlFlow::Continue(())
             }
-            Some(Said::Answer(reply)) => {
-                plain_event(&reply.encode(&self.id, self.limit).0, out);
+            Some(StreamItem::Response(reply)) => {
+                write_event_without_id(&reply.encode(&self.id, self.max_frame_size).0, out);
                 ControlFlow::Break(())
             }
             None => ControlFlow::Break(()),
@@ -267,31 +277,34 @@ impl Source for Answering {
     }
 
     fn end(&mut self, out: &mut Vec<u8>) {
-        plain_event(&protected::ended(&self.id), out);
+        write_event_without_id(&protected::token_expired_error(&self.id), out);
     }
 }
 
 /// The way back to a client that waits for an answer over HTTP.
-pub(crate) struct StreamVoice {
+pub(crate) struct StreamChannel {
     inner: Arc<Inner>,
     context: RequestContext,
-    telling: Mutex<Telling>,
-    teller: Sender<Bytes>,
+    notifier: Mutex<RequestNotifier>,
+    sender: Sender<Bytes>,
 }
 
-impl StreamVoice {
+impl StreamChannel {
     /// Tells the client something that it can do without.
-    fn tell(&self, say: impl FnOnce(&mut Telling, &Config) -> Option<Bytes>) -> bool {
-        if self.teller.is_behind() {
+    fn send_optional(
+        &self,
+        encode: impl FnOnce(&mut RequestNotifier, &Config) -> Option<Bytes>,
+    ) -> bool {
+        if self.sender.is_backlogged() {
             return false;
         }
-        let mut telling = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
-        let said = say(&mut telling, self.inner.handle.config());
-        said.is_some_and(|said| self.teller.send(said))
+        let mut notifier = self.notifier.lock().unwrap_or_else(PoisonError::into_inner);
+        let frame = encode(&mut notifier, self.inner.handler.config());
+        frame.is_some_and(|frame| self.sender.send(frame))
     }
 }
 
-impl StreamVoice {
+impl StreamChannel {
     pub(crate) fn progress(
         &self,
         progress: Number,
@@ -299,11 +312,15 @@ impl StreamVoice {
         message: Option<&str>,
     ) -> bool {
         let context = &self.context;
-        self.tell(|telling, config| telling.progress(config, context, progress, total, message))
+        self.send_optional(|notifier, config| {
+            notifier.progress(config, context, progress, total, message)
+        })
     }
 
     pub(crate) fn log(&self, level: LogLevel, logger: Option<&str>, data: RawJson) -> bool {
         let context = &self.context;
-        self.tell(move |telling, config| telling.log(config, context, &level, logger, data))
+        self.send_optional(move |notifier, config| {
+            notifier.log(config, context, &level, logger, data)
+        })
     }
 }

@@ -12,11 +12,16 @@ use serde::{Deserialize, Serialize};
 use crate::{proto::http::SessionId, server::store::StoreError, transport::BoxFuture};
 
 /// How long a store may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const STORE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What a store answers, if it does so in time and does not fail.
-pub(super) async fn answer_of<T>(asked: BoxFuture<'_, Result<T, StoreError>>) -> Option<T> {
-    tokio::time::timeout(PATIENCE, asked).await.ok()?.ok()
+pub(super) async fn with_store_timeout<T>(
+    operation: BoxFuture<'_, Result<T, StoreError>>,
+) -> Option<T> {
+    tokio::time::timeout(STORE_TIMEOUT, operation)
+        .await
+        .ok()?
+        .ok()
 }
 
 /// Keeps what sessions are made of, so that another node, or this one after a
@@ -120,7 +125,7 @@ pub trait EventStore: Send + Sync + 'static {
     /// # Errors
     ///
     /// If the store failed.
-    fn after<'a>(
+    fn events_after<'a>(
         &'a self,
         session: &'a SessionId,
         stream: &'a str,
@@ -143,7 +148,7 @@ pub struct StoredEvent {
     /// Its number in the stream, from one, without gaps.
     pub sequence: u64,
     /// Whether the stream is the one for what belongs to no request.
-    pub own: bool,
+    pub is_standalone: bool,
     /// The JSON-RPC message.
     pub message: Bytes,
 }

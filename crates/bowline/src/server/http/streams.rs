@@ -10,47 +10,47 @@ use std::collections::{BTreeMap, VecDeque};
 use bytes::Bytes;
 
 use super::{
-    pipe::{Receiver, Sender, Weigh, pipe},
+    byte_queue::{ByteSize, Receiver, Sender, channel},
     recorder::Recorder,
 };
 use crate::proto::{
-    http::resume::{EventId, ReplayMiss, StreamId},
-    server::Incoming,
+    http::resume::{EventId, ReplayError, StreamId},
+    server::RequestKey,
 };
 
 /// How many messages wait for a stream of the server's own to be opened.
-const MOST_HELD: usize = 64;
+const MAX_HELD_MESSAGES: usize = 64;
 /// How many bytes they have. Many sessions have no such stream, ever.
-const MOST_HELD_BYTES: usize = 64 * 1024;
+const MAX_HELD_BYTES: usize = 64 * 1024;
 
 /// The streams of one session.
 pub(super) struct Streams {
     recorder: Recorder,
-    open: BTreeMap<Key, Stream>,
+    open: BTreeMap<StreamKey, Stream>,
     /// Where the answer to each request goes.
-    routes: BTreeMap<Incoming, Key>,
+    routes: BTreeMap<RequestKey, StreamKey>,
     /// The stream of the server's own.
-    own: Option<Key>,
+    standalone: Option<StreamKey>,
     /// What waits for it.
     held: VecDeque<Bytes>,
     held_bytes: usize,
     /// The stream of the POST that is taken in at this moment.
-    taking_in: Option<Key>,
+    current_post: Option<StreamKey>,
     /// Whether the client comes back to streams that are closed early.
     pub(super) polling: bool,
-    next: u64,
+    next_key: u64,
     /// The session is over; what is opened from here on ends at once.
-    over: bool,
+    is_ended: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key(u64);
+struct StreamKey(u64);
 
 struct Stream {
-    listener: Option<Sender<Message>>,
+    listener: Option<Sender<StreamMessage>>,
     /// How many answers are still to come; none end the server's own stream.
-    answers: usize,
-    shown: Option<Recording>,
+    pending_responses: usize,
+    recording: Option<Recording>,
 }
 
 /// A stream that the client was shown.
@@ -59,7 +59,7 @@ struct Recording(Option<StreamId>);
 
 /// Something for a stream.
 #[derive(Debug)]
-pub(super) enum Message {
+pub(super) enum StreamMessage {
     /// A frame.
     Frame {
         id: Option<EventId>,
@@ -68,38 +68,38 @@ pub(super) enum Message {
         frame: Bytes,
     },
     /// A frame that was sent elsewhere, under this id.
-    Noted { id: String, frame: Bytes },
+    Stored { id: String, frame: Bytes },
     /// The connection is to be closed; the client comes back for the rest.
-    Pause,
+    Release,
 }
 
-impl Shown {
+impl StreamStart {
     /// How many bytes it begins with.
     pub(super) fn bytes(&self) -> usize {
-        self.messages.iter().map(Weigh::weight).sum()
+        self.messages.iter().map(ByteSize::byte_size).sum()
     }
 }
 
-impl Weigh for Message {
-    fn weight(&self) -> usize {
+impl ByteSize for StreamMessage {
+    fn byte_size(&self) -> usize {
         match self {
-            Self::Frame { frame, .. } | Self::Noted { frame, .. } => frame.len(),
-            Self::Pause => 0,
+            Self::Frame { frame, .. } | Self::Stored { frame, .. } => frame.len(),
+            Self::Release => 0,
         }
     }
 }
 
 /// The reading end of a stream.
 pub(super) struct Reader {
-    key: Key,
-    pub(super) messages: Receiver<Message>,
+    key: StreamKey,
+    pub(super) messages: Receiver<StreamMessage>,
 }
 
 /// How a stream begins that a client is shown.
-pub(super) struct Shown {
+pub(super) struct StreamStart {
     /// From where the stream can be resumed before anything was said.
-    pub(super) prime: Option<EventId>,
-    pub(super) messages: VecDeque<Message>,
+    pub(super) priming_id: Option<EventId>,
+    pub(super) messages: VecDeque<StreamMessage>,
 }
 
 /// What is posted, and where it is answered.
@@ -109,47 +109,54 @@ impl Streams {
             recorder,
             open: BTreeMap::new(),
             routes: BTreeMap::new(),
-            own: None,
+            standalone: None,
             held: VecDeque::new(),
             held_bytes: 0,
-            taking_in: None,
+            current_post: None,
             polling: false,
-            next: 0,
-            over: false,
+            next_key: 0,
+            is_ended: false,
         }
     }
 
     /// Opens the stream of a POST. What is answered at once goes there.
-    pub(super) fn take_in(&mut self) -> Reader {
+    pub(super) fn open_post(&mut self) -> Reader {
         let reader = self.add(0, None);
-        self.taking_in = Some(reader.key);
+        self.current_post = Some(reader.key);
         reader
     }
 
     /// The POST was taken in: these requests are to be answered in its stream.
-    pub(super) fn taken_in(&mut self, requests: Vec<Incoming>) {
-        let Some(stream) = self.taking_in.take() else {
+    pub(super) fn post_accepted(&mut self, requests: Vec<RequestKey>) {
+        let Some(stream) = self.current_post.take() else {
             return;
         };
         if requests.is_empty() {
             self.end(stream);
         } else if let Some(open) = self.open.get_mut(&stream) {
-            open.answers = requests.len();
+            open.pending_responses = requests.len();
         }
         let routes = requests.into_iter().map(|request| (request, stream));
         self.routes.extend(routes);
     }
 
     /// Sends what the machine says.
-    pub(super) fn send(&mut self, about: Option<Incoming>, answer: bool, frame: Bytes) {
-        let route = about.and_then(|request| self.routes.get(&request).copied());
-        let at_once = self.taking_in.filter(|_| answer && about.is_none());
-        let Some(key) = route.or(at_once).or(self.own) else {
+    pub(super) fn send(
+        &mut self,
+        for_request: Option<RequestKey>,
+        is_response: bool,
+        frame: Bytes,
+    ) {
+        let route = for_request.and_then(|request| self.routes.get(&request).copied());
+        let current = self
+            .current_post
+            .filter(|_| is_response && for_request.is_none());
+        let Some(key) = route.or(current).or(self.standalone) else {
             self.hold(frame);
             return;
         };
-        self.say(key, answer, about.is_some(), frame);
-        if let Some(request) = about.filter(|_| answer) {
+        self.write(key, is_response, for_request.is_some(), frame);
+        if let Some(request) = for_request.filter(|_| is_response) {
             self.finish(request);
         }
     }
@@ -157,60 +164,61 @@ impl Streams {
     /// Whether the client reads the stream of a request so slowly that what can
     /// be left out should be. Questions cannot: somebody waits for their
     /// answers.
-    pub(super) fn is_behind(&self, request: Incoming) -> bool {
+    pub(super) fn is_backlogged(&self, request: RequestKey) -> bool {
         let stream = self.routes.get(&request);
         let stream = stream.and_then(|key| self.open.get(key));
         let listener = stream.and_then(|stream| stream.listener.as_ref());
-        listener.is_some_and(Sender::is_behind)
+        listener.is_some_and(Sender::is_backlogged)
     }
 
     /// A request is not to be answered any more. One that was answered in the
     /// meantime, or came and went in one POST, has no route.
-    pub(super) fn called_off(&mut self, request: Incoming) {
+    pub(super) fn cancelled(&mut self, request: RequestKey) {
         self.finish(request);
     }
 
     /// Closes the connection of a request's stream, not the stream.
-    pub(super) fn pause(&mut self, request: Incoming) -> bool {
+    pub(super) fn release_connection(&mut self, request: RequestKey) -> bool {
         let stream = self.routes.get(&request);
         let stream = stream.and_then(|key| self.open.get_mut(key));
         let Some(stream) = stream.filter(|_| self.polling) else {
             return false;
         };
-        match stream.shown {
+        match stream.recording {
             // Whoever shows it closes it then.
             None => {
                 let listener = stream.listener.as_ref();
-                listener.is_some_and(|listener| listener.send(Message::Pause))
+                listener.is_some_and(|listener| listener.send(StreamMessage::Release))
             }
-            Some(Recording(Some(recorded))) if self.recorder.keeps(recorded) => {
+            Some(Recording(Some(recorded))) if self.recorder.is_recorded(recorded) => {
                 let listener = stream.listener.take();
-                listener.is_some_and(|listener| listener.send(Message::Pause))
+                listener.is_some_and(|listener| listener.send(StreamMessage::Release))
             }
             Some(Recording(_)) => false,
         }
     }
 
-    fn say(&mut self, key: Key, answer: bool, counted: bool, frame: Bytes) {
+    fn write(&mut self, key: StreamKey, is_response: bool, is_routed: bool, frame: Bytes) {
         let Some(stream) = self.open.get_mut(&key) else {
             return;
         };
-        let own = self.own == Some(key);
-        if own && stream.listener.as_ref().is_some_and(Sender::is_behind) {
+        let is_standalone = self.standalone == Some(key);
+        if is_standalone && stream.listener.as_ref().is_some_and(Sender::is_backlogged) {
             // It is told when it comes back, as far as there is room.
             stream.listener = None;
         }
-        let recorded = stream.shown.and_then(|shown| shown.0);
-        let id = recorded.and_then(|stream| self.recorder.record(stream, own, frame.clone()));
-        let last = answer && counted && stream.answers == 1;
-        let message = Message::Frame {
+        let recorded = stream.recording.and_then(|recording| recording.0);
+        let id =
+            recorded.and_then(|stream| self.recorder.record(stream, is_standalone, frame.clone()));
+        let last = is_response && is_routed && stream.pending_responses == 1;
+        let message = StreamMessage::Frame {
             id,
             last,
             frame: frame.clone(),
         };
         let listener = stream.listener.as_ref();
-        let heard = listener.is_some_and(|listener| listener.send(message));
-        if own && !heard {
+        let is_delivered = listener.is_some_and(|listener| listener.send(message));
+        if is_standalone && !is_delivered {
             self.hold(frame);
         }
     }
@@ -218,12 +226,12 @@ impl Streams {
     /// Keeps something for the next stream of the server's own.
     fn hold(&mut self, frame: Bytes) {
         // One notice of a change is enough.
-        if self.held.contains(&frame) || frame.len() > MOST_HELD_BYTES / 4 {
+        if self.held.contains(&frame) || frame.len() > MAX_HELD_BYTES / 4 {
             return;
         }
         self.held_bytes += frame.len();
         self.held.push_back(frame);
-        while self.held.len() > MOST_HELD || self.held_bytes > MOST_HELD_BYTES {
+        while self.held.len() > MAX_HELD_MESSAGES || self.held_bytes > MAX_HELD_BYTES {
             let dropped = self.held.pop_front();
             self.held_bytes -= dropped.map_or(0, |it| it.len());
         }
@@ -240,16 +248,16 @@ impl Streams {
     }
 
     /// Nothing more is said about a request.
-    fn finish(&mut self, request: Incoming) {
+    fn finish(&mut self, request: RequestKey) {
         let Some(key) = self.routes.remove(&request) else {
             return;
         };
-        give_back(&mut self.routes);
+        shrink_if_empty(&mut self.routes);
         let Some(stream) = self.open.get_mut(&key) else {
             return;
         };
-        stream.answers = stream.answers.saturating_sub(1);
-        if stream.answers == 0 {
+        stream.pending_responses = stream.pending_responses.saturating_sub(1);
+        if stream.pending_responses == 0 {
             self.end(key);
         }
     }
@@ -259,59 +267,72 @@ impl Streams {
 impl Streams {
     /// The client is shown the stream of its POST: what comes in it is recorded
     /// from here on, and what came already, too.
-    pub(super) fn show(&mut self, reader: &mut Reader, first: Option<Message>) -> Shown {
+    pub(super) fn start(
+        &mut self,
+        reader: &mut Reader,
+        first: Option<StreamMessage>,
+    ) -> StreamStart {
         let recorded = self.recorder.open();
-        let prime = recorded.and_then(|stream| self.recorder.prime(stream));
+        let priming_id = recorded.and_then(|stream| self.recorder.priming_id(stream));
         let waiting = std::iter::from_fn(|| reader.messages.try_recv());
-        let (mut messages, mut paused) = (VecDeque::new(), false);
+        let (mut messages, mut is_released) = (VecDeque::new(), false);
         for message in first.into_iter().chain(waiting) {
-            let Message::Frame { last, frame, .. } = message else {
-                paused = recorded.is_some_and(|stream| self.recorder.keeps(stream));
+            let StreamMessage::Frame { last, frame, .. } = message else {
+                is_released = recorded.is_some_and(|stream| self.recorder.is_recorded(stream));
                 continue;
             };
             let id = recorded.and_then(|stream| self.recorder.record(stream, false, frame.clone()));
-            if !paused {
-                messages.push_back(Message::Frame { id, last, frame });
+            if !is_released {
+                messages.push_back(StreamMessage::Frame { id, last, frame });
             }
         }
-        if paused {
-            messages.push_back(Message::Pause);
+        if is_released {
+            messages.push_back(StreamMessage::Release);
         }
         match (self.open.get_mut(&reader.key), recorded) {
             (Some(stream), _) => {
-                stream.shown = Some(Recording(recorded));
-                stream.listener.take_if(|_| paused);
+                stream.recording = Some(Recording(recorded));
+                stream.listener.take_if(|_| is_released);
             }
             (None, Some(recorded)) => self.recorder.end(recorded),
             (None, None) => {}
         }
-        Shown { prime, messages }
+        StreamStart {
+            priming_id,
+            messages,
+        }
     }
 
     /// Opens the stream of the server's own; an earlier one ends.
-    pub(super) fn open_own(&mut self) -> (Reader, Shown) {
-        if let Some(earlier) = self.own.take() {
-            let recorded = self.end(earlier);
+    pub(super) fn open_standalone(&mut self) -> (Reader, StreamStart) {
+        if let Some(previous) = self.standalone.take() {
+            let recorded = self.end(previous);
             // What nobody heard there comes here, and must not come twice.
             if let Some(recorded) = recorded.filter(|_| !self.held.is_empty()) {
                 self.recorder.forget(recorded);
             }
         }
         let recorded = self.recorder.open();
-        let prime = recorded.and_then(|stream| self.recorder.prime(stream));
+        let priming_id = recorded.and_then(|stream| self.recorder.priming_id(stream));
         let reader = self.add(usize::MAX, Some(Recording(recorded)));
-        self.own = Some(reader.key);
+        self.standalone = Some(reader.key);
         for frame in self.take_held() {
-            self.say(reader.key, false, false, frame);
+            self.write(reader.key, false, false, frame);
         }
         let messages = VecDeque::new();
-        (reader, Shown { prime, messages })
+        (
+            reader,
+            StreamStart {
+                priming_id,
+                messages,
+            },
+        )
     }
 
     /// Opens a stream again: what came after the cursor, and what is to come.
-    pub(super) fn resume(&mut self, cursor: EventId) -> Result<(Reader, Shown), ReplayMiss> {
-        let missed = self.recorder.after(cursor)?;
-        let missed = missed.into_iter().map(|(id, frame)| Message::Frame {
+    pub(super) fn resume(&mut self, cursor: EventId) -> Result<(Reader, StreamStart), ReplayError> {
+        let missed = self.recorder.events_after(cursor)?;
+        let missed = missed.into_iter().map(|(id, frame)| StreamMessage::Frame {
             id: Some(id),
             last: false,
             frame,
@@ -319,64 +340,77 @@ impl Streams {
         let messages = missed.collect();
         let recorded = Some(cursor.stream());
         let mut open = self.open.iter_mut();
-        let going_on = open.find(|(_, stream)| stream.shown.is_some_and(|it| it.0 == recorded));
-        let (listener, mut reader) = unheard();
-        if let Some((key, stream)) = going_on {
+        let open_stream =
+            open.find(|(_, stream)| stream.recording.is_some_and(|it| it.0 == recorded));
+        let (listener, mut reader) = detached();
+        if let Some((key, stream)) = open_stream {
             reader.key = *key;
             stream.listener = Some(listener);
-            if self.own == Some(reader.key) {
+            if self.standalone == Some(reader.key) {
                 self.take_held();
             }
         }
-        let prime = None;
-        Ok((reader, Shown { prime, messages }))
+        let priming_id = None;
+        Ok((
+            reader,
+            StreamStart {
+                priming_id,
+                messages,
+            },
+        ))
     }
 
     /// A stream that nothing more comes in.
-    pub(super) fn closed() -> (Reader, Shown) {
-        let (prime, messages) = (None, VecDeque::new());
-        (unheard().1, Shown { prime, messages })
+    pub(super) fn closed() -> (Reader, StreamStart) {
+        let (priming_id, messages) = (None, VecDeque::new());
+        (
+            detached().1,
+            StreamStart {
+                priming_id,
+                messages,
+            },
+        )
     }
 
     /// Ends all streams, and those that somebody is about to open.
     pub(super) fn close(&mut self) {
-        self.over = true;
+        self.is_ended = true;
         self.open.clear();
         self.routes.clear();
         self.take_held();
-        self.own = None;
+        self.standalone = None;
     }
 
     /// Whether somebody is connected.
-    pub(super) fn is_used(&self) -> bool {
-        let listens = |stream: &Stream| {
+    pub(super) fn has_listener(&self) -> bool {
+        let is_listening = |stream: &Stream| {
             let listener = stream.listener.as_ref();
             listener.is_some_and(|listener| !listener.is_closed())
         };
-        self.open.values().any(listens)
+        self.open.values().any(is_listening)
     }
 
-    fn add(&mut self, answers: usize, shown: Option<Recording>) -> Reader {
-        self.next += 1;
-        let key = Key(self.next);
-        let (listener, mut reader) = unheard();
+    fn add(&mut self, pending_responses: usize, recording: Option<Recording>) -> Reader {
+        self.next_key += 1;
+        let key = StreamKey(self.next_key);
+        let (listener, mut reader) = detached();
         reader.key = key;
         let stream = Stream {
             listener: Some(listener),
-            answers,
-            shown,
+            pending_responses,
+            recording,
         };
-        if !self.over {
+        if !self.is_ended {
             self.open.insert(key, stream);
         }
         reader
     }
 
     /// Ends a stream; says as what it was recorded.
-    fn end(&mut self, key: Key) -> Option<StreamId> {
+    fn end(&mut self, key: StreamKey) -> Option<StreamId> {
         let ended = self.open.remove(&key)?;
-        give_back(&mut self.open);
-        let recorded = ended.shown?.0?;
+        shrink_if_empty(&mut self.open);
+        let recorded = ended.recording?.0?;
         self.recorder.end(recorded);
         Some(recorded)
     }
@@ -384,15 +418,15 @@ impl Streams {
 
 /// A map keeps room for some entries when it is empty again. Most sessions are
 /// idle most of the time, and there may be many.
-fn give_back<K, V>(map: &mut BTreeMap<K, V>) {
+fn shrink_if_empty<K, V>(map: &mut BTreeMap<K, V>) {
     if map.is_empty() {
         *map = BTreeMap::new();
     }
 }
 
 /// The two ends of a stream that is none of the session's yet.
-fn unheard() -> (Sender<Message>, Reader) {
-    let (listener, messages) = pipe();
-    let key = Key(0);
+fn detached() -> (Sender<StreamMessage>, Reader) {
+    let (listener, messages) = channel();
+    let key = StreamKey(0);
     (listener, Reader { key, messages })
 }

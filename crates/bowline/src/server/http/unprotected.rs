@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{Response, request::Parts};
 use tokio::time::Instant;
 
-use super::{Body, Inner, pulse::Answering};
+use super::{Body, Inner, activity::RequestGuard};
 use crate::proto::jsonrpc::RequestId;
 
 /// Without tokens, nothing ends with them.
@@ -25,7 +25,7 @@ impl Lifetime {
 pub(super) async fn admit(
     _: &Inner,
     _: &mut Parts,
-    _: Option<&Answering>,
+    _: Option<&RequestGuard>,
 ) -> Option<Response<Body>> {
     None
 }
@@ -34,7 +34,7 @@ pub(super) fn admit_call(_: &Inner, _: &Parts, _: &Bytes) -> Option<Response<Bod
     None
 }
 
-pub(super) fn until(_: &Parts) -> Option<Lifetime> {
+pub(super) fn stream_deadline(_: &Parts) -> Option<Lifetime> {
     None
 }
 

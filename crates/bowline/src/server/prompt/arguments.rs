@@ -12,7 +12,7 @@ use crate::{
         model::{self, DecodeError, PromptArgument},
         server::errors,
     },
-    server::template::values::{self, Texts},
+    server::template::string_map::{self, StringMap},
 };
 
 /// A blank in a prompt. It may be left empty unless it is
@@ -54,20 +54,20 @@ impl Argument {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Arguments {
-    texts: Texts,
+    values: StringMap,
 }
 
 impl Arguments {
     /// What was filled in under a name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.texts.get(name).map(String::as_str)
+        self.values.get(name).map(String::as_str)
     }
 
     /// All that was filled in, in the order of the names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        let texts = self.texts.iter();
-        texts.map(|(name, text)| (name.as_str(), text.as_str()))
+        let values = self.values.iter();
+        values.map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
     /// Takes arguments in. What the prompt does not know is left out: a
@@ -77,28 +77,28 @@ impl Arguments {
     ///
     /// Where something is there twice, so that it is open which one counts;
     /// where something that is required is missing, all of which is named.
-    pub(crate) fn take(
+    pub(crate) fn from_params(
         prompt: &model::Prompt,
         given: Option<model::Members<String>>,
     ) -> Result<Self, ErrorObject> {
-        let mut texts = Texts::default();
-        for (name, text) in given.into_iter().flatten().map(owned) {
-            if texts.contains_key(&name) {
-                let start: String = name.chars().take(40).collect();
-                let message = format!("Invalid params: arguments: {start:?} is there twice");
+        let mut values = StringMap::default();
+        for (name, text) in given.into_iter().flatten().map(into_owned_pair) {
+            if values.contains_key(&name) {
+                let prefix: String = name.chars().take(40).collect();
+                let message = format!("Invalid params: arguments: {prefix:?} is there twice");
                 return Err(ErrorObject::new(code::INVALID_PARAMS, message));
             }
-            texts.insert(name, text);
+            values.insert(name, text);
         }
-        let known = |name: &String| prompt.arguments.iter().any(|it| it.name == *name);
-        texts.retain(|name, _| known(name));
+        let is_known = |name: &String| prompt.arguments.iter().any(|it| it.name == *name);
+        values.retain(|name, _| is_known(name));
         let required = prompt.arguments.iter();
         let missing: Vec<&str> = required
-            .filter(|it| it.required == Some(true) && !texts.contains_key(&it.name))
+            .filter(|it| it.required == Some(true) && !values.contains_key(&it.name))
             .map(|it| it.name.as_str())
             .collect();
         if missing.is_empty() {
-            return Ok(Self { texts });
+            return Ok(Self { values });
         }
         let message = format!("Invalid params: missing arguments: {}", missing.join(", "));
         Err(ErrorObject::new(code::INVALID_PARAMS, message))
@@ -110,7 +110,7 @@ impl Arguments {
     ///
     /// Where one is not what its field is.
     pub(super) fn read<T: DeserializeOwned>(&self) -> Result<T, ErrorObject> {
-        values::read(&self.texts).map_err(|fault| {
+        string_map::deserialize(&self.values).map_err(|fault| {
             let path = match fault.path.as_str() {
                 "" => "arguments".to_owned(),
                 path => format!("arguments.{path}"),
@@ -120,7 +120,7 @@ impl Arguments {
     }
 }
 
-fn owned((name, text): (std::borrow::Cow<'static, str>, String)) -> (String, String) {
+fn into_owned_pair((name, text): (std::borrow::Cow<'static, str>, String)) -> (String, String) {
     (name.into_owned(), text)
 }
 
@@ -146,7 +146,7 @@ impl Index<&str> for Arguments {
 /// # Errors
 ///
 /// Where it is not a struct with named fields; says so.
-pub(super) fn blanks_of<T: JsonSchema>() -> Result<Vec<PromptArgument>, String> {
+pub(super) fn arguments_from_schema<T: JsonSchema>() -> Result<Vec<PromptArgument>, String> {
     let schema = schemars::schema_for!(T).to_value();
     let Some(Value::Object(fields)) = schema.get("properties") else {
         return Err("its arguments must be a struct with named fields".to_owned());
@@ -154,14 +154,14 @@ pub(super) fn blanks_of<T: JsonSchema>() -> Result<Vec<PromptArgument>, String> 
     let text = |field: &Value, key: &str| field[key].as_str().map(str::to_owned);
     let required = schema["required"].as_array();
     let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
-    let blank = |(name, field): (&String, &Value)| {
-        let mut blank = PromptArgument::new(name);
-        blank.title = text(field, "title");
-        blank.description = text(field, "description");
-        blank.required = is_required(name).then_some(true);
-        blank
+    let argument = |(name, field): (&String, &Value)| {
+        let mut argument = PromptArgument::new(name);
+        argument.title = text(field, "title");
+        argument.description = text(field, "description");
+        argument.required = is_required(name).then_some(true);
+        argument
     };
-    Ok(fields.iter().map(blank).collect())
+    Ok(fields.iter().map(argument).collect())
 }
 
 #[cfg(test)]
@@ -173,7 +173,7 @@ mod tests {
         let prompt = model::Prompt::new("sum");
         let take = |given: &str| {
             let given = serde_json::from_str(given).expect("an object of texts");
-            Arguments::take(&prompt, Some(given))
+            Arguments::from_params(&prompt, Some(given))
         };
         assert!(take(r#"{"page": "1", "\u0050age": "2"}"#).is_ok());
         let error = take(r#"{"page": "1", "p\u0061ge": "1"}"#).expect_err("it is there twice");

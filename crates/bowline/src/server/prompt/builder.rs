@@ -5,104 +5,108 @@ use std::{fmt, future::Future, marker::PhantomData, sync::Arc};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use super::{Argument, Arguments, Messages, Prompt, Shared, arguments::blanks_of};
+use super::{
+    Argument, Arguments, IntoPromptResult, Prompt, PromptInner, arguments::arguments_from_schema,
+};
 use crate::{
     proto::model::{self, Icon, Meta},
     server::{
         Conversation, ServerContext,
         auth::scope,
+        capability::{CapabilitySet, ClientCapability},
         completion::{Completers, CompletionContext, Completions},
         error::{Error, Result},
-        limits::Limits,
-        needs::{Need, Needs},
+        limits::CallLimits,
     },
 };
 
 /// A prompt in the making. `A` is what its handler is given;
 /// [`get`](Self::get) finishes it.
 #[must_use = "a draft is not a prompt yet"]
-pub struct Draft<S, A> {
-    parts: Parts,
-    stage: PhantomData<fn(S) -> A>,
+pub struct PromptBuilder<S, A> {
+    spec: PromptSpec,
+    typestate: PhantomData<fn(S) -> A>,
 }
 
 /// What a draft has gathered.
-struct Parts {
+struct PromptSpec {
     definition: model::Prompt,
-    needs: Needs,
+    needs: CapabilitySet,
     scopes: Vec<Box<str>>,
-    limits: Limits,
+    limits: CallLimits,
     completers: Completers,
     problem: Option<String>,
 }
 
-impl<S: 'static> Draft<S, Arguments> {
+impl<S: 'static> PromptBuilder<S, Arguments> {
     pub(super) fn new(name: String) -> Self {
         Self {
-            parts: Parts {
+            spec: PromptSpec {
                 definition: model::Prompt::new(name),
-                needs: Needs::default(),
+                needs: CapabilitySet::default(),
                 scopes: Vec::new(),
-                limits: Limits::default(),
+                limits: CallLimits::default(),
                 completers: Completers::default(),
                 problem: None,
             },
-            stage: PhantomData,
+            typestate: PhantomData,
         }
     }
 
     /// A blank to fill in; one more each time.
     pub fn argument(mut self, argument: Argument) -> Self {
-        self.parts.definition.arguments.push(argument.definition);
+        self.spec.definition.arguments.push(argument.definition);
         self
     }
 
     /// What can be filled in, as a struct: its fields, described by their
     /// comments and required unless they are options or have a default.
     /// Numbers and truth values are read from their texts.
-    pub fn arguments<A: DeserializeOwned + JsonSchema + Send + 'static>(mut self) -> Draft<S, A> {
-        match blanks_of::<A>() {
-            Ok(blanks) => self.parts.definition.arguments.extend(blanks),
-            Err(why) => self.parts.problem = Some(why),
+    pub fn arguments<A: DeserializeOwned + JsonSchema + Send + 'static>(
+        mut self,
+    ) -> PromptBuilder<S, A> {
+        match arguments_from_schema::<A>() {
+            Ok(derived) => self.spec.definition.arguments.extend(derived),
+            Err(why) => self.spec.problem = Some(why),
         }
-        Draft {
-            parts: self.parts,
-            stage: PhantomData,
+        PromptBuilder {
+            spec: self.spec,
+            typestate: PhantomData,
         }
     }
 }
 
 /// What may be said of every prompt.
-impl<S: 'static, A> Draft<S, A> {
+impl<S: 'static, A> PromptBuilder<S, A> {
     /// The name for people.
     pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.parts.definition.title = Some(title.into());
+        self.spec.definition.title = Some(title.into());
         self
     }
 
     /// What it is for.
     pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.parts.definition.description = Some(description.into());
+        self.spec.definition.description = Some(description.into());
         self
     }
 
     /// A picture to show; one more each time.
     pub fn icon(mut self, icon: Icon) -> Self {
-        self.parts.definition.icons.push(icon);
+        self.spec.definition.icons.push(icon);
         self
     }
 
     /// What travels beside it.
     pub fn meta(mut self, meta: Meta) -> Self {
-        self.parts.definition.meta = Some(meta);
+        self.spec.definition.meta = Some(meta);
         self
     }
 
     /// What a client must be able to do. To others the prompt is not listed,
     /// and they cannot get it.
-    pub fn requires(mut self, needs: impl IntoIterator<Item = Need>) -> Self {
-        let needs: Needs = needs.into_iter().collect();
-        self.parts.needs = self.parts.needs.union(needs);
+    pub fn requires(mut self, needs: impl IntoIterator<Item = ClientCapability>) -> Self {
+        let needs: CapabilitySet = needs.into_iter().collect();
+        self.spec.needs = self.spec.needs.union(needs);
         self
     }
 
@@ -113,13 +117,13 @@ impl<S: 'static, A> Draft<S, A> {
     ///
     /// It is listed to everybody, so that clients can ask for more.
     pub fn scope(mut self, scope: &str) -> Self {
-        scope::add(&mut self.parts.scopes, [scope]);
+        scope::push_unique(&mut self.spec.scopes, [scope]);
         self
     }
 
     /// How much getting it may do.
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.parts.limits = limits;
+    pub fn limits(mut self, limits: CallLimits) -> Self {
+        self.spec.limits = limits;
         self
     }
 
@@ -129,7 +133,7 @@ impl<S: 'static, A> Draft<S, A> {
         F: Fn(String, CompletionContext<S>) -> W + Send + Sync + 'static,
         W: Future<Output = Result<Completions>> + Send + 'static,
     {
-        self.parts.completers.add(argument, complete);
+        self.spec.completers.add(argument, complete);
         self
     }
 
@@ -140,40 +144,40 @@ impl<S: 'static, A> Draft<S, A> {
         argument: &str,
         values: impl IntoIterator<Item = T>,
     ) -> Self {
-        self.parts.completers.add_fixed(argument, values);
+        self.spec.completers.add_fixed(argument, values);
         self
     }
 }
 
 /// How a prompt is finished.
-impl<S: 'static, A: DeserializeOwned + Send + 'static> Draft<S, A> {
+impl<S: 'static, A: DeserializeOwned + Send + 'static> PromptBuilder<S, A> {
     /// Makes the messages. This may ask the user and models, and has the
     /// application's state at hand. Errors become error responses.
     pub fn get<M, F, W>(self, get: F) -> Prompt<S>
     where
-        M: Messages,
+        M: IntoPromptResult,
         F: Fn(A, Conversation<S>) -> W + Send + Sync + 'static,
         W: Future<Output = Result<M>> + Send + 'static,
     {
-        let parts = self.parts;
-        let problem = parts.problem();
-        let description = parts.definition.description.clone();
+        let spec = self.spec;
+        let problem = spec.problem();
+        let description = spec.definition.description.clone();
         Prompt {
             state: PhantomData,
-            shared: Arc::new(Shared {
-                definition: parts.definition,
-                needs: parts.needs,
-                scopes: parts.scopes,
-                limits: parts.limits,
-                completers: parts.completers,
+            shared: Arc::new(PromptInner {
+                definition: spec.definition,
+                needs: spec.needs,
+                scopes: spec.scopes,
+                limits: spec.limits,
+                completers: spec.completers,
                 get: Arc::new(move |arguments: Arguments, context: ServerContext| {
-                    let getting = arguments
+                    let future = arguments
                         .read()
                         .map(|arguments| get(arguments, Conversation::new(context.for_state())));
                     let description = description.clone();
                     Box::pin(async move {
-                        let getting = getting.map_err(Error::protocol)?;
-                        let mut result = getting.await?.into_result()?;
+                        let future = future.map_err(Error::protocol)?;
+                        let mut result = future.await?.into_result()?;
                         result.description = result.description.or(description);
                         Ok(result)
                     })
@@ -184,12 +188,12 @@ impl<S: 'static, A: DeserializeOwned + Send + 'static> Draft<S, A> {
     }
 }
 
-impl Parts {
+impl PromptSpec {
     fn problem(&self) -> Option<String> {
         if self.problem.is_some() {
             return self.problem.clone();
         }
-        if let Some(problem) = scope::problem_in(&self.scopes) {
+        if let Some(problem) = scope::first_problem(&self.scopes) {
             return Some(problem);
         }
         if self.definition.name.is_empty() {
@@ -202,16 +206,16 @@ impl Parts {
             return Some(format!("it completes {name:?}, and has no such argument"));
         }
         names.sort_unstable();
-        let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
-        twice.map(|pair| format!("two of its arguments have the name {:?}", pair[0]))
+        let duplicate = names.windows(2).find(|pair| pair[0] == pair[1]);
+        duplicate.map(|pair| format!("two of its arguments have the name {:?}", pair[0]))
     }
 }
 
-impl<S, A> fmt::Debug for Draft<S, A> {
+impl<S, A> fmt::Debug for PromptBuilder<S, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut draft = f.debug_struct("Draft");
-        draft
-            .field("name", &self.parts.definition.name)
+        let mut builder = f.debug_struct("PromptBuilder");
+        builder
+            .field("name", &self.spec.definition.name)
             .finish_non_exhaustive()
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     label = "not messages",
     note = "return text, a content block, or messages made with `user(..)` and `assistant(..)`"
 )]
-pub trait Messages: Send + 'static {
+pub trait IntoPromptResult: Send + 'static {
     /// The result for the client. Where it has no description, it gets that of
     /// the prompt.
     ///
@@ -26,64 +26,64 @@ pub trait Messages: Send + 'static {
 }
 
 /// A message of the user's.
-pub fn user(content: impl IntoBlock) -> PromptMessage {
-    PromptMessage::new(Role::User, content.into_block())
+pub fn user(content: impl IntoContentBlock) -> PromptMessage {
+    PromptMessage::new(Role::User, content.into_content_block())
 }
 
 /// A message of the model's.
-pub fn assistant(content: impl IntoBlock) -> PromptMessage {
-    PromptMessage::new(Role::Assistant, content.into_block())
+pub fn assistant(content: impl IntoContentBlock) -> PromptMessage {
+    PromptMessage::new(Role::Assistant, content.into_content_block())
 }
 
 /// What a message may hold: text, or a content block.
-pub trait IntoBlock {
+pub trait IntoContentBlock {
     /// The content block.
-    fn into_block(self) -> ContentBlock;
+    fn into_content_block(self) -> ContentBlock;
 }
 
-impl IntoBlock for &str {
-    fn into_block(self) -> ContentBlock {
+impl IntoContentBlock for &str {
+    fn into_content_block(self) -> ContentBlock {
         ContentBlock::text(self)
     }
 }
 
-impl IntoBlock for String {
-    fn into_block(self) -> ContentBlock {
+impl IntoContentBlock for String {
+    fn into_content_block(self) -> ContentBlock {
         ContentBlock::text(self)
     }
 }
 
-impl Messages for GetPromptResult {
+impl IntoPromptResult for GetPromptResult {
     fn into_result(self) -> Result<GetPromptResult> {
         Ok(self)
     }
 }
 
-impl Messages for Vec<PromptMessage> {
+impl IntoPromptResult for Vec<PromptMessage> {
     fn into_result(self) -> Result<GetPromptResult> {
         Ok(GetPromptResult::new(self))
     }
 }
 
-impl<const N: usize> Messages for [PromptMessage; N] {
+impl<const N: usize> IntoPromptResult for [PromptMessage; N] {
     fn into_result(self) -> Result<GetPromptResult> {
         Vec::from(self).into_result()
     }
 }
 
-impl Messages for PromptMessage {
+impl IntoPromptResult for PromptMessage {
     fn into_result(self) -> Result<GetPromptResult> {
         vec![self].into_result()
     }
 }
 
-impl Messages for &'static str {
+impl IntoPromptResult for &'static str {
     fn into_result(self) -> Result<GetPromptResult> {
         user(self).into_result()
     }
 }
 
-impl Messages for String {
+impl IntoPromptResult for String {
     fn into_result(self) -> Result<GetPromptResult> {
         user(self).into_result()
     }
@@ -92,13 +92,13 @@ impl Messages for String {
 macro_rules! blocks {
     ($($block:ty),* $(,)?) => {
         $(
-            impl IntoBlock for $block {
-                fn into_block(self) -> ContentBlock {
+            impl IntoContentBlock for $block {
+                fn into_content_block(self) -> ContentBlock {
                     self.into()
                 }
             }
 
-            impl Messages for $block {
+            impl IntoPromptResult for $block {
                 fn into_result(self) -> Result<GetPromptResult> {
                     user(self).into_result()
                 }

@@ -9,19 +9,19 @@ mod messages;
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
+use super::dispatch::request::ErasedHandler;
 use crate::{
     proto::model::{self, GetPromptResult},
     server::{
+        capability::{CapabilitySet, ClientCapability},
         completion::Completers,
-        limits::Limits,
-        needs::{Need, Needs},
-        request::Work,
+        limits::CallLimits,
     },
 };
 
 pub use arguments::{Argument, Arguments};
-pub use builder::Draft;
-pub use messages::{IntoBlock, Messages, assistant, user};
+pub use builder::PromptBuilder;
+pub use messages::{IntoContentBlock, IntoPromptResult, assistant, user};
 
 /// A conversation that a server has ready for people to begin, for servers with
 /// the state `S`.
@@ -47,18 +47,18 @@ pub use messages::{IntoBlock, Messages, assistant, user};
 /// assert_eq!(review.name(), "review");
 /// ```
 pub struct Prompt<S = ()> {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<PromptInner>,
     state: PhantomData<fn(S)>,
 }
 
 /// A finished prompt, as the server keeps it.
-pub(crate) struct Shared {
+pub(crate) struct PromptInner {
     pub(crate) definition: model::Prompt,
-    pub(crate) needs: Needs,
+    pub(crate) needs: CapabilitySet,
     pub(crate) scopes: Vec<Box<str>>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: CallLimits,
     pub(crate) completers: Completers,
-    pub(crate) get: Work<Arguments, GetPromptResult>,
+    pub(crate) get: ErasedHandler<Arguments, GetPromptResult>,
     /// Why it cannot be served.
     pub(crate) problem: Option<String>,
 }
@@ -69,8 +69,8 @@ impl<S: 'static> Prompt<S> {
         clippy::new_ret_no_self,
         reason = "a prompt without messages must not compile, so that a new one is a draft"
     )]
-    pub fn new(name: impl Into<String>) -> Draft<S, Arguments> {
-        Draft::new(name.into())
+    pub fn new(name: impl Into<String>) -> PromptBuilder<S, Arguments> {
+        PromptBuilder::new(name.into())
     }
 }
 
@@ -97,7 +97,7 @@ impl<S> Prompt<S> {
     }
 
     /// What a client must be able to do to see and get it.
-    pub fn needs(&self) -> impl Iterator<Item = Need> {
+    pub fn required_capabilities(&self) -> impl Iterator<Item = ClientCapability> {
         self.shared.needs.iter()
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    canonical::canonical,
+    canonical::canonicalize,
     proto::{jsonrpc::RawJson, model::InputRequest},
     server::error::{Error, ErrorKind, Result},
 };
@@ -17,15 +17,15 @@ pub(crate) struct Entry {
     pub(crate) id: Box<str>,
     /// What that was.
     #[serde(rename = "m")]
-    pub(crate) mark: Mark,
+    pub(crate) fingerprint: Fingerprint,
     /// What came of it.
     #[serde(rename = "o")]
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: EntryOutcome,
 }
 
 /// What came of a question or a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Outcome {
+pub(crate) enum EntryOutcome {
     /// The client's answer, or what the step returned.
     #[serde(rename = "v")]
     Value(RawJson),
@@ -35,16 +35,16 @@ pub(crate) enum Outcome {
     /// The conversation began the step and dropped it before its end, after
     /// so many seconds. It is told nothing, and will drop it again.
     #[serde(rename = "d")]
-    GivenUp(u64),
+    Abandoned(u64),
     /// The step was begun on a node that died, and nobody knows what came of
     /// it.
     #[serde(rename = "u")]
     Unknown,
 }
 
-impl Outcome {
+impl EntryOutcome {
     /// What a step came to.
-    pub(crate) fn of<T: Serialize>(ended: Result<T>) -> Self {
+    pub(crate) fn from_result<T: Serialize>(ended: Result<T>) -> Self {
         let encoded = ended.and_then(|value| Ok(RawJson::encode(&value)?));
         match encoded {
             Ok(value) => Self::Value(value),
@@ -54,16 +54,16 @@ impl Outcome {
 
     /// Reads what a step returned. An error that it returned is always the
     /// handler's own, whatever kind it had: the journal keeps its words only.
-    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
+    pub(crate) fn decode<T: DeserializeOwned>(&self) -> Result<T> {
         match self {
             Self::Value(value) => Ok(value.decode()?),
             Self::Failed(why) => Err(Error::failed(why.to_string())),
-            Self::Unknown => Err(Error::of(
+            Self::Unknown => Err(Error::with_kind(
                 ErrorKind::OutcomeUnknown,
                 "this step was begun before, and its end is not known",
             )),
             // It is told to nobody.
-            Self::GivenUp(_) => Err(Error::internal("a step that was given up has no value")),
+            Self::Abandoned(_) => Err(Error::internal("a step that was given up has no value")),
         }
     }
 }
@@ -71,26 +71,26 @@ impl Outcome {
 /// A fingerprint: the same for the same question, and hardly for another. It
 /// guards against mistakes; against malice there is the seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Mark(u64);
+pub(crate) struct Fingerprint(u64);
 
-impl Mark {
+impl Fingerprint {
     /// In whatever order its members are: a question that was made of a hash
     /// map has another order on every node.
-    pub(crate) fn of_question(question: &InputRequest) -> Result<Self> {
-        let text = serde_json::to_vec(question)?;
-        Ok(Self::of("question", &canonical(&text)))
+    pub(crate) fn for_question(question: &InputRequest) -> Result<Self> {
+        let json = serde_json::to_vec(question)?;
+        Ok(Self::from_parts("question", &canonicalize(&json)))
     }
 
     pub(crate) fn to_bytes(self) -> [u8; 8] {
         self.0.to_le_bytes()
     }
 
-    pub(crate) fn of_step(name: &str) -> Self {
-        Self::of("step", name.as_bytes())
+    pub(crate) fn for_step(name: &str) -> Self {
+        Self::from_parts("step", name.as_bytes())
     }
 
-    fn of(kind: &str, what: &[u8]) -> Self {
-        let [a, b, c, d, e, f, g, h, ..] = digest([kind.as_bytes(), what]);
+    fn from_parts(kind: &str, content: &[u8]) -> Self {
+        let [a, b, c, d, e, f, g, h, ..] = digest([kind.as_bytes(), content]);
         Self(u64::from_le_bytes([a, b, c, d, e, f, g, h]))
     }
 }
@@ -110,12 +110,12 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: [char; 16] = [
         '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
     ];
-    let mut text = String::with_capacity(2 * bytes.len());
+    let mut digits = String::with_capacity(2 * bytes.len());
     for byte in bytes {
-        text.push(DIGITS[usize::from(byte >> 4)]);
-        text.push(DIGITS[usize::from(byte & 15)]);
+        digits.push(DIGITS[usize::from(byte >> 4)]);
+        digits.push(DIGITS[usize::from(byte & 15)]);
     }
-    text
+    digits
 }
 
 #[cfg(test)]
@@ -124,18 +124,18 @@ mod tests {
 
     #[test]
     fn a_question_is_the_same_in_whatever_order_its_fields_are() {
-        let mark = |form: &str| {
+        let fingerprint = |form: &str| {
             let question = format!(
                 r#"{{"method": "elicitation/create", "params": {{"message": "?",
                     "requestedSchema": {{"type": "object", "properties": {form}}}}}}}"#
             );
             let question: InputRequest = serde_json::from_str(&question).expect("a question");
-            Mark::of_question(&question).expect("it can be written")
+            Fingerprint::for_question(&question).expect("it can be written")
         };
-        let one = mark(r#"{"b": {"type": "string"}, "a": {"type": "boolean"}}"#);
-        let other = mark(r#"{"a": {"type": "boolean"}, "b": {"type": "string"}}"#);
+        let one = fingerprint(r#"{"b": {"type": "string"}, "a": {"type": "boolean"}}"#);
+        let other = fingerprint(r#"{"a": {"type": "boolean"}, "b": {"type": "string"}}"#);
         assert_eq!(one, other);
-        let another = mark(r#"{"a": {"type": "string"}, "b": {"type": "boolean"}}"#);
+        let another = fingerprint(r#"{"a": {"type": "string"}, "b": {"type": "boolean"}}"#);
         assert_ne!(one, another);
     }
 }

@@ -15,14 +15,14 @@
 //! - [`round`] puts them together, and [`refusal`] is what clients are told
 //!   where that cannot be done.
 
-pub(crate) mod course;
+pub(crate) mod error;
 pub(crate) mod journal;
-pub(crate) mod perform;
-pub(crate) mod refusal;
+pub(crate) mod replayer;
 pub(crate) mod round;
+pub(crate) mod run;
 #[cfg(test)]
-mod schedules;
-pub(crate) mod stage;
+mod schedule_tests;
 pub(crate) mod state;
+pub(crate) mod stored_journal;
 #[cfg(test)]
 mod tests;

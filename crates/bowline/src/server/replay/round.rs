@@ -7,23 +7,23 @@ use std::{
 };
 
 use super::{
-    course::Place,
-    journal::{Entry, Outcome, digest, hex},
-    refusal::{expired, refused, store_failed},
-    stage::PutOff,
-    state::{State, Thread, millis, whole_millis},
+    error::{expired, invalid_state, store_failed},
+    journal::{Entry, EntryOutcome, digest, hex},
+    replayer::Suspension,
+    state::{ConversationInfo, SuspendedState, duration_millis, unix_millis},
+    stored_journal::JournalAccess,
 };
 use crate::{
-    canonical::canonical,
+    canonical::canonicalize,
     proto::{
         jsonrpc::ErrorObject,
         model::{InputRequiredResult, InputResponses},
         server::errors,
     },
     server::{
-        seal::{Keyring, Unsealing, random_bytes},
-        store::{JournalStore, Key, MemoryJournals, MemoryState, StateStore},
-        talk::presence::Presence,
+        conversation::lifecycle::Lifecycle,
+        seal::{SealKeys, UnsealError, random_bytes},
+        store::{ConversationKey, JournalStore, MemoryJournalStore, MemoryStateStore, StateStore},
     },
 };
 
@@ -31,20 +31,20 @@ use crate::{
 ///
 /// What was not given is made where it is needed, so that servers whose tools
 /// ask nothing have neither keys nor stores.
-pub(crate) struct Replay {
-    pub(crate) keyring: OnceLock<Keyring>,
-    pub(crate) journals: OnceLock<Arc<dyn JournalStore>>,
-    pub(crate) states: OnceLock<Arc<dyn StateStore>>,
+pub(crate) struct ReplayEngine {
+    pub(crate) seal_keys: OnceLock<SealKeys>,
+    pub(crate) journal_store: OnceLock<Arc<dyn JournalStore>>,
+    pub(crate) state_store: OnceLock<Arc<dyn StateStore>>,
     /// How long a conversation may go on.
-    pub(crate) life: Duration,
+    pub(crate) conversation_timeout: Duration,
     /// How long whoever plays a round may be silent before it is taken for
     /// dead.
-    pub(crate) lease: Duration,
+    pub(crate) lease_timeout: Duration,
     /// How long a state may be, sealed, before it is kept here instead.
-    pub(crate) max_state: usize,
+    pub(crate) max_state_bytes: usize,
     pub(crate) clock: Clock,
     /// The server, since no other's state opens.
-    pub(crate) server: Box<str>,
+    pub(crate) server_name: Box<str>,
     pub(crate) purpose: OnceLock<Arc<[u8]>>,
 }
 
@@ -52,44 +52,49 @@ pub(crate) struct Replay {
 pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// A conversation that goes on.
-pub(crate) struct Resumed {
-    pub(crate) thread: Thread,
+pub(crate) struct ResumedConversation {
+    pub(crate) info: ConversationInfo,
     /// What it was told before.
     pub(crate) before: Vec<Entry>,
     pub(crate) answers: Vec<Entry>,
-    pub(crate) place: Place,
+    pub(crate) access: JournalAccess,
     /// Its time is over, a little while ago.
     pub(crate) is_expired: bool,
 }
 
 /// What a round brings along.
 #[derive(Default)]
-pub(crate) struct Brought {
+pub(crate) struct ResumeInput {
     pub(crate) state: Option<String>,
     pub(crate) answers: InputResponses,
 }
 
 /// For whom a round is played.
-pub(crate) struct Caller<'a> {
+pub(crate) struct RoundCaller<'a> {
     /// The request and the principal, in short.
     pub(crate) binding: &'a str,
     /// The principal, in short.
     pub(crate) account: Box<str>,
-    pub(crate) presence: &'a Arc<Presence>,
+    pub(crate) lifecycle: &'a Arc<Lifecycle>,
 }
 
 /// How much longer journals are kept than states are good: the clocks of nodes
 /// disagree, and an entry that is forgotten too early is an effect that happens
 /// twice.
-const MARGIN: Duration = Duration::from_secs(5 * 60);
+const JOURNAL_TTL_MARGIN: Duration = Duration::from_secs(5 * 60);
 
 /// A state that only names where the rest is kept.
-const KEPT_HERE: char = '@';
+const STORED_STATE_PREFIX: char = '@';
 
-impl Replay {
+impl ReplayEngine {
     /// A conversation of this name begins.
-    pub(crate) fn begin(&self, binding: Box<str>, nonce: Box<str>, began: SystemTime) -> Thread {
-        Thread::new(binding, nonce, began, self.life)
+    pub(crate) fn begin(
+        &self,
+        binding: Box<str>,
+        nonce: Box<str>,
+        started_at: SystemTime,
+    ) -> ConversationInfo {
+        ConversationInfo::new(binding, nonce, started_at, self.conversation_timeout)
     }
 
     /// Takes a conversation up again.
@@ -100,70 +105,73 @@ impl Replay {
     /// where an answer is none.
     pub(crate) async fn resume(
         &self,
-        caller: Caller<'_>,
+        caller: RoundCaller<'_>,
         state: &str,
         answers: &InputResponses,
-    ) -> Result<Resumed, ErrorObject> {
-        let state = self.open(state, &caller.account).await?;
-        if *state.thread.binding != *caller.binding {
-            return Err(refused("it belongs to another request"));
+    ) -> Result<ResumedConversation, ErrorObject> {
+        let state = self.load_state(state, &caller.account).await?;
+        if *state.info.binding != *caller.binding {
+            return Err(invalid_state("it belongs to another request"));
         }
         let now = (self.clock)();
-        let left = state.thread.left(now);
+        let left = state.info.time_left(now);
         // Until then it is known whether it has ended.
-        let late = millis(now).saturating_sub(whole_millis(MARGIN / 2));
-        if left.is_none() && late >= state.thread.expires {
+        let late = unix_millis(now).saturating_sub(duration_millis(JOURNAL_TTL_MARGIN / 2));
+        if left.is_none() && late >= state.info.expires_at {
             return Err(expired());
         }
         let answers = state.answers(answers)?;
         let holder: [u8; 16] = random_bytes();
-        let place = Place {
-            store: Arc::clone(self.journals()),
-            keyring: self.keyring().clone(),
+        let access = JournalAccess {
+            store: Arc::clone(self.journal_store()),
+            seal_keys: self.seal_keys().clone(),
             purpose: Arc::clone(self.purpose()),
-            id: state.thread.nonce.clone(),
+            id: state.info.nonce.clone(),
             account: caller.account,
             holder: hex(&holder).into(),
-            lease: self.lease,
-            history: history(state.journal.iter().chain(&answers)),
-            from: state.position,
-            ttl: left.unwrap_or_default() + MARGIN,
+            lease: self.lease_timeout,
+            history_digest: history_digest(state.journal.iter().chain(&answers)),
+            first_position: state.position,
+            ttl: left.unwrap_or_default() + JOURNAL_TTL_MARGIN,
             clock: Arc::clone(&self.clock),
-            presence: Arc::clone(caller.presence),
+            lifecycle: Arc::clone(caller.lifecycle),
         };
-        Ok(Resumed {
-            thread: state.thread,
+        Ok(ResumedConversation {
+            info: state.info,
             before: state.journal,
             answers,
-            place,
+            access,
             is_expired: left.is_none(),
         })
     }
 
     /// How long a conversation may still go on.
-    pub(crate) fn left(&self, thread: &Thread) -> Option<Duration> {
-        thread.left((self.clock)())
+    pub(crate) fn time_left(&self, info: &ConversationInfo) -> Option<Duration> {
+        info.time_left((self.clock)())
     }
 
     /// Puts a conversation off that may go on for so long: what to ask the
     /// client, and the state to bring back.
     pub(crate) async fn suspend(
         &self,
-        thread: Thread,
+        info: ConversationInfo,
         left: Duration,
         account: &str,
         position: u64,
-        kept: PutOff,
+        suspension: Suspension,
     ) -> Result<InputRequiredResult, ErrorObject> {
-        let PutOff { journal, asked } = kept;
-        let nonce = thread.nonce.clone();
-        let state = State::new(thread, journal, position, &asked);
+        let Suspension {
+            journal,
+            questions: open_questions,
+        } = suspension;
+        let nonce = info.nonce.clone();
+        let state = SuspendedState::new(info, journal, position, &open_questions);
         let plain = serde_json::to_vec(&state).map_err(|error| internal(&error))?;
-        let mut sealed = self.keyring().seal(self.purpose(), &plain);
-        if sealed.len() > self.max_state {
-            sealed = self.keep_here(&nonce, account, sealed, left).await?;
+        let mut sealed = self.seal_keys().seal(self.purpose(), &plain);
+        if sealed.len() > self.max_state_bytes {
+            sealed = self.store_state(&nonce, account, sealed, left).await?;
         }
-        let questions = asked
+        let questions = open_questions
             .into_iter()
             .map(|it| (it.id.into_string(), it.question));
         let mut result = InputRequiredResult::default();
@@ -172,87 +180,98 @@ impl Replay {
         Ok(result)
     }
 
-    async fn keep_here(
+    async fn store_state(
         &self,
         nonce: &str,
         account: &str,
         sealed: String,
         left: Duration,
     ) -> Result<String, ErrorObject> {
-        let mark = hex(&digest([sealed.as_bytes()])[..16]);
-        let id = format!("{nonce}/{mark}");
-        let key = Key::new(&id, account);
-        let saved = self.states().save(key, sealed.into(), left + MARGIN).await;
+        let suffix = hex(&digest([sealed.as_bytes()])[..16]);
+        let id = format!("{nonce}/{suffix}");
+        let key = ConversationKey::new(&id, account);
+        let saved = self
+            .state_store()
+            .save(key, sealed.into(), left + JOURNAL_TTL_MARGIN)
+            .await;
         saved.map_err(|error| store_failed(&error))?;
-        let name = format!("{KEPT_HERE}{id}");
-        Ok(self.keyring().seal(self.purpose(), name.as_bytes()))
+        let name = format!("{STORED_STATE_PREFIX}{id}");
+        Ok(self.seal_keys().seal(self.purpose(), name.as_bytes()))
     }
 
-    async fn open(&self, sealed: &str, account: &str) -> Result<State, ErrorObject> {
+    async fn load_state(&self, sealed: &str, account: &str) -> Result<SuspendedState, ErrorObject> {
         let mut plain = self.unseal(sealed)?;
-        if let Some(id) = plain.strip_prefix(&[KEPT_HERE as u8]) {
+        if let Some(id) = plain.strip_prefix(&[STORED_STATE_PREFIX as u8]) {
             let id = String::from_utf8_lossy(id);
-            let kept = self.states().load(Key::new(&id, account)).await;
-            let kept = kept.map_err(|error| store_failed(&error))?;
-            let kept = kept.ok_or_else(|| {
-                refused("it is too old, or kept elsewhere: make the call anew, without it")
+            let stored = self
+                .state_store()
+                .load(ConversationKey::new(&id, account))
+                .await;
+            let stored = stored.map_err(|error| store_failed(&error))?;
+            let stored = stored.ok_or_else(|| {
+                invalid_state("it is too old, or kept elsewhere: make the call anew, without it")
             })?;
-            plain = self.unseal(&String::from_utf8_lossy(&kept))?;
+            plain = self.unseal(&String::from_utf8_lossy(&stored))?;
         }
         let other = "another version of this server made it: make the call anew, without it";
-        serde_json::from_slice(&plain).map_err(|_| refused(other))
+        serde_json::from_slice(&plain).map_err(|_| invalid_state(other))
     }
 
-    fn keyring(&self) -> &Keyring {
-        self.keyring.get_or_init(Keyring::random)
+    fn seal_keys(&self) -> &SealKeys {
+        self.seal_keys.get_or_init(SealKeys::random)
     }
 
-    fn journals(&self) -> &Arc<dyn JournalStore> {
-        let memory = || -> Arc<dyn JournalStore> { Arc::new(MemoryJournals::default()) };
-        self.journals.get_or_init(memory)
+    fn journal_store(&self) -> &Arc<dyn JournalStore> {
+        let memory = || -> Arc<dyn JournalStore> { Arc::new(MemoryJournalStore::default()) };
+        self.journal_store.get_or_init(memory)
     }
 
-    fn states(&self) -> &Arc<dyn StateStore> {
-        let memory = || -> Arc<dyn StateStore> { Arc::new(MemoryState::default()) };
-        self.states.get_or_init(memory)
+    fn state_store(&self) -> &Arc<dyn StateStore> {
+        let memory = || -> Arc<dyn StateStore> { Arc::new(MemoryStateStore::default()) };
+        self.state_store.get_or_init(memory)
     }
 
     /// What the seal is for: no other server's state opens, nor one that
     /// belongs to a journal that is gone.
     fn purpose(&self) -> &Arc<[u8]> {
         self.purpose.get_or_init(|| {
-            let journals = self.journals().instance().unwrap_or("shared");
-            let purpose = format!("state of {} in {journals}", self.server);
+            let journals = self.journal_store().instance_id().unwrap_or("shared");
+            let purpose = format!("state of {} in {journals}", self.server_name);
             purpose.into_bytes().into()
         })
     }
 
     fn unseal(&self, sealed: &str) -> Result<Vec<u8>, ErrorObject> {
-        let opened = self.keyring().open(self.purpose(), sealed);
+        let opened = self.seal_keys().open(self.purpose(), sealed);
         opened.map_err(|fault| match fault {
-            Unsealing::UnknownKey => refused("no key of this server opens it"),
-            _ => refused("it is not what this server sent"),
+            UnsealError::UnknownKey => invalid_state("no key of this server opens it"),
+            _ => invalid_state("it is not what this server sent"),
         })
     }
 }
 
 /// All that is known of a conversation, in short. Answers that only are written
 /// in another way are the same.
-fn history<'a>(entries: impl Iterator<Item = &'a Entry>) -> Box<str> {
+fn history_digest<'a>(entries: impl Iterator<Item = &'a Entry>) -> Box<str> {
     let mut all: Vec<Cow<'_, [u8]>> = Vec::new();
-    for Entry { id, mark, outcome } in entries {
+    for Entry {
+        id,
+        fingerprint,
+        outcome,
+    } in entries
+    {
         let (kind, what): (&[u8; 1], _) = match outcome {
-            Outcome::Value(value) => (b"v", canonical(value.get().as_bytes())),
-            Outcome::Failed(why) => (b"f", why.as_bytes().into()),
-            Outcome::GivenUp(seconds) => (b"d", seconds.to_le_bytes().to_vec().into()),
-            Outcome::Unknown => (b"u", b"".into()),
+            EntryOutcome::Value(value) => (b"v", canonicalize(value.get().as_bytes())),
+            EntryOutcome::Failed(why) => (b"f", why.as_bytes().into()),
+            EntryOutcome::Abandoned(seconds) => (b"d", seconds.to_le_bytes().to_vec().into()),
+            EntryOutcome::Unknown => (b"u", b"".into()),
         };
-        let mark = [&mark.to_bytes()[..], kind].concat();
-        all.extend([id.as_bytes().into(), mark.into(), what]);
+        let fingerprint = [&fingerprint.to_bytes()[..], kind].concat();
+        all.extend([id.as_bytes().into(), fingerprint.into(), what]);
     }
     hex(&digest(all.iter().map(|part| &**part))[..16]).into()
 }
 
 fn internal(error: &dyn std::error::Error) -> ErrorObject {
-    errors::internal(&error.to_string())
+    errors::internal_error(&error.to_string())
 }

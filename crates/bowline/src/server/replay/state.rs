@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    journal::{Entry, Mark, Outcome, digest, hex},
-    stage::Asked,
+    journal::{Entry, EntryOutcome, Fingerprint, digest, hex},
+    replayer::OpenQuestion,
 };
 use crate::{
-    canonical::canonical,
+    canonical::canonicalize,
     proto::{
         jsonrpc::{ErrorObject, RawJson, code},
         model::{
@@ -22,21 +22,21 @@ use crate::{
 
 /// A conversation that is put off.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct State {
+pub(crate) struct SuspendedState {
     #[serde(rename = "t")]
-    pub(crate) thread: Thread,
+    pub(crate) info: ConversationInfo,
     #[serde(rename = "j")]
     pub(crate) journal: Vec<Entry>,
     /// From where on the journal in the store has more.
     #[serde(rename = "p")]
     pub(crate) position: u64,
     #[serde(rename = "a")]
-    asked: Vec<Open>,
+    questions: Vec<StoredQuestion>,
 }
 
 /// Which conversation it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Thread {
+pub(crate) struct ConversationInfo {
     /// A name that no other conversation has.
     #[serde(rename = "n")]
     pub(crate) nonce: Box<str>,
@@ -45,25 +45,25 @@ pub(crate) struct Thread {
     pub(crate) binding: Box<str>,
     /// When it began, in milliseconds of the Unix epoch.
     #[serde(rename = "s")]
-    pub(crate) started: u64,
+    pub(crate) started_at: u64,
     /// Until when it may go on, likewise.
     #[serde(rename = "e")]
-    pub(crate) expires: u64,
+    pub(crate) expires_at: u64,
 }
 
 /// A question that was sent and has no answer yet.
 #[derive(Debug, Serialize, Deserialize)]
-struct Open {
+struct StoredQuestion {
     #[serde(rename = "i")]
     id: Box<str>,
     #[serde(rename = "m")]
-    mark: Mark,
+    fingerprint: Fingerprint,
     #[serde(rename = "k")]
-    kind: Kind,
+    kind: QuestionKind,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-enum Kind {
+enum QuestionKind {
     #[serde(rename = "e")]
     Elicit,
     #[serde(rename = "s")]
@@ -74,18 +74,23 @@ enum Kind {
     Other,
 }
 
-impl State {
-    pub(crate) fn new(thread: Thread, journal: Vec<Entry>, position: u64, asked: &[Asked]) -> Self {
-        let asked = asked.iter().map(|asked| Open {
-            id: asked.id.clone(),
-            mark: asked.mark,
-            kind: Kind::of(&asked.question.kind),
+impl SuspendedState {
+    pub(crate) fn new(
+        info: ConversationInfo,
+        journal: Vec<Entry>,
+        position: u64,
+        questions: &[OpenQuestion],
+    ) -> Self {
+        let questions = questions.iter().map(|questions| StoredQuestion {
+            id: questions.id.clone(),
+            fingerprint: questions.fingerprint,
+            kind: QuestionKind::from_input(&questions.question.kind),
         });
         Self {
-            thread,
+            info,
             journal,
             position,
-            asked: asked.collect(),
+            questions: questions.collect(),
         }
     }
 
@@ -95,15 +100,15 @@ impl State {
     /// # Errors
     ///
     /// Where something is not an answer to its question.
-    pub(crate) fn answers(&self, came: &InputResponses) -> Result<Vec<Entry>, ErrorObject> {
+    pub(crate) fn answers(&self, responses: &InputResponses) -> Result<Vec<Entry>, ErrorObject> {
         let mut answers = Vec::new();
-        for open in &self.asked {
-            if let Some(answer) = came.get(&open.id) {
-                open.kind.check(&open.id, answer)?;
+        for question in &self.questions {
+            if let Some(answer) = responses.get(&question.id) {
+                question.kind.check(&question.id, answer)?;
                 answers.push(Entry {
-                    id: open.id.clone(),
-                    mark: open.mark,
-                    outcome: Outcome::Value(answer.clone()),
+                    id: question.id.clone(),
+                    fingerprint: question.fingerprint,
+                    outcome: EntryOutcome::Value(answer.clone()),
                 });
             }
         }
@@ -111,31 +116,31 @@ impl State {
     }
 }
 
-impl Thread {
+impl ConversationInfo {
     pub(crate) fn new(
         binding: Box<str>,
         nonce: Box<str>,
         started: SystemTime,
-        life: Duration,
+        timeout: Duration,
     ) -> Self {
-        let started = millis(started);
+        let started_at = unix_millis(started);
         Self {
             nonce,
             binding,
-            started,
-            expires: started.saturating_add(whole_millis(life)),
+            started_at,
+            expires_at: started_at.saturating_add(duration_millis(timeout)),
         }
     }
 
     /// How long it may still go on.
-    pub(crate) fn left(&self, now: SystemTime) -> Option<Duration> {
-        let left = self.expires.checked_sub(millis(now))?;
+    pub(crate) fn time_left(&self, now: SystemTime) -> Option<Duration> {
+        let left = self.expires_at.checked_sub(unix_millis(now))?;
         (left > 0).then(|| Duration::from_millis(left))
     }
 
     /// How long it had been going on then, in milliseconds of the Unix epoch.
-    pub(crate) fn age(&self, then: u64) -> Duration {
-        Duration::from_millis(then.saturating_sub(self.started))
+    pub(crate) fn age(&self, now: u64) -> Duration {
+        Duration::from_millis(now.saturating_sub(self.started_at))
     }
 }
 
@@ -152,7 +157,7 @@ pub(crate) fn binding(
         principal.unwrap_or_default().as_bytes(),
         method.as_bytes(),
         name.as_bytes(),
-        &canonical(arguments.unwrap_or(b"{}")),
+        &canonicalize(arguments.unwrap_or(b"{}")),
     ]);
     hex(&digest[..16]).into()
 }
@@ -164,12 +169,14 @@ pub(crate) fn account(principal: Option<&str>) -> Box<str> {
 }
 
 /// Whether this could be the answer to a question of its kind.
-pub(crate) fn is_answer(question: &InputRequest, answer: &RawJson) -> bool {
-    Kind::of(&question.kind).check("", answer).is_ok()
+pub(crate) fn is_valid_answer(question: &InputRequest, answer: &RawJson) -> bool {
+    QuestionKind::from_input(&question.kind)
+        .check("", answer)
+        .is_ok()
 }
 
-impl Kind {
-    fn of(kind: &InputKind) -> Self {
+impl QuestionKind {
+    fn from_input(kind: &InputKind) -> Self {
         match kind {
             InputKind::Elicit(_) => Self::Elicit,
             InputKind::CreateMessage(_) => Self::Sample,
@@ -194,11 +201,11 @@ impl Kind {
 }
 
 /// A moment, in milliseconds of the Unix epoch.
-pub(crate) fn millis(moment: SystemTime) -> u64 {
-    let since = moment.duration_since(SystemTime::UNIX_EPOCH);
-    whole_millis(since.unwrap_or_default())
+pub(crate) fn unix_millis(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    duration_millis(since.unwrap_or_default())
 }
 
-pub(crate) fn whole_millis(duration: Duration) -> u64 {
+pub(crate) fn duration_millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -2,7 +2,7 @@
 
 use std::{future::Future, marker::PhantomData, sync::Arc, time::Duration};
 
-use super::{About, Contents, Part, Resource, Shared};
+use super::{ContentPart, IntoReadResult, RequestedResource, Resource, ResourceInner};
 use crate::{
     proto::{
         model::{self, Annotations, CacheScope, Icon, Meta, ReadResourceResult},
@@ -11,10 +11,10 @@ use crate::{
     server::{
         Conversation, ServerContext,
         auth::scope,
+        capability::{CapabilitySet, ClientCapability},
+        dispatch::request::ErasedHandler,
         error::Result,
-        limits::Limits,
-        needs::{Need, Needs},
-        request::Work,
+        limits::CallLimits,
     },
 };
 
@@ -22,22 +22,22 @@ use crate::{
 /// [`read`](Self::read) finish it.
 #[must_use = "a draft is not a resource yet"]
 #[derive(Debug)]
-pub struct Draft {
+pub struct ResourceBuilder {
     definition: model::Resource,
-    needs: Needs,
+    needs: CapabilitySet,
     scopes: Vec<Box<str>>,
-    limits: Limits,
-    hint: Option<CacheHint>,
+    limits: CallLimits,
+    cache_hint: Option<CacheHint>,
 }
 
-impl Draft {
+impl ResourceBuilder {
     pub(super) fn new(uri: String, name: String) -> Self {
         Self {
             definition: model::Resource::new(uri, name),
-            needs: Needs::default(),
+            needs: CapabilitySet::default(),
             scopes: Vec::new(),
-            limits: Limits::default(),
-            hint: None,
+            limits: CallLimits::default(),
+            cache_hint: None,
         }
     }
 
@@ -86,8 +86,8 @@ impl Draft {
 
     /// What a client must be able to do. To others the resource is not listed,
     /// and they cannot read it.
-    pub fn requires(mut self, needs: impl IntoIterator<Item = Need>) -> Self {
-        let needs: Needs = needs.into_iter().collect();
+    pub fn requires(mut self, needs: impl IntoIterator<Item = ClientCapability>) -> Self {
+        let needs: CapabilitySet = needs.into_iter().collect();
         self.needs = self.needs.union(needs);
         self
     }
@@ -99,20 +99,20 @@ impl Draft {
     ///
     /// It is listed to everybody, so that clients can ask for more.
     pub fn scope(mut self, scope: &str) -> Self {
-        scope::add(&mut self.scopes, [scope]);
+        scope::push_unique(&mut self.scopes, [scope]);
         self
     }
 
     /// How much reading it may do.
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn limits(mut self, limits: CallLimits) -> Self {
         self.limits = limits;
         self
     }
 
     /// How long clients may keep what they read, and who may share it; as the
     /// server says unless given.
-    pub fn cache(mut self, ttl: Duration, scope: CacheScope) -> Self {
-        self.hint = Some(CacheHint { ttl, scope });
+    pub fn cache_hint(mut self, ttl: Duration, scope: CacheScope) -> Self {
+        self.cache_hint = Some(CacheHint { ttl, scope });
         self
     }
 
@@ -120,14 +120,14 @@ impl Draft {
     pub fn text<S>(mut self, text: impl Into<String>) -> Resource<S> {
         let text = text.into();
         self.definition.size.get_or_insert(text.len() as u64);
-        self.fixed(Part::text(text))
+        self.fixed(ContentPart::text(text))
     }
 
     /// Always the same bytes.
     pub fn bytes<S>(mut self, bytes: impl AsRef<[u8]>) -> Resource<S> {
         let bytes = bytes.as_ref();
         self.definition.size.get_or_insert(bytes.len() as u64);
-        self.fixed(Part::bytes(bytes))
+        self.fixed(ContentPart::bytes(bytes))
     }
 
     /// Read anew each time. Reading may ask the user and models, and has the
@@ -138,33 +138,36 @@ impl Draft {
     pub fn read<S, C, F, W>(self, read: F) -> Resource<S>
     where
         S: 'static,
-        C: Contents,
+        C: IntoReadResult,
         F: Fn(Conversation<S>) -> W + Send + Sync + 'static,
         W: Future<Output = Result<C>> + Send + 'static,
     {
-        self.finish(Arc::new(move |about: About, context: ServerContext| {
-            let reading = read(Conversation::new(context.for_state()));
-            Box::pin(async move { reading.await?.into_result(&about) })
-        }))
+        self.finish(Arc::new(
+            move |requested: RequestedResource, context: ServerContext| {
+                let reading = read(Conversation::new(context.for_state()));
+                Box::pin(async move { reading.await?.into_result(&requested) })
+            },
+        ))
     }
 
-    fn fixed<S>(self, part: Part) -> Resource<S> {
-        self.finish(Arc::new(move |about, _| {
+    fn fixed<S>(self, part: ContentPart) -> Resource<S> {
+        self.finish(Arc::new(move |requested, _| {
             let part = part.clone();
-            Box::pin(async move { part.into_result(&about) })
+            Box::pin(async move { part.into_result(&requested) })
         }))
     }
 
-    fn finish<S>(self, read: Work<About, ReadResourceResult>) -> Resource<S> {
-        let problem = uri_problem(&self.definition.uri).or_else(|| scope::problem_in(&self.scopes));
+    fn finish<S>(self, read: ErasedHandler<RequestedResource, ReadResourceResult>) -> Resource<S> {
+        let problem =
+            uri_problem(&self.definition.uri).or_else(|| scope::first_problem(&self.scopes));
         Resource {
             state: PhantomData,
-            shared: Arc::new(Shared {
+            shared: Arc::new(ResourceInner {
                 definition: self.definition,
                 needs: self.needs,
                 scopes: self.scopes,
                 limits: self.limits,
-                hint: self.hint,
+                cache_hint: self.cache_hint,
                 read,
                 problem,
             }),
@@ -175,8 +178,8 @@ impl Draft {
 /// URIs begin with a scheme: clients tell the servers' worlds apart by it.
 pub(crate) fn uri_problem(uri: &str) -> Option<String> {
     let scheme = uri.split_once(':').map_or("", |(scheme, _)| scheme);
-    let begins = scheme.starts_with(|first: char| first.is_ascii_alphabetic());
+    let starts_with_letter = scheme.starts_with(|first: char| first.is_ascii_alphabetic());
     let rest = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
-    let sound = begins && scheme.bytes().all(rest);
-    (!sound).then(|| "its URI must begin with a scheme, such as `file:`".to_owned())
+    let is_valid = starts_with_letter && scheme.bytes().all(rest);
+    (!is_valid).then(|| "its URI must begin with a scheme, such as `file:`".to_owned())
 }

@@ -27,24 +27,24 @@ use crate::{
     label = "not something that a client can be sent",
     note = "return text, bytes, `Json(value)`, `Part`s, or an `Option` of one of them"
 )]
-pub trait Contents: Send + 'static {
+pub trait IntoReadResult: Send + 'static {
     /// The result for the client.
     ///
     /// # Errors
     ///
     /// Where there is nothing, or the value cannot be encoded.
-    fn into_result(self, about: &About) -> Result<ReadResourceResult>;
+    fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult>;
 }
 
 /// Which resource is read.
 #[derive(Clone, Debug)]
-pub struct About {
+pub struct RequestedResource {
     pub(crate) uri: String,
     pub(crate) mime_type: Option<String>,
     pub(crate) rules: &'static Rules,
 }
 
-impl About {
+impl RequestedResource {
     /// The URI that was asked for.
     #[must_use]
     pub fn uri(&self) -> &str {
@@ -67,36 +67,36 @@ impl About {
 /// One part of what a resource holds.
 ///
 /// ```
-/// use bowline::server::resource::Part;
+/// use bowline::server::resource::ContentPart;
 ///
-/// let page = Part::text("<h1>Hello</h1>").mime_type("text/html");
-/// let picture = Part::bytes(vec![0x89, 0x50]).uri("site:///logo.png").mime_type("image/png");
+/// let page = ContentPart::text("<h1>Hello</h1>").mime_type("text/html");
+/// let picture = ContentPart::bytes(vec![0x89, 0x50]).uri("site:///logo.png").mime_type("image/png");
 /// # drop((page, picture));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
-pub struct Part {
-    body: Body,
+pub struct ContentPart {
+    body: PartBody,
     uri: Option<String>,
     mime_type: Option<String>,
     meta: Option<Meta>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Body {
+enum PartBody {
     Text(String),
     Base64(String),
 }
 
-impl Part {
+impl ContentPart {
     /// Text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::of(Body::Text(text.into()))
+        Self::with_body(PartBody::Text(text.into()))
     }
 
     /// Anything else. It travels in base64.
     pub fn bytes(bytes: impl AsRef<[u8]>) -> Self {
-        Self::of(Body::Base64(STANDARD.encode(bytes)))
+        Self::with_body(PartBody::Base64(STANDARD.encode(bytes)))
     }
 
     /// Where the part is, if not where the resource is.
@@ -117,7 +117,7 @@ impl Part {
         self
     }
 
-    fn of(body: Body) -> Self {
+    fn with_body(body: PartBody) -> Self {
         Self {
             body,
             uri: None,
@@ -126,99 +126,101 @@ impl Part {
         }
     }
 
-    fn into_contents(self, about: &About) -> ResourceContents {
-        let uri = self.uri.unwrap_or_else(|| about.uri.clone());
+    fn into_contents(self, requested: &RequestedResource) -> ResourceContents {
+        let uri = self.uri.unwrap_or_else(|| requested.uri.clone());
         let mut contents = match self.body {
-            Body::Text(text) => ResourceContents::from_text(uri, text),
-            Body::Base64(blob) => ResourceContents::from_base64(uri, blob),
+            PartBody::Text(text) => ResourceContents::from_text(uri, text),
+            PartBody::Base64(blob) => ResourceContents::from_base64(uri, blob),
         };
-        contents.mime_type = self.mime_type.or_else(|| about.mime_type.clone());
+        contents.mime_type = self.mime_type.or_else(|| requested.mime_type.clone());
         contents.meta = self.meta;
         contents
     }
 }
 
-impl Contents for Part {
-    fn into_result(self, about: &About) -> Result<ReadResourceResult> {
-        vec![self].into_result(about)
+impl IntoReadResult for ContentPart {
+    fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
+        vec![self].into_result(requested)
     }
 }
 
-impl Contents for Vec<Part> {
-    fn into_result(self, about: &About) -> Result<ReadResourceResult> {
-        let parts = self.into_iter().map(|part| part.into_contents(about));
-        parts.collect::<Vec<_>>().into_result(about)
+impl IntoReadResult for Vec<ContentPart> {
+    fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
+        let parts = self.into_iter().map(|part| part.into_contents(requested));
+        parts.collect::<Vec<_>>().into_result(requested)
     }
 }
 
-impl Contents for String {
-    fn into_result(self, about: &About) -> Result<ReadResourceResult> {
-        Part::text(self).into_result(about)
+impl IntoReadResult for String {
+    fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
+        ContentPart::text(self).into_result(requested)
     }
 }
 
-impl Contents for &'static str {
-    fn into_result(self, about: &About) -> Result<ReadResourceResult> {
-        Part::text(self).into_result(about)
+impl IntoReadResult for &'static str {
+    fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
+        ContentPart::text(self).into_result(requested)
     }
 }
 
-impl Contents for Vec<u8> {
-    fn into_result(self, about: &About) -> Result<ReadResourceResult> {
-        Part::bytes(self).into_result(about)
+impl IntoReadResult for Vec<u8> {
+    fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
+        ContentPart::bytes(self).into_result(requested)
     }
 }
 
-impl Contents for Bytes {
-    fn into_result(self, about: &About) -> Result<ReadResourceResult> {
-        Part::bytes(self).into_result(about)
+impl IntoReadResult for Bytes {
+    fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
+        ContentPart::bytes(self).into_result(requested)
     }
 }
 
 /// Its JSON, as text; `application/json` unless another type was declared.
-impl<T: Serialize + Send + 'static> Contents for Json<T> {
-    fn into_result(self, about: &About) -> Result<ReadResourceResult> {
+impl<T: Serialize + Send + 'static> IntoReadResult for Json<T> {
+    fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
         let text = serde_json::to_string(&self.0)?;
-        let mime_type = about.mime_type.as_deref().unwrap_or("application/json");
-        Part::text(text).mime_type(mime_type).into_result(about)
+        let mime_type = requested.mime_type.as_deref().unwrap_or("application/json");
+        ContentPart::text(text)
+            .mime_type(mime_type)
+            .into_result(requested)
     }
 }
 
 /// Its JSON, as text; `application/json` unless another type was declared.
-impl Contents for Value {
-    fn into_result(self, about: &About) -> Result<ReadResourceResult> {
-        Json(self).into_result(about)
+impl IntoReadResult for Value {
+    fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
+        Json(self).into_result(requested)
     }
 }
 
-impl Contents for ResourceContents {
-    fn into_result(self, about: &About) -> Result<ReadResourceResult> {
-        vec![self].into_result(about)
+impl IntoReadResult for ResourceContents {
+    fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
+        vec![self].into_result(requested)
     }
 }
 
-impl Contents for Vec<ResourceContents> {
-    fn into_result(self, about: &About) -> Result<ReadResourceResult> {
-        ReadResourceResult::new(self).into_result(about)
+impl IntoReadResult for Vec<ResourceContents> {
+    fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
+        ReadResourceResult::new(self).into_result(requested)
     }
 }
 
 /// As it is, but never without anything in it.
-impl Contents for ReadResourceResult {
-    fn into_result(self, about: &About) -> Result<ReadResourceResult> {
+impl IntoReadResult for ReadResourceResult {
+    fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
         if self.contents.is_empty() {
-            return Err(about.not_found());
+            return Err(requested.not_found());
         }
         Ok(self)
     }
 }
 
 /// `None` where there is no such resource.
-impl<T: Contents> Contents for Option<T> {
-    fn into_result(self, about: &About) -> Result<ReadResourceResult> {
+impl<T: IntoReadResult> IntoReadResult for Option<T> {
+    fn into_result(self, requested: &RequestedResource) -> Result<ReadResourceResult> {
         match self {
-            Some(contents) => contents.into_result(about),
-            None => Err(about.not_found()),
+            Some(contents) => contents.into_result(requested),
+            None => Err(requested.not_found()),
         }
     }
 }

@@ -11,21 +11,21 @@ mod source;
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
+use super::dispatch::request::ErasedHandler;
 use crate::{
     proto::{
         model::{self, ReadResourceResult},
         server::CacheHint,
     },
     server::{
-        limits::Limits,
-        needs::{Need, Needs},
-        request::Work,
+        capability::{CapabilitySet, ClientCapability},
+        limits::CallLimits,
     },
 };
 
-pub use builder::Draft;
+pub use builder::ResourceBuilder;
 pub(crate) use builder::uri_problem;
-pub use contents::{About, Contents, Part};
+pub use contents::{ContentPart, IntoReadResult, RequestedResource};
 pub(crate) use source::AnySource;
 pub use source::{ResourcePage, ResourceSource};
 
@@ -43,18 +43,18 @@ pub use source::{ResourcePage, ResourceSource};
 /// assert_eq!((notes.uri(), clock.uri()), ("notes:///today", "clock:///now"));
 /// ```
 pub struct Resource<S = ()> {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<ResourceInner>,
     state: PhantomData<fn(S)>,
 }
 
 /// A finished resource, as the server keeps it.
-pub(crate) struct Shared {
+pub(crate) struct ResourceInner {
     pub(crate) definition: model::Resource,
-    pub(crate) needs: Needs,
+    pub(crate) needs: CapabilitySet,
     pub(crate) scopes: Vec<Box<str>>,
-    pub(crate) limits: Limits,
-    pub(crate) hint: Option<CacheHint>,
-    pub(crate) read: Work<About, ReadResourceResult>,
+    pub(crate) limits: CallLimits,
+    pub(crate) cache_hint: Option<CacheHint>,
+    pub(crate) read: ErasedHandler<RequestedResource, ReadResourceResult>,
     /// Why it cannot be served.
     pub(crate) problem: Option<String>,
 }
@@ -65,8 +65,8 @@ impl Resource {
         clippy::new_ret_no_self,
         reason = "a resource without contents must not compile, so that a new one is a draft"
     )]
-    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Draft {
-        Draft::new(uri.into(), name.into())
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> ResourceBuilder {
+        ResourceBuilder::new(uri.into(), name.into())
     }
 
     /// The same resource, for a server with any state.
@@ -99,7 +99,7 @@ impl<S> Resource<S> {
     }
 
     /// What a client must be able to do to see and read it.
-    pub fn needs(&self) -> impl Iterator<Item = Need> {
+    pub fn required_capabilities(&self) -> impl Iterator<Item = ClientCapability> {
         self.shared.needs.iter()
     }
 

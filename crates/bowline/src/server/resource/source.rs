@@ -2,13 +2,13 @@
 
 use std::{future::Future, marker::PhantomData, sync::Arc};
 
-use super::{About, Contents as _, Part};
+use super::{ContentPart, IntoReadResult as _, RequestedResource};
 use crate::{
     proto::model::{self, ReadResourceResult},
     server::{
         Conversation, ServerContext,
+        capability::{CapabilitySet, ClientCapability},
         error::Result,
-        needs::{Need, Needs},
     },
     transport::BoxFuture,
 };
@@ -20,13 +20,7 @@ use crate::{
 /// server's claims.
 ///
 /// ```
-/// use bowline::{
-///     proto::model,
-///     server::{
-///         Conversation, ResourceSource, Result, ServerContext,
-///         resource::{Part, ResourcePage},
-///     },
-/// };
+/// use bowline::{server::{resource::{ContentPart, ResourcePage}, Conversation, ResourceSource, Result, ServerContext}, model};
 ///
 /// struct Squares;
 ///
@@ -38,11 +32,11 @@ use crate::{
 ///         Ok(if first < 90 { page.next((first + 10).to_string()) } else { page })
 ///     }
 ///
-///     async fn read(&self, uri: &str, _cx: Conversation) -> Result<Option<Vec<Part>>> {
+///     async fn read(&self, uri: &str, _cx: Conversation) -> Result<Option<Vec<ContentPart>>> {
 ///         let Some(n) = uri.strip_prefix("square:").and_then(|n| n.parse::<u64>().ok()) else {
 ///             return Ok(None);
 ///         };
-///         Ok(Some(vec![Part::text((n * n).to_string())]))
+///         Ok(Some(vec![ContentPart::text((n * n).to_string())]))
 ///     }
 /// }
 /// ```
@@ -67,18 +61,18 @@ pub trait ResourceSource<S = ()>: Send + Sync + 'static {
         &self,
         uri: &str,
         cx: Conversation<S>,
-    ) -> impl Future<Output = Result<Option<Vec<Part>>>> + Send;
+    ) -> impl Future<Output = Result<Option<Vec<ContentPart>>>> + Send;
 
     /// Whether clients may watch a URI. They may watch all unless this says
     /// otherwise, also what is not there yet.
-    fn may_watch(&self, uri: &str) -> bool {
+    fn is_subscribable(&self, uri: &str) -> bool {
         let _ = uri;
         true
     }
 
     /// What a client must be able to do. Others are told nothing of this
     /// source.
-    fn requires(&self) -> Vec<Need> {
+    fn requires(&self) -> Vec<ClientCapability> {
         Vec::new()
     }
 }
@@ -110,11 +104,11 @@ impl ResourcePage {
 /// A source, whatever its type is.
 #[derive(Clone)]
 pub(crate) struct AnySource {
-    source: Arc<dyn Erased>,
-    pub(crate) needs: Needs,
+    source: Arc<dyn ErasedSource>,
+    pub(crate) needs: CapabilitySet,
 }
 
-trait Erased: Send + Sync {
+trait ErasedSource: Send + Sync {
     fn list(
         self: Arc<Self>,
         cursor: Option<String>,
@@ -125,18 +119,18 @@ trait Erased: Send + Sync {
         self: Arc<Self>,
         uri: String,
         cx: Conversation,
-    ) -> BoxFuture<'static, Result<Option<Vec<Part>>>>;
+    ) -> BoxFuture<'static, Result<Option<Vec<ContentPart>>>>;
 
-    fn may_watch(&self, uri: &str) -> bool;
+    fn is_subscribable(&self, uri: &str) -> bool;
 }
 
 /// A source of an author's.
-struct Own<S, T> {
+struct TypedSource<S, T> {
     source: T,
     state: PhantomData<fn(S)>,
 }
 
-impl<S: Send + Sync + 'static, T: ResourceSource<S>> Erased for Own<S, T> {
+impl<S: Send + Sync + 'static, T: ResourceSource<S>> ErasedSource for TypedSource<S, T> {
     fn list(
         self: Arc<Self>,
         cursor: Option<String>,
@@ -150,13 +144,13 @@ impl<S: Send + Sync + 'static, T: ResourceSource<S>> Erased for Own<S, T> {
         self: Arc<Self>,
         uri: String,
         cx: Conversation,
-    ) -> BoxFuture<'static, Result<Option<Vec<Part>>>> {
+    ) -> BoxFuture<'static, Result<Option<Vec<ContentPart>>>> {
         let cx = cx.for_state();
         Box::pin(async move { self.source.read(&uri, cx).await })
     }
 
-    fn may_watch(&self, uri: &str) -> bool {
-        self.source.may_watch(uri)
+    fn is_subscribable(&self, uri: &str) -> bool {
+        self.source.is_subscribable(uri)
     }
 }
 
@@ -164,7 +158,7 @@ impl AnySource {
     pub(crate) fn new<S: Send + Sync + 'static>(source: impl ResourceSource<S>) -> Self {
         Self {
             needs: source.requires().into_iter().collect(),
-            source: Arc::new(Own {
+            source: Arc::new(TypedSource {
                 source,
                 state: PhantomData,
             }),
@@ -181,14 +175,16 @@ impl AnySource {
 
     pub(crate) async fn read(
         &self,
-        about: &About,
+        requested: &RequestedResource,
         cx: Conversation,
     ) -> Result<Option<ReadResourceResult>> {
-        let parts = Arc::clone(&self.source).read(about.uri.clone(), cx).await?;
-        parts.map(|parts| parts.into_result(about)).transpose()
+        let parts = Arc::clone(&self.source)
+            .read(requested.uri.clone(), cx)
+            .await?;
+        parts.map(|parts| parts.into_result(requested)).transpose()
     }
 
-    pub(crate) fn may_watch(&self, uri: &str) -> bool {
-        self.source.may_watch(uri)
+    pub(crate) fn is_subscribable(&self, uri: &str) -> bool {
+        self.source.is_subscribable(uri)
     }
 }

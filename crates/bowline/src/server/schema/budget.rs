@@ -29,83 +29,83 @@ const MAX_STEPS_PER_FRAME: u64 = 2 * MAX_STEPS;
 /// each may have what those before it left: a batch must not be more work than
 /// the largest request that comes alone.
 #[derive(Debug)]
-pub(crate) struct Allowance(AtomicU64);
+pub(crate) struct SharedBudget(AtomicU64);
 
-impl Default for Allowance {
+impl Default for SharedBudget {
     fn default() -> Self {
         Self(AtomicU64::new(MAX_STEPS_PER_FRAME))
     }
 }
 
-impl Allowance {
+impl SharedBudget {
     /// Looks at a value with what is left, and no more than one look may take.
-    pub(super) fn look<T>(&self, look: impl FnOnce(&Budget) -> T) -> T {
+    pub(super) fn with_budget<T>(&self, check: impl FnOnce(&CheckBudget) -> T) -> T {
         let left = self.0.load(Ordering::Relaxed);
-        let budget = Budget::of(left.min(MAX_STEPS));
-        let seen = look(&budget);
-        let taken = left.min(MAX_STEPS) - budget.left();
+        let budget = CheckBudget::new(left.min(MAX_STEPS));
+        let result = check(&budget);
+        let used = left.min(MAX_STEPS) - budget.remaining();
         // The requests of a frame are looked at one after the other.
-        self.0.store(left - taken, Ordering::Relaxed);
-        seen
+        self.0.store(left - used, Ordering::Relaxed);
+        result
     }
 }
 
 /// What is left of the steps.
 #[derive(Debug)]
-pub(super) struct Budget {
-    left: Cell<u64>,
-    spent: Cell<bool>,
+pub(super) struct CheckBudget {
+    remaining: Cell<u64>,
+    exhausted: Cell<bool>,
 }
 
-impl Budget {
-    pub(super) fn of(steps: u64) -> Self {
+impl CheckBudget {
+    pub(super) fn new(steps: u64) -> Self {
         Self {
-            left: Cell::new(steps),
-            spent: Cell::new(false),
+            remaining: Cell::new(steps),
+            exhausted: Cell::new(false),
         }
     }
 
     /// Takes steps. There are none left from the first time on that there were
     /// too few.
-    pub(super) fn take(&self, steps: u64) -> bool {
-        match self.left.get().checked_sub(steps) {
-            Some(left) => self.left.set(left),
+    pub(super) fn spend(&self, steps: u64) -> bool {
+        match self.remaining.get().checked_sub(steps) {
+            Some(left) => self.remaining.set(left),
             None => {
-                self.left.set(0);
-                self.spent.set(true);
+                self.remaining.set(0);
+                self.exhausted.set(true);
             }
         }
-        !self.spent.get()
+        !self.exhausted.get()
     }
 
     /// Whether there were too few.
-    pub(super) fn is_spent(&self) -> bool {
-        self.spent.get()
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.exhausted.get()
     }
 
     /// How many steps are left.
-    pub(super) fn left(&self) -> u64 {
-        self.left.get()
+    pub(super) fn remaining(&self) -> u64 {
+        self.remaining.get()
     }
 }
 
 /// How many steps it takes to look at all of a value.
-pub(super) fn weight(value: &Value) -> u64 {
+pub(super) fn value_cost(value: &Value) -> u64 {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 1,
-        Value::String(text) => text_weight(text),
-        Value::Array(items) => 1 + items.iter().map(weight).sum::<u64>(),
+        Value::String(text) => string_cost(text),
+        Value::Array(items) => 1 + items.iter().map(value_cost).sum::<u64>(),
         Value::Object(members) => {
-            let names = members.keys().map(|name| text_weight(name)).sum::<u64>();
+            let names = members.keys().map(|name| string_cost(name)).sum::<u64>();
             // Objects that may be the same are sorted by their names, each of
             // which is compared with some others.
-            let compared = u64::from(usize::BITS - members.len().leading_zeros());
-            1 + names * (1 + compared) + members.values().map(weight).sum::<u64>()
+            let comparisons = u64::from(usize::BITS - members.len().leading_zeros());
+            1 + names * (1 + comparisons) + members.values().map(value_cost).sum::<u64>()
         }
     }
 }
 
 /// How many steps it takes to look at all of a text.
-pub(super) fn text_weight(text: &str) -> u64 {
+pub(super) fn string_cost(text: &str) -> u64 {
     1 + (text.len() / BYTES_PER_STEP) as u64
 }

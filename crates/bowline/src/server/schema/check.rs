@@ -5,76 +5,76 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use super::{
-    Fault, anchors,
-    budget::Budget,
-    keyword::{Keyword, Node, Own, count},
+    ValidationError, anchors,
+    budget::CheckBudget,
+    display::{TruncatedJson, truncate_message},
+    keyword::{Keyword, Node, ValueKeyword, to_u64},
     pattern::Pattern,
-    shown::{Shown, short},
 };
 
 /// How many faults are collected. Nobody is told of more.
-pub(super) const MAX_FAULTS: usize = 16;
+pub(super) const MAX_ERRORS: usize = 16;
 
 /// How many unexpected members are named.
-const MAX_NAMED: usize = 8;
+const MAX_LISTED_NAMES: usize = 8;
 
 /// One look at a value.
 pub(super) struct Check<'a> {
     pub(super) nodes: &'a [Vec<Keyword>],
-    pub(super) budget: &'a Budget,
+    pub(super) budget: &'a CheckBudget,
     /// Whether all faults are wanted. Otherwise the first one ends it.
-    thorough: bool,
-    pub(super) faults: Vec<Fault>,
+    collects_all: bool,
+    pub(super) errors: Vec<ValidationError>,
 }
 
 /// The way to a value within the one that is looked at.
-enum Place<'a> {
+enum Location<'a> {
     Root,
-    Member(&'a Place<'a>, &'a str),
-    Item(&'a Place<'a>, usize),
+    Member(&'a Location<'a>, &'a str),
+    Item(&'a Location<'a>, usize),
 }
 
 impl<'a> Check<'a> {
     /// To know whether it fits.
-    pub(super) fn quick(nodes: &'a [Vec<Keyword>], budget: &'a Budget) -> Self {
+    pub(super) fn fail_fast(nodes: &'a [Vec<Keyword>], budget: &'a CheckBudget) -> Self {
         Self {
             nodes,
             budget,
-            thorough: false,
-            faults: Vec::new(),
+            collects_all: false,
+            errors: Vec::new(),
         }
     }
 
     /// To know what does not fit.
-    pub(super) fn thorough(nodes: &'a [Vec<Keyword>], budget: &'a Budget) -> Self {
+    pub(super) fn collect_all(nodes: &'a [Vec<Keyword>], budget: &'a CheckBudget) -> Self {
         Self {
-            thorough: true,
-            ..Self::quick(nodes, budget)
+            collects_all: true,
+            ..Self::fail_fast(nodes, budget)
         }
     }
 
-    pub(super) fn root(&mut self, value: &Value) -> bool {
-        self.node(0, value, &Place::Root)
+    pub(super) fn check_root(&mut self, value: &Value) -> bool {
+        self.check_node(0, value, &Location::Root)
     }
 
-    fn node(&mut self, node: Node, value: &Value, place: &Place<'_>) -> bool {
+    fn check_node(&mut self, node: Node, value: &Value, location: &Location<'_>) -> bool {
         let keywords = &self.nodes[node];
-        if !self.budget.take(1 + count(keywords.len())) {
+        if !self.budget.spend(1 + to_u64(keywords.len())) {
             return false;
         }
         self.all(keywords, |check, keyword| {
-            check.keyword(keyword, value, place)
+            check.check_keyword(keyword, value, location)
         })
     }
 
     /// Whether a text matches.
     pub(super) fn matches(&self, pattern: &Pattern, text: &str) -> bool {
-        self.budget.take(pattern.cost(text)) && pattern.is_match(text)
+        self.budget.spend(pattern.cost(text)) && pattern.is_match(text)
     }
 
     /// Whether something fits, without a word about why not.
-    pub(super) fn fits(&self, node: Node, value: &Value) -> bool {
-        Check::quick(self.nodes, self.budget).node(node, value, &Place::Root)
+    pub(super) fn is_valid(&self, node: Node, value: &Value) -> bool {
+        Check::fail_fast(self.nodes, self.budget).check_node(node, value, &Location::Root)
     }
 
     /// Whether all fit. Goes on after the first that does not, if all faults
@@ -82,48 +82,58 @@ impl<'a> Check<'a> {
     fn all<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
-        mut fits: impl FnMut(&mut Self, T) -> bool,
+        mut is_valid_item: impl FnMut(&mut Self, T) -> bool,
     ) -> bool {
         let mut all = true;
         for item in items {
-            all &= fits(self, item);
-            let enough = !self.thorough || self.faults.len() >= MAX_FAULTS;
-            if !all && (enough || self.budget.is_spent()) {
+            all &= is_valid_item(self, item);
+            let enough = !self.collects_all || self.errors.len() >= MAX_ERRORS;
+            if !all && (enough || self.budget.is_exhausted()) {
                 return false;
             }
         }
         all
     }
 
-    fn require(&mut self, met: bool, place: &Place<'_>, why: impl FnOnce() -> String) -> bool {
-        if !met && self.thorough && self.faults.len() < MAX_FAULTS {
-            self.faults.push(Fault {
-                place: short(place.pointer()),
+    fn require(
+        &mut self,
+        is_met: bool,
+        location: &Location<'_>,
+        why: impl FnOnce() -> String,
+    ) -> bool {
+        if !is_met && self.collects_all && self.errors.len() < MAX_ERRORS {
+            self.errors.push(ValidationError {
+                pointer: truncate_message(location.pointer()),
                 message: why(),
             });
         }
-        met
+        is_met
     }
 
-    fn keyword(&mut self, keyword: &Keyword, value: &Value, place: &Place<'_>) -> bool {
+    fn check_keyword(&mut self, keyword: &Keyword, value: &Value, location: &Location<'_>) -> bool {
         match (keyword, value) {
-            (Keyword::Own(own), _) => {
-                let met = self.budget.take(own.cost(value)) && own.is_met(value);
-                self.require(met, place, || own.complaint(value))
+            (Keyword::Value(value_keyword), _) => {
+                let is_met =
+                    self.budget.spend(value_keyword.cost(value)) && value_keyword.is_met(value);
+                self.require(is_met, location, || value_keyword.message(value))
             }
-            (Keyword::Ref(node), _) => self.node(*node, value, place),
-            (Keyword::AllOf(nodes), _) => {
-                self.all(nodes, |check, node| check.node(*node, value, place))
-            }
+            (Keyword::Ref(node), _) => self.check_node(*node, value, location),
+            (Keyword::AllOf(nodes), _) => self.all(nodes, |check, node| {
+                check.check_node(*node, value, location)
+            }),
             (Keyword::AnyOf(nodes), _) => {
-                let met = nodes.iter().any(|node| self.fits(*node, value));
-                self.require(met, place, || none_of("anyOf", value))
+                let is_met = nodes.iter().any(|node| self.is_valid(*node, value));
+                self.require(is_met, location, || none_of("anyOf", value))
             }
-            (Keyword::OneOf(nodes), _) => self.one_of(nodes, value, place),
+            (Keyword::OneOf(nodes), _) => self.check_one_of(nodes, value, location),
             (Keyword::Not(node, schema), _) => {
-                let met = !self.fits(*node, value);
-                self.require(met, place, || {
-                    format!("{} is not allowed for {}", Shown(schema), Shown(value))
+                let is_met = !self.is_valid(*node, value);
+                self.require(is_met, location, || {
+                    format!(
+                        "{} is not allowed for {}",
+                        TruncatedJson(schema),
+                        TruncatedJson(value)
+                    )
                 })
             }
             (
@@ -134,61 +144,65 @@ impl<'a> Check<'a> {
                 },
                 _,
             ) => {
-                let branch = if self.fits(*condition, value) {
+                let branch = if self.is_valid(*condition, value) {
                     then
                 } else {
                     otherwise
                 };
-                branch.is_none_or(|node| self.node(node, value, place))
+                branch.is_none_or(|node| self.check_node(node, value, location))
             }
-            (_, Value::Array(items)) => self.array(keyword, items, value, place),
-            (_, Value::Object(members)) => self.object(keyword, members, value, place),
+            (_, Value::Array(items)) => self.check_array(keyword, items, value, location),
+            (_, Value::Object(members)) => self.check_object(keyword, members, value, location),
             _ => true,
         }
     }
 
-    fn one_of(&mut self, nodes: &[Node], value: &Value, place: &Place<'_>) -> bool {
-        let mut fitting = nodes.iter().filter(|node| self.fits(**node, value));
-        let (first, second) = (fitting.next().is_some(), fitting.next().is_some());
-        drop(fitting);
-        self.require(first && !second, place, || {
+    fn check_one_of(&mut self, nodes: &[Node], value: &Value, location: &Location<'_>) -> bool {
+        let mut valid = nodes.iter().filter(|node| self.is_valid(**node, value));
+        let (first, second) = (valid.next().is_some(), valid.next().is_some());
+        drop(valid);
+        self.require(first && !second, location, || {
             if first {
-                let which = "is valid under more than one of the schemas listed in the 'oneOf'";
-                format!("{} {which} keyword", Shown(value))
+                let kind = "is valid under more than one of the schemas listed in the 'oneOf'";
+                format!("{} {kind} keyword", TruncatedJson(value))
             } else {
                 none_of("oneOf", value)
             }
         })
     }
 
-    fn array(
+    fn check_array(
         &mut self,
         keyword: &Keyword,
         items: &[Value],
         value: &Value,
-        place: &Place<'_>,
+        location: &Location<'_>,
     ) -> bool {
         let indexed = || items.iter().enumerate();
         match keyword {
-            Keyword::PrefixItems(nodes) => self
-                .all(indexed().zip(nodes), |check, ((at, item), node)| {
-                    check.node(*node, item, &Place::Item(place, at))
-                }),
+            Keyword::PrefixItems(nodes) => {
+                self.all(indexed().zip(nodes), |check, ((at, item), node)| {
+                    check.check_node(*node, item, &Location::Item(location, at))
+                })
+            }
             Keyword::Items(from, node) => self.all(indexed().skip(*from), |check, (at, item)| {
-                check.node(*node, item, &Place::Item(place, at))
+                check.check_node(*node, item, &Location::Item(location, at))
             }),
-            Keyword::Contains { node, least, most } => {
-                let fitting = items.iter().filter(|item| self.fits(*node, item)).count();
-                let fitting = count(fitting);
-                let met = fitting >= *least && most.is_none_or(|most| fitting <= most);
-                self.require(met, place, || {
-                    let value = Shown(value);
-                    if fitting == 0 {
+            Keyword::Contains { node, min, max } => {
+                let valid_count = items
+                    .iter()
+                    .filter(|item| self.is_valid(*node, item))
+                    .count();
+                let valid_count = to_u64(valid_count);
+                let is_met = valid_count >= *min && max.is_none_or(|max| valid_count <= max);
+                self.require(is_met, location, || {
+                    let value = TruncatedJson(value);
+                    if valid_count == 0 {
                         format!("None of {value} are valid under the given schema")
                     } else {
                         let range = "as many as it should be";
                         format!(
-                            "{fitting} of {value} are valid under the given schema, not {range}"
+                            "{valid_count} of {value} are valid under the given schema, not {range}"
                         )
                     }
                 })
@@ -197,30 +211,32 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn object(
+    fn check_object(
         &mut self,
         keyword: &Keyword,
         members: &Map<String, Value>,
         value: &Value,
-        place: &Place<'_>,
+        location: &Location<'_>,
     ) -> bool {
         match keyword {
             Keyword::DependentSchemas(nodes) | Keyword::Properties(nodes)
-                if !self.budget.take(count(nodes.len())) =>
+                if !self.budget.spend(to_u64(nodes.len())) =>
             {
                 false
             }
             Keyword::DependentSchemas(nodes) => self.all(nodes, |check, (name, node)| {
-                !members.contains_key(name) || check.node(*node, value, place)
+                !members.contains_key(name) || check.check_node(*node, value, location)
             }),
             Keyword::Properties(nodes) => self.all(nodes, |check, (name, node)| {
                 let member = members.get(name);
-                member.is_none_or(|member| check.node(*node, member, &Place::Member(place, name)))
+                member.is_none_or(|member| {
+                    check.check_node(*node, member, &Location::Member(location, name))
+                })
             }),
             Keyword::PatternProperties(nodes) => self.all(nodes, |check, (pattern, node)| {
                 check.all(members, |check, (name, member)| {
                     !check.matches(pattern, name)
-                        || check.node(*node, member, &Place::Member(place, name))
+                        || check.check_node(*node, member, &Location::Member(location, name))
                 })
             }),
             Keyword::Additional {
@@ -229,65 +245,65 @@ impl<'a> Check<'a> {
                 node,
             } => {
                 let others = members.iter().filter(|(name, _)| {
-                    self.budget.take(1)
+                    self.budget.spend(1)
                         && !named.contains(*name)
                         && !patterns.iter().any(|it| self.matches(it, name))
                 });
-                self.others("Additional", others.collect(), *node, place)
+                self.check_additional("Additional", others.collect(), *node, location)
             }
-            Keyword::Unevaluated { within, node } => {
-                let known = self.evaluated(*within, members, value);
-                let others = members.iter().filter(|(name, _)| !known.has(name));
-                self.others("Unevaluated", others.collect(), *node, place)
+            Keyword::Unevaluated { parent, node } => {
+                let known = self.evaluated(*parent, members, value);
+                let others = members.iter().filter(|(name, _)| !known.contains(name));
+                self.check_additional("Unevaluated", others.collect(), *node, location)
             }
             Keyword::PropertyNames(node) => self.all(members.keys(), |check, name| {
-                check.node(*node, &Value::from(&**name), place)
+                check.check_node(*node, &Value::from(&**name), location)
             }),
             _ => true,
         }
     }
 
     /// Members that are not described one by one.
-    fn others(
+    fn check_additional(
         &mut self,
-        which: &str,
+        kind: &str,
         others: Vec<(&String, &Value)>,
         node: Node,
-        place: &Place<'_>,
+        location: &Location<'_>,
     ) -> bool {
-        if matches!(self.nodes[node][..], [Keyword::Own(Own::Never)]) {
-            return self.require(others.is_empty(), place, || unexpected(which, &others));
+        if matches!(self.nodes[node][..], [Keyword::Value(ValueKeyword::Never)]) {
+            return self.require(others.is_empty(), location, || unexpected(kind, &others));
         }
         self.all(others, |check, (name, member)| {
-            check.node(node, member, &Place::Member(place, name))
+            check.check_node(node, member, &Location::Member(location, name))
         })
     }
 }
 
 fn none_of(keyword: &str, value: &Value) -> String {
-    let value = Shown(value);
+    let value = TruncatedJson(value);
     format!("{value} is not valid under any of the schemas listed in the '{keyword}' keyword")
 }
 
 /// Names the first members only, where there are many.
-fn unexpected(which: &str, members: &[(&String, &Value)]) -> String {
-    let names = members.iter().take(MAX_NAMED);
+fn unexpected(kind: &str, members: &[(&String, &Value)]) -> String {
+    let names = members.iter().take(MAX_LISTED_NAMES);
     let quoted: Vec<String> = names.map(|(name, _)| format!("'{name}'")).collect();
     let were = if members.len() == 1 { "was" } else { "were" };
-    let mut quoted = short(quoted.join(", "));
-    if let more @ 1.. = members.len().saturating_sub(MAX_NAMED) {
+    let mut quoted = truncate_message(quoted.join(", "));
+    if let more @ 1.. = members.len().saturating_sub(MAX_LISTED_NAMES) {
         // Writing to a string cannot fail.
         let _ = write!(quoted, " and {more} more");
     }
-    format!("{which} properties are not allowed ({quoted} {were} unexpected)")
+    format!("{kind} properties are not allowed ({quoted} {were} unexpected)")
 }
 
-impl Place<'_> {
+impl Location<'_> {
     fn pointer(&self) -> String {
         match self {
             Self::Root => String::new(),
             Self::Member(parent, name) => {
-                let name = anchors::step(name);
+                let name = anchors::escape_token(name);
                 parent.pointer() + "/" + &name
             }
             Self::Item(parent, at) => {

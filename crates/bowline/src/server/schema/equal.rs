@@ -5,22 +5,22 @@ use std::cmp::Ordering;
 use serde_json::{Number, Value};
 
 /// Beyond all integers there are in JSON texts.
-const BEYOND: f64 = 1e30;
+const INTEGER_LIMIT: f64 = 1e30;
 
 /// Which of two numbers is greater, however they are written.
 pub(super) fn compare(left: &Number, right: &Number) -> Ordering {
     match (integer(left), integer(right)) {
         (Some(left), Some(right)) => left.cmp(&right),
-        (Some(left), None) => with_float(left, float(right)),
-        (None, Some(right)) => with_float(right, float(left)).reverse(),
-        (None, None) => by_value(float(left), float(right)),
+        (Some(left), None) => compare_with_float(left, float(right)),
+        (None, Some(right)) => compare_with_float(right, float(left)).reverse(),
+        (None, None) => compare_floats(float(left), float(right)),
     }
 }
 
 /// Whether two values are the same: numbers by value, objects in any order.
-pub(super) fn same(left: &Value, right: &Value) -> bool {
+pub(super) fn json_equal(left: &Value, right: &Value) -> bool {
     #[cfg(test)]
-    COMPARED.set(COMPARED.get() + 1);
+    COMPARISONS.set(COMPARISONS.get() + 1);
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => compare(left, right).is_eq(),
         (Value::Array(left), Value::Array(right)) => {
@@ -28,11 +28,12 @@ pub(super) fn same(left: &Value, right: &Value) -> bool {
                 && left
                     .iter()
                     .zip(right)
-                    .all(|(left, right)| same(left, right))
+                    .all(|(left, right)| json_equal(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
-            let twin = |(key, value)| right.get(key).is_some_and(|other| same(value, other));
-            left.len() == right.len() && left.iter().all(twin)
+            let has_equal =
+                |(key, value)| right.get(key).is_some_and(|other| json_equal(value, other));
+            left.len() == right.len() && left.iter().all(has_equal)
         }
         _ => left == right,
     }
@@ -40,13 +41,13 @@ pub(super) fn same(left: &Value, right: &Value) -> bool {
 
 #[cfg(test)]
 thread_local! {
-    static COMPARED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    static COMPARISONS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
 /// How many values were compared on this thread.
 #[cfg(test)]
-pub(super) fn compared() -> u64 {
-    COMPARED.get()
+pub(super) fn comparisons() -> u64 {
+    COMPARISONS.get()
 }
 
 /// Whether a number has no fraction.
@@ -56,22 +57,22 @@ pub(super) fn is_integer(number: &Number) -> bool {
 
 /// Whether a number is a multiple of another. Fractions have no exact form in
 /// binary, so what is a multiple but for that is one.
-pub(super) fn is_multiple(number: &Number, of: &Number) -> bool {
-    if let (Some(number), Some(of)) = (integer(number), integer(of)) {
-        return number % of == 0;
+pub(super) fn is_multiple(number: &Number, divisor: &Number) -> bool {
+    if let (Some(number), Some(divisor)) = (integer(number), integer(divisor)) {
+        return number % divisor == 0;
     }
-    let quotient = float(number) / float(of);
-    let off = (quotient - quotient.round()).abs();
-    quotient.is_finite() && off <= quotient.abs().max(1.0) * 1e-12
+    let quotient = float(number) / float(divisor);
+    let deviation = (quotient - quotient.round()).abs();
+    quotient.is_finite() && deviation <= quotient.abs().max(1.0) * 1e-12
 }
 
 /// A number that has no fraction, where it is one of those that are compared
 /// exactly: equal numbers have equal ones, and those that have none are equal
 /// only to the same double.
-pub(super) fn whole(number: &Number) -> Option<i128> {
+pub(super) fn as_i128(number: &Number) -> Option<i128> {
     let float = float(number);
-    let near = float.fract() == 0.0 && float.abs() < BEYOND;
-    integer(number).or_else(|| near.then_some(float as i128))
+    let is_exact = float.fract() == 0.0 && float.abs() < INTEGER_LIMIT;
+    integer(number).or_else(|| is_exact.then_some(float as i128))
 }
 
 fn integer(number: &Number) -> Option<i128> {
@@ -83,17 +84,17 @@ fn float(number: &Number) -> f64 {
     number.as_f64().unwrap_or(f64::NAN)
 }
 
-fn with_float(integer: i128, float: f64) -> Ordering {
-    if float.abs() >= BEYOND {
-        return by_value(0.0, float);
+fn compare_with_float(integer: i128, float: f64) -> Ordering {
+    if float.abs() >= INTEGER_LIMIT {
+        return compare_floats(0.0, float);
     }
     let whole = float.trunc() as i128;
     integer
         .cmp(&whole)
-        .then_with(|| by_value(0.0, float.fract()))
+        .then_with(|| compare_floats(0.0, float.fract()))
 }
 
-fn by_value(left: f64, right: f64) -> Ordering {
+fn compare_floats(left: f64, right: f64) -> Ordering {
     left.partial_cmp(&right).unwrap_or(Ordering::Equal)
 }
 
@@ -136,19 +137,19 @@ mod tests {
 
     #[test]
     fn values_are_the_same_however_they_are_written() {
-        assert!(same(
+        assert!(json_equal(
             &json!({"a": [1, 2.0], "b": null}),
             &json!({"b": null, "a": [1.0, 2]})
         ));
-        assert!(!same(&json!(1), &json!(true)));
-        assert!(!same(&json!([1]), &json!([1, 1])));
-        assert!(!same(&json!({"a": 1}), &json!({"b": 1})));
-        assert!(!same(&json!("1"), &json!(1)));
+        assert!(!json_equal(&json!(1), &json!(true)));
+        assert!(!json_equal(&json!([1]), &json!([1, 1])));
+        assert!(!json_equal(&json!({"a": 1}), &json!({"b": 1})));
+        assert!(!json_equal(&json!("1"), &json!(1)));
     }
 
     #[test]
     fn multiples() {
-        for (number, of, expected) in [
+        for (number, divisor, expected) in [
             (json!(6), json!(3), true),
             (json!(7), json!(3), false),
             (json!(0.3), json!(0.1), true),
@@ -156,8 +157,12 @@ mod tests {
             (json!(4.0), json!(2), true),
             (json!(1e300), json!(0.5), true),
         ] {
-            let (number, of) = (number.as_number().unwrap(), of.as_number().unwrap());
-            assert_eq!(is_multiple(number, of), expected, "{number} of {of}");
+            let (number, divisor) = (number.as_number().unwrap(), divisor.as_number().unwrap());
+            assert_eq!(
+                is_multiple(number, divisor),
+                expected,
+                "{number} of {divisor}"
+            );
         }
     }
 }

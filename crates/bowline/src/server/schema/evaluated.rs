@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     check::Check,
-    keyword::{Keyword, Node, count},
+    keyword::{Keyword, Node, to_u64},
 };
 
 /// The members that were looked at.
@@ -17,7 +17,7 @@ pub(super) struct Evaluated<'a> {
 }
 
 impl Evaluated<'_> {
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(super) fn contains(&self, name: &str) -> bool {
         self.all || self.names.contains(name)
     }
 }
@@ -39,22 +39,22 @@ impl Check<'_> {
         value: &'v Value,
     ) -> Evaluated<'v> {
         let mut evaluated = Evaluated::default();
-        self.evaluates(node, Object { members, value }, &mut evaluated);
+        self.collect_evaluated(node, Object { members, value }, &mut evaluated);
         evaluated
     }
 
-    fn evaluates<'v>(&self, node: Node, object: Object<'v>, evaluated: &mut Evaluated<'v>) {
+    fn collect_evaluated<'v>(&self, node: Node, object: Object<'v>, evaluated: &mut Evaluated<'v>) {
         for keyword in &self.nodes[node] {
             // With all of them there is nothing to add.
-            if evaluated.all || !self.budget.take(1) {
+            if evaluated.all || !self.budget.spend(1) {
                 return;
             }
-            self.keyword_evaluates(keyword, object, evaluated);
+            self.collect_from_keyword(keyword, object, evaluated);
         }
     }
 
     /// The one that asks, `Unevaluated`, does not answer for itself.
-    fn keyword_evaluates<'v>(
+    fn collect_from_keyword<'v>(
         &self,
         keyword: &Keyword,
         object: Object<'v>,
@@ -63,7 +63,7 @@ impl Check<'_> {
         let Object { members, value } = object;
         match keyword {
             Keyword::Properties(nodes) => {
-                self.budget.take(count(nodes.len()));
+                self.budget.spend(to_u64(nodes.len()));
                 let known = nodes
                     .iter()
                     .filter_map(|(name, _)| members.get_key_value(name));
@@ -76,10 +76,10 @@ impl Check<'_> {
                 evaluated.names.extend(matching.map(|name| &**name));
             }
             Keyword::Additional { .. } => evaluated.all = true,
-            Keyword::Ref(node) => self.if_fitting(*node, object, evaluated),
+            Keyword::Ref(node) => self.collect_if_valid(*node, object, evaluated),
             Keyword::AllOf(nodes) | Keyword::AnyOf(nodes) | Keyword::OneOf(nodes) => {
                 for node in nodes {
-                    self.if_fitting(*node, object, evaluated);
+                    self.collect_if_valid(*node, object, evaluated);
                 }
             }
             Keyword::If {
@@ -87,19 +87,19 @@ impl Check<'_> {
                 then,
                 otherwise,
             } => {
-                let branch = if self.fits(*condition, value) {
+                let branch = if self.is_valid(*condition, value) {
                     then
                 } else {
                     otherwise
                 };
                 for node in [Some(*condition), *branch].into_iter().flatten() {
-                    self.if_fitting(node, object, evaluated);
+                    self.collect_if_valid(node, object, evaluated);
                 }
             }
             Keyword::DependentSchemas(nodes) => {
                 for (known, node) in nodes {
                     if members.contains_key(known) {
-                        self.if_fitting(*node, object, evaluated);
+                        self.collect_if_valid(*node, object, evaluated);
                     }
                 }
             }
@@ -107,8 +107,8 @@ impl Check<'_> {
         }
     }
 
-    fn if_fitting<'v>(&self, node: Node, object: Object<'v>, evaluated: &mut Evaluated<'v>) {
-        if evaluated.all || !self.fits(node, object.value) {
+    fn collect_if_valid<'v>(&self, node: Node, object: Object<'v>, evaluated: &mut Evaluated<'v>) {
+        if evaluated.all || !self.is_valid(node, object.value) {
             return;
         }
         let mut keywords = self.nodes[node].iter();
@@ -116,7 +116,7 @@ impl Check<'_> {
         if keywords.any(|it| matches!(it, Keyword::Unevaluated { .. })) {
             evaluated.all = true;
         } else {
-            self.evaluates(node, object, evaluated);
+            self.collect_evaluated(node, object, evaluated);
         }
     }
 }

@@ -5,11 +5,11 @@ use std::{collections::BTreeSet, fmt::Write as _};
 use serde_json::{Number, Value};
 
 use super::{
-    budget::{text_weight, weight},
-    equal::{compare, is_integer, is_multiple, same},
-    key::{Options, all_differ},
+    budget::{string_cost, value_cost},
+    display::TruncatedJson,
+    equal::{compare, is_integer, is_multiple, json_equal},
+    hashed::{EnumValues, all_unique},
     pattern::Pattern,
-    shown::Shown,
 };
 
 /// The place of a schema among all of its document.
@@ -19,7 +19,7 @@ pub(super) type Node = usize;
 #[derive(Clone, Debug)]
 pub(super) enum Keyword {
     /// A demand on the value itself.
-    Own(Own),
+    Value(ValueKeyword),
     /// Another schema, for the same value.
     Ref(Node),
     AllOf(Vec<Node>),
@@ -38,8 +38,8 @@ pub(super) enum Keyword {
     Items(usize, Node),
     Contains {
         node: Node,
-        least: u64,
-        most: Option<u64>,
+        min: u64,
+        max: Option<u64>,
     },
     /// Other schemas, for the members of an object.
     Properties(Vec<(String, Node)>),
@@ -53,18 +53,18 @@ pub(super) enum Keyword {
     PropertyNames(Node),
     /// For those that nothing else within a schema has looked at.
     Unevaluated {
-        within: Node,
+        parent: Node,
         node: Node,
     },
 }
 
 /// A demand that needs no other schema.
 #[derive(Clone, Debug)]
-pub(super) enum Own {
+pub(super) enum ValueKeyword {
     Never,
     Types(Vec<Type>),
     Const(Value),
-    Enum(Options),
+    Enum(EnumValues),
     Minimum(Number),
     Maximum(Number),
     ExclusiveMinimum(Number),
@@ -107,7 +107,7 @@ impl Type {
     ];
 
     /// Reads a name.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
@@ -124,7 +124,7 @@ impl Type {
         }
     }
 
-    fn has(self, value: &Value) -> bool {
+    fn matches(self, value: &Value) -> bool {
         match (self, value) {
             (Self::Integer, Value::Number(number)) => is_integer(number),
             (Self::Null, Value::Null)
@@ -138,27 +138,27 @@ impl Type {
     }
 }
 
-impl Own {
+impl ValueKeyword {
     /// Whether a value meets it. Values of other kinds than it speaks of do.
     pub(super) fn is_met(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Never, _) => false,
-            (Self::Types(types), _) => types.iter().any(|kind| kind.has(value)),
-            (Self::Const(expected), _) => same(value, expected),
+            (Self::Types(types), _) => types.iter().any(|kind| kind.matches(value)),
+            (Self::Const(expected), _) => json_equal(value, expected),
             (Self::Enum(options), _) => options.contains(value),
             (Self::Minimum(limit), Value::Number(it)) => compare(it, limit).is_ge(),
             (Self::Maximum(limit), Value::Number(it)) => compare(it, limit).is_le(),
             (Self::ExclusiveMinimum(limit), Value::Number(it)) => compare(it, limit).is_gt(),
             (Self::ExclusiveMaximum(limit), Value::Number(it)) => compare(it, limit).is_lt(),
-            (Self::MultipleOf(of), Value::Number(it)) => is_multiple(it, of),
-            (Self::MinLength(limit), Value::String(it)) => count(it.chars().count()) >= *limit,
-            (Self::MaxLength(limit), Value::String(it)) => count(it.chars().count()) <= *limit,
+            (Self::MultipleOf(divisor), Value::Number(it)) => is_multiple(it, divisor),
+            (Self::MinLength(limit), Value::String(it)) => to_u64(it.chars().count()) >= *limit,
+            (Self::MaxLength(limit), Value::String(it)) => to_u64(it.chars().count()) <= *limit,
             (Self::Pattern(pattern), Value::String(it)) => pattern.is_match(it),
-            (Self::MinItems(limit), Value::Array(it)) => count(it.len()) >= *limit,
-            (Self::MaxItems(limit), Value::Array(it)) => count(it.len()) <= *limit,
-            (Self::UniqueItems, Value::Array(it)) => all_differ(it),
-            (Self::MinProperties(limit), Value::Object(it)) => count(it.len()) >= *limit,
-            (Self::MaxProperties(limit), Value::Object(it)) => count(it.len()) <= *limit,
+            (Self::MinItems(limit), Value::Array(it)) => to_u64(it.len()) >= *limit,
+            (Self::MaxItems(limit), Value::Array(it)) => to_u64(it.len()) <= *limit,
+            (Self::UniqueItems, Value::Array(it)) => all_unique(it),
+            (Self::MinProperties(limit), Value::Object(it)) => to_u64(it.len()) >= *limit,
+            (Self::MaxProperties(limit), Value::Object(it)) => to_u64(it.len()) <= *limit,
             (Self::Required(name), Value::Object(it)) => it.contains_key(name),
             (Self::DependentRequired(name, others), Value::Object(it)) => {
                 !it.contains_key(name) || others.iter().all(|other| it.contains_key(other))
@@ -170,62 +170,71 @@ impl Own {
     /// How many steps it takes to know whether a value meets it, beyond one.
     pub(super) fn cost(&self, value: &Value) -> u64 {
         match (self, value) {
-            (Self::Const(expected), _) => weight(expected),
-            (Self::Enum(_), _) => weight(value),
-            (Self::UniqueItems, Value::Array(_)) => 2 * weight(value),
-            (Self::MinLength(_) | Self::MaxLength(_), Value::String(it)) => text_weight(it),
+            (Self::Const(expected), _) => value_cost(expected),
+            (Self::Enum(_), _) => value_cost(value),
+            (Self::UniqueItems, Value::Array(_)) => 2 * value_cost(value),
+            (Self::MinLength(_) | Self::MaxLength(_), Value::String(it)) => string_cost(it),
             (Self::Pattern(pattern), Value::String(it)) => pattern.cost(it),
-            (Self::DependentRequired(_, others), _) => count(others.len()),
+            (Self::DependentRequired(_, others), _) => to_u64(others.len()),
             _ => 0,
         }
     }
 
     /// How it is said that a value does not meet it.
-    pub(super) fn complaint(&self, value: &Value) -> String {
-        let shown = Shown(value);
+    pub(super) fn message(&self, value: &Value) -> String {
+        let value_text = TruncatedJson(value);
         let s = |limit: &u64| if *limit == 1 { "" } else { "s" };
         let ies = |limit: &u64| if *limit == 1 { "y" } else { "ies" };
         match self {
-            Self::Never => format!("False schema does not allow {shown}"),
-            Self::Types(types) => types_complaint(types, shown),
-            Self::Const(expected) => format!("{} was expected", Shown(expected)),
-            Self::Enum(options) => enum_complaint(options.values(), shown),
-            Self::Minimum(it) => format!("{shown} is less than the minimum of {it}"),
-            Self::Maximum(it) => format!("{shown} is greater than the maximum of {it}"),
+            Self::Never => format!("False schema does not allow {value_text}"),
+            Self::Types(types) => types_message(types, value_text),
+            Self::Const(expected) => format!("{} was expected", TruncatedJson(expected)),
+            Self::Enum(options) => enum_message(options.values(), value_text),
+            Self::Minimum(it) => format!("{value_text} is less than the minimum of {it}"),
+            Self::Maximum(it) => format!("{value_text} is greater than the maximum of {it}"),
             Self::ExclusiveMinimum(it) => {
-                format!("{shown} is less than or equal to the minimum of {it}")
+                format!("{value_text} is less than or equal to the minimum of {it}")
             }
             Self::ExclusiveMaximum(it) => {
-                format!("{shown} is greater than or equal to the maximum of {it}")
+                format!("{value_text} is greater than or equal to the maximum of {it}")
             }
-            Self::MultipleOf(it) => format!("{shown} is not a multiple of {it}"),
-            Self::MinLength(it) => format!("{shown} is shorter than {it} character{}", s(it)),
-            Self::MaxLength(it) => format!("{shown} is longer than {it} character{}", s(it)),
-            Self::Pattern(it) => format!("{shown} does not match \"{}\"", it.as_str()),
-            Self::MinItems(it) => format!("{shown} has less than {it} item{}", s(it)),
-            Self::MaxItems(it) => format!("{shown} has more than {it} item{}", s(it)),
-            Self::UniqueItems => format!("{shown} has non-unique elements"),
-            Self::MinProperties(it) => format!("{shown} has less than {it} propert{}", ies(it)),
-            Self::MaxProperties(it) => format!("{shown} has more than {it} propert{}", ies(it)),
-            Self::Required(name) => required(name),
+            Self::MultipleOf(it) => format!("{value_text} is not a multiple of {it}"),
+            Self::MinLength(it) => format!("{value_text} is shorter than {it} character{}", s(it)),
+            Self::MaxLength(it) => format!("{value_text} is longer than {it} character{}", s(it)),
+            Self::Pattern(it) => format!("{value_text} does not match \"{}\"", it.as_str()),
+            Self::MinItems(it) => format!("{value_text} has less than {it} item{}", s(it)),
+            Self::MaxItems(it) => format!("{value_text} has more than {it} item{}", s(it)),
+            Self::UniqueItems => format!("{value_text} has non-unique elements"),
+            Self::MinProperties(it) => {
+                format!("{value_text} has less than {it} propert{}", ies(it))
+            }
+            Self::MaxProperties(it) => {
+                format!("{value_text} has more than {it} propert{}", ies(it))
+            }
+            Self::Required(name) => required_message(name),
             Self::DependentRequired(_, others) => {
                 let missing = others.iter().find(|other| value.get(other).is_none());
-                missing.map(|name| required(name)).unwrap_or_default()
+                missing
+                    .map(|name| required_message(name))
+                    .unwrap_or_default()
             }
         }
     }
 }
 
 /// How many there are, as limits count.
-pub(super) fn count(length: usize) -> u64 {
+pub(super) fn to_u64(length: usize) -> u64 {
     length as u64
 }
 
-fn required(name: &str) -> String {
-    format!("{} is a required property", Shown(&Value::from(name)))
+fn required_message(name: &str) -> String {
+    format!(
+        "{} is a required property",
+        TruncatedJson(&Value::from(name))
+    )
 }
 
-fn types_complaint(types: &[Type], value: Shown<'_>) -> String {
+fn types_message(types: &[Type], value: TruncatedJson<'_>) -> String {
     let names: Vec<String> = types
         .iter()
         .map(|kind| format!("\"{}\"", kind.name()))
@@ -235,25 +244,25 @@ fn types_complaint(types: &[Type], value: Shown<'_>) -> String {
 }
 
 /// Names the first options only, where there are many.
-fn enum_complaint(options: &[Value], value: Shown<'_>) -> String {
-    const MOST: usize = 3;
-    let shown = if options.len() <= MOST {
+fn enum_message(options: &[Value], value: TruncatedJson<'_>) -> String {
+    const MAX_LISTED: usize = 3;
+    let listed = if options.len() <= MAX_LISTED {
         options.len()
     } else {
-        MOST - 1
+        MAX_LISTED - 1
     };
     let mut text = format!("{value} is not one of ");
-    for (at, option) in options[..shown].iter().enumerate() {
-        let before = match at {
+    for (at, option) in options[..listed].iter().enumerate() {
+        let separator = match at {
             0 => "",
             _ if at + 1 == options.len() => " or ",
             _ => ", ",
         };
         // Writing to a string cannot fail.
-        let _ = write!(text, "{before}{}", Shown(option));
+        let _ = write!(text, "{separator}{}", TruncatedJson(option));
     }
-    if shown < options.len() {
-        let _ = write!(text, " or {} other candidates", options.len() - shown);
+    if listed < options.len() {
+        let _ = write!(text, " or {} other candidates", options.len() - listed);
     }
     text
 }

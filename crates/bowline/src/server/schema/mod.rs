@@ -11,22 +11,22 @@ mod budget;
 mod check;
 mod compile;
 #[cfg(test)]
-mod effort;
+mod cost_tests;
+mod display;
 mod equal;
 mod evaluated;
-mod key;
+mod hashed;
 mod keyword;
 mod pattern;
 mod refs;
-mod shown;
 #[cfg(test)]
 mod tests;
 
 use serde_json::Value;
 
-pub(crate) use self::budget::Allowance;
+pub(crate) use self::budget::SharedBudget;
 use self::{
-    budget::{Budget, MAX_STEPS},
+    budget::{CheckBudget, MAX_STEPS},
     check::Check,
     compile::Compiler,
     keyword::Keyword,
@@ -42,9 +42,9 @@ pub(crate) struct Validator {
 
 /// Something that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct ValidationError {
     /// Where it is, as a JSON Pointer.
-    pub(crate) place: String,
+    pub(crate) pointer: String,
     /// What is wrong there.
     pub(crate) message: String,
 }
@@ -63,47 +63,51 @@ impl Validator {
 
     /// Whether a value fits. One that is too much to check, with what the frame
     /// that it came in is still allowed, does not.
-    pub(crate) fn fits(&self, value: &Value, allowance: &Allowance) -> bool {
-        allowance.look(|budget| self.is_valid_within(value, budget))
+    pub(crate) fn is_valid_with_budget(&self, value: &Value, shared_budget: &SharedBudget) -> bool {
+        shared_budget.with_budget(|budget| self.check_fail_fast(value, budget))
     }
 
     /// The same for a value that comes alone.
     #[cfg(test)]
     pub(crate) fn is_valid(&self, value: &Value) -> bool {
-        self.fits(value, &Allowance::default())
+        self.is_valid_with_budget(value, &SharedBudget::default())
     }
 
-    fn is_valid_within(&self, value: &Value, budget: &Budget) -> bool {
+    fn check_fail_fast(&self, value: &Value, budget: &CheckBudget) -> bool {
         // Where it ends early, `not` and its like turn what that says around.
-        Check::quick(&self.nodes, budget).root(value) && !budget.is_spent()
+        Check::fail_fast(&self.nodes, budget).check_root(value) && !budget.is_exhausted()
     }
 
     /// What does not fit: the first faults, if there are many. That it is too
     /// much to check is one, too.
-    pub(crate) fn faults_allowing(&self, value: &Value, allowance: &Allowance) -> Vec<Fault> {
-        allowance.look(|budget| self.faults_within(value, budget))
+    pub(crate) fn errors_with_budget(
+        &self,
+        value: &Value,
+        shared_budget: &SharedBudget,
+    ) -> Vec<ValidationError> {
+        shared_budget.with_budget(|budget| self.collect_errors(value, budget))
     }
 
     /// The same for a value that comes alone.
     #[cfg(any(test, feature = "testing"))]
-    pub(crate) fn faults(&self, value: &Value) -> Vec<Fault> {
-        self.faults_allowing(value, &Allowance::default())
+    pub(crate) fn errors(&self, value: &Value) -> Vec<ValidationError> {
+        self.errors_with_budget(value, &SharedBudget::default())
     }
 
-    fn faults_within(&self, value: &Value, budget: &Budget) -> Vec<Fault> {
-        let mut check = Check::thorough(&self.nodes, budget);
-        check.root(value);
-        if budget.is_spent() {
+    fn collect_errors(&self, value: &Value, budget: &CheckBudget) -> Vec<ValidationError> {
+        let mut check = Check::collect_all(&self.nodes, budget);
+        check.check_root(value);
+        if budget.is_exhausted() {
             // What was found until then may come from where it ended.
-            return vec![too_much()];
+            return vec![too_complex()];
         }
-        check.faults
+        check.errors
     }
 }
 
-fn too_much() -> Fault {
-    Fault {
-        place: String::new(),
+fn too_complex() -> ValidationError {
+    ValidationError {
+        pointer: String::new(),
         message: format!(
             "this is too much to check against the schema (over {MAX_STEPS} steps, or more than \
              the rest of its batch left); send less of it at once"

@@ -8,9 +8,9 @@ use regex_lite::Regex;
 pub(super) struct Pattern {
     regex: Regex,
     /// How many ways of matching there may be at once, at most.
-    ways: u64,
+    max_states: u64,
     /// How many characters are looked at, at most, if that is known.
-    reach: Option<u64>,
+    max_length: Option<u64>,
 }
 
 impl Pattern {
@@ -20,18 +20,18 @@ impl Pattern {
     pub(super) fn new(pattern: &str) -> Result<Self, String> {
         let regex =
             Regex::new(pattern).map_err(|error| format!("{pattern:?} is no pattern: {error}"))?;
-        let size = Reader::new(pattern).alternatives();
+        let size = PatternParser::new(pattern).alternatives();
         // Without an anchor a match may begin at each character, so that each
         // part may be under way. `|` at the top would leave only one anchored.
-        let is_anchored = pattern.starts_with('^') && !size.has_choice_at_top;
+        let is_anchored = pattern.starts_with('^') && !size.has_top_level_alternation;
         Ok(Self {
             regex,
-            ways: if is_anchored {
+            max_states: if is_anchored {
                 1 + size.forks
             } else {
-                1 + size.parts
+                1 + size.states
             },
-            reach: size.length.filter(|_| is_anchored),
+            max_length: size.length.filter(|_| is_anchored),
         })
     }
 
@@ -46,30 +46,30 @@ impl Pattern {
     /// How many steps it takes to hold a text against it, at most.
     pub(super) fn cost(&self, text: &str) -> u64 {
         let length = (text.len() as u64).saturating_add(1);
-        let length = self.reach.map_or(length, |reach| {
+        let length = self.max_length.map_or(length, |max_chars| {
             // A character has up to four bytes.
-            length.min(reach.saturating_add(1).saturating_mul(4))
+            length.min(max_chars.saturating_add(1).saturating_mul(4))
         });
-        length.saturating_mul(self.ways)
+        length.saturating_mul(self.max_states)
     }
 }
 
 /// How large a part of a pattern is.
 #[derive(Clone, Copy, Default)]
-struct Size {
+struct PatternSize {
     /// Characters and classes, with those that are repeated counted as often.
-    parts: u64,
+    states: u64,
     /// Places at which a match may go on in more than one way.
     forks: u64,
     /// The longest text that it matches; `None` where there is no such limit.
     length: Option<u64>,
-    has_choice_at_top: bool,
+    has_top_level_alternation: bool,
 }
 
-impl Size {
+impl PatternSize {
     fn one() -> Self {
         Self {
-            parts: 1,
+            states: 1,
             length: Some(1),
             ..Self::default()
         }
@@ -84,10 +84,10 @@ impl Size {
 
     fn and(self, next: Self) -> Self {
         Self {
-            parts: self.parts.saturating_add(next.parts),
+            states: self.states.saturating_add(next.states),
             forks: self.forks.saturating_add(next.forks),
             length: (self.length.zip(next.length)).map(|(one, other)| one.saturating_add(other)),
-            has_choice_at_top: false,
+            has_top_level_alternation: false,
         }
     }
 
@@ -104,27 +104,27 @@ impl Size {
     }
 
     /// Repeated: so many copies, and whether there may be fewer, or more.
-    fn times(self, least: u64, most: Option<u64>) -> Self {
-        let copies = most.unwrap_or(least).max(1);
-        let choices = match most {
-            Some(most) => most.saturating_sub(least),
+    fn repeat(self, min: u64, max: Option<u64>) -> Self {
+        let copies = max.unwrap_or(min).max(1);
+        let choices = match max {
+            Some(max) => max.saturating_sub(min),
             None => 1,
         };
         Self {
-            parts: self.parts.saturating_mul(copies),
+            states: self.states.saturating_mul(copies),
             forks: self.forks.saturating_mul(copies).saturating_add(choices),
-            length: most.and_then(|most| Some(self.length?.saturating_mul(most))),
-            has_choice_at_top: false,
+            length: max.and_then(|max| Some(self.length?.saturating_mul(max))),
+            has_top_level_alternation: false,
         }
     }
 }
 
 /// Reads a pattern that is known to be one.
-struct Reader<'a> {
+struct PatternParser<'a> {
     rest: std::iter::Peekable<std::str::Chars<'a>>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PatternParser<'a> {
     fn new(pattern: &'a str) -> Self {
         Self {
             rest: pattern.chars().peekable(),
@@ -132,25 +132,25 @@ impl<'a> Reader<'a> {
     }
 
     /// Up to the end, or the parenthesis that closes a group.
-    fn alternatives(&mut self) -> Size {
+    fn alternatives(&mut self) -> PatternSize {
         let mut size = self.sequence();
         while self.rest.next_if_eq(&'|').is_some() {
             let next = self.sequence();
             size = size.or(next);
-            size.has_choice_at_top = true;
+            size.has_top_level_alternation = true;
         }
         size
     }
 
-    fn sequence(&mut self) -> Size {
-        let mut size = Size::nothing();
+    fn sequence(&mut self) -> PatternSize {
+        let mut size = PatternSize::nothing();
         while let Some(next) = self.rest.next_if(|it| !matches!(it, '|' | ')')) {
             let part = match next {
                 '(' => self.group(),
                 '[' => self.class(),
                 '\\' => self.escape(),
-                '^' | '$' => Size::nothing(),
-                _ => Size::one(),
+                '^' | '$' => PatternSize::nothing(),
+                _ => PatternSize::one(),
             };
             let part = self.repeated(part);
             size = size.and(part);
@@ -158,14 +158,14 @@ impl<'a> Reader<'a> {
         size
     }
 
-    fn group(&mut self) -> Size {
+    fn group(&mut self) -> PatternSize {
         // A name or flags, which would only be counted as characters.
         let size = self.alternatives();
         self.rest.next();
         size
     }
 
-    fn class(&mut self) -> Size {
+    fn class(&mut self) -> PatternSize {
         self.rest.next_if_eq(&'^');
         self.rest.next_if_eq(&']');
         while let Some(next) = self.rest.next() {
@@ -176,27 +176,27 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
-        Size::one()
+        PatternSize::one()
     }
 
-    fn escape(&mut self) -> Size {
+    fn escape(&mut self) -> PatternSize {
         match self.rest.next() {
             // The digits after it would only be counted as characters.
-            Some('b' | 'B' | 'A' | 'z') | None => Size::nothing(),
-            Some(_) => Size::one(),
+            Some('b' | 'B' | 'A' | 'z') | None => PatternSize::nothing(),
+            Some(_) => PatternSize::one(),
         }
     }
 
-    fn repeated(&mut self, mut part: Size) -> Size {
+    fn repeated(&mut self, mut part: PatternSize) -> PatternSize {
         loop {
             part = match self.rest.peek() {
-                Some('?') => part.times(0, Some(1)),
-                Some('*') => part.times(0, None),
-                Some('+') => part.times(1, None),
+                Some('?') => part.repeat(0, Some(1)),
+                Some('*') => part.repeat(0, None),
+                Some('+') => part.repeat(1, None),
                 Some('{') => {
                     let bounds: String = self.rest.by_ref().take_while(|it| *it != '}').collect();
-                    let (least, most) = bounds_of(bounds.trim_start_matches('{'));
-                    part = part.times(least, most);
+                    let (min, max) = parse_bounds(bounds.trim_start_matches('{'));
+                    part = part.repeat(min, max);
                     continue;
                 }
                 _ => return part,
@@ -207,10 +207,10 @@ impl<'a> Reader<'a> {
 }
 
 /// The bounds in `3`, `3,` and `3,5`.
-fn bounds_of(text: &str) -> (u64, Option<u64>) {
+fn parse_bounds(text: &str) -> (u64, Option<u64>) {
     let number = |text: &str| text.trim().parse::<u64>().ok();
     match text.split_once(',') {
-        Some((least, most)) => (number(least).unwrap_or(0), number(most)),
+        Some((min, max)) => (number(min).unwrap_or(0), number(max)),
         None => (number(text).unwrap_or(1), number(text)),
     }
 }
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_a_pattern_costs() {
-        for (pattern, ways, reach) in [
+        for (pattern, ways, max_chars) in [
             ("^[a-z]+$", 2, None),
             ("^[a-z]{1,64}$", 64, Some(64)),
             ("^\\d{4}-\\d{2}$", 1, Some(7)),
@@ -233,7 +233,11 @@ mod tests {
             ("^[]\\]^]x$", 1, Some(2)),
         ] {
             let read = Pattern::new(pattern).expect("it is a pattern");
-            assert_eq!((read.ways, read.reach), (ways, reach), "{pattern}");
+            assert_eq!(
+                (read.max_states, read.max_length),
+                (ways, max_chars),
+                "{pattern}"
+            );
         }
     }
 

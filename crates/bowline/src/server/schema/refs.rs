@@ -4,32 +4,32 @@
 use super::keyword::{Keyword, Node};
 
 /// Whether there are any.
-pub(super) fn lead_back(nodes: &[Vec<Keyword>]) -> bool {
-    let mut seen = vec![Seen::No; nodes.len()];
-    (0..nodes.len()).any(|node| leads_back(nodes, node, &mut seen))
+pub(super) fn has_infinite_recursion(nodes: &[Vec<Keyword>]) -> bool {
+    let mut states = vec![VisitState::Unvisited; nodes.len()];
+    (0..nodes.len()).any(|node| recurses(nodes, node, &mut states))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Seen {
-    No,
-    OnTheWay,
+enum VisitState {
+    Unvisited,
+    InProgress,
     Done,
 }
 
-fn leads_back(nodes: &[Vec<Keyword>], node: Node, seen: &mut [Seen]) -> bool {
-    match seen[node] {
-        Seen::OnTheWay => return true,
-        Seen::Done => return false,
-        Seen::No => seen[node] = Seen::OnTheWay,
+fn recurses(nodes: &[Vec<Keyword>], node: Node, states: &mut [VisitState]) -> bool {
+    match states[node] {
+        VisitState::InProgress => return true,
+        VisitState::Done => return false,
+        VisitState::Unvisited => states[node] = VisitState::InProgress,
     }
-    let mut next = nodes[node].iter().flat_map(in_place);
-    let found = next.any(|node| leads_back(nodes, node, seen));
-    seen[node] = Seen::Done;
+    let mut next = nodes[node].iter().flat_map(in_place_subschemas);
+    let found = next.any(|node| recurses(nodes, node, states));
+    states[node] = VisitState::Done;
     found
 }
 
 /// The schemas that the same value is held against.
-fn in_place(keyword: &Keyword) -> Vec<Node> {
+fn in_place_subschemas(keyword: &Keyword) -> Vec<Node> {
     match keyword {
         Keyword::Ref(node) | Keyword::Not(node, _) => vec![*node],
         Keyword::AllOf(nodes) | Keyword::AnyOf(nodes) | Keyword::OneOf(nodes) => nodes.clone(),
@@ -46,7 +46,7 @@ fn in_place(keyword: &Keyword) -> Vec<Node> {
         // back only if it does so by the other ways.
         Keyword::PropertyNames(_)
         | Keyword::Unevaluated { .. }
-        | Keyword::Own(_)
+        | Keyword::Value(_)
         | Keyword::PrefixItems(_)
         | Keyword::Items(..)
         | Keyword::Contains { .. }

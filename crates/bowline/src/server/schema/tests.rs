@@ -3,26 +3,26 @@
 use proptest::{prelude::*, sample::select};
 use serde_json::{Value, json};
 
-use super::{Fault, Validator};
+use super::{ValidationError, Validator};
 
 /// Both must say the same, in the same words; the order may differ.
-fn agree(schema: &Value, value: &Value) {
-    let theirs = jsonschema::draft202012::new(schema).expect("a schema");
-    let ours = Validator::new(schema).unwrap_or_else(|why| panic!("{schema}: {why}"));
-    let mut expected: Vec<Fault> = theirs
+fn assert_agrees(schema: &Value, value: &Value) {
+    let reference = jsonschema::draft202012::new(schema).expect("a schema");
+    let validator = Validator::new(schema).unwrap_or_else(|why| panic!("{schema}: {why}"));
+    let mut expected: Vec<ValidationError> = reference
         .iter_errors(value)
-        .map(|fault| Fault {
-            place: fault.instance_path().to_string(),
+        .map(|fault| ValidationError {
+            pointer: fault.instance_path().to_string(),
             message: fault.to_string(),
         })
         .collect();
-    let mut found = ours.faults(value);
+    let mut found = validator.errors(value);
     assert_eq!(
-        ours.is_valid(value),
+        validator.is_valid(value),
         found.is_empty(),
         "{schema} and {value}"
     );
-    let order = |fault: &Fault| (fault.place.clone(), fault.message.clone());
+    let order = |fault: &ValidationError| (fault.pointer.clone(), fault.message.clone());
     expected.sort_by_key(order);
     found.sort_by_key(order);
     assert_eq!(found, expected, "{schema} and {value}");
@@ -58,7 +58,7 @@ fn values() -> Vec<Value> {
 
 fn check(schema: &Value) {
     for value in values() {
-        agree(schema, &value);
+        assert_agrees(schema, &value);
     }
 }
 
@@ -127,32 +127,32 @@ fn members_that_nothing_else_looked_at() {
         "then": {"properties": {"b": {}}},
         "unevaluatedProperties": {"type": "string"},
     });
-    let ours = Validator::new(&schema).unwrap();
-    for (value, fits) in [
+    let validator = Validator::new(&schema).unwrap();
+    for (value, is_valid) in [
         (json!({"a": "x"}), true),
         (json!({"a": 1}), false),
         (json!({"a": "x", "b": 1}), true),
         (json!({"a": 1, "b": 1}), false),
     ] {
-        assert_eq!(ours.is_valid(&value), fits, "{value}");
+        assert_eq!(validator.is_valid(&value), is_valid, "{value}");
     }
 }
 
 #[test]
 fn how_many_items_may_match() {
     let schema = json!({"contains": {"type": "number"}, "minContains": 2, "maxContains": 3});
-    let ours = Validator::new(&schema).unwrap();
-    for (items, fits) in [(0, false), (1, false), (2, true), (3, true), (4, false)] {
+    let validator = Validator::new(&schema).unwrap();
+    for (items, is_valid) in [(0, false), (1, false), (2, true), (3, true), (4, false)] {
         let value = json!(vec![7; items]);
-        assert_eq!(ours.is_valid(&value), fits, "{value}");
+        assert_eq!(validator.is_valid(&value), is_valid, "{value}");
     }
 }
 
 #[test]
 fn names_of_members() {
-    let ours = Validator::new(&json!({"propertyNames": {"maxLength": 1}})).unwrap();
-    assert!(ours.is_valid(&json!({"a": 1})));
-    assert!(!ours.is_valid(&json!({"ab": 1})));
+    let validator = Validator::new(&json!({"propertyNames": {"maxLength": 1}})).unwrap();
+    assert!(validator.is_valid(&json!({"a": 1})));
+    assert!(!validator.is_valid(&json!({"ab": 1})));
 }
 
 #[test]
@@ -188,10 +188,10 @@ fn what_is_no_schema_is_refused() {
 #[test]
 fn arrays_of_older_drafts() {
     let schema = json!({"items": [{"type": "string"}], "additionalItems": {"type": "number"}});
-    let ours = Validator::new(&schema).unwrap();
-    assert!(ours.is_valid(&json!(["a", 1])));
-    assert!(!ours.is_valid(&json!([1])));
-    assert!(!ours.is_valid(&json!(["a", "b"])));
+    let validator = Validator::new(&schema).unwrap();
+    assert!(validator.is_valid(&json!(["a", 1])));
+    assert!(!validator.is_valid(&json!([1])));
+    assert!(!validator.is_valid(&json!(["a", "b"])));
 }
 
 fn value() -> impl Strategy<Value = Value> {
@@ -237,9 +237,9 @@ fn schema() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn any_schema_and_value(schema in schema(), value in value()) {
-        let theirs = jsonschema::draft202012::new(&schema).expect("a schema");
-        let ours = Validator::new(&schema).expect("a schema");
-        prop_assert_eq!(ours.is_valid(&value), theirs.is_valid(&value));
-        prop_assert_eq!(ours.faults(&value).is_empty(), theirs.is_valid(&value));
+        let reference = jsonschema::draft202012::new(&schema).expect("a schema");
+        let validator = Validator::new(&schema).expect("a schema");
+        prop_assert_eq!(validator.is_valid(&value), reference.is_valid(&value));
+        prop_assert_eq!(validator.errors(&value).is_empty(), reference.is_valid(&value));
     }
 }

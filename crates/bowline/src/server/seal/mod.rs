@@ -10,23 +10,23 @@
 //! [`JournalStore`](super::store::JournalStore).
 //!
 //! ```
-//! use bowline::server::seal::Keyring;
+//! use bowline::server::seal::SealKeys;
 //!
 //! # fn secret(name: &str) -> Vec<u8> { name.repeat(8).into_bytes() }
 //! // All nodes of a fleet have the same secret. The one of last month still
 //! // opens what was sealed before the change.
-//! let keys = Keyring::from_secret(&secret("SEAL_SECRET"))?
+//! let keys = SealKeys::from_secret(&secret("SEAL_SECRET"))?
 //!     .accept(&secret("LAST_SEAL_SECRET"))?;
 //! assert!(keys.is_shared());
 //! # Ok::<(), bowline::server::seal::WeakSecret>(())
 //! ```
 
 mod key;
-mod keyring;
+mod seal_keys;
 mod sealed;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use keyring::random_bytes;
-pub use keyring::{Keyring, WeakSecret};
-pub(crate) use sealed::Unsealing;
+pub(crate) use seal_keys::random_bytes;
+pub use seal_keys::{SealKeys, WeakSecretError};
+pub(crate) use sealed::UnsealError;

@@ -20,14 +20,14 @@ use chacha20poly1305::{
     aead::{Aead, Payload},
 };
 
-use super::{Keyring, key::ID_LEN, keyring::random_bytes};
+use super::{SealKeys, key::ID_LEN, seal_keys::random_bytes};
 
 const VERSION: u8 = 1;
 const NONCE_LEN: usize = 24;
 const NONCE_AT: usize = 1 + ID_LEN;
 const HEADER_LEN: usize = NONCE_AT + NONCE_LEN;
 
-impl Keyring {
+impl SealKeys {
     /// Seals bytes for one purpose. They open for the same purpose only.
     ///
     /// A purpose made of several parts must not be readable as other parts:
@@ -42,9 +42,9 @@ impl Keyring {
     }
 
     /// Opens what was sealed for this purpose, with any key of the ring.
-    pub(crate) fn open(&self, purpose: &[u8], sealed: &str) -> Result<Vec<u8>, Unsealing> {
+    pub(crate) fn open(&self, purpose: &[u8], sealed: &str) -> Result<Vec<u8>, UnsealError> {
         let sealed = URL_SAFE_NO_PAD.decode(sealed);
-        let sealed = sealed.map_err(|_| Unsealing::Refused)?;
+        let sealed = sealed.map_err(|_| UnsealError::Invalid)?;
         self.open_bytes(purpose, &sealed)
     }
 
@@ -54,13 +54,13 @@ impl Keyring {
     ///
     /// As there.
     pub(crate) fn seal_bytes(&self, purpose: &[u8], plain: &[u8]) -> Vec<u8> {
-        let key = self.first();
+        let key = self.sealing_key();
         let nonce: [u8; NONCE_LEN] = random_bytes();
         let mut sealed = Vec::with_capacity(HEADER_LEN + plain.len() + 16);
         sealed.push(VERSION);
         sealed.extend_from_slice(&key.id);
         sealed.extend_from_slice(&nonce);
-        let aad = &bound(&sealed, purpose);
+        let aad = &associated_data(&sealed, purpose);
         let ciphertext = key
             .cipher
             .encrypt(&XNonce::from(nonce), Payload { msg: plain, aad })
@@ -70,47 +70,47 @@ impl Keyring {
     }
 
     /// As [`open`](Self::open), for what did not travel as text.
-    pub(crate) fn open_bytes(&self, purpose: &[u8], sealed: &[u8]) -> Result<Vec<u8>, Unsealing> {
+    pub(crate) fn open_bytes(&self, purpose: &[u8], sealed: &[u8]) -> Result<Vec<u8>, UnsealError> {
         let (header, msg) = sealed
             .split_at_checked(HEADER_LEN)
-            .ok_or(Unsealing::Refused)?;
+            .ok_or(UnsealError::Invalid)?;
         let (version_and_id, nonce) = header.split_at(NONCE_AT);
         let (version, id) = version_and_id.split_at(1);
         if version != [VERSION] {
-            return Err(Unsealing::Refused);
+            return Err(UnsealError::Invalid);
         }
-        let key = self.find(id).ok_or(Unsealing::UnknownKey)?;
-        let nonce = XNonce::try_from(nonce).map_err(|_| Unsealing::Refused)?;
-        let aad = &bound(header, purpose);
+        let key = self.key_by_id(id).ok_or(UnsealError::UnknownKey)?;
+        let nonce = XNonce::try_from(nonce).map_err(|_| UnsealError::Invalid)?;
+        let aad = &associated_data(header, purpose);
         let opened = key.cipher.decrypt(&nonce, Payload { msg, aad });
-        opened.map_err(|_| Unsealing::Refused)
+        opened.map_err(|_| UnsealError::Invalid)
     }
 }
 
 /// Why a text was not opened. It does not say what was wrong with one that was
 /// altered, so that nobody learns from trying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unsealing {
+pub(crate) enum UnsealError {
     /// No key of this ring sealed it, or so it says: it comes from another
     /// node, from an earlier run, or is made up.
     UnknownKey,
     /// It is malformed, altered, or sealed for another purpose.
-    Refused,
+    Invalid,
 }
 
-impl fmt::Display for Unsealing {
+impl fmt::Display for UnsealError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::UnknownKey => "it was sealed with a key that is not known here",
-            Self::Refused => "it is not what was sealed here for this purpose",
+            Self::Invalid => "it is not what was sealed here for this purpose",
         })
     }
 }
 
-impl std::error::Error for Unsealing {}
+impl std::error::Error for UnsealError {}
 
 /// What the tag vouches for beside the ciphertext. The header's length is
 /// fixed, so that no purpose can pass for a part of it.
-fn bound(header: &[u8], purpose: &[u8]) -> Vec<u8> {
+fn associated_data(header: &[u8], purpose: &[u8]) -> Vec<u8> {
     [header, purpose].concat()
 }

@@ -3,17 +3,17 @@
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use proptest::{prelude::*, sample::Index};
 
-use super::{Keyring, Unsealing};
+use super::{SealKeys, UnsealError};
 
 const PURPOSE: &[u8] = b"state of a conversation";
 const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-fn ring(secret: u8) -> Keyring {
-    Keyring::from_secret(&[secret; 32]).unwrap()
+fn seal_keys(secret: u8) -> SealKeys {
+    SealKeys::from_secret(&[secret; 32]).unwrap()
 }
 
 /// It is not opened by the ring that sealed it.
-fn check_refused(keys: &Keyring, text: &str) -> Result<(), TestCaseError> {
+fn check_refused(keys: &SealKeys, text: &str) -> Result<(), TestCaseError> {
     let opened = keys.open(PURPOSE, text);
     prop_assert!(opened.is_err(), "{text} opened as {opened:?}");
     Ok(())
@@ -35,16 +35,16 @@ proptest! {
         purpose in prop::collection::vec(any::<u8>(), 0..40),
         plain in prop::collection::vec(any::<u8>(), 0..5000),
     ) {
-        let keys = Keyring::from_secret(&secret).unwrap();
+        let keys = SealKeys::from_secret(&secret).unwrap();
         let sealed = keys.seal(&purpose, &plain);
         prop_assert!(sealed.bytes().all(|byte| ALPHABET.contains(&byte)));
-        let other_node = Keyring::from_secret(&secret).unwrap();
+        let other_node = SealKeys::from_secret(&secret).unwrap();
         prop_assert_eq!(other_node.open(&purpose, &sealed), Ok(plain));
     }
 
     #[test]
     fn a_flipped_bit_is_refused(plain in prop::collection::vec(any::<u8>(), 0..200), at: Index, bit in 0..8) {
-        let keys = ring(1);
+        let keys = seal_keys(1);
         let mut bytes = URL_SAFE_NO_PAD.decode(keys.seal(PURPOSE, &plain)).unwrap();
         let at = at.index(bytes.len());
         bytes[at] ^= 1_u8 << bit;
@@ -57,7 +57,7 @@ proptest! {
         at: Index,
         with: char,
     ) {
-        let keys = ring(1);
+        let keys = seal_keys(1);
         let sealed = keys.seal(PURPOSE, &plain);
         let at = at.index(sealed.len());
         prop_assume!(!sealed[at..].starts_with(with));
@@ -71,7 +71,7 @@ proptest! {
         from: Index,
         to: Index,
     ) {
-        let keys = ring(1);
+        let keys = seal_keys(1);
         let sealed = keys.seal(PURPOSE, &plain);
         let (from, to) = (from.index(sealed.len()), to.index(sealed.len()));
         check_refused(&keys, &sealed[..to])?;
@@ -84,7 +84,7 @@ proptest! {
         more in "[A-Za-z0-9_=\\-]{1,9}",
         at: Index,
     ) {
-        let keys = ring(1);
+        let keys = seal_keys(1);
         let sealed = keys.seal(PURPOSE, &plain);
         check_refused(&keys, &format!("{sealed}{more}"))?;
         check_refused(&keys, &format!("{more}{sealed}"))?;
@@ -94,7 +94,7 @@ proptest! {
 
     #[test]
     fn noise_is_refused(text in "\\PC{0,200}") {
-        check_refused(&ring(1), &text)?;
+        check_refused(&seal_keys(1), &text)?;
     }
 
     #[test]
@@ -103,9 +103,9 @@ proptest! {
         other in prop::collection::vec(any::<u8>(), 0..40),
     ) {
         prop_assume!(purpose != other);
-        let keys = ring(1);
+        let keys = seal_keys(1);
         let sealed = keys.seal(&purpose, b"plain");
-        prop_assert_eq!(keys.open(&other, &sealed), Err(Unsealing::Refused));
+        prop_assert_eq!(keys.open(&other, &sealed), Err(UnsealError::Invalid));
     }
 }
 
@@ -114,7 +114,7 @@ proptest! {
 /// bit of the text among them, for each number of spare bits.
 #[test]
 fn every_change_of_one_character_is_refused() {
-    let keys = ring(1);
+    let keys = seal_keys(1);
     for len in 0..3 {
         let sealed = keys.seal(PURPOSE, &[7; 3][..len]);
         for at in 0..sealed.len() {
@@ -133,7 +133,7 @@ fn every_change_of_one_character_is_refused() {
 
 #[test]
 fn every_cut_and_padding_is_refused() {
-    let keys = ring(1);
+    let keys = seal_keys(1);
     for len in 0..3 {
         let sealed = keys.seal(PURPOSE, &[7; 3][..len]);
         for to in 0..sealed.len() {
@@ -141,14 +141,14 @@ fn every_cut_and_padding_is_refused() {
         }
         for more in ["=", "==", "A", "AA", "AAA", "AAAA", "\n", " ", "\0"] {
             let text = format!("{sealed}{more}");
-            assert_eq!(keys.open(PURPOSE, &text), Err(Unsealing::Refused));
+            assert_eq!(keys.open(PURPOSE, &text), Err(UnsealError::Invalid));
         }
     }
 }
 
 #[test]
 fn the_same_bytes_never_look_the_same() {
-    let keys = ring(1);
+    let keys = seal_keys(1);
     let first = URL_SAFE_NO_PAD
         .decode(keys.seal(PURPOSE, b"plain"))
         .unwrap();
@@ -162,12 +162,12 @@ fn the_same_bytes_never_look_the_same() {
 
 #[test]
 fn the_layout_is_as_described() {
-    let keys = ring(1);
+    let keys = seal_keys(1);
     let bytes = URL_SAFE_NO_PAD
         .decode(keys.seal(PURPOSE, b"plain"))
         .unwrap();
     assert_eq!(bytes[0], 1);
-    assert_eq!(bytes[1..9], keys.first().id);
+    assert_eq!(bytes[1..9], keys.sealing_key().id);
     assert_eq!(bytes.len(), 1 + 8 + 24 + b"plain".len() + 16);
 }
 
@@ -175,64 +175,81 @@ fn the_layout_is_as_described() {
 #[test]
 fn a_text_that_others_made_opens() {
     let text = "AVsTn3qxdvxeAAECAwQFBgcICQoLDA0ODxAREhMUFRYXQvQoW-Z-1a5LKiR7H6Igy7tYGJUR";
-    assert_eq!(ring(1).open(PURPOSE, text).unwrap(), b"plain");
+    assert_eq!(seal_keys(1).open(PURPOSE, text).unwrap(), b"plain");
 }
 
 #[test]
 fn another_version_is_refused_even_with_a_known_key() {
-    let keys = ring(1);
+    let keys = seal_keys(1);
     let mut bytes = URL_SAFE_NO_PAD
         .decode(keys.seal(PURPOSE, b"plain"))
         .unwrap();
     bytes[0] = 2;
     let text = URL_SAFE_NO_PAD.encode(bytes);
-    assert_eq!(keys.open(PURPOSE, &text), Err(Unsealing::Refused));
+    assert_eq!(keys.open(PURPOSE, &text), Err(UnsealError::Invalid));
 }
 
 #[test]
 fn an_older_secret_opens_where_it_is_accepted_only() {
-    let sealed = ring(1).seal(PURPOSE, b"plain");
-    assert_eq!(ring(2).open(PURPOSE, &sealed), Err(Unsealing::UnknownKey));
+    let sealed = seal_keys(1).seal(PURPOSE, b"plain");
+    assert_eq!(
+        seal_keys(2).open(PURPOSE, &sealed),
+        Err(UnsealError::UnknownKey)
+    );
 
-    let rotated = ring(2).accept(&[9; 32]).unwrap().accept(&[1; 32]).unwrap();
+    let rotated = seal_keys(2)
+        .accept_secret(&[9; 32])
+        .unwrap()
+        .accept_secret(&[1; 32])
+        .unwrap();
     assert_eq!(rotated.open(PURPOSE, &sealed).unwrap(), b"plain");
 
     let newer = rotated.seal(PURPOSE, b"plain");
-    assert_eq!(ring(2).open(PURPOSE, &newer).unwrap(), b"plain");
-    assert_eq!(ring(1).open(PURPOSE, &newer), Err(Unsealing::UnknownKey));
+    assert_eq!(seal_keys(2).open(PURPOSE, &newer).unwrap(), b"plain");
+    assert_eq!(
+        seal_keys(1).open(PURPOSE, &newer),
+        Err(UnsealError::UnknownKey)
+    );
 }
 
 #[test]
 fn a_text_under_the_name_of_another_key_is_refused() {
-    let keys = ring(1).accept(&[2; 32]).unwrap();
+    let keys = seal_keys(1).accept_secret(&[2; 32]).unwrap();
     let mut bytes = URL_SAFE_NO_PAD
         .decode(keys.seal(PURPOSE, b"plain"))
         .unwrap();
-    bytes[1..9].copy_from_slice(&ring(2).first().id);
+    bytes[1..9].copy_from_slice(&seal_keys(2).sealing_key().id);
     let text = URL_SAFE_NO_PAD.encode(bytes);
-    assert_eq!(keys.open(PURPOSE, &text), Err(Unsealing::Refused));
+    assert_eq!(keys.open(PURPOSE, &text), Err(UnsealError::Invalid));
 }
 
 #[test]
 fn names_follow_from_secrets() {
-    assert_eq!(ring(1).first().id, ring(1).first().id);
-    assert_ne!(ring(1).first().id, ring(2).first().id);
+    assert_eq!(seal_keys(1).sealing_key().id, seal_keys(1).sealing_key().id);
+    assert_ne!(seal_keys(1).sealing_key().id, seal_keys(2).sealing_key().id);
     // Nodes of different releases must agree as well.
-    assert_eq!(format!("{:?}", ring(1).first()), "5b139f7ab176fc5e");
+    assert_eq!(
+        format!("{:?}", seal_keys(1).sealing_key()),
+        "5b139f7ab176fc5e"
+    );
 }
 
 #[test]
 fn a_random_key_is_of_this_ring_and_its_clones() {
-    let keys = Keyring::random();
+    let keys = SealKeys::random();
     let sealed = keys.seal(PURPOSE, b"plain");
     assert_eq!(keys.clone().open(PURPOSE, &sealed).unwrap(), b"plain");
-    let other = Keyring::random();
-    assert_eq!(other.open(PURPOSE, &sealed), Err(Unsealing::UnknownKey));
+    let other = SealKeys::random();
+    assert_eq!(other.open(PURPOSE, &sealed), Err(UnsealError::UnknownKey));
 }
 
 #[test]
 fn accepting_twice_adds_nothing() {
-    let once = ring(1).accept(&[2; 32]).unwrap();
-    let twice = once.clone().accept(&[2; 32]).unwrap().accept(&[1; 32]);
+    let once = seal_keys(1).accept_secret(&[2; 32]).unwrap();
+    let twice = once
+        .clone()
+        .accept_secret(&[2; 32])
+        .unwrap()
+        .accept_secret(&[1; 32]);
     assert_eq!(format!("{once:?}"), format!("{:?}", twice.unwrap()));
 }

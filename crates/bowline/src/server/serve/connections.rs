@@ -6,37 +6,37 @@ use std::{
     time::Duration,
 };
 
-use super::{driver::Driver, shared::Shared, stopping::Stopping};
+use super::{driver::Driver, shared::SharedConnection, shutdown::ShutdownSignal};
 use crate::{
     proto::server::{Config, Connection},
-    server::{request::Handle, service::Serving},
+    server::{dispatch::request::RequestHandler, service::ServeOptions},
     transport::Link,
 };
 
 /// The connections of a server, or of a part of it that can end by itself.
 #[derive(Default)]
 pub(crate) struct Connections {
-    open: Mutex<Vec<Weak<Shared>>>,
-    parts: Mutex<Vec<Weak<Connections>>>,
-    stopping: Stopping,
+    open: Mutex<Vec<Weak<SharedConnection>>>,
+    children: Mutex<Vec<Weak<Connections>>>,
+    stopping: ShutdownSignal,
 }
 
 impl Connections {
     /// Serves one client until its link is gone.
     pub(crate) async fn serve(
         &self,
-        handle: Arc<dyn Handle>,
+        handler: Arc<dyn RequestHandler>,
         config: Arc<Config>,
-        serving: Serving,
+        serving: ServeOptions,
         principal: Option<Arc<str>>,
         link: Box<dyn Link>,
     ) {
-        let shared = Shared::new(Connection::new(config), link, serving, principal);
+        let shared = SharedConnection::new(Connection::new(config), link, serving, principal);
         self.register(&shared);
-        let serving = Serves(Arc::clone(&shared), Arc::clone(&handle));
+        let serving = ServeGuard(Arc::clone(&shared), Arc::clone(&handler));
         // In a task of its own: `block_on`, where this is likely to be awaited,
         // runs on a thread that has to be woken for each frame.
-        let ended = tokio::spawn(Driver::new(shared, handle)).await;
+        let ended = tokio::spawn(Driver::new(shared, handler)).await;
         drop(serving);
         if let Err(error) = ended
             && let Ok(panic) = error.try_into_panic()
@@ -47,60 +47,66 @@ impl Connections {
 
     /// Counts a connection among those that are open, for as long as it is
     /// held elsewhere. One that comes after the end was called for ends, too.
-    pub(crate) fn register(&self, shared: &Arc<Shared>) {
+    pub(crate) fn register(&self, shared: &Arc<SharedConnection>) {
         add(&self.open, shared);
-        if let Some(grace) = self.stopping.grace() {
-            stop(shared, grace);
+        if let Some(timeout) = self.stopping.remaining() {
+            stop(shared, timeout);
         }
     }
 
     /// A part, which can end by itself and ends with the whole.
     #[cfg(feature = "http-server")]
-    pub(crate) fn part(&self) -> Arc<Self> {
-        let part = Arc::new(Self::default());
-        add(&self.parts, &part);
-        if let Some(grace) = self.stopping.grace() {
-            part.stop(grace);
+    pub(crate) fn child(&self) -> Arc<Self> {
+        let child = Arc::new(Self::default());
+        add(&self.children, &child);
+        if let Some(timeout) = self.stopping.remaining() {
+            child.stop(timeout);
         }
-        part
+        child
     }
 
     /// Whether the end was called for.
-    pub(crate) fn stopping(&self) -> &Stopping {
+    pub(crate) fn stopping(&self) -> &ShutdownSignal {
         &self.stopping
     }
 
     /// Does something to every connection that is open.
-    pub(crate) fn each(&self, mut act: impl FnMut(&Arc<Shared>)) {
-        self.visit(&mut act);
+    pub(crate) fn for_each(&self, mut action: impl FnMut(&Arc<SharedConnection>)) {
+        self.for_each_dyn(&mut action);
     }
 
     /// Ends all connections, when their calls are done or the grace is over.
-    pub(crate) fn stop(&self, grace: Duration) {
+    pub(crate) fn stop(&self, timeout: Duration) {
         // First: whoever registers from here on sees it.
-        self.stopping.begin(grace);
-        alive(&self.open).iter().for_each(|it| stop(it, grace));
-        alive(&self.parts).iter().for_each(|it| it.stop(grace));
+        self.stopping.begin(timeout);
+        upgrade_all(&self.open)
+            .iter()
+            .for_each(|it| stop(it, timeout));
+        upgrade_all(&self.children)
+            .iter()
+            .for_each(|it| it.stop(timeout));
     }
 
-    fn visit(&self, act: &mut dyn FnMut(&Arc<Shared>)) {
-        alive(&self.open).iter().for_each(&mut *act);
-        alive(&self.parts).iter().for_each(|part| part.visit(act));
+    fn for_each_dyn(&self, action: &mut dyn FnMut(&Arc<SharedConnection>)) {
+        upgrade_all(&self.open).iter().for_each(&mut *action);
+        upgrade_all(&self.children)
+            .iter()
+            .for_each(|child| child.for_each_dyn(action));
     }
 }
 
 /// A client that is being served. Dropping it gives that up, and everything
 /// that was started for it.
-struct Serves(Arc<Shared>, Arc<dyn Handle>);
+struct ServeGuard(Arc<SharedConnection>, Arc<dyn RequestHandler>);
 
-impl Drop for Serves {
+impl Drop for ServeGuard {
     fn drop(&mut self) {
-        self.0.give_up_serving(&self.1);
+        self.0.stop_serving(&self.1);
     }
 }
 
-fn stop(connection: &Shared, grace: Duration) {
-    connection.command(|machine, now| machine.shutdown(now, grace));
+fn stop(connection: &SharedConnection, timeout: Duration) {
+    connection.command(|machine, now| machine.shutdown(now, timeout));
 }
 
 fn add<T>(list: &Mutex<Vec<Weak<T>>>, item: &Arc<T>) {
@@ -112,7 +118,7 @@ fn add<T>(list: &Mutex<Vec<Weak<T>>>, item: &Arc<T>) {
     list.push(Arc::downgrade(item));
 }
 
-fn alive<T>(list: &Mutex<Vec<Weak<T>>>) -> Vec<Arc<T>> {
+fn upgrade_all<T>(list: &Mutex<Vec<Weak<T>>>) -> Vec<Arc<T>> {
     lock(list).iter().filter_map(Weak::upgrade).collect()
 }
 

@@ -10,45 +10,45 @@ use std::{
 use tokio::time::Sleep;
 
 use super::{
-    shared::{Inner, Shared},
-    work::{dispatch, resume},
+    jobs::{dispatch, dispatch_deferred},
+    shared::{Inner, SharedConnection},
 };
 use crate::{
     proto::{Instant, server::Input},
-    server::request::Handle,
-    transport::{CauseKind, LinkEvent},
+    server::dispatch::request::RequestHandler,
+    transport::{ConnectionErrorKind, LinkEvent},
 };
 
 /// How many frames are taken in before what they led to is written, and others
 /// get their turn. Many, and the client waits for all answers while we work,
 /// and we wait while it works; few, and each pays for a write alone.
-const FRAMES_PER_TURN: usize = 12;
+const MAX_FRAMES_PER_POLL: usize = 12;
 
 /// Serves one client; ready when the link is gone.
 pub(super) struct Driver {
-    shared: Arc<Shared>,
-    handle: Arc<dyn Handle>,
+    shared: Arc<SharedConnection>,
+    handler: Arc<dyn RequestHandler>,
     timer: Pin<Box<Sleep>>,
     /// Runs from the end on.
-    leaving: Option<Pin<Box<Sleep>>>,
+    shutdown_timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Driver {
-    pub(super) fn new(shared: Arc<Shared>, handle: Arc<dyn Handle>) -> Self {
+    pub(super) fn new(shared: Arc<SharedConnection>, handler: Arc<dyn RequestHandler>) -> Self {
         let timer = Box::pin(tokio::time::sleep_until(tokio::time::Instant::now()));
         Self {
             shared,
-            handle,
+            handler,
             timer,
-            leaving: None,
+            shutdown_timer: None,
         }
     }
 
     /// Takes in what has arrived. Says whether there may be more.
     fn read(&self, inner: &mut Inner, now: Instant, cx: &mut Context<'_>) -> bool {
-        for _ in 0..FRAMES_PER_TURN {
+        for _ in 0..MAX_FRAMES_PER_POLL {
             // A client that does not read is not read from either.
-            if inner.deaf || !inner.machine.receiving() || !inner.is_caught_up() {
+            if inner.input_closed || !inner.machine.is_receiving() || !inner.is_flushed() {
                 return false;
             }
             let Some(link) = &mut inner.link else {
@@ -59,37 +59,43 @@ impl Driver {
             };
             match event {
                 LinkEvent::Frame(frame) => inner.machine.handle(now, Input::Frame(frame)),
-                LinkEvent::Oversize { size, prefix } => {
-                    inner.machine.handle(now, Input::Oversize { size, prefix });
+                LinkEvent::OversizedFrame { size, prefix } => {
+                    inner
+                        .machine
+                        .handle(now, Input::OversizedFrame { size, prefix });
                 }
-                LinkEvent::Refused { .. } => {}
+                LinkEvent::SendFailed { .. } => {}
                 // It has nothing more to say, and may still listen.
-                LinkEvent::Down(cause) if *cause.kind() == CauseKind::Eof => {
-                    inner.go_deaf();
-                    inner.machine.shutdown(now, self.shared.serving.grace);
+                LinkEvent::Down(cause) if *cause.kind() == ConnectionErrorKind::Eof => {
+                    inner.close_input();
+                    inner
+                        .machine
+                        .shutdown(now, self.shared.serve_options.shutdown_timeout);
                 }
                 LinkEvent::Down(_) => inner.machine.handle(now, Input::Closed),
             }
-            self.shared.settle(inner, now);
+            self.shared.process_outputs(inner, now);
         }
         true
     }
 
     /// The end has come, but the client does not read what was said to it.
     /// Says whether that has been waited for long enough.
-    fn is_tired(&mut self, cx: &mut Context<'_>) -> bool {
-        let leaving = self
-            .leaving
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep(self.shared.serving.grace)));
-        leaving.as_mut().poll(cx).is_ready()
+    fn shutdown_timed_out(&mut self, cx: &mut Context<'_>) -> bool {
+        let timer = self.shutdown_timer.get_or_insert_with(|| {
+            Box::pin(tokio::time::sleep(
+                self.shared.serve_options.shutdown_timeout,
+            ))
+        });
+        timer.as_mut().poll(cx).is_ready()
     }
 
     /// Sets the timer. Says whether it has run out already.
-    fn watch_clock(&mut self, inner: &mut Inner, cx: &mut Context<'_>) -> bool {
+    fn poll_timer(&mut self, inner: &mut Inner, cx: &mut Context<'_>) -> bool {
         let Some(deadline) = inner.deadline else {
             return false;
         };
-        let deadline = self.shared.clock(deadline);
+        let deadline = self.shared.to_tokio_instant(deadline);
         if self.timer.is_elapsed() || self.timer.deadline() != deadline {
             self.timer.as_mut().reset(deadline);
         }
@@ -98,7 +104,7 @@ impl Driver {
         }
         let now = self.shared.now();
         inner.machine.handle(now, Input::Tick);
-        self.shared.settle(inner, now);
+        self.shared.process_outputs(inner, now);
         true
     }
 }
@@ -112,29 +118,29 @@ impl Future for Driver {
         let now = shared.now();
         let mut more = {
             let mut inner = shared.lock();
-            match &mut inner.driver {
+            match &mut inner.driver_waker {
                 Some(waker) => waker.clone_from(cx.waker()),
                 none => *none = Some(cx.waker().clone()),
             }
-            shared.catch_up(&mut inner, now);
+            shared.flush_backlog(&mut inner, now);
             // Nothing is read before all that was is looked at.
-            let put_off = inner.arrivals.has_put_off();
-            put_off || this.read(&mut inner, now, cx)
+            let has_deferred = inner.requests.has_deferred();
+            has_deferred || this.read(&mut inner, now, cx)
         };
-        resume(&shared, &this.handle);
-        dispatch(&shared, &this.handle, now);
+        dispatch_deferred(&shared, &this.handler);
+        dispatch(&shared, &this.handler, now);
         let mut inner = shared.lock();
-        more |= this.watch_clock(&mut inner, cx);
+        more |= this.poll_timer(&mut inner, cx);
         let flushed = match &mut inner.link {
             Some(link) => link.poll_flush(cx).is_ready(),
             None => true,
         };
-        if flushed && !inner.is_caught_up() {
+        if flushed && !inner.is_flushed() {
             more = true;
         }
-        let said_all = flushed && inner.is_caught_up();
-        if inner.ended && (said_all || this.is_tired(cx)) {
-            inner.let_go();
+        let is_flushed = flushed && inner.is_flushed();
+        if inner.ended && (is_flushed || this.shutdown_timed_out(cx)) {
+            inner.drop_all();
             if let Some(link) = inner.link.take() {
                 link.close();
             }
@@ -150,6 +156,6 @@ impl Future for Driver {
 /// The runtime ends, or serving has ended.
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.shared.give_up_serving(&self.handle);
+        self.shared.stop_serving(&self.handler);
     }
 }

@@ -3,32 +3,31 @@
 //! [`shared`] is what the task and the handlers share, behind one lock, and
 //! [`arrivals`] the part of it that waits to be looked at;
 //! [`driver`] is the task; [`connections`] are all of them, which end together
-//! when [`stopping`] says so; [`mod@line`] is how a handler reaches its client;
-//! [`owed`] is what a client that does not read is told later; [`pace`] says
-//! which tools are done at once; [`extension`] is what a server serves that is
-//! not in the protocol.
+//! when [`shutdown`] says so; [`connection_channel`] is how a handler reaches its client;
+//! [`pending_notices`] is what a client that does not read is told later; [`latency`]
+//! says which tools are run in place.
 
-mod arrivals;
+mod connection_channel;
 mod connections;
 mod driver;
-pub(crate) mod extension;
-mod line;
+mod frame_sink;
+mod job_queue;
+mod jobs;
+mod latency;
 mod observations;
-mod outlet;
-mod owed;
-mod pace;
+mod pending_notices;
+mod request_queue;
 mod shared;
-mod stopping;
+mod shutdown;
 #[cfg(feature = "http-server")]
-mod time;
-mod work;
+mod sink_connection;
 
+pub(crate) use connection_channel::ConnectionChannel;
 pub(crate) use connections::Connections;
-pub(crate) use line::Line;
+#[cfg(feature = "http-server")]
+pub(crate) use frame_sink::FrameSink;
+pub(crate) use latency::LatencyEstimate;
 pub use observations::Observation;
+pub(crate) use shared::SharedConnection;
 #[cfg(feature = "http-server")]
-pub(crate) use outlet::Outlet;
-pub(crate) use pace::Pace;
-pub(crate) use shared::Shared;
-#[cfg(feature = "http-server")]
-pub(crate) use stopping::Stopping;
+pub(crate) use shutdown::ShutdownSignal;

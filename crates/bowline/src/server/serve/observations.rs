@@ -6,9 +6,9 @@ use std::{
     time::SystemTime,
 };
 
-use super::shared::{Inner, Shared};
+use super::shared::{Inner, SharedConnection};
 use crate::{
-    observations::{MAX_AT_END, Observed},
+    observations::{MAX_FINAL, Observed},
     proto::server::Telemetry,
 };
 
@@ -38,11 +38,11 @@ impl Deref for Observation {
 }
 
 impl Observed for Observation {
-    fn cut(&mut self) -> usize {
-        self.telemetry.cut()
+    fn truncate(&mut self) -> usize {
+        self.telemetry.truncate_strings()
     }
 
-    fn lost(&self, count: usize) -> Self {
+    fn lost_marker(&self, count: usize) -> Self {
         Self {
             server: Arc::clone(&self.server),
             telemetry: Telemetry::ObservationsLost { count },
@@ -56,20 +56,20 @@ impl Observed for Observation {
 pub(super) struct Locked<'a> {
     // The order matters: first it is unlocked, then they are shown.
     inner: MutexGuard<'a, Inner>,
-    show: Show<'a>,
+    deliver: DeliverOnDrop<'a>,
 }
 
-struct Show<'a> {
-    shared: &'a Shared,
-    turn: Vec<Observation>,
+struct DeliverOnDrop<'a> {
+    shared: &'a SharedConnection,
+    batch: Vec<Observation>,
 }
 
 impl<'a> Locked<'a> {
-    pub(super) fn new(shared: &'a Shared, inner: MutexGuard<'a, Inner>) -> Self {
-        let turn = Vec::new();
+    pub(super) fn new(shared: &'a SharedConnection, inner: MutexGuard<'a, Inner>) -> Self {
+        let batch = Vec::new();
         Self {
             inner,
-            show: Show { shared, turn },
+            deliver: DeliverOnDrop { shared, batch },
         }
     }
 }
@@ -90,29 +90,29 @@ impl DerefMut for Locked<'_> {
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        self.inner.observations.begin(&mut self.show.turn);
+        self.inner.observations.begin_batch(&mut self.deliver.batch);
     }
 }
 
-impl Drop for Show<'_> {
+impl Drop for DeliverOnDrop<'_> {
     fn drop(&mut self) {
-        let mut shown = 0;
-        while !self.turn.is_empty() && shown < MAX_AT_END {
-            for seen in self.turn.drain(..) {
-                self.shared.observe(&seen);
-                shown += 1;
+        let mut delivered = 0;
+        while !self.batch.is_empty() && delivered < MAX_FINAL {
+            for observation in self.batch.drain(..) {
+                self.shared.observe(&observation);
+                delivered += 1;
             }
-            let mut inner = self.shared.lock_quietly();
-            if !inner.observations.end(&mut self.turn) {
+            let mut inner = self.shared.lock_unobserved();
+            if !inner.observations.end_batch(&mut self.batch) {
                 return;
             }
             // The rest is left to whoever drives the connection: a handler
             // should get back to its own work, however much there is to see.
-            if let Some(driver) = inner.driver.as_ref().filter(|_| !inner.ended) {
+            if let Some(driver) = inner.driver_waker.as_ref().filter(|_| !inner.ended) {
                 driver.wake_by_ref();
                 return;
             }
-            inner.observations.begin(&mut self.turn);
+            inner.observations.begin_batch(&mut self.batch);
         }
     }
 }

@@ -5,7 +5,6 @@
 //! a wait nor while an author's code runs.
 
 use std::{
-    any::Any,
     collections::{BTreeMap, HashMap, VecDeque},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
@@ -20,122 +19,100 @@ use bytes::Bytes;
 use tokio::{sync::oneshot, task::AbortHandle, time::Instant as Clock};
 
 use super::{
-    arrivals::Arrivals,
+    frame_sink::FrameSink,
+    job_queue::{Job, NotificationJob},
     observations::{Locked, Observation},
-    outlet::Outlet,
-    owed::Owed,
-    pace::Paced,
+    pending_notices::PendingNotices,
+    request_queue::RequestQueue,
 };
 use crate::{
-    contained::Contained,
-    observations::Observations,
+    observations::ObservationQueue,
     proto::{
         Instant,
         model::InputRequest,
         server::{
-            CallId, CallOptions, Connection, Event, Incoming, Input, Kind, Outcome, Output, Reply,
-            Telemetry,
+            CallId, CallOptions, Connection, Event, Input, ListKind, Outcome, Output, Reply,
+            RequestKey, Telemetry,
         },
     },
     server::{
-        auth::grant::Granted,
-        request::{Handle, Heard, Request, SentBy, WatchChange},
-        service::Serving,
+        auth::grant::Permissions,
+        dispatch::request::{
+            IncomingNotification, Request, RequestHandler, RequestOrigin, SubscriptionChange,
+        },
+        service::ServeOptions,
     },
-    transport::{BoxFuture, Link, Outgoing, Refusal},
+    transport::{Link, OutgoingFrame, SendError},
 };
 
 /// How much may wait to be sent before progress and log messages are dropped:
 /// a client that does not read must not fill the memory.
-const MOST_TOLD: usize = 1024 * 1024;
-
-/// How many notifications may wait for the author. A client that sends them
-/// faster must not fill the memory.
-const MOST_NOTICES: usize = 256;
-/// How many bytes they may bring together, unless it is one alone.
-const MOST_NOTICE_BYTES: usize = 1024 * 1024;
+const MAX_BACKLOG_BYTES: usize = 1024 * 1024;
 
 /// What handlers and the driver share.
-pub(crate) struct Shared {
+pub(crate) struct SharedConnection {
     inner: Mutex<Inner>,
-    origin: Clock,
-    pub(super) serving: Serving,
+    started: Clock,
+    pub(super) serve_options: ServeOptions,
     principal: Option<Arc<str>>,
     /// Its number, in this process.
-    connection: u64,
+    connection_id: u64,
 }
 
 /// How many connections there were.
-static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
+static NEXT_CONNECTION_ID: AtomicU64 = AtomicU64::new(0);
 
 pub(super) struct Inner {
     pub(super) machine: Connection,
     pub(super) link: Option<Box<dyn Link>>,
     /// Where frames go where there is no link.
-    outlet: Option<Box<dyn Outlet>>,
+    sink: Option<Box<dyn FrameSink>>,
     /// Frames that the link had no room for.
     backlog: VecDeque<Bytes>,
     backlog_bytes: usize,
     /// Changes that the client is told of once it reads again.
-    owed: Owed,
+    pending_notices: PendingNotices,
     /// What the sender of frames may do.
-    pub(super) granted: Granted,
+    pub(super) permissions: Permissions,
     /// Whom the work on them counts for.
-    pub(super) sender: SentBy,
+    pub(super) origin: RequestOrigin,
     /// Requests that nobody works on yet.
-    pub(super) arrivals: Arrivals,
+    pub(super) requests: RequestQueue,
     /// Notifications that nobody has looked at yet.
-    pub(super) heard: Vec<Heard>,
+    pub(super) notifications: Vec<IncomingNotification>,
     /// The author's work on notifications, in their order.
-    pub(super) notices: VecDeque<Noticing>,
+    pub(super) notification_jobs: VecDeque<NotificationJob>,
     /// Who does it.
-    pub(super) noticing: Option<AbortHandle>,
+    pub(super) notification_task: Option<AbortHandle>,
     /// What is watched that was not, or no longer, and nobody was told yet.
-    pub(super) watch_changes: Vec<WatchChange>,
+    pub(super) subscription_changes: Vec<SubscriptionChange>,
     /// How often that changed so far.
-    pub(super) watch_count: u64,
+    pub(super) subscription_version: u64,
     /// Work that waits for its turn.
-    queued: VecDeque<Job>,
-    pub(super) running: BTreeMap<Incoming, AbortHandle>,
-    pub(super) observations: Observations<Observation>,
-    waiting: HashMap<CallId, oneshot::Sender<Outcome>>,
+    pub(super) queued_jobs: VecDeque<Job>,
+    pub(super) running: BTreeMap<RequestKey, AbortHandle>,
+    pub(super) observations: ObservationQueue<Observation>,
+    pending_calls: HashMap<CallId, oneshot::Sender<Outcome>>,
     pub(super) deadline: Option<Instant>,
-    pub(super) driver: Option<Waker>,
+    pub(super) driver_waker: Option<Waker>,
     /// The deadline that it waits for, where there is no link to drive.
-    pub(super) awaited: Option<Instant>,
+    pub(super) timer_deadline: Option<Instant>,
     /// The client has nothing more to say, and answers nothing.
-    pub(super) deaf: bool,
+    pub(super) input_closed: bool,
     pub(super) ended: bool,
     /// Whether serving is over.
-    given_up: bool,
-}
-
-/// The author's work on a notification.
-pub(super) struct Noticing {
-    pub(super) work: BoxFuture<'static, ()>,
-    /// How many bytes it brought.
-    pub(super) bytes: usize,
-}
-
-/// Work of the author's, for a request.
-pub(super) struct Job {
-    pub(super) incoming: Incoming,
-    pub(super) work: Contained<Reply>,
-    /// How long it holds its thread, where that is watched.
-    pub(super) paced: Option<Paced>,
-    /// What counts for its sender until the work is dropped.
-    pub(super) charge: Option<Arc<dyn Any + Send + Sync>>,
+    is_stopped: bool,
 }
 
 /// A question that was asked. Dropping it gives it up.
-pub(super) struct AskedCall<'a> {
-    shared: &'a Arc<Shared>,
+pub(super) struct PendingQuestion<'a> {
+    shared: &'a Arc<SharedConnection>,
     call: CallId,
     pub(super) outcome: oneshot::Receiver<Outcome>,
     pub(super) ended: bool,
 }
 
-impl Drop for AskedCall<'_> {
+impl Drop for PendingQuestion<'_> {
     fn drop(&mut self) {
         if !self.ended {
             self.shared
@@ -144,133 +121,133 @@ impl Drop for AskedCall<'_> {
     }
 }
 
-impl Shared {
+impl SharedConnection {
     pub(super) fn new(
         machine: Connection,
         link: Box<dyn Link>,
-        serving: Serving,
+        serve_options: ServeOptions,
         principal: Option<Arc<str>>,
     ) -> Arc<Self> {
-        let shared = Self::over(Some(link), None, machine, serving, principal);
-        shared.lock().granted = Granted::Everything;
+        let shared = Self::with_io(Some(link), None, machine, serve_options, principal);
+        shared.lock().permissions = Permissions::AllScopes;
         shared
     }
 
     /// A connection whose frames find their own way.
     #[cfg(feature = "http-server")]
-    pub(crate) fn with_outlet(
+    pub(crate) fn with_sink(
         machine: Connection,
-        outlet: Box<dyn Outlet>,
-        serving: Serving,
+        sink: Box<dyn FrameSink>,
+        serve_options: ServeOptions,
         principal: Option<Arc<str>>,
     ) -> Arc<Self> {
-        Self::over(None, Some(outlet), machine, serving, principal)
+        Self::with_io(None, Some(sink), machine, serve_options, principal)
     }
 
-    fn over(
+    fn with_io(
         link: Option<Box<dyn Link>>,
-        outlet: Option<Box<dyn Outlet>>,
+        sink: Option<Box<dyn FrameSink>>,
         machine: Connection,
-        serving: Serving,
+        serve_options: ServeOptions,
         principal: Option<Arc<str>>,
     ) -> Arc<Self> {
         Arc::new(Self {
             inner: Mutex::new(Inner {
                 machine,
                 link,
-                outlet,
+                sink,
                 backlog: VecDeque::new(),
                 backlog_bytes: 0,
-                owed: Owed::default(),
-                granted: Granted::default(),
-                sender: SentBy::named(principal.as_ref()),
-                arrivals: Arrivals::default(),
-                heard: Vec::new(),
-                notices: VecDeque::new(),
-                noticing: None,
-                watch_changes: Vec::new(),
-                watch_count: 0,
-                queued: VecDeque::new(),
+                pending_notices: PendingNotices::default(),
+                permissions: Permissions::default(),
+                origin: RequestOrigin::from_principal(principal.as_ref()),
+                requests: RequestQueue::default(),
+                notifications: Vec::new(),
+                notification_jobs: VecDeque::new(),
+                notification_task: None,
+                subscription_changes: Vec::new(),
+                subscription_version: 0,
+                queued_jobs: VecDeque::new(),
                 running: BTreeMap::new(),
-                observations: Observations::default(),
-                waiting: HashMap::new(),
+                observations: ObservationQueue::default(),
+                pending_calls: HashMap::new(),
                 deadline: None,
-                driver: None,
-                awaited: None,
-                deaf: false,
+                driver_waker: None,
+                timer_deadline: None,
+                input_closed: false,
                 ended: false,
-                given_up: false,
+                is_stopped: false,
             }),
-            origin: Clock::now(),
-            serving,
+            started: Clock::now(),
+            serve_options,
             principal,
-            connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed) + 1,
+            connection_id: NEXT_CONNECTION_ID.fetch_add(1, Ordering::Relaxed) + 1,
         })
     }
 
     pub(super) fn lock(&self) -> Locked<'_> {
-        Locked::new(self, self.lock_quietly())
+        Locked::new(self, self.lock_unobserved())
     }
 
     /// As [`lock`](Self::lock); nobody is shown anything afterwards.
-    pub(super) fn lock_quietly(&self) -> MutexGuard<'_, Inner> {
+    pub(super) fn lock_unobserved(&self) -> MutexGuard<'_, Inner> {
         // A panic under the lock would be a bug of ours; whoever comes next
         // should still get an answer.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn now(&self) -> Instant {
-        Instant::after_origin(self.origin.elapsed())
+        Instant::after_origin(self.started.elapsed())
     }
 
     /// The clock's idea of a moment of the machine's.
-    pub(super) fn clock(&self, moment: Instant) -> Clock {
-        self.origin + moment.since_origin()
+    pub(super) fn to_tokio_instant(&self, instant: Instant) -> Clock {
+        self.started + instant.since_origin()
     }
 
     /// Does something to the machine, and carries out what follows.
-    pub(crate) fn command<T>(&self, act: impl FnOnce(&mut Connection, Instant) -> T) -> T {
+    pub(crate) fn command<T>(&self, action: impl FnOnce(&mut Connection, Instant) -> T) -> T {
         let now = self.now();
         let mut inner = self.lock();
-        let result = act(&mut inner.machine, now);
-        self.settle(&mut inner, now);
+        let result = action(&mut inner.machine, now);
+        self.process_outputs(&mut inner, now);
         inner.wake_driver();
         result
     }
 
     /// Tells the client something about its request that it can do without.
-    pub(super) fn tell(
+    pub(super) fn send_optional(
         &self,
-        request: Incoming,
-        act: impl FnOnce(&mut Connection) -> bool,
+        request: RequestKey,
+        action: impl FnOnce(&mut Connection) -> bool,
     ) -> bool {
         let now = self.now();
         let mut inner = self.lock();
-        let outlet = inner.outlet.as_ref();
-        if inner.is_overfull() || outlet.is_some_and(|outlet| outlet.is_behind(request)) {
+        let sink = inner.sink.as_ref();
+        if inner.is_backlogged() || sink.is_some_and(|sink| sink.is_backlogged(request)) {
             return false;
         }
-        let told = act(&mut inner.machine);
-        self.settle(&mut inner, now);
+        let is_sent = action(&mut inner.machine);
+        self.process_outputs(&mut inner, now);
         inner.wake_driver();
-        told
+        is_sent
     }
 
     /// Looks at the machine.
-    pub(crate) fn look<T>(&self, look: impl FnOnce(&Connection) -> T) -> T {
-        look(&self.lock().machine)
+    pub(crate) fn inspect<T>(&self, read: impl FnOnce(&Connection) -> T) -> T {
+        read(&self.lock().machine)
     }
 
     /// Says that a list changed; later, if the client does not read.
-    pub(crate) fn list_changed(&self, kind: Kind) {
+    pub(crate) fn list_changed(&self, kind: ListKind) {
         let now = self.now();
         let mut inner = self.lock();
-        if inner.is_overfull() {
-            inner.owed.list(kind);
+        if inner.is_backlogged() {
+            inner.pending_notices.add_list(kind);
             return;
         }
         inner.machine.list_changed(kind);
-        self.settle(&mut inner, now);
+        self.process_outputs(&mut inner, now);
         inner.wake_driver();
     }
 
@@ -279,30 +256,30 @@ impl Shared {
     pub(crate) fn resource_updated(&self, uri: &str) -> bool {
         let now = self.now();
         let mut inner = self.lock();
-        if inner.is_overfull() {
-            let watched = inner.machine.is_watched(uri);
-            if watched {
-                inner.owed.resource(uri);
+        if inner.is_backlogged() {
+            let is_subscribed = inner.machine.is_subscribed(uri);
+            if is_subscribed {
+                inner.pending_notices.add_resource(uri);
             }
-            return watched;
+            return is_subscribed;
         }
-        let told = inner.machine.resource_updated(uri);
-        self.settle(&mut inner, now);
+        let is_sent = inner.machine.resource_updated(uri);
+        self.process_outputs(&mut inner, now);
         inner.wake_driver();
-        told
+        is_sent
     }
 
     /// Hands the link what it had no room for, and tells the client what it is
     /// owed.
-    pub(super) fn catch_up(&self, inner: &mut Inner, now: Instant) {
-        if inner.is_caught_up() && inner.owed.is_empty() {
+    pub(super) fn flush_backlog(&self, inner: &mut Inner, now: Instant) {
+        if inner.is_flushed() && inner.pending_notices.is_empty() {
             return;
         }
-        inner.catch_up(now);
-        if inner.is_caught_up() {
-            inner.owed.pay(&mut inner.machine);
+        inner.flush_backlog(now);
+        if inner.is_flushed() {
+            inner.pending_notices.flush(&mut inner.machine);
         }
-        self.settle(inner, now);
+        self.process_outputs(inner, now);
     }
 
     /// Asks the client something. `None` if it will not answer any more.
@@ -310,18 +287,18 @@ impl Shared {
         self: &'a Arc<Self>,
         question: InputRequest,
         options: &CallOptions,
-    ) -> Option<AskedCall<'a>> {
+    ) -> Option<PendingQuestion<'a>> {
         let now = self.now();
         let mut inner = self.lock();
-        if inner.deaf {
+        if inner.input_closed {
             return None;
         }
         let call = inner.machine.call(now, question, options);
         let (sender, outcome) = oneshot::channel();
-        inner.waiting.insert(call, sender);
-        self.settle(&mut inner, now);
+        inner.pending_calls.insert(call, sender);
+        self.process_outputs(&mut inner, now);
         inner.wake_driver();
-        Some(AskedCall {
+        Some(PendingQuestion {
             shared: self,
             call,
             outcome,
@@ -330,68 +307,68 @@ impl Shared {
     }
 
     /// Answers a request.
-    pub(super) fn answer(&self, now: Instant, request: Incoming, reply: Reply) {
+    pub(super) fn respond(&self, now: Instant, request: RequestKey, reply: Reply) {
         let mut inner = self.lock();
         inner.machine.respond(now, request, reply);
-        self.settle(&mut inner, now);
+        self.process_outputs(&mut inner, now);
     }
 
     /// Serving is over: so is everything that was started for it.
-    pub(super) fn give_up_serving(&self, handle: &Arc<dyn Handle>) {
+    pub(super) fn stop_serving(&self, handler: &Arc<dyn RequestHandler>) {
         let mut inner = self.lock();
-        if std::mem::replace(&mut inner.given_up, true) {
+        if std::mem::replace(&mut inner.is_stopped, true) {
             return;
         }
         inner.ended = true;
-        inner.let_go();
+        inner.drop_all();
         inner.backlog.clear();
         inner.backlog_bytes = 0;
         let link = inner.link.take();
         let now = self.now();
         inner.machine.handle(now, Input::Closed);
-        self.settle(&mut inner, now);
+        self.process_outputs(&mut inner, now);
         inner.wake_driver();
         drop(inner);
         drop(link);
         // What this client watched, it watches no longer.
-        self.tell_watched(handle);
+        self.report_subscription_changes(handler);
     }
 
     /// Says what is watched that was not, or no longer.
-    pub(crate) fn tell_watched(&self, handle: &Arc<dyn Handle>) {
-        let changes = std::mem::take(&mut self.lock().watch_changes);
+    pub(crate) fn report_subscription_changes(&self, handler: &Arc<dyn RequestHandler>) {
+        let changes = std::mem::take(&mut self.lock().subscription_changes);
         if !changes.is_empty() {
-            handle.watch_changed(changes);
+            handler.subscriptions_changed(changes);
         }
     }
 
     /// Carries out what the machine has to say.
-    pub(super) fn settle(&self, inner: &mut Inner, now: Instant) {
+    pub(super) fn process_outputs(&self, inner: &mut Inner, now: Instant) {
         loop {
             match inner.machine.poll_output() {
                 Output::Send {
-                    about,
-                    answer,
+                    request,
+                    is_response,
                     frame,
-                } => match &mut inner.outlet {
-                    Some(outlet) => outlet.send(about, answer, frame),
+                } => match &mut inner.sink {
+                    Some(sink) => sink.send(request, is_response, frame),
                     None => inner.send(now, frame),
                 },
-                Output::Done { call, outcome } => {
-                    if let Some(waiter) = inner.waiting.remove(&call) {
+                Output::CallDone { call, outcome } => {
+                    if let Some(waiter) = inner.pending_calls.remove(&call) {
                         // Who does not wait any more has given the call up.
                         let _ = waiter.send(outcome);
                     }
                 }
-                Output::Event(event) => self.event(inner, event),
-                Output::Telemetry(seen) => {
-                    if self.serving.has_observers() {
-                        inner.observations.push(self.observation(seen));
+                Output::Event(event) => self.handle_event(inner, event),
+                Output::Telemetry(telemetry) => {
+                    if self.serve_options.has_observers() {
+                        inner.observations.push(self.observation(telemetry));
                     }
                 }
-                Output::Hangup => inner.ended = true,
+                Output::Close => inner.ended = true,
                 Output::Idle(deadline) => {
-                    inner.arrivals.end_frame();
+                    inner.requests.end_frame();
                     inner.deadline = deadline;
                     return;
                 }
@@ -399,7 +376,7 @@ impl Shared {
         }
     }
 
-    fn event(&self, inner: &mut Inner, event: Event) {
+    fn handle_event(&self, inner: &mut Inner, event: Event) {
         match event {
             Event::Request {
                 request,
@@ -408,51 +385,56 @@ impl Shared {
                 params,
                 context,
             } => {
-                let arrived = Request {
+                let new_request = Request {
                     id,
                     method,
                     params,
                     context,
                     principal: self.principal.clone(),
-                    granted: inner.granted.clone(),
-                    sender: inner.sender.clone(),
-                    allowance: None,
+                    permissions: inner.permissions.clone(),
+                    origin: inner.origin.clone(),
+                    validation_budget: None,
                 };
-                inner.arrivals.push(request, arrived);
+                inner.requests.push(request, new_request);
             }
             Event::Cancelled { request, .. } => {
-                inner.give_up(request);
-                if let Some(outlet) = &mut inner.outlet {
-                    outlet.called_off(request);
+                inner.cancel_request(request);
+                if let Some(sink) = &mut inner.sink {
+                    sink.cancelled(request);
                 }
             }
             Event::Closed => inner.ended = true,
-            Event::Notification { method, params } => inner.heard.push(Heard {
-                method,
-                params,
-                principal: self.principal.clone(),
-                _sender: inner.sender.clone(),
-            }),
-            Event::WatchChanged { uri, is_watched } => {
-                inner.watch_count += 1;
-                inner.watch_changes.push(WatchChange { uri, is_watched });
+            Event::Notification { method, params } => {
+                inner.notifications.push(IncomingNotification {
+                    method,
+                    params,
+                    principal: self.principal.clone(),
+                    _origin: inner.origin.clone(),
+                });
             }
-            Event::Opened { .. } | Event::Initialized => {}
+            Event::SubscriptionChanged { uri, is_subscribed } => {
+                inner.subscription_version += 1;
+                inner
+                    .subscription_changes
+                    .push(SubscriptionChange { uri, is_subscribed });
+            }
+            Event::SessionOpened { .. } | Event::Initialized => {}
         }
     }
 
     /// Closes what carries the frames about a request, so that its client comes
     /// back for the rest. Says whether that was done.
-    pub(super) fn pause(&self, request: Incoming) -> bool {
-        let outlet = &mut self.lock().outlet;
-        outlet.as_mut().is_some_and(|outlet| outlet.pause(request))
+    pub(super) fn release_connection(&self, request: RequestKey) -> bool {
+        let sink = &mut self.lock().sink;
+        sink.as_mut()
+            .is_some_and(|sink| sink.release_connection(request))
     }
 
     /// Something that was just seen.
     fn observation(&self, telemetry: Telemetry) -> Observation {
         Observation {
-            server: Arc::clone(&self.serving.name),
-            connection: self.connection,
+            server: Arc::clone(&self.serve_options.server_name),
+            connection: self.connection_id,
             at: SystemTime::now(),
             telemetry,
         }
@@ -460,11 +442,11 @@ impl Shared {
 
     /// Shows something to those who look on. It is their code, called amid
     /// ours: a panic must not get out. Nothing may be locked.
-    pub(super) fn observe(&self, seen: &Observation) {
+    pub(super) fn observe(&self, observation: &Observation) {
         #[cfg(feature = "tracing")]
-        let _ = catch_unwind(AssertUnwindSafe(|| crate::server::trace::emit(seen)));
-        if let Some(observer) = &self.serving.observer {
-            let _ = catch_unwind(AssertUnwindSafe(|| observer(seen)));
+        let _ = catch_unwind(AssertUnwindSafe(|| crate::server::trace::emit(observation)));
+        if let Some(observer) = &self.serve_options.observer {
+            let _ = catch_unwind(AssertUnwindSafe(|| observer(observation)));
         }
     }
 }
@@ -473,31 +455,31 @@ impl Inner {
     pub(super) fn wake_driver(&self) {
         // Without a link, all that it does is to keep the time and to look after
         // what happens by itself.
-        let waits = !self.watch_changes.is_empty() || self.arrivals.has_put_off();
-        let by_itself = waits || self.ended;
-        if self.link.is_none() && self.deadline == self.awaited && !by_itself {
+        let has_work = !self.subscription_changes.is_empty() || self.requests.has_deferred();
+        let must_wake = has_work || self.ended;
+        if self.link.is_none() && self.deadline == self.timer_deadline && !must_wake {
             return;
         }
-        if let Some(driver) = &self.driver {
+        if let Some(driver) = &self.driver_waker {
             driver.wake_by_ref();
         }
     }
 
     /// Whether so much waits to be sent that what can be left out is.
-    fn is_overfull(&self) -> bool {
-        self.backlog_bytes > MOST_TOLD
+    fn is_backlogged(&self) -> bool {
+        self.backlog_bytes > MAX_BACKLOG_BYTES
     }
 
     /// Whether everything that was said is with the link.
-    pub(super) fn is_caught_up(&self) -> bool {
+    pub(super) fn is_flushed(&self) -> bool {
         self.backlog.is_empty()
     }
 
     /// Hands the link what it had no room for.
-    fn catch_up(&mut self, now: Instant) {
+    fn flush_backlog(&mut self, now: Instant) {
         while let Some(frame) = self.backlog.pop_front() {
             self.backlog_bytes -= frame.len();
-            if !self.hand_over(now, frame, true) {
+            if !self.try_send_or_queue(now, frame, true) {
                 return;
             }
         }
@@ -505,7 +487,7 @@ impl Inner {
 
     fn send(&mut self, now: Instant, frame: Bytes) {
         if self.backlog.is_empty() {
-            self.hand_over(now, frame, false);
+            self.try_send_or_queue(now, frame, false);
         } else {
             self.backlog_bytes += frame.len();
             self.backlog.push_back(frame);
@@ -514,13 +496,13 @@ impl Inner {
 
     /// Gives a frame to the link; one that it has no room for is kept, in its
     /// place. Says whether it was taken.
-    fn hand_over(&mut self, now: Instant, frame: Bytes, first: bool) -> bool {
+    fn try_send_or_queue(&mut self, now: Instant, frame: Bytes, first: bool) -> bool {
         let Some(link) = &mut self.link else {
             return false;
         };
-        match link.send(Outgoing { id: None, frame }) {
+        match link.send(OutgoingFrame { id: None, frame }) {
             Ok(()) => true,
-            Err(Refusal::Busy(frame)) => {
+            Err(SendError::Busy(frame)) => {
                 self.backlog_bytes += frame.len();
                 if first {
                     self.backlog.push_front(frame);
@@ -539,56 +521,30 @@ impl Inner {
     }
 
     /// Nobody waits for an answer any more.
-    fn give_up(&mut self, request: Incoming) {
-        self.queued.retain(|job| job.incoming != request);
-        self.arrivals.remove(request);
+    fn cancel_request(&mut self, request: RequestKey) {
+        self.queued_jobs.retain(|job| job.key != request);
+        self.requests.remove(request);
         if let Some(running) = self.running.remove(&request) {
             running.abort();
         }
     }
 
-    /// Whether more work may be done at once, and none waits for its turn.
-    pub(super) fn has_room(&self, at_once: usize) -> bool {
-        self.queued.is_empty() && self.running.len() < at_once
-    }
-
-    pub(super) fn enqueue(&mut self, job: Job) {
-        self.queued.push_back(job);
-    }
-
-    /// Takes in work on a notification, if there is not too much already.
-    pub(super) fn note(&mut self, notice: Noticing) {
-        let waiting: usize = self.notices.iter().map(|it| it.bytes).sum();
-        let fits = self.notices.is_empty() || waiting + notice.bytes <= MOST_NOTICE_BYTES;
-        if fits && self.notices.len() < MOST_NOTICES {
-            self.notices.push_back(notice);
-        }
-    }
-
-    /// The next work, if there may be more at once.
-    pub(super) fn next_job(&mut self, at_once: usize) -> Option<Job> {
-        if self.running.len() >= at_once {
-            return None;
-        }
-        self.queued.pop_front()
-    }
-
     /// The client will answer nothing any more: whoever asked it is told.
-    pub(super) fn go_deaf(&mut self) {
-        self.deaf = true;
-        self.waiting.clear();
+    pub(super) fn close_input(&mut self) {
+        self.input_closed = true;
+        self.pending_calls.clear();
     }
 
     /// Everything ends here.
-    pub(super) fn let_go(&mut self) {
-        self.arrivals.clear();
-        self.heard.clear();
-        self.notices.clear();
-        if let Some(noticing) = self.noticing.take() {
-            noticing.abort();
+    pub(super) fn drop_all(&mut self) {
+        self.requests.clear();
+        self.notifications.clear();
+        self.notification_jobs.clear();
+        if let Some(task) = self.notification_task.take() {
+            task.abort();
         }
-        self.queued.clear();
-        self.waiting.clear();
+        self.queued_jobs.clear();
+        self.pending_calls.clear();
         for running in std::mem::take(&mut self.running).into_values() {
             running.abort();
         }

@@ -32,7 +32,7 @@ impl StoreError {
 
     /// Adds the error behind it.
     #[must_use]
-    pub fn caused_by(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
     }

@@ -5,7 +5,7 @@ use std::{future::pending, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 
-use super::{Key, StoreError};
+use super::{ConversationKey, StoreError};
 use crate::transport::BoxFuture;
 
 /// Keeps a journal for each conversation: a list of entries, each of which is
@@ -69,7 +69,7 @@ use crate::transport::BoxFuture;
 /// };
 ///
 /// use bowline::{
-///     server::store::{Appended, JournalStore, Key, Lease, NewEntry, Opened, StoreError},
+///     server::store::{AppendOutcome, JournalStore, ConversationKey, Lease, NewEntry, OpenedJournal, StoreError},
 ///     transport::BoxFuture,
 /// };
 /// use bytes::Bytes;
@@ -114,15 +114,15 @@ use crate::transport::BoxFuture;
 /// impl JournalStore for Tables {
 ///     fn open<'a>(
 ///         &'a self,
-///         key: Key<'a>,
+///         key: ConversationKey<'a>,
 ///         from: u64,
 ///         lease: Lease<'a>,
-///     ) -> BoxFuture<'a, Result<Opened, StoreError>> {
+///     ) -> BoxFuture<'a, Result<OpenedJournal, StoreError>> {
 ///         Box::pin(async move {
 ///             let mut rows = self.rows.lock().map_err(|_| StoreError::new("poisoned"))?;
 ///             let row = rows.entry(key.id.to_owned()).or_default();
 ///             let known = from.saturating_sub(row.first) as usize;
-///             let mut opened = Opened::new(row.next());
+///             let mut opened = OpenedJournal::new(row.next());
 ///             opened.entries = row.entries.iter().skip(known).cloned().collect();
 ///             opened.answer = row.answer.clone();
 ///             opened.acquired = row.take(lease);
@@ -132,14 +132,14 @@ use crate::transport::BoxFuture;
 ///
 ///     fn append<'a>(
 ///         &'a self,
-///         key: Key<'a>,
+///         key: ConversationKey<'a>,
 ///         entry: NewEntry,
-///     ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+///     ) -> BoxFuture<'a, Result<AppendOutcome, StoreError>> {
 ///         Box::pin(async move {
 ///             let mut rows = self.rows.lock().map_err(|_| StoreError::new("poisoned"))?;
 ///             let row = rows.entry(key.id.to_owned()).or_default();
 ///             if entry.position != row.next() {
-///                 return Ok(Appended::Taken);
+///                 return Ok(AppendOutcome::Taken);
 ///             }
 ///             if entry.truncate {
 ///                 row.first = entry.position;
@@ -147,16 +147,16 @@ use crate::transport::BoxFuture;
 ///             }
 ///             row.entries.push(entry.value);
 ///             if let Some(answer) = entry.answer {
-///                 row.answer = Some(answer);
+///                 row.respond = Some(respond);
 ///                 row.lease = None;
 ///             }
-///             Ok(Appended::Done)
+///             Ok(AppendOutcome::Done)
 ///         })
 ///     }
 ///
 ///     fn renew<'a>(
 ///         &'a self,
-///         key: Key<'a>,
+///         key: ConversationKey<'a>,
 ///         lease: Lease<'a>,
 ///     ) -> BoxFuture<'a, Result<(), StoreError>> {
 ///         Box::pin(async move {
@@ -171,7 +171,7 @@ use crate::transport::BoxFuture;
 ///
 ///     fn release<'a>(
 ///         &'a self,
-///         key: Key<'a>,
+///         key: ConversationKey<'a>,
 ///         holder: &'a str,
 ///     ) -> BoxFuture<'a, Result<(), StoreError>> {
 ///         Box::pin(async move {
@@ -185,15 +185,15 @@ use crate::transport::BoxFuture;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {
-/// let (store, key) = (Tables::default(), Key::new("00ff", ""));
+/// let (store, key) = (Tables::default(), ConversationKey::new("00ff", ""));
 /// let (ours, theirs) = (Lease::new("we", Duration::from_secs(6)), Lease::new("they", Duration::from_secs(6)));
 /// assert!(store.open(key, 0, ours).await?.acquired);
 /// assert!(!store.open(key, 0, theirs).await?.acquired);
 ///
 /// let hour = Duration::from_secs(3600);
 /// let entry = NewEntry::new(0, "a seat is booked", hour);
-/// assert_eq!(store.append(key, entry.clone()).await?, Appended::Done);
-/// assert_eq!(store.append(key, entry).await?, Appended::Taken);
+/// assert_eq!(store.append(key, entry.clone()).await?, AppendOutcome::Done);
+/// assert_eq!(store.append(key, entry).await?, AppendOutcome::Taken);
 /// # Ok(())
 /// # }
 /// ```
@@ -207,10 +207,10 @@ pub trait JournalStore: Send + Sync + 'static {
     /// If the store failed. The lease may be taken or not.
     fn open<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         from: u64,
         lease: Lease<'a>,
-    ) -> BoxFuture<'a, Result<Opened, StoreError>>;
+    ) -> BoxFuture<'a, Result<OpenedJournal, StoreError>>;
 
     /// Appends an entry, if its position is the one after the last entry; 0
     /// where there is none. Of all who append at one position, on all nodes,
@@ -221,9 +221,9 @@ pub trait JournalStore: Send + Sync + 'static {
     /// If the store is full or failed. The entry may be there or not.
     fn append<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         entry: NewEntry,
-    ) -> BoxFuture<'a, Result<Appended, StoreError>>;
+    ) -> BoxFuture<'a, Result<AppendOutcome, StoreError>>;
 
     /// Makes a lease last for its duration from now on, if it is still the
     /// holder's: nobody else took it, and it was not given back.
@@ -231,8 +231,11 @@ pub trait JournalStore: Send + Sync + 'static {
     /// # Errors
     ///
     /// If the store failed. The holder goes on, and tries again.
-    fn renew<'a>(&'a self, key: Key<'a>, lease: Lease<'a>)
-    -> BoxFuture<'a, Result<(), StoreError>>;
+    fn renew<'a>(
+        &'a self,
+        key: ConversationKey<'a>,
+        lease: Lease<'a>,
+    ) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// Gives a lease back, if it is the holder's.
     ///
@@ -241,14 +244,14 @@ pub trait JournalStore: Send + Sync + 'static {
     /// If the store failed. The lease ends by itself.
     fn release<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         holder: &'a str,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// Returns when there is something new in the journal since this was called,
     /// or its lease may be free: sooner than it would be seen otherwise, if the
     /// store can tell. It may return for no reason, and need not return at all.
-    fn changed<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, ()> {
+    fn wait_for_change<'a>(&'a self, key: ConversationKey<'a>) -> BoxFuture<'a, ()> {
         let _ = key;
         Box::pin(pending())
     }
@@ -258,7 +261,7 @@ pub trait JournalStore: Send + Sync + 'static {
     /// another store, and entries are not sealed.
     ///
     /// None for stores that outlive the process, which all nodes share.
-    fn instance(&self) -> Option<&str> {
+    fn instance_id(&self) -> Option<&str> {
         None
     }
 }
@@ -293,7 +296,7 @@ pub struct NewEntry {
     pub truncate: bool,
     /// With the last entry, what the client was answered. It is kept beside
     /// the entries, and may be dropped. The lease ends with it.
-    pub answer: Option<Bytes>,
+    pub response: Option<Bytes>,
     /// How long the journal is to be kept, from now on.
     pub ttl: Duration,
 }
@@ -306,7 +309,7 @@ impl NewEntry {
             position,
             value: value.into(),
             truncate: false,
-            answer: None,
+            response: None,
             ttl,
         }
     }
@@ -315,24 +318,24 @@ impl NewEntry {
 /// What is in a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Opened {
+pub struct OpenedJournal {
     /// The position after the last entry.
-    pub next: u64,
+    pub next_position: u64,
     /// The entries from the position on that was asked for, as far as they are
     /// kept.
     pub entries: Vec<Bytes>,
     /// The answer that came with the last entry, if it is still kept.
-    pub answer: Option<Bytes>,
+    pub response: Option<Bytes>,
     /// Whether the lease is the caller's now.
     pub acquired: bool,
 }
 
-impl Opened {
+impl OpenedJournal {
     /// A journal whose next entry has this position.
     #[must_use]
     pub fn new(next: u64) -> Self {
         Self {
-            next,
+            next_position: next,
             ..Self::default()
         }
     }
@@ -340,34 +343,34 @@ impl Opened {
 
 /// What came of an attempt to append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Appended {
+pub enum AppendOutcome {
     /// The entry is there.
-    Done,
+    Appended,
     /// There is another one, or the journal does not reach this far.
-    Taken,
+    Conflict,
 }
 
 impl<S: JournalStore + ?Sized> JournalStore for Arc<S> {
     fn open<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         from: u64,
         lease: Lease<'a>,
-    ) -> BoxFuture<'a, Result<Opened, StoreError>> {
+    ) -> BoxFuture<'a, Result<OpenedJournal, StoreError>> {
         S::open(self, key, from, lease)
     }
 
     fn append<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         entry: NewEntry,
-    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+    ) -> BoxFuture<'a, Result<AppendOutcome, StoreError>> {
         S::append(self, key, entry)
     }
 
     fn renew<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         lease: Lease<'a>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         S::renew(self, key, lease)
@@ -375,17 +378,17 @@ impl<S: JournalStore + ?Sized> JournalStore for Arc<S> {
 
     fn release<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         holder: &'a str,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         S::release(self, key, holder)
     }
 
-    fn changed<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, ()> {
-        S::changed(self, key)
+    fn wait_for_change<'a>(&'a self, key: ConversationKey<'a>) -> BoxFuture<'a, ()> {
+        S::wait_for_change(self, key)
     }
 
-    fn instance(&self) -> Option<&str> {
-        S::instance(self)
+    fn instance_id(&self) -> Option<&str> {
+        S::instance_id(self)
     }
 }

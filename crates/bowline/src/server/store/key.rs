@@ -4,7 +4,7 @@
 /// [module](super) for which characters there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct Key<'a> {
+pub struct ConversationKey<'a> {
     /// No two journals have the same, and no two states.
     pub id: &'a str,
     /// The caller that it is kept for; empty for callers without a name, all
@@ -12,7 +12,7 @@ pub struct Key<'a> {
     pub account: &'a str,
 }
 
-impl<'a> Key<'a> {
+impl<'a> ConversationKey<'a> {
     /// A key, for tests of stores.
     #[must_use]
     pub fn new(id: &'a str, account: &'a str) -> Self {

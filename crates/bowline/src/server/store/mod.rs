@@ -29,7 +29,7 @@ mod memory;
 mod state;
 
 pub use error::StoreError;
-pub use journal::{Appended, JournalStore, Lease, NewEntry, Opened};
-pub use key::Key;
-pub use memory::{MemoryJournals, MemoryState};
+pub use journal::{AppendOutcome, JournalStore, Lease, NewEntry, OpenedJournal};
+pub use key::ConversationKey;
+pub use memory::{MemoryJournalStore, MemoryStateStore};
 pub use state::StateStore;

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 
-use super::{Key, StoreError};
+use super::{ConversationKey, StoreError};
 use crate::transport::BoxFuture;
 
 /// Keeps state under a key, while the key travels through the client.
@@ -47,7 +47,7 @@ use crate::transport::BoxFuture;
 /// };
 ///
 /// use bowline::{
-///     server::store::{Key, StateStore, StoreError},
+///     server::store::{ConversationKey, StateStore, StoreError},
 ///     transport::BoxFuture,
 /// };
 /// use bytes::Bytes;
@@ -59,7 +59,7 @@ use crate::transport::BoxFuture;
 /// impl StateStore for Table {
 ///     fn save<'a>(
 ///         &'a self,
-///         key: Key<'a>,
+///         key: ConversationKey<'a>,
 ///         state: Bytes,
 ///         ttl: Duration,
 ///     ) -> BoxFuture<'a, Result<(), StoreError>> {
@@ -70,7 +70,7 @@ use crate::transport::BoxFuture;
 ///         })
 ///     }
 ///
-///     fn load<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
+///     fn load<'a>(&'a self, key: ConversationKey<'a>) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
 ///         Box::pin(async move {
 ///             let rows = self.0.lock().map_err(|_| StoreError::new("poisoned"))?;
 ///             let row = rows.get(key.id).filter(|(_, until)| *until > Instant::now());
@@ -81,7 +81,7 @@ use crate::transport::BoxFuture;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), StoreError> {
-/// let (table, key) = (Table::default(), Key::new("00ff/a1", ""));
+/// let (table, key) = (Table::default(), ConversationKey::new("00ff/a1", ""));
 /// table.save(key, Bytes::from_static(b"sealed"), Duration::from_secs(60)).await?;
 /// assert_eq!(table.load(key).await?.as_deref(), Some(&b"sealed"[..]));
 /// # Ok(())
@@ -96,7 +96,7 @@ pub trait StateStore: Send + Sync + 'static {
     /// If the store is full or failed. The state may be there or not.
     fn save<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         state: Bytes,
         ttl: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
@@ -107,20 +107,26 @@ pub trait StateStore: Send + Sync + 'static {
     /// # Errors
     ///
     /// If the store failed, and nobody knows.
-    fn load<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>>;
+    fn load<'a>(
+        &'a self,
+        key: ConversationKey<'a>,
+    ) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>>;
 }
 
 impl<S: StateStore + ?Sized> StateStore for Arc<S> {
     fn save<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         state: Bytes,
         ttl: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         S::save(self, key, state, ttl)
     }
 
-    fn load<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
+    fn load<'a>(
+        &'a self,
+        key: ConversationKey<'a>,
+    ) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
         S::load(self, key)
     }
 }

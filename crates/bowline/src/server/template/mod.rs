@@ -6,27 +6,27 @@
 
 mod builder;
 mod pattern;
-pub(crate) mod values;
+pub(crate) mod string_map;
 mod variables;
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
+use super::dispatch::request::ErasedHandler;
 use crate::{
     proto::{
         model::{self, ReadResourceResult},
         server::CacheHint,
     },
     server::{
+        capability::{CapabilitySet, ClientCapability},
         completion::Completers,
-        limits::Limits,
-        needs::{Need, Needs},
-        request::Work,
-        resource::About,
+        limits::CallLimits,
+        resource::RequestedResource,
     },
 };
 
-pub use builder::Draft;
-pub(crate) use pattern::Pattern;
+pub use builder::ResourceTemplateBuilder;
+pub(crate) use pattern::UriPattern;
 pub use variables::Variables;
 
 /// Resources whose URIs have a pattern, for servers with the state `S`.
@@ -49,20 +49,20 @@ pub use variables::Variables;
 /// assert_eq!(weather.uri_template(), "weather:///{city}/today");
 /// ```
 pub struct ResourceTemplate<S = ()> {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<TemplateInner>,
     state: PhantomData<fn(S)>,
 }
 
 /// A finished template, as the server keeps it.
-pub(crate) struct Shared {
+pub(crate) struct TemplateInner {
     pub(crate) definition: model::ResourceTemplate,
-    pub(crate) pattern: Pattern,
-    pub(crate) needs: Needs,
+    pub(crate) pattern: UriPattern,
+    pub(crate) needs: CapabilitySet,
     pub(crate) scopes: Vec<Box<str>>,
-    pub(crate) limits: Limits,
-    pub(crate) hint: Option<CacheHint>,
+    pub(crate) limits: CallLimits,
+    pub(crate) cache_hint: Option<CacheHint>,
     pub(crate) completers: Completers,
-    pub(crate) read: Work<(About, Variables), ReadResourceResult>,
+    pub(crate) read: ErasedHandler<(RequestedResource, Variables), ReadResourceResult>,
     /// Why it cannot be served.
     pub(crate) problem: Option<String>,
 }
@@ -73,8 +73,11 @@ impl<S: 'static> ResourceTemplate<S> {
         clippy::new_ret_no_self,
         reason = "a template that cannot be read must not compile, so that a new one is a draft"
     )]
-    pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Draft<S, Variables> {
-        Draft::new(uri_template.into(), name.into())
+    pub fn new(
+        uri_template: impl Into<String>,
+        name: impl Into<String>,
+    ) -> ResourceTemplateBuilder<S, Variables> {
+        ResourceTemplateBuilder::new(uri_template.into(), name.into())
     }
 }
 
@@ -101,7 +104,7 @@ impl<S> ResourceTemplate<S> {
     }
 
     /// What a client must be able to do to see and read it.
-    pub fn needs(&self) -> impl Iterator<Item = Need> {
+    pub fn required_capabilities(&self) -> impl Iterator<Item = ClientCapability> {
         self.shared.needs.iter()
     }
 

@@ -7,32 +7,32 @@
 use super::Variables;
 
 /// The longest URI that is looked at.
-const LONGEST: usize = 16 * 1024;
+const MAX_URI_BYTES: usize = 16 * 1024;
 
 /// A URI template, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pattern {
-    parts: Vec<Part>,
+pub(crate) struct UriPattern {
+    parts: Vec<PatternPart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum PatternPart {
     Literal(String),
     Variable {
         name: String,
         /// Whether it may hold `/`, `?` and `#` as they are.
-        open: bool,
+        allows_slashes: bool,
     },
 }
 
-impl Pattern {
+impl UriPattern {
     /// Takes a template apart.
     ///
     /// # Errors
     ///
     /// Where it is none, or more than is understood here; says why.
     pub(crate) fn parse(template: &str) -> Result<Self, String> {
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<PatternPart> = Vec::new();
         let mut rest = template;
         while !rest.is_empty() {
             let (literal, expression) = match rest.split_once('{') {
@@ -43,17 +43,17 @@ impl Pattern {
                 return Err("there is a `}` without its `{`".to_owned());
             }
             if !literal.is_empty() {
-                parts.push(Part::Literal(literal.to_owned()));
+                parts.push(PatternPart::Literal(literal.to_owned()));
             }
             let Some(expression) = expression else { break };
             let (expression, after) = expression
                 .split_once('}')
                 .ok_or("there is a `{` without its `}`")?;
-            if matches!(parts.last(), Some(Part::Variable { .. })) {
+            if matches!(parts.last(), Some(PatternPart::Variable { .. })) {
                 let why = "two variables without anything between them cannot be told apart";
                 return Err(why.to_owned());
             }
-            parts.push(Part::variable(expression)?);
+            parts.push(PatternPart::variable(expression)?);
             rest = after;
         }
         let pattern = Self { parts };
@@ -63,37 +63,38 @@ impl Pattern {
 
     /// What a template matches that is never used, since something is wrong
     /// with it.
-    pub(super) fn refusing() -> Self {
+    pub(super) fn match_nothing() -> Self {
         Self { parts: Vec::new() }
     }
 
     /// The names of the variables, in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Variable { name, .. } => Some(name.as_str()),
-            Part::Literal(_) => None,
+            PatternPart::Variable { name, .. } => Some(name.as_str()),
+            PatternPart::Literal(_) => None,
         })
     }
 
     /// The variables of a URI that fits, decoded. Where there are several ways
     /// to read it, earlier variables are as short as they can be.
-    pub(crate) fn read(&self, uri: &str) -> Option<Variables> {
-        if uri.len() > LONGEST || self.parts.is_empty() {
+    pub(crate) fn parse_uri(&self, uri: &str) -> Option<Variables> {
+        if uri.len() > MAX_URI_BYTES || self.parts.is_empty() {
             return None;
         }
-        let fits = self.fits(uri.as_bytes());
-        let mut at = 0;
+        let suffix_table = self.suffix_matches(uri.as_bytes());
+        let mut position = 0;
         let mut variables = Variables::default();
         for (index, part) in self.parts.iter().enumerate() {
-            if !fits[index][at] {
+            if !suffix_table[index][position] {
                 return None;
             }
             match part {
-                Part::Literal(literal) => at += literal.len(),
-                Part::Variable { name, .. } => {
-                    let end = (at + 1..=uri.len()).find(|&end| fits[index + 1][end])?;
-                    variables.insert(name, decode(uri.get(at..end)?)?);
-                    at = end;
+                PatternPart::Literal(literal) => position += literal.len(),
+                PatternPart::Variable { name, .. } => {
+                    let end =
+                        (position + 1..=uri.len()).find(|&end| suffix_table[index + 1][end])?;
+                    variables.insert(name, percent_decode(uri.get(position..end)?)?);
+                    position = end;
                 }
             }
         }
@@ -103,19 +104,19 @@ impl Pattern {
     /// Whether the parts from each on fit the URI from each byte on. One pass
     /// for each part, whatever the URI is: a client must not be able to make
     /// this slow.
-    fn fits(&self, uri: &[u8]) -> Vec<Vec<bool>> {
+    fn suffix_matches(&self, uri: &[u8]) -> Vec<Vec<bool>> {
         let mut table = vec![vec![false; uri.len() + 2]; self.parts.len() + 1];
         table[self.parts.len()][uri.len()] = true;
         for (index, part) in self.parts.iter().enumerate().rev() {
-            for at in (0..uri.len()).rev() {
-                table[index][at] = match part {
-                    Part::Literal(literal) => {
-                        uri[at..].starts_with(literal.as_bytes())
-                            && table[index + 1][at + literal.len()]
+            for position in (0..uri.len()).rev() {
+                table[index][position] = match part {
+                    PatternPart::Literal(literal) => {
+                        uri[position..].starts_with(literal.as_bytes())
+                            && table[index + 1][position + literal.len()]
                     }
-                    Part::Variable { open, .. } => {
-                        (*open || !b"/?#".contains(&uri[at]))
-                            && (table[index + 1][at + 1] || table[index][at + 1])
+                    PatternPart::Variable { allows_slashes, .. } => {
+                        (*allows_slashes || !b"/?#".contains(&uri[position]))
+                            && (table[index + 1][position + 1] || table[index][position + 1])
                     }
                 };
             }
@@ -136,27 +137,30 @@ impl Pattern {
     }
 }
 
-impl Part {
+impl PatternPart {
     fn variable(expression: &str) -> Result<Self, String> {
-        let (open, name) = match expression.strip_prefix('+') {
+        let (allows_slashes, name) = match expression.strip_prefix('+') {
             Some(name) => (true, name),
             None => (false, expression),
         };
-        let named = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.';
-        if name.is_empty() || !name.bytes().all(named) {
+        let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.';
+        if name.is_empty() || !name.bytes().all(is_name_byte) {
             return Err(format!(
                 "`{{{expression}}}` is not understood: there are `{{name}}`, and `{{+name}}` \
                  for what may hold slashes"
             ));
         }
         let name = name.to_owned();
-        Ok(Self::Variable { name, open })
+        Ok(Self::Variable {
+            name,
+            allows_slashes,
+        })
     }
 }
 
 /// Takes percent-encoding off. What is not encoded right, or is no text, is
 /// nothing.
-fn decode(text: &str) -> Option<String> {
+fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
@@ -183,8 +187,8 @@ mod tests {
 
     #[track_caller]
     fn check(template: &str, uri: &str, expected: Option<&[(&str, &str)]>) {
-        let pattern = Pattern::parse(template).unwrap();
-        let read = pattern.read(uri);
+        let pattern = UriPattern::parse(template).unwrap();
+        let read = pattern.parse_uri(uri);
         let read: Option<Vec<_>> = read.as_ref().map(|variables| variables.iter().collect());
         assert_eq!(read.as_deref(), expected, "{uri} as {template}");
     }
@@ -217,7 +221,11 @@ mod tests {
             check("t://a/{id}/data", uri, None);
         }
         check("t://{id}", "t://a?b", None);
-        check("t://{id}", &format!("t://{}", "a".repeat(LONGEST)), None);
+        check(
+            "t://{id}",
+            &format!("t://{}", "a".repeat(MAX_URI_BYTES)),
+            None,
+        );
     }
 
     #[test]
@@ -256,14 +264,17 @@ mod tests {
             ("t://{a*}", "`{a*}` is not understood"),
             ("t://{}", "`{}` is not understood"),
         ] {
-            let error = Pattern::parse(template).unwrap_err();
+            let error = UriPattern::parse(template).unwrap_err();
             assert!(error.contains(why), "{template}: {error}");
         }
     }
 
     #[test]
     fn hostile_uris_take_no_longer_than_others() {
-        let pattern = Pattern::parse("t://{+x}-{+y}-{+z}!").unwrap();
-        assert_eq!(pattern.read(&format!("t://{}", "-".repeat(10_000))), None);
+        let pattern = UriPattern::parse("t://{+x}-{+y}-{+z}!").unwrap();
+        assert_eq!(
+            pattern.parse_uri(&format!("t://{}", "-".repeat(10_000))),
+            None
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::{ops::Index, path::PathBuf};
 
 use serde::{Deserialize, de::DeserializeOwned};
 
-use super::values::{self, Texts};
+use super::string_map::{self, StringMap};
 use crate::proto::model::DecodeError;
 
 /// The variables of a URI, with percent-encoding taken off.
@@ -16,7 +16,7 @@ use crate::proto::model::DecodeError;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Variables {
-    values: Texts,
+    values: StringMap,
 }
 
 impl Variables {
@@ -54,16 +54,16 @@ impl Variables {
     #[must_use]
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         let text = self.get(name)?;
-        let goes_down = |segment: &str| {
+        let is_safe_segment = |segment: &str| {
             !matches!(segment, "" | "." | "..") && !segment.contains(['\\', ':', '\0'])
         };
         text.split('/')
-            .all(goes_down)
+            .all(is_safe_segment)
             .then(|| text.split('/').collect())
     }
 
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
-        values::read(&self.values)
+        string_map::deserialize(&self.values)
     }
 
     pub(super) fn insert(&mut self, name: &str, value: String) {

@@ -4,17 +4,22 @@ use std::{fmt, future::Future, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Arguments, Carried, Output, Run, Talk, Tool, Work2, Work3, builder::Parts};
+use super::{
+    ConversationHandler, HandoffValue, IntoToolResult, Tool, ToolArguments, ToolFn2, ToolFn3,
+    ToolHandler, builder::ToolSpec,
+};
 use crate::{
     proto::{jsonrpc::RawJson, model::CallToolResult},
     server::{
         Conversation, ServerContext,
-        converse::Cleanup,
+        conversation::invocation::Invocation,
+        dispatch::{
+            conversation_runner::Cleanup,
+            request::{HandlerReply, OpenChannel},
+            tools::ToolCall,
+        },
         error::Result,
-        request::{Handled, Voices},
         service::Core,
-        talk::call::Call,
-        tools::ToolCall,
     },
     transport::BoxFuture,
 };
@@ -30,59 +35,59 @@ type Phase<In, Out> = Arc<dyn Fn(In) -> BoxFuture<'static, Result<Out>> + Send +
 /// A tool in three phases that has none yet.
 #[must_use = "a handoff without its phases is not a tool yet"]
 #[derive(Debug)]
-pub struct NeedsBefore<I> {
-    parts: Parts,
+pub struct HandoffNeedsBefore<I> {
+    spec: ToolSpec,
     input: std::marker::PhantomData<fn(I)>,
 }
 
 /// A tool in three phases that has its first.
 #[must_use = "a handoff without `client` and `after` is not a tool yet"]
-pub struct NeedsClient<S, I, H> {
-    parts: Parts,
+pub struct HandoffNeedsClient<S, I, H> {
+    spec: ToolSpec,
     before: Phase<(I, ServerContext<S>), H>,
 }
 
 /// A tool in three phases that lacks its last.
 #[must_use = "a handoff without `after` is not a tool yet"]
-pub struct NeedsAfter<S, I, H, R> {
-    parts: Parts,
+pub struct HandoffNeedsAfter<S, I, H, R> {
+    spec: ToolSpec,
     before: Phase<(I, ServerContext<S>), H>,
     client: Phase<(H, Conversation<S>), R>,
     cleanup: Option<Phase<(H, ServerContext<S>), ()>>,
 }
 
-impl<I> NeedsBefore<I> {
-    pub(super) fn new(parts: Parts) -> Self {
+impl<I> HandoffNeedsBefore<I> {
+    pub(super) fn new(spec: ToolSpec) -> Self {
         Self {
-            parts,
+            spec,
             input: std::marker::PhantomData,
         }
     }
 
     /// The first phase, on the server. It happens once; what it returns is
     /// remembered, through JSON, and given to both other phases.
-    pub fn before<S, H, F, W>(self, before: F) -> NeedsClient<S, I, H>
+    pub fn before<S, H, F, W>(self, before: F) -> HandoffNeedsClient<S, I, H>
     where
-        H: Carried,
-        F: Work2<I, ServerContext<S>, W> + Send + Sync + 'static,
+        H: HandoffValue,
+        F: ToolFn2<I, ServerContext<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<H>> + Send + 'static,
     {
-        NeedsClient {
-            parts: self.parts,
+        HandoffNeedsClient {
+            spec: self.spec,
             before: Arc::new(move |(input, context)| Box::pin(before(input, context))),
         }
     }
 }
 
-impl<S, I, H> NeedsClient<S, I, H> {
+impl<S, I, H> HandoffNeedsClient<S, I, H> {
     /// The second phase: the conversation with the client.
-    pub fn client<R, F, W>(self, client: F) -> NeedsAfter<S, I, H, R>
+    pub fn client<R, F, W>(self, client: F) -> HandoffNeedsAfter<S, I, H, R>
     where
-        F: Work2<H, Conversation<S>, W> + Send + Sync + 'static,
+        F: ToolFn2<H, Conversation<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<R>> + Send + 'static,
     {
-        NeedsAfter {
-            parts: self.parts,
+        HandoffNeedsAfter {
+            spec: self.spec,
             before: self.before,
             client: Arc::new(move |(handoff, cx)| Box::pin(client(handoff, cx))),
             cleanup: None,
@@ -90,7 +95,7 @@ impl<S, I, H> NeedsClient<S, I, H> {
     }
 }
 
-impl<S, I, H, R> NeedsAfter<S, I, H, R>
+impl<S, I, H, R> HandoffNeedsAfter<S, I, H, R>
 where
     S: Send + Sync + 'static,
     I: DeserializeOwned + Send + 'static,
@@ -106,7 +111,7 @@ where
     /// back too late is.
     pub fn cleanup<F, W>(mut self, cleanup: F) -> Self
     where
-        F: Work2<H, ServerContext<S>, W> + Send + Sync + 'static,
+        F: ToolFn2<H, ServerContext<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<()>> + Send + 'static,
     {
         self.cleanup = Some(Arc::new(move |(handoff, cx)| {
@@ -120,8 +125,8 @@ where
     /// client that repeats its last round gets the same answer again.
     pub fn after<O, F, W>(self, after: F) -> Tool<S>
     where
-        O: Output,
-        F: Work3<H, R, ServerContext<S>, W> + Send + Sync + 'static,
+        O: IntoToolResult,
+        F: ToolFn3<H, R, ServerContext<S>, W> + Send + Sync + 'static,
         W: Future<Output = Result<O>> + Send + 'static,
     {
         let after: Phase<(H, R, ServerContext<S>), CallToolResult> =
@@ -129,53 +134,62 @@ where
                 let work = after(handoff, result, context);
                 Box::pin(async move { work.await?.into_result() })
             });
-        let phases = Phases {
+        let phases = HandoffPhases {
             before: self.before,
             client: self.client,
             cleanup: self.cleanup,
             after,
         };
-        let run = ThreePhases(Arc::new(phases));
-        self.parts.finish(O::schema(), Arc::new(run)).for_state()
+        let handler = HandoffHandler(Arc::new(phases));
+        self.spec.build(O::schema(), Arc::new(handler)).for_state()
     }
 }
 
 /// A tool in three phases.
-struct ThreePhases<S, I, H, R>(Arc<Phases<S, I, H, R>>);
+struct HandoffHandler<S, I, H, R>(Arc<HandoffPhases<S, I, H, R>>);
 
-struct Phases<S, I, H, R> {
+struct HandoffPhases<S, I, H, R> {
     before: Phase<(I, ServerContext<S>), H>,
     client: Phase<(H, Conversation<S>), R>,
     cleanup: Option<Phase<(H, ServerContext<S>), ()>>,
     after: Phase<(H, R, ServerContext<S>), CallToolResult>,
 }
 
-impl<S, I, H, R> Run for ThreePhases<S, I, H, R>
+impl<S, I, H, R> ToolHandler for HandoffHandler<S, I, H, R>
 where
     S: Send + Sync + 'static,
     I: DeserializeOwned + Send + 'static,
     H: Serialize + DeserializeOwned + Send + 'static,
     R: Send + 'static,
 {
-    fn take(self: Arc<Self>, core: Arc<Core>, call: ToolCall, voice: Voices<'_>) -> Handled {
-        core.talk(self, call, voice)
+    fn dispatch(
+        self: Arc<Self>,
+        core: Arc<Core>,
+        invocation: ToolCall,
+        open_channel: OpenChannel<'_>,
+    ) -> HandlerReply {
+        core.start_conversation(self, invocation, open_channel)
     }
 }
 
-impl<S, I, H, R> Talk for ThreePhases<S, I, H, R>
+impl<S, I, H, R> ConversationHandler for HandoffHandler<S, I, H, R>
 where
     S: Send + Sync + 'static,
     I: DeserializeOwned + Send + 'static,
     H: Serialize + DeserializeOwned + Send + 'static,
     R: Send + 'static,
 {
-    fn talk(
+    fn run(
         &self,
-        arguments: Arguments,
+        arguments: ToolArguments,
         context: ServerContext,
     ) -> BoxFuture<'static, Result<CallToolResult>> {
         let phases = Arc::clone(&self.0);
-        Box::pin(async move { phases.run(arguments.read()?, context.for_state()).await })
+        Box::pin(async move {
+            phases
+                .run(arguments.deserialize()?, context.for_state())
+                .await
+        })
     }
 
     fn cleanup(&self, before: &RawJson, context: ServerContext) -> Option<Cleanup> {
@@ -184,20 +198,20 @@ where
     }
 }
 
-impl<S, I, H, R> Phases<S, I, H, R>
+impl<S, I, H, R> HandoffPhases<S, I, H, R>
 where
     S: Send + Sync + 'static,
     H: Serialize + DeserializeOwned + Send + 'static,
 {
     async fn run(&self, input: I, context: ServerContext<S>) -> Result<CallToolResult> {
-        let call = Arc::clone(&context.call);
+        let invocation = Arc::clone(&context.invocation);
         let before = async {
             let value = (self.before)((input, context.clone())).await?;
             Ok(RawJson::encode(&value)?)
         };
-        let handoff: RawJson = call.step(BEFORE, before).await?;
+        let handoff: RawJson = invocation.step(BEFORE, before).await?;
         // Until one of the phases below begins.
-        let _unfinished = Unfinished {
+        let _cleanup_guard = CleanupGuard {
             cleanup: self.cleanup.as_ref(),
             handoff: &handoff,
             context: &context,
@@ -208,15 +222,21 @@ where
             Ok(result) => {
                 let value = handoff.decode()?;
                 let after = (self.after)((value, result, context.clone()));
-                call.step(AFTER, last_phase(&call, after)).await
+                invocation
+                    .step(AFTER, run_final_phase(&invocation, after))
+                    .await
             }
             // The client may come again, and declare it.
-            Err(error) if error.is_capability() && call.course.is_some() => Err(error),
+            Err(error) if error.is_missing_capability() && invocation.journal.is_some() => {
+                Err(error)
+            }
             Err(error) => {
                 if let Some(cleanup) = &self.cleanup {
                     let cleanup = cleanup((handoff.decode()?, context.clone()));
                     // Why the conversation failed matters more.
-                    let _ = call.step(CLEANUP, last_phase(&call, cleanup)).await;
+                    let _ = invocation
+                        .step(CLEANUP, run_final_phase(&invocation, cleanup))
+                        .await;
                 }
                 Err(error)
             }
@@ -225,14 +245,17 @@ where
 }
 
 /// Does what comes last, after which nothing is to be cleaned up.
-async fn last_phase<T>(call: &Call, phase: BoxFuture<'static, Result<T>>) -> Result<T> {
-    call.begin_last_phase();
+async fn run_final_phase<T>(
+    invocation: &Invocation,
+    phase: BoxFuture<'static, Result<T>>,
+) -> Result<T> {
+    invocation.begin_final_phase();
     phase.await
 }
 
 /// A conversation that is dropped before its last phase, and with which nobody
 /// can go on, is cleaned up after.
-struct Unfinished<'a, S, H>
+struct CleanupGuard<'a, S, H>
 where
     S: Send + Sync + 'static,
     H: DeserializeOwned + Send + 'static,
@@ -242,37 +265,37 @@ where
     context: &'a ServerContext<S>,
 }
 
-impl<S, H> Drop for Unfinished<'_, S, H>
+impl<S, H> Drop for CleanupGuard<'_, S, H>
 where
     S: Send + Sync + 'static,
     H: DeserializeOwned + Send + 'static,
 {
     fn drop(&mut self) {
         // A replayed conversation is dropped at every question.
-        let call = &self.context.call;
-        if call.is_replayed() && !call.is_deserted() {
+        let invocation = &self.context.invocation;
+        if invocation.uses_replay() && !invocation.is_abandoned() {
             return;
         }
         if let Some(cleanup) = self.cleanup
-            && call.begin_last_phase()
+            && invocation.begin_final_phase()
             && let Ok(handoff) = self.handoff.decode()
         {
             let cleanup = cleanup((handoff, self.context.clone()));
-            call.presence.go_on_with(async move {
+            invocation.lifecycle.spawn(async move {
                 let _ = cleanup.await;
             });
         }
     }
 }
 
-impl<S, I, H> fmt::Debug for NeedsClient<S, I, H> {
+impl<S, I, H> fmt::Debug for HandoffNeedsClient<S, I, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NeedsClient").finish_non_exhaustive()
+        f.debug_struct("HandoffNeedsClient").finish_non_exhaustive()
     }
 }
 
-impl<S, I, H, R> fmt::Debug for NeedsAfter<S, I, H, R> {
+impl<S, I, H, R> fmt::Debug for HandoffNeedsAfter<S, I, H, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NeedsAfter").finish_non_exhaustive()
+        f.debug_struct("HandoffNeedsAfter").finish_non_exhaustive()
     }
 }

@@ -10,13 +10,13 @@ use schemars::{
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{plain::Plain, strict::Strict};
+use super::{fast_schema::FastSchema, unique_keys::UniqueKeyValue};
 use crate::{
-    proto::jsonrpc::{ErrorObject, RawJson, code, decode_plain},
+    proto::jsonrpc::{ErrorObject, RawJson, code, decode_fast},
     server::{
         error::{Error, Result},
-        faults::faults_allowing,
-        schema::{Allowance, Validator},
+        schema::{SharedBudget, Validator},
+        validation_message::describe_errors_with_budget,
     },
 };
 
@@ -28,24 +28,24 @@ pub struct NoArguments {}
 
 /// The schema of a tool's arguments, ready to be used.
 #[derive(Clone, Debug)]
-pub(crate) struct Input {
+pub(crate) struct InputSchema {
     validator: Arc<Validator>,
     /// The same, where it is plain.
-    plain: Option<Plain>,
+    fast: Option<FastSchema>,
 }
 
 /// Arguments that fit their schema.
 #[derive(Clone, Debug)]
-pub(crate) struct Arguments(Checked);
+pub(crate) struct ToolArguments(ArgumentData);
 
 #[derive(Clone, Debug)]
-enum Checked {
+enum ArgumentData {
     /// As they came.
-    Text(Bytes),
+    Raw(Bytes),
     Value(Value),
 }
 
-impl Input {
+impl InputSchema {
     /// Prepares a schema.
     ///
     /// # Errors
@@ -58,17 +58,17 @@ impl Input {
         let validator = Validator::new(schema)?;
         Ok(Self {
             validator: Arc::new(validator),
-            plain: Plain::of(schema),
+            fast: FastSchema::compile(schema),
         })
     }
 
     /// For a tool that is never called, since something is wrong with it.
-    pub(super) fn refusing() -> Self {
+    pub(super) fn reject_all() -> Self {
         let nothing = Value::Bool(false);
         let validator = Validator::new(&nothing);
         Self {
             validator: Arc::new(validator.expect("`false` is a schema")),
-            plain: None,
+            fast: None,
         }
     }
 
@@ -81,58 +81,59 @@ impl Input {
     /// words for the model, where they do not fit.
     pub(crate) fn check(
         &self,
-        text: Option<&str>,
-        came: &Bytes,
-        allowance: &Allowance,
-    ) -> Result<Result<Arguments>, ErrorObject> {
-        let text = text.unwrap_or("{}");
-        if self.plain.as_ref().is_some_and(|plain| plain.fits(text)) {
+        json: Option<&str>,
+        params: &Bytes,
+        budget: &SharedBudget,
+    ) -> Result<Result<ToolArguments>, ErrorObject> {
+        let json = json.unwrap_or("{}");
+        if self
+            .fast
+            .as_ref()
+            .is_some_and(|fast| fast.is_surely_valid(json))
+        {
             // Where there are none, the text is not a part of what came.
-            let text = match text {
+            let json = match json {
                 "{}" => Bytes::from_static(b"{}"),
-                text => came.slice_ref(text.as_bytes()),
+                json => params.slice_ref(json.as_bytes()),
             };
-            return Ok(Ok(Arguments(Checked::Text(text))));
+            return Ok(Ok(ToolArguments(ArgumentData::Raw(json))));
         }
-        let arguments = object(text.as_bytes())?;
-        if self.validator.fits(&arguments, allowance) {
-            return Ok(Ok(Arguments(Checked::Value(arguments))));
+        let arguments = parse_object(json.as_bytes())?;
+        if self.validator.is_valid_with_budget(&arguments, budget) {
+            return Ok(Ok(ToolArguments(ArgumentData::Value(arguments))));
         }
-        let faults = faults_allowing(&self.validator, &arguments, allowance);
+        let faults = describe_errors_with_budget(&self.validator, &arguments, budget);
         let faults = faults.unwrap_or_default();
         Ok(Err(Error::failed(format!("Invalid arguments{faults}"))))
     }
 }
 
-impl Arguments {
+impl ToolArguments {
     /// The arguments as the tool's own type.
     ///
     /// # Errors
     ///
     /// Where the type wants more than its schema says; in words for the model.
-    pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T> {
+    pub(crate) fn deserialize<T: DeserializeOwned>(self) -> Result<T> {
         let value = match self.0 {
-            Checked::Value(value) => value,
-            Checked::Text(text) => match str::from_utf8(&text).ok().and_then(decode_plain) {
+            ArgumentData::Value(value) => value,
+            ArgumentData::Raw(json) => match str::from_utf8(&json).ok().and_then(decode_fast) {
                 Some(read) => return Ok(read),
                 // A value knows where the fault is.
-                None => object(&text).map_err(Error::protocol)?,
+                None => parse_object(&json).map_err(Error::protocol)?,
             },
         };
         serde_path_to_error::deserialize(value).map_err(|fault| {
-            let place = fault.path().to_string();
-            Error::failed(format!(
-                "Invalid arguments\n- at {place}: {}",
-                fault.inner()
-            ))
+            let path = fault.path().to_string();
+            Error::failed(format!("Invalid arguments\n- at {path}: {}", fault.inner()))
         })
     }
 }
 
-fn object(text: &[u8]) -> Result<Value, ErrorObject> {
-    let why = match serde_json::from_slice(text) {
-        Ok(Strict(arguments @ Value::Object(_))) => return Ok(arguments),
-        Ok(Strict(_)) => "must be an object".to_owned(),
+fn parse_object(json: &[u8]) -> Result<Value, ErrorObject> {
+    let why = match serde_json::from_slice(json) {
+        Ok(UniqueKeyValue(arguments @ Value::Object(_))) => return Ok(arguments),
+        Ok(UniqueKeyValue(_)) => "must be an object".to_owned(),
         Err(error) => error.to_string(),
     };
     let message = format!("Invalid params: arguments: {why}");
@@ -142,32 +143,32 @@ fn object(text: &[u8]) -> Result<Value, ErrorObject> {
 /// The schema of a type, as tools publish it: without the formats that only
 /// Rust knows, about which other languages complain. The bounds say the same.
 pub(super) fn schema_of<T: JsonSchema>() -> Value {
-    standard(schemars::schema_for!(T))
+    without_rust_formats(schemars::schema_for!(T))
 }
 
 /// Apart from the types, so that there is only one of it.
-fn standard(mut schema: Schema) -> Value {
-    let mut standard = RecursiveTransform(|schema: &mut Schema| {
+fn without_rust_formats(mut schema: Schema) -> Value {
+    let mut transform = RecursiveTransform(|schema: &mut Schema| {
         let format = schema.get("format").and_then(Value::as_str);
-        if format.is_some_and(is_of_rust)
+        if format.is_some_and(is_rust_format)
             && let Some(members) = schema.as_object_mut()
         {
             // `remove` would put the last member into the gap.
             members.shift_remove("format");
         }
     });
-    standard.transform(&mut schema);
+    transform.transform(&mut schema);
     // As schemars writes schemas, with what they say of themselves first.
     serde_json::to_value(&schema).unwrap_or_else(|_| schema.to_value())
 }
 
-fn is_of_rust(format: &str) -> bool {
+fn is_rust_format(format: &str) -> bool {
     let number = format.trim_start_matches("uint").trim_start_matches("int");
     matches!(format, "float" | "double" | "int" | "uint")
         || number != format && number.parse::<u8>().is_ok()
 }
 
-pub(super) fn raw(schema: &Value) -> Option<RawJson> {
+pub(super) fn to_raw_json(schema: &Value) -> Option<RawJson> {
     RawJson::encode(schema).ok()
 }
 
@@ -202,13 +203,13 @@ mod tests {
         Other(u8),
     }
 
-    fn read(text: &'static str) -> Result<Trip> {
-        Arguments(Checked::Text(Bytes::from_static(text.as_bytes()))).read()
+    fn read(json: &'static str) -> Result<Trip> {
+        ToolArguments(ArgumentData::Raw(Bytes::from_static(json.as_bytes()))).deserialize()
     }
 
     #[test]
     fn arguments_become_the_type_of_the_tool() {
-        for text in [
+        for json in [
             r#"{"city":"Porto","days":3,"stops":{}}"#,
             r#"{"city":"a\n\"\u00e9","days":0,"price":1.5,"class":"first","stops":{"a":["b\\"]}}"#,
             r#"{"city":"","days":1,"price":null,"stops":{},"more":[1,{"a":null}],"and":true}"#,
@@ -216,18 +217,18 @@ mod tests {
             r#"{"city":"","days":1,"class":{"other":7},"stops":{}}"#,
             r#"{"city":"","days":1,"stops":{},"more":1.5}"#,
         ] {
-            let expected: Trip = serde_json::from_str(text).expect("it fits");
-            assert_eq!(read(text).expect("it fits"), expected, "{text}");
+            let expected: Trip = serde_json::from_str(json).expect("it fits");
+            assert_eq!(read(json).expect("it fits"), expected, "{json}");
         }
     }
 
     #[test]
     fn a_name_that_is_there_twice_is_refused_in_every_way_of_reading() {
-        let plain = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+        let fast = json!({"type": "object", "properties": {"city": {"type": "string"}}});
         let other = json!({"type": "object", "properties": {"city": {"minLength": 0}}});
-        for schema in [plain, other] {
-            let input = Input::new(&schema).expect("it is a schema");
-            for (text, name) in [
+        for schema in [fast, other] {
+            let input = InputSchema::new(&schema).expect("it is a schema");
+            for (json, name) in [
                 (r#"{"city":"a","city":"a"}"#, "city"),
                 (r#"{"city":"a","c\u0069ty":"b"}"#, "city"),
                 (r#"{"x":1,"city":"a","x":2}"#, "x"),
@@ -237,11 +238,11 @@ mod tests {
                     "8",
                 ),
             ] {
-                let text = text.replace("\\\\", "\\");
-                let came = Bytes::from(text);
-                let text = str::from_utf8(&came).expect("it is text");
-                let refused = input.check(Some(text), &came, &Allowance::default());
-                let refused = refused.expect_err(text);
+                let json = json.replace("\\\\", "\\");
+                let params = Bytes::from(json);
+                let json = str::from_utf8(&params).expect("it is text");
+                let refused = input.check(Some(json), &params, &SharedBudget::default());
+                let refused = refused.expect_err(json);
                 assert_eq!(refused.code, code::INVALID_PARAMS);
                 let expected = format!("{name:?} is there twice");
                 assert!(refused.message.contains(&expected), "{}", refused.message);
@@ -260,18 +261,18 @@ mod tests {
     #[test]
     fn arguments_are_checked_and_kept_as_they_came() {
         let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
-        let input = Input::new(&schema).expect("it is a schema");
-        let came = Bytes::from_static(br#"{"name":"x","arguments":{"city":"a"}}"#);
-        let text = str::from_utf8(&came[24..came.len() - 1]).expect("it is text");
-        let alone = Allowance::default();
-        let checked = input.check(Some(text), &came, &alone).expect("an object");
-        let Checked::Text(kept) = checked.expect("it fits").0 else {
+        let input = InputSchema::new(&schema).expect("it is a schema");
+        let params = Bytes::from_static(br#"{"name":"x","arguments":{"city":"a"}}"#);
+        let json = str::from_utf8(&params[24..params.len() - 1]).expect("it is text");
+        let alone = SharedBudget::default();
+        let checked = input.check(Some(json), &params, &alone).expect("an object");
+        let ArgumentData::Raw(kept) = checked.expect("it fits").0 else {
             panic!("the schema is plain");
         };
         assert_eq!(kept, r#"{"city":"a"}"#);
-        let unfit = input.check(Some(r#"{"city":7}"#), &came, &alone);
+        let unfit = input.check(Some(r#"{"city":7}"#), &params, &alone);
         assert!(unfit.expect("an object").is_err());
-        assert!(input.check(Some("[]"), &came, &alone).is_err());
+        assert!(input.check(Some("[]"), &params, &alone).is_err());
     }
 
     #[test]

@@ -1,45 +1,45 @@
 //! Tools: what they are, and how they are written.
 //!
 //! [`Tool::new`] begins one, and [`Draft`] is how it goes on. [`ToolInput`] and
-//! [`Output`] are what goes in and out; [`NeedsBefore`] is the first of three
+//! [`Output`] are what goes in and out; [`HandoffNeedsBefore`] is the first of three
 //! phases, for tools that have them. Where the macros are on, `#[tool]` makes a
 //! tool of a function.
 //!
 //! The other traits are bounds that explain themselves to those who miss them.
 
 mod builder;
+mod fast_schema;
+mod handler;
 pub(crate) mod handoff;
 mod input;
 mod output;
-mod plain;
-mod run;
-mod stage;
-mod strict;
-mod work;
+mod tool_fn;
+mod typestate;
+mod unique_keys;
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
 use crate::{
     proto::model,
     server::{
+        capability::{CapabilitySet, ClientCapability},
         form::Elicit,
-        limits::Limits,
-        needs::{Need, Needs},
-        serve::Pace,
+        limits::CallLimits,
+        serve::LatencyEstimate,
     },
 };
 
-pub use builder::Draft;
-pub use handoff::{NeedsAfter, NeedsBefore, NeedsClient};
-pub(crate) use input::Arguments;
+pub use builder::ToolBuilder;
+pub(crate) use handler::{ConversationHandler, ToolHandler};
+pub use handoff::{HandoffNeedsAfter, HandoffNeedsBefore, HandoffNeedsClient};
 pub use input::NoArguments;
-pub use output::{Json, Output};
-pub(crate) use run::{Run, Talk};
-pub use stage::{
-    Carried, Described, Given, HasDescription, HasInput, LacksDescription, LacksInput, ToolInput,
-    Undecided, Undescribed,
+pub(crate) use input::ToolArguments;
+pub use output::{IntoToolResult, Json};
+pub use tool_fn::{ToolFn1, ToolFn2, ToolFn3};
+pub use typestate::{
+    HandoffValue, HasDescription, HasInput, LacksDescription, LacksInput, MissingDescription,
+    MissingInput, ToolInput, WithDescription, WithInput,
 };
-pub use work::{Work1, Work2, Work3};
 
 /// Makes a tool of an async function.
 ///
@@ -118,7 +118,7 @@ pub use work::{Work1, Work2, Work3};
 /// | `requires(…)` | [`requires`](Draft::requires): `elicitation`, `url_elicitation`, `sampling`, `sampling_tools`, `roots` |
 /// | `elicits(Form, …)` | [`elicits`](Draft::elicits) |
 /// | `scope = "…"`, `scope("…", …)` | [`scope`](Draft::scope), for each |
-/// | `limits(…)` | [`limits`](Draft::limits): `time_ms = …`, `questions = …`, `tokens = …`, `depth = …` |
+/// | `limits(…)` | [`limits`](Draft::limits): `timeout_ms = …`, `questions = …`, `tokens = …`, `depth = …` |
 /// | `crate = "…"` | where this crate has another path than `::bowline` |
 ///
 /// For all else, and for tools in three phases, there is the builder.
@@ -149,36 +149,36 @@ pub mod __private {
 /// let add: Tool = Tool::new("add")
 ///     .description("Adds two numbers")
 ///     .input::<Sum>()
-///     .headless(async |sum| Ok((sum.a + sum.b).to_string()));
+///     .handler(async |sum| Ok((sum.a + sum.b).to_string()));
 /// assert_eq!(add.name(), "add");
 /// ```
 pub struct Tool<S = ()> {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<ToolInner>,
     state: PhantomData<fn(S)>,
 }
 
 /// A finished tool, as the server keeps it.
-pub(crate) struct Shared {
+pub(crate) struct ToolInner {
     pub(crate) definition: model::Tool,
-    pub(crate) needs: Needs,
+    pub(crate) needs: CapabilitySet,
     /// What callers must be allowed to do.
     pub(crate) scopes: Vec<Box<str>>,
-    pub(crate) limits: Limits,
-    pub(crate) elicits: Vec<Form>,
+    pub(crate) limits: CallLimits,
+    pub(crate) elicits: Vec<DeclaredForm>,
     /// The arguments that HTTP requests repeat in headers.
     #[cfg(feature = "http-server")]
     pub(crate) headers: crate::proto::http::header::ParamHeaders,
-    pub(crate) input: input::Input,
-    pub(crate) run: Arc<dyn Run>,
+    pub(crate) input_schema: input::InputSchema,
+    pub(crate) handler: Arc<dyn ToolHandler>,
     /// How long it holds its thread.
-    pub(crate) pace: Arc<Pace>,
+    pub(crate) latency: Arc<LatencyEstimate>,
     /// Why it cannot be served.
     pub(crate) problem: Option<String>,
 }
 
 /// A form that a tool may show.
 #[derive(Clone, Debug)]
-pub(crate) struct Form {
+pub(crate) struct DeclaredForm {
     pub(crate) key: &'static str,
     pub(crate) schema: model::ElicitSchema,
 }
@@ -189,8 +189,8 @@ impl Tool {
         clippy::new_ret_no_self,
         reason = "what is missing must not compile, so that a new tool is a draft"
     )]
-    pub fn new(name: impl Into<String>) -> Draft<Undescribed, Undecided> {
-        Draft::new(name.into())
+    pub fn new(name: impl Into<String>) -> ToolBuilder<MissingDescription, MissingInput> {
+        ToolBuilder::new(name.into())
     }
 }
 
@@ -217,7 +217,7 @@ impl<S> Tool<S> {
     }
 
     /// What a client must be able to do to see and call it.
-    pub fn needs(&self) -> impl Iterator<Item = Need> {
+    pub fn required_capabilities(&self) -> impl Iterator<Item = ClientCapability> {
         self.shared.needs.iter()
     }
 
@@ -228,13 +228,13 @@ impl<S> Tool<S> {
 
     /// The limits of one call.
     #[must_use]
-    pub fn limits(&self) -> Limits {
+    pub fn limits(&self) -> CallLimits {
         self.shared.limits
     }
 }
 
-impl Form {
-    fn of<T: Elicit>() -> Option<Self> {
+impl DeclaredForm {
+    fn declared<T: Elicit>() -> Option<Self> {
         let schema = T::form();
         T::KEY.map(|key| Self { key, schema })
     }

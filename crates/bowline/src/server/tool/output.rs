@@ -27,7 +27,7 @@ use crate::{
     note = "return text, content blocks, or `Json(value)` for a value of your own type",
     note = "the type of that value needs `#[derive(Serialize, JsonSchema)]`"
 )]
-pub trait Output: Send + 'static {
+pub trait IntoToolResult: Send + 'static {
     /// The schema of the structured content, if there is any.
     fn schema() -> Option<RawJson>
     where
@@ -50,7 +50,7 @@ pub trait Output: Send + 'static {
 pub struct Json<T>(pub T);
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + JsonSchema + Send + 'static> Output for Json<T> {
+impl<T: Serialize + JsonSchema + Send + 'static> IntoToolResult for Json<T> {
     fn schema() -> Option<RawJson> {
         RawJson::encode(&schema_of::<T>()).ok()
     }
@@ -63,39 +63,39 @@ impl<T: Serialize + JsonSchema + Send + 'static> Output for Json<T> {
     }
 }
 
-impl Output for CallToolResult {
+impl IntoToolResult for CallToolResult {
     fn into_result(self) -> Result<CallToolResult> {
         Ok(self)
     }
 }
 
-impl Output for String {
+impl IntoToolResult for String {
     fn into_result(self) -> Result<CallToolResult> {
         Ok(CallToolResult::text(self))
     }
 }
 
-impl Output for &'static str {
+impl IntoToolResult for &'static str {
     fn into_result(self) -> Result<CallToolResult> {
         Ok(CallToolResult::text(self))
     }
 }
 
 /// Nothing to say.
-impl Output for () {
+impl IntoToolResult for () {
     fn into_result(self) -> Result<CallToolResult> {
         Ok(CallToolResult::default())
     }
 }
 
 /// Its JSON, as text.
-impl Output for Value {
+impl IntoToolResult for Value {
     fn into_result(self) -> Result<CallToolResult> {
         Ok(CallToolResult::text(self.to_string()))
     }
 }
 
-impl Output for Vec<ContentBlock> {
+impl IntoToolResult for Vec<ContentBlock> {
     fn into_result(self) -> Result<CallToolResult> {
         let mut result = CallToolResult::default();
         result.content = self;
@@ -103,7 +103,7 @@ impl Output for Vec<ContentBlock> {
     }
 }
 
-impl Output for ContentBlock {
+impl IntoToolResult for ContentBlock {
     fn into_result(self) -> Result<CallToolResult> {
         vec![self].into_result()
     }
@@ -112,7 +112,7 @@ impl Output for ContentBlock {
 macro_rules! blocks {
     ($($block:ty),* $(,)?) => {
         $(
-            impl Output for $block {
+            impl IntoToolResult for $block {
                 fn into_result(self) -> Result<CallToolResult> {
                     ContentBlock::from(self).into_result()
                 }

@@ -44,13 +44,13 @@ pub fn cancel() -> UserAnswer {
 
 /// The user says yes to [`Conversation::confirm`](crate::server::Conversation::confirm).
 #[must_use]
-pub fn confirmed() -> UserAnswer {
+pub fn confirm() -> UserAnswer {
     accept(json!({"confirmed": true}))
 }
 
 /// The user agrees to visit the page.
 #[must_use]
-pub fn visited() -> UserAnswer {
+pub fn accept_url() -> UserAnswer {
     UserAnswer::new(ElicitAction::Accept, None)
 }
 
@@ -76,12 +76,12 @@ impl UserAnswer {
     /// # Errors
     ///
     /// Where it is not one to this question.
-    pub(super) fn to_question(&self, question: &ElicitParams) -> Result<ElicitResult, DecodeError> {
+    pub(super) fn to_result(&self, question: &ElicitParams) -> Result<ElicitResult, DecodeError> {
         if !self.unchecked {
             self.check(question)?;
         }
         let mut answer = ElicitResult::new(self.action.clone());
-        answer.content = self.content.as_ref().map(raw);
+        answer.content = self.content.as_ref().map(to_raw_json);
         Ok(answer)
     }
 
@@ -93,8 +93,8 @@ impl UserAnswer {
             (Some(form), Some(content)) => form.check(content),
             (Some(form), None) => form.check(&json!({})),
             (None, Some(_)) => {
-                let why = "a page to visit is not filled in; `visited()` agrees to go there";
-                Err(DecodeError::new("", why))
+                let reason = "a page to visit is not filled in; `visited()` agrees to go there";
+                Err(DecodeError::new("", reason))
             }
             (None, None) => Ok(()),
         }
@@ -103,11 +103,11 @@ impl UserAnswer {
 
 /// What a model writes. A text becomes one by itself.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ModelAnswer(Written);
+pub struct ModelAnswer(ModelAnswerKind);
 
 #[derive(Clone, Debug, PartialEq)]
-enum Written {
-    Whole(Box<CreateMessageResult>),
+enum ModelAnswerKind {
+    Message(Box<CreateMessageResult>),
     /// In the way that the question asks for.
     Structured(Value),
     Refused(ErrorObject),
@@ -122,7 +122,7 @@ impl ModelAnswer {
     /// Where the value cannot be written as JSON.
     #[must_use]
     pub fn structured(value: impl Serialize) -> Self {
-        Self(Written::Structured(to_json(&value)))
+        Self(ModelAnswerKind::Structured(to_json(&value)))
     }
 
     /// The model asks for these tools: names and arguments.
@@ -130,34 +130,34 @@ impl ModelAnswer {
     pub fn tool_calls<N: Into<String>>(calls: impl IntoIterator<Item = (N, Value)>) -> Self {
         let block = |(at, (name, input)): (usize, (N, Value))| {
             let id = format!("call_{}", at + 1);
-            SamplingBlock::from(ToolUseContent::new(id, name, raw(&input)))
+            SamplingBlock::from(ToolUseContent::new(id, name, to_raw_json(&input)))
         };
         let blocks: Vec<_> = calls.into_iter().enumerate().map(block).collect();
-        wrote(blocks, StopReason::ToolUse).into()
+        message_result(blocks, StopReason::ToolUse).into()
     }
 
     /// There is no answer: the user or the client does not allow it.
     #[must_use]
-    pub fn refused(why: impl Into<String>) -> Self {
-        Self(Written::Refused(ErrorObject::new(
+    pub fn refused(reason: impl Into<String>) -> Self {
+        Self(ModelAnswerKind::Refused(ErrorObject::new(
             code::USER_REJECTED,
-            why.into(),
+            reason.into(),
         )))
     }
 
-    pub(super) fn to_question(
+    pub(super) fn to_result(
         &self,
         question: &CreateMessageParams,
     ) -> Result<CreateMessageResult, ErrorObject> {
         match &self.0 {
-            Written::Whole(result) => Ok((**result).clone()),
-            Written::Refused(error) => Err(error.clone()),
-            Written::Structured(value) => Ok(match question.tools.as_deref() {
+            ModelAnswerKind::Message(result) => Ok((**result).clone()),
+            ModelAnswerKind::Refused(error) => Err(error.clone()),
+            ModelAnswerKind::Structured(value) => Ok(match question.tools.as_deref() {
                 Some([tool]) => {
-                    let call = ToolUseContent::new("call_1", &*tool.name, raw(value));
-                    wrote(SamplingBlock::from(call), StopReason::ToolUse)
+                    let call = ToolUseContent::new("call_1", &*tool.name, to_raw_json(value));
+                    message_result(SamplingBlock::from(call), StopReason::ToolUse)
                 }
-                _ => wrote(SamplingBlock::text(value.to_string()), StopReason::EndTurn),
+                _ => message_result(SamplingBlock::text(value.to_string()), StopReason::EndTurn),
             }),
         }
     }
@@ -165,7 +165,7 @@ impl ModelAnswer {
 
 impl From<&str> for ModelAnswer {
     fn from(text: &str) -> Self {
-        wrote(SamplingBlock::text(text), StopReason::EndTurn).into()
+        message_result(SamplingBlock::text(text), StopReason::EndTurn).into()
     }
 }
 
@@ -177,13 +177,13 @@ impl From<String> for ModelAnswer {
 
 impl From<CreateMessageResult> for ModelAnswer {
     fn from(result: CreateMessageResult) -> Self {
-        Self(Written::Whole(Box::new(result)))
+        Self(ModelAnswerKind::Message(Box::new(result)))
     }
 }
 
-fn wrote(content: impl Into<SamplingContent>, why: StopReason) -> CreateMessageResult {
+fn message_result(content: impl Into<SamplingContent>, reason: StopReason) -> CreateMessageResult {
     let mut result = CreateMessageResult::new(Role::Assistant, content, "test-model");
-    result.stop_reason = Some(why);
+    result.stop_reason = Some(reason);
     result
 }
 
@@ -194,6 +194,6 @@ fn to_json<T: Serialize>(value: &T) -> Value {
     }
 }
 
-fn raw(value: &Value) -> RawJson {
+fn to_raw_json(value: &Value) -> RawJson {
     RawJson::encode(value).expect("a JSON value is JSON")
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{TestClient, TestError, output::Published, tap::Tapped};
+use super::{
+    TestClient, TestError, published_tools::PublishedTools, recorded_transport::RecordedTransport,
+};
 use crate::{
     client::{Client, ClientBuilder},
     proto::model::LogLevel,
@@ -11,7 +13,7 @@ use crate::{
 /// The connections: one to each node that is used.
 pub(super) struct Connected {
     pub(super) clients: Vec<Client>,
-    pub(super) published: Published,
+    pub(super) published: PublishedTools,
 }
 
 impl TestClient {
@@ -19,15 +21,15 @@ impl TestClient {
         let connect = async {
             let mut clients = Vec::new();
             for (node, inner) in self.nodes.dial().enumerate() {
-                let record = Arc::clone(&self.record);
-                let transport = Tapped {
+                let recorder = Arc::clone(&self.recorder);
+                let transport = RecordedTransport {
                     inner,
-                    record,
+                    recorder,
                     node,
                 };
                 clients.push(self.builder().connect(transport).await?);
             }
-            let published = Published::default();
+            let published = PublishedTools::default();
             Ok(Connected { clients, published })
         };
         self.connected.get_or_try_init(|| connect).await
@@ -36,37 +38,37 @@ impl TestClient {
     fn builder(&self) -> ClientBuilder {
         let settings = &self.settings;
         let mut builder = Client::builder()
-            .identity("bowline-test-client", env!("CARGO_PKG_VERSION"))
+            .client_info("bowline-test-client", env!("CARGO_PKG_VERSION"))
             .revisions([settings.revision])
             .log_level(LogLevel::Debug);
         if settings.elicitation {
-            let script = Arc::clone(&self.script);
+            let answers = Arc::clone(&self.answers);
             builder = builder.on_elicit(move |question| {
-                let script = Arc::clone(&script);
+                let answers = Arc::clone(&answers);
                 async move {
-                    match script.elicit(&question) {
+                    match answers.elicit(&question) {
                         Ok(answer) => answer,
-                        Err(fault) => script.fail(fault).await,
+                        Err(error) => answers.fail(error).await,
                     }
                 }
             });
-            if settings.urls {
-                builder = builder.elicit_urls();
+            if settings.url_elicitation {
+                builder = builder.allow_url_elicitation();
             }
         }
         if settings.sampling {
-            let script = Arc::clone(&self.script);
+            let answers = Arc::clone(&self.answers);
             builder = builder.on_sample(move |question| {
-                let script = Arc::clone(&script);
+                let answers = Arc::clone(&answers);
                 async move {
-                    match script.sample(&question) {
+                    match answers.sample(&question) {
                         Ok(answer) => answer,
-                        Err(fault) => script.fail(fault).await,
+                        Err(error) => answers.fail(error).await,
                     }
                 }
             });
-            if settings.tools {
-                builder = builder.sample_tools();
+            if settings.sampling_tools {
+                builder = builder.allow_sampling_tools();
             }
         }
         match &settings.roots {

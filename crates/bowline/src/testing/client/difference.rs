@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{Outcome, TestError};
+use super::{CallOutcome, TestError};
 use crate::proto::{
     Reason,
     jsonrpc::code,
@@ -13,112 +13,117 @@ use crate::proto::{
 };
 
 /// What differs, for people; `None` where nothing does.
-pub(super) fn between(outcomes: &[(Revision, Outcome)]) -> Option<String> {
+pub(super) fn describe_differences(outcomes: &[(Revision, CallOutcome)]) -> Option<String> {
     let (oldest, _) = outcomes.first()?;
     // What all of them can say is what the oldest can.
     let dialect = &oldest.rules().dialect;
-    let together = |(_, outcome): &(Revision, Outcome)| outcome.transcript().is_parallel();
-    let in_order = !outcomes.iter().any(together);
-    let mut groups: Vec<(Vec<Revision>, Account)> = Vec::new();
+    let is_parallel = |(_, outcome): &(Revision, CallOutcome)| outcome.transcript().is_parallel();
+    let in_order = !outcomes.iter().any(is_parallel);
+    let mut groups: Vec<(Vec<Revision>, Summary)> = Vec::new();
     for (revision, outcome) in outcomes {
-        let account = Account::of(outcome, dialect, in_order);
-        match groups.iter_mut().find(|(_, other)| *other == account) {
+        let summary = Summary::new(outcome, dialect, in_order);
+        match groups.iter_mut().find(|(_, other)| *other == summary) {
             Some((revisions, _)) => revisions.push(*revision),
-            None => groups.push((vec![*revision], account)),
+            None => groups.push((vec![*revision], summary)),
         }
     }
     if groups.len() < 2 {
         return None;
     }
-    let mut text = String::new();
-    for (revisions, account) in &groups {
-        account.write(revisions, &mut text);
+    let mut out = String::new();
+    for (revisions, summary) in &groups {
+        summary.write(revisions, &mut out);
     }
-    Some(text)
+    Some(out)
 }
 
 /// What is compared.
 #[derive(PartialEq)]
-struct Account {
-    ended: String,
-    questions: Vec<Asked>,
+struct Summary {
+    outcome: String,
+    questions: Vec<AskedQuestion>,
 }
 
 /// One question: as it is shown, and as it is compared.
 #[derive(PartialEq)]
-struct Asked {
-    shown: String,
-    whole: String,
+struct AskedQuestion {
+    display: String,
+    normalized: String,
 }
 
-impl Account {
-    fn of(outcome: &Outcome, dialect: &Dialect, in_order: bool) -> Self {
-        let questions = outcome.transcript().questions().map(|question| Asked {
-            shown: question.to_string(),
-            whole: question.under(dialect).to_string(),
-        });
+impl Summary {
+    fn new(outcome: &CallOutcome, dialect: &Dialect, in_order: bool) -> Self {
+        let questions = outcome
+            .transcript()
+            .questions()
+            .map(|question| AskedQuestion {
+                display: question.to_string(),
+                normalized: question.in_dialect(dialect).to_string(),
+            });
         let mut questions: Vec<_> = questions.collect();
         if !in_order {
-            questions.sort_by(|one, other| one.whole.cmp(&other.whole));
+            questions.sort_by(|one, other| one.normalized.cmp(&other.normalized));
         }
         Self {
-            ended: ended(outcome, dialect),
+            outcome: describe_outcome(outcome, dialect),
             questions,
         }
     }
 
-    fn write(&self, revisions: &[Revision], text: &mut String) {
-        let named = revisions.iter().map(|revision| match revision.era() {
+    fn write(&self, revisions: &[Revision], out: &mut String) {
+        let labels = revisions.iter().map(|revision| match revision.era() {
             Era::Handshake => format!("{revision} (live)"),
             Era::Stateless => format!("{revision} (by replay)"),
         });
-        let named: Vec<_> = named.collect();
+        let labels: Vec<_> = labels.collect();
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "on {}:", named.join(", "));
+        let _ = writeln!(out, "on {}:", labels.join(", "));
         for question in &self.questions {
-            let _ = writeln!(text, "  question {}", question.shown);
-            let _ = writeln!(text, "           {}", question.whole);
+            let _ = writeln!(out, "  question {}", question.display);
+            let _ = writeln!(out, "           {}", question.normalized);
         }
-        let _ = writeln!(text, "  {}", self.ended);
+        let _ = writeln!(out, "  {}", self.outcome);
     }
 }
 
 /// How it ended, in words that do not depend on how a revision says it.
-fn ended(outcome: &Outcome, dialect: &Dialect) -> String {
+fn describe_outcome(outcome: &CallOutcome, dialect: &Dialect) -> String {
     let result = match (outcome.result(), outcome.error()) {
         (Some(result), _) => result,
-        (None, Some(error)) => return failed(error, dialect),
+        (None, Some(error)) => return describe_error(error, dialect),
         (None, None) => return String::new(),
     };
-    if result.failed() && result.all_text().starts_with("Error: Capability: ") {
-        return LACKING.to_owned();
+    if result.is_failure() && result.all_text().starts_with("Error: Capability: ") {
+        return MISSING_CAPABILITY.to_owned();
     }
-    format!("result {}", bare(result, dialect))
+    format!("result {}", without_protocol_fields(result, dialect))
 }
 
-const LACKING: &str = "the client lacks a capability";
+const MISSING_CAPABILITY: &str = "the client lacks a capability";
 
-fn failed(error: &TestError, dialect: &Dialect) -> String {
-    let refused = error.as_client().and_then(crate::Error::server_error);
-    let Some(refused) = refused else {
+fn describe_error(error: &TestError, dialect: &Dialect) -> String {
+    let server_error = error.as_client().and_then(crate::Error::server_error);
+    let Some(server_error) = server_error else {
         return format!("error {error}");
     };
-    let lacking = refused
+    let lacks_capability = server_error
         .message
         .starts_with("The request needs the capabilit");
-    if lacking || error.reason() == Some(Reason::CapabilityNotSupported) {
-        return LACKING.to_owned();
+    if lacks_capability || error.reason() == Some(Reason::CapabilityNotSupported) {
+        return MISSING_CAPABILITY.to_owned();
     }
     // Older revisions do not let the model know of arguments that do not fit.
-    if refused.code == code::INVALID_PARAMS && refused.message.starts_with("Invalid arguments") {
-        let result = CallToolResult::failure(&*refused.message);
-        return format!("result {}", bare(&result, dialect));
+    if server_error.code == code::INVALID_PARAMS
+        && server_error.message.starts_with("Invalid arguments")
+    {
+        let result = CallToolResult::failure(&*server_error.message);
+        return format!("result {}", without_protocol_fields(&result, dialect));
     }
-    format!("error {refused}")
+    format!("error {server_error}")
 }
 
 /// A result without what only the protocol needs.
-fn bare(result: &CallToolResult, dialect: &Dialect) -> Value {
+fn without_protocol_fields(result: &CallToolResult, dialect: &Dialect) -> Value {
     let mut result = result.clone();
     result.adapt(dialect);
     result.meta = None;

@@ -2,7 +2,7 @@
 
 use std::{error::Error as StdError, fmt};
 
-use super::Question;
+use super::ServerQuestion;
 use crate::{
     client,
     proto::{Reason, model::DecodeError},
@@ -13,34 +13,34 @@ use crate::{
 #[non_exhaustive]
 pub enum TestError {
     /// The server asked something for which there is no answer.
-    Unanswered(Question),
+    Unanswered(ServerQuestion),
     /// The answer that the test has is not one to this question.
-    WrongAnswer {
+    InvalidAnswer {
         /// The question.
-        question: Question,
+        question: ServerQuestion,
         /// What is wrong with the answer.
-        why: DecodeError,
+        reason: DecodeError,
     },
     /// The function that answers panicked.
     Panicked {
         /// The question that it was asked.
-        question: Question,
+        question: ServerQuestion,
         /// What it said.
-        why: String,
+        reason: String,
     },
     /// There are answers that nobody asked for.
-    LeftOver {
+    UnusedAnswers {
         /// How many of the user's.
         elicit: usize,
         /// How many of the model's.
         sample: usize,
     },
     /// The result is not what the tool publishes.
-    WrongOutput {
+    InvalidOutput {
         /// The tool.
         tool: String,
         /// What is wrong with it.
-        why: String,
+        reason: String,
     },
     /// The call asked in more rounds than clients go along with.
     TooManyRounds {
@@ -48,7 +48,7 @@ pub enum TestError {
         limit: u32,
     },
     /// The same scenario went differently, depending on the revision.
-    Different(String),
+    RevisionsDiffer(String),
     /// The server refused, or did not answer.
     Client(client::Error),
 }
@@ -80,24 +80,24 @@ impl fmt::Display for TestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unanswered(question) => write!(f, "no answer is left for {question}"),
-            Self::WrongAnswer { question, why } => {
-                write!(f, "this is no answer to {question}: {why}")
+            Self::InvalidAnswer { question, reason } => {
+                write!(f, "this is no answer to {question}: {reason}")
             }
-            Self::Panicked { question, why } => {
-                write!(f, "the answer to {question} panicked: {why}")
+            Self::Panicked { question, reason } => {
+                write!(f, "the answer to {question} panicked: {reason}")
             }
-            Self::LeftOver { elicit, sample } => write!(
+            Self::UnusedAnswers { elicit, sample } => write!(
                 f,
                 "nobody asked for all answers; left are {elicit} of the user's and {sample} of \
                  the model's"
             ),
-            Self::WrongOutput { tool, why } => {
-                write!(f, "the result of {tool} is not what it publishes: {why}")
+            Self::InvalidOutput { tool, reason } => {
+                write!(f, "the result of {tool} is not what it publishes: {reason}")
             }
             Self::TooManyRounds { limit } => {
                 write!(f, "there are still questions after {limit} rounds")
             }
-            Self::Different(difference) => {
+            Self::RevisionsDiffer(difference) => {
                 write!(f, "the revisions differ\n{difference}")
             }
             Self::Client(error) => error.fmt(f),

@@ -12,27 +12,27 @@ use crate::proto::model::CallToolResult;
 /// in the call.
 #[must_use = "an outcome that nobody looks at may be a failure"]
 #[derive(Debug)]
-pub struct Outcome {
-    ended: Result<CallToolResult, TestError>,
+pub struct CallOutcome {
+    result: Result<CallToolResult, TestError>,
     transcript: Transcript,
 }
 
 /// Looking at it.
-impl Outcome {
-    pub(super) fn new(ended: Result<CallToolResult, TestError>, transcript: Transcript) -> Self {
-        Self { ended, transcript }
+impl CallOutcome {
+    pub(super) fn new(result: Result<CallToolResult, TestError>, transcript: Transcript) -> Self {
+        Self { result, transcript }
     }
 
     /// The result, if there is one; it may say that the tool failed.
     #[must_use]
     pub fn result(&self) -> Option<&CallToolResult> {
-        self.ended.as_ref().ok()
+        self.result.as_ref().ok()
     }
 
     /// Why there is no result.
     #[must_use]
     pub fn error(&self) -> Option<&TestError> {
-        self.ended.as_ref().err()
+        self.result.as_ref().err()
     }
 
     /// The result, or why there is none.
@@ -41,7 +41,7 @@ impl Outcome {
     ///
     /// Where there is none.
     pub fn into_result(self) -> Result<CallToolResult, TestError> {
-        self.ended
+        self.result
     }
 
     /// What was said in this call.
@@ -52,7 +52,7 @@ impl Outcome {
 }
 
 /// What must hold.
-impl Outcome {
+impl CallOutcome {
     /// The text of a tool that succeeded.
     ///
     /// # Panics
@@ -74,11 +74,11 @@ impl Outcome {
     pub fn structured<T: DeserializeOwned>(&self) -> T {
         let result = self.success("a structured result");
         let Some(value) = &result.structured_content else {
-            self.wrong("a structured result");
+            self.fail("a structured result");
         };
         match value.decode() {
             Ok(value) => value,
-            Err(error) => self.wrong(format_args!("a structured result of this type ({error})")),
+            Err(error) => self.fail(format_args!("a structured result of this type ({error})")),
         }
     }
 
@@ -89,9 +89,9 @@ impl Outcome {
     /// Where it did not.
     #[track_caller]
     pub fn assert_text(&self, text: &str) -> &Self {
-        let wanted = format!("the text {text:?}");
-        if self.success(&wanted).all_text() != text {
-            self.wrong(wanted);
+        let expected = format!("the text {text:?}");
+        if self.success(&expected).all_text() != text {
+            self.fail(expected);
         }
         self
     }
@@ -102,10 +102,10 @@ impl Outcome {
     ///
     /// Where it did not.
     #[track_caller]
-    pub fn assert_contains(&self, part: &str) -> &Self {
-        let wanted = format!("a text with {part:?}");
-        if !self.success(&wanted).all_text().contains(part) {
-            self.wrong(wanted);
+    pub fn assert_contains(&self, substring: &str) -> &Self {
+        let expected = format!("a text with {substring:?}");
+        if !self.success(&expected).all_text().contains(substring) {
+            self.fail(expected);
         }
         self
     }
@@ -117,11 +117,11 @@ impl Outcome {
     /// Where it did not.
     #[track_caller]
     pub fn assert_structured(&self, value: impl Serialize) -> &Self {
-        let Ok(wanted) = serde_json::to_value(value) else {
+        let Ok(expected) = serde_json::to_value(value) else {
             panic!("what is expected cannot be written as JSON");
         };
-        if self.structured::<Value>() != wanted {
-            self.wrong(format_args!("the structured result {wanted}"));
+        if self.structured::<Value>() != expected {
+            self.fail(format_args!("the structured result {expected}"));
         }
         self
     }
@@ -132,10 +132,10 @@ impl Outcome {
     ///
     /// Where it did not.
     #[track_caller]
-    pub fn assert_failed(&self, part: &str) -> &Self {
-        match &self.ended {
-            Ok(result) if result.failed() && result.all_text().contains(part) => self,
-            _ => self.wrong(format_args!("a failure with {part:?}")),
+    pub fn assert_tool_error(&self, substring: &str) -> &Self {
+        match &self.result {
+            Ok(result) if result.is_failure() && result.all_text().contains(substring) => self,
+            _ => self.fail(format_args!("a failure with {substring:?}")),
         }
     }
 
@@ -145,33 +145,35 @@ impl Outcome {
     ///
     /// Where it did not.
     #[track_caller]
-    pub fn assert_refused(&self, code: i64) -> &Self {
+    pub fn assert_error_code(&self, code: i64) -> &Self {
         let error = self.error().and_then(TestError::as_client);
         match error.and_then(crate::client::Error::server_error) {
             Some(error) if error.code == code => self,
-            _ => self.wrong(format_args!("a refusal with code {code}")),
+            _ => self.fail(format_args!("a refusal with code {code}")),
         }
     }
 
     #[track_caller]
-    fn success(&self, wanted: &str) -> &CallToolResult {
-        match &self.ended {
-            Ok(result) if !result.failed() => result,
-            _ => self.wrong(wanted),
+    fn success(&self, expected: &str) -> &CallToolResult {
+        match &self.result {
+            Ok(result) if !result.is_failure() => result,
+            _ => self.fail(expected),
         }
     }
 
     #[track_caller]
-    fn wrong(&self, wanted: impl fmt::Display) -> ! {
-        panic!("expected {wanted}\n{self}\n{}", self.transcript)
+    fn fail(&self, expected: impl fmt::Display) -> ! {
+        panic!("expected {expected}\n{self}\n{}", self.transcript)
     }
 }
 
 /// How it ended, in one line.
-impl fmt::Display for Outcome {
+impl fmt::Display for CallOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.ended {
-            Ok(result) if result.failed() => write!(f, "the tool failed: {}", result.all_text()),
+        match &self.result {
+            Ok(result) if result.is_failure() => {
+                write!(f, "the tool failed: {}", result.all_text())
+            }
             Ok(result) => match &result.structured_content {
                 Some(value) => write!(f, "the tool returned {}", value.get()),
                 None => write!(f, "the tool returned {:?}", result.all_text()),

@@ -10,11 +10,11 @@ use crate::proto::model::{
 
 /// Something that the server asked.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
+pub struct ServerQuestion {
     request: InputRequest,
 }
 
-impl Question {
+impl ServerQuestion {
     pub(super) fn new(mut request: InputRequest) -> Self {
         // What travels beside a question differs from call to call.
         match &mut request.kind {
@@ -41,7 +41,7 @@ impl Question {
     pub fn message(&self) -> &str {
         match &self.request.kind {
             InputKind::Elicit(params) => &params.message,
-            InputKind::CreateMessage(params) => last_words(params),
+            InputKind::CreateMessage(params) => last_text(params),
             _ => "",
         }
     }
@@ -66,20 +66,20 @@ impl Question {
 
     /// The question as a revision with this dialect would have it, for
     /// comparisons between revisions.
-    pub(super) fn under(&self, dialect: &Dialect) -> Value {
+    pub(super) fn in_dialect(&self, dialect: &Dialect) -> Value {
         let mut request = self.request.clone();
         request.adapt(dialect);
         serde_json::to_value(&request).unwrap_or_default()
     }
 }
 
-fn last_words(params: &CreateMessageParams) -> &str {
+fn last_text(params: &CreateMessageParams) -> &str {
     let blocks = params.messages.last().map(|last| last.content.blocks());
     let mut texts = blocks.unwrap_or_default().iter();
     texts.find_map(SamplingBlock::as_text).unwrap_or_default()
 }
 
-impl fmt::Display for Question {
+impl fmt::Display for ServerQuestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let method = self.request.method();
         let Some(params) = self.as_elicit() else {

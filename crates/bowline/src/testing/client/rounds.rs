@@ -2,7 +2,7 @@
 
 use super::{TestClient, TestError, connect::Connected};
 use crate::{
-    client::{CallTool, Continuation, Error, ToolTurn},
+    client::{CallTool, Error, SuspendedCall, ToolCallOutcome},
     proto::{
         client::{Config, Failure},
         jsonrpc::RawJson,
@@ -20,58 +20,58 @@ impl TestClient {
         arguments: &RawJson,
     ) -> Result<CallToolResult, TestError> {
         // Rounds that go on for ever are a fault of the server's; clients stop.
-        let limit = Config::new("", "").max_rounds;
+        let limit = Config::new("", "").max_input_rounds;
         let mut nodes = connected.clients.iter().cycle();
         let mut next = || nodes.next().unwrap_or(&connected.clients[0]);
-        let mut turn = self.turn(next().tools().call(tool, arguments)).await?;
+        let mut outcome = self.call_once(next().tools().call(tool, arguments)).await?;
         for _ in 0..limit {
-            let continuation = match turn {
-                ToolTurn::Done(result) => return Ok(*result),
-                ToolTurn::NeedsInput(continuation) => continuation,
+            let suspended = match outcome {
+                ToolCallOutcome::Done(result) => return Ok(*result),
+                ToolCallOutcome::InputRequired(suspended) => suspended,
             };
-            let answers = self.answers(continuation.questions())?;
-            for _ in 1..self.settings.times {
-                self.record.mute(true);
-                let again = self.round(next(), &continuation, &answers).await;
-                self.record.mute(false);
+            let answers = self.answers_to(suspended.questions())?;
+            for _ in 1..self.settings.repetitions {
+                self.recorder.set_muted(true);
+                let repeated = self.resume_once(next(), &suspended, &answers).await;
+                self.recorder.set_muted(false);
                 // What a client does not see, it does not mind.
-                drop(again);
+                drop(repeated);
             }
-            turn = self.round(next(), &continuation, &answers).await?;
+            outcome = self.resume_once(next(), &suspended, &answers).await?;
         }
-        match turn {
-            ToolTurn::Done(result) => Ok(*result),
-            ToolTurn::NeedsInput(_) => Err(TestError::TooManyRounds { limit }),
+        match outcome {
+            ToolCallOutcome::Done(result) => Ok(*result),
+            ToolCallOutcome::InputRequired(_) => Err(TestError::TooManyRounds { limit }),
         }
     }
 
-    async fn round(
+    async fn resume_once(
         &self,
         client: &crate::Client,
-        continuation: &Continuation,
+        suspended: &SuspendedCall,
         answers: &InputResponses,
-    ) -> Result<ToolTurn, TestError> {
-        let call = client.tools().resume(continuation.clone(), answers);
-        self.turn(call).await
+    ) -> Result<ToolCallOutcome, TestError> {
+        let call = client.tools().resume(suspended.clone(), answers);
+        self.call_once(call).await
     }
 
-    async fn turn(&self, call: CallTool<'_>) -> Result<ToolTurn, TestError> {
-        let call = call.with(|call| self.dress(call));
-        Ok(call.park_on_input().await?)
+    async fn call_once(&self, call: CallTool<'_>) -> Result<ToolCallOutcome, TestError> {
+        let call = call.map_call(|call| self.with_call_options(call));
+        Ok(call.suspend_on_input().await?)
     }
 
     /// The answers to all questions of a round, in their order.
-    fn answers(&self, questions: &InputRequests) -> Result<InputResponses, TestError> {
+    fn answers_to(&self, questions: &InputRequests) -> Result<InputResponses, TestError> {
         let roots = self.settings.roots.as_deref().unwrap_or_default();
         let mut answers = InputResponses::default();
         for (key, question) in questions.iter() {
-            match self.script.answer(question, roots)? {
+            match self.answers.answer(question, roots)? {
                 Ok(answer) => {
                     answers.insert(key.to_owned(), answer);
                 }
                 // A refusal has no words here: the client gives the call up.
                 Err(_) => {
-                    let failure = Failure::InputAbandoned;
+                    let failure = Failure::InputNotProvided;
                     return Err(Error::failed(method::TOOLS_CALL, failure).into());
                 }
             }

@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc, time::Duration};
 use tokio::sync::OnceCell;
 
 use super::{
-    BothWays, ModelAnswer, Nodes, TestError, Transcript, UserAnswer, connect::Connected,
-    record::Record, script::Script,
+    ModelAnswer, Nodes, TestClients, TestError, Transcript, UserAnswer,
+    answer_queues::AnswerQueues, connect::Connected, recorder::TranscriptRecorder,
 };
 use crate::{
     proto::{
@@ -42,7 +42,7 @@ use crate::{
 /// let tool: Tool = Tool::new("seat")
 ///     .description("Chooses a seat")
 ///     .no_input()
-///     .execute(async |_, cx: Conversation| {
+///     .handler_with_context(async |_, cx: Conversation| {
 ///         let seat = cx.elicit::<Seat>("Where?").strict().await?;
 ///         Ok(format!("row {}", seat.row))
 ///     });
@@ -61,8 +61,8 @@ use crate::{
 pub struct TestClient {
     pub(super) nodes: Nodes,
     pub(super) settings: Settings,
-    pub(super) script: Arc<Script>,
-    pub(super) record: Arc<Record>,
+    pub(super) answers: Arc<AnswerQueues>,
+    pub(super) recorder: Arc<TranscriptRecorder>,
     pub(super) connected: OnceCell<Connected>,
 }
 
@@ -71,13 +71,13 @@ pub struct TestClient {
 pub(super) struct Settings {
     pub(super) revision: Revision,
     pub(super) elicitation: bool,
-    pub(super) urls: bool,
+    pub(super) url_elicitation: bool,
     pub(super) sampling: bool,
-    pub(super) tools: bool,
+    pub(super) sampling_tools: bool,
     pub(super) roots: Option<Vec<Root>>,
     pub(super) timeout: Duration,
     /// How often each round is sent.
-    pub(super) times: usize,
+    pub(super) repetitions: usize,
 }
 
 /// Beginning.
@@ -90,15 +90,15 @@ impl TestClient {
             settings: Settings {
                 revision: Revision::LATEST,
                 elicitation: true,
-                urls: true,
+                url_elicitation: true,
                 sampling: true,
-                tools: true,
+                sampling_tools: true,
                 roots: None,
                 timeout: Duration::from_secs(30),
-                times: 1,
+                repetitions: 1,
             },
-            script: Arc::default(),
-            record: Arc::default(),
+            answers: Arc::default(),
+            recorder: Arc::default(),
             connected: OnceCell::new(),
         }
     }
@@ -110,7 +110,7 @@ impl TestClient {
     /// Where the server cannot be built.
     #[must_use]
     #[track_caller]
-    pub fn of_server<S: Send + Sync + 'static>(server: Server<S>) -> Self {
+    pub fn for_server<S: Send + Sync + 'static>(server: Server<S>) -> Self {
         match server.build() {
             Ok(service) => Self::new(service),
             Err(error) => panic!("{error}"),
@@ -124,8 +124,8 @@ impl TestClient {
     /// Where the tool cannot be served.
     #[must_use]
     #[track_caller]
-    pub fn of_tool(tool: Tool) -> Self {
-        Self::of_tool_with(tool, ())
+    pub fn for_tool(tool: Tool) -> Self {
+        Self::for_tool_with_state(tool, ())
     }
 
     /// As [`of_tool`](Self::of_tool), for a tool that needs a state.
@@ -135,8 +135,8 @@ impl TestClient {
     /// Where the tool cannot be served.
     #[must_use]
     #[track_caller]
-    pub fn of_tool_with<S: Send + Sync + 'static>(tool: Tool<S>, state: S) -> Self {
-        Self::of_server(Server::new("test", "1.0.0").state(state).tool(tool))
+    pub fn for_tool_with_state<S: Send + Sync + 'static>(tool: Tool<S>, state: S) -> Self {
+        Self::for_server(Server::new("test", "1.0.0").state(state).tool(tool))
     }
 
     /// A client of two nodes that share keys and stores. Where the protocol
@@ -151,9 +151,9 @@ impl TestClient {
     /// with services of its own, and compares: where questions are asked while
     /// the call is open, and where the call is repeated with the answers.
     #[must_use]
-    pub fn both_ways<N: Into<Nodes>>(services: impl FnMut() -> N) -> BothWays {
+    pub fn in_all_revisions<N: Into<Nodes>>(services: impl FnMut() -> N) -> TestClients {
         let can_ask = |revision: &Revision| revision.rules().dialect.elicitation.form;
-        BothWays::new(Revision::ALL.into_iter().filter(can_ask), services)
+        TestClients::new(Revision::ALL.into_iter().filter(can_ask), services)
     }
 
     /// As [`both_ways`](Self::both_ways), in these revisions.
@@ -161,8 +161,8 @@ impl TestClient {
     pub fn in_revisions<N: Into<Nodes>>(
         revisions: impl IntoIterator<Item = Revision>,
         services: impl FnMut() -> N,
-    ) -> BothWays {
-        BothWays::new(revisions, services)
+    ) -> TestClients {
+        TestClients::new(revisions, services)
     }
 }
 
@@ -172,7 +172,7 @@ impl TestClient {
     /// question for which none is left is an error.
     #[must_use]
     pub fn elicit(self, answer: UserAnswer) -> Self {
-        self.script.queue_elicit(answer);
+        self.answers.queue_elicit(answer);
         self
     }
 
@@ -182,14 +182,14 @@ impl TestClient {
         self,
         answer: impl Fn(&ElicitParams) -> UserAnswer + Send + Sync + 'static,
     ) -> Self {
-        self.script.compute_elicit(Arc::new(answer));
+        self.answers.compute_elicit(Arc::new(answer));
         self
     }
 
     /// Queues an answer of the model's: a text, or any [`ModelAnswer`].
     #[must_use]
     pub fn sample(self, answer: impl Into<ModelAnswer>) -> Self {
-        self.script.queue_sample(answer.into());
+        self.answers.queue_sample(answer.into());
         self
     }
 
@@ -200,7 +200,7 @@ impl TestClient {
         answer: impl Fn(&CreateMessageParams) -> A + Send + Sync + 'static,
     ) -> Self {
         let answer = move |question: &CreateMessageParams| answer(question).into();
-        self.script.compute_sample(Arc::new(answer));
+        self.answers.compute_sample(Arc::new(answer));
         self
     }
 
@@ -209,7 +209,7 @@ impl TestClient {
     #[must_use]
     pub fn roots<U: Into<String>>(self, uris: impl IntoIterator<Item = U>) -> Self {
         let roots = uris.into_iter().map(Root::new).collect();
-        self.set(|settings| settings.roots = Some(roots))
+        self.update_settings(|settings| settings.roots = Some(roots))
     }
 }
 
@@ -218,37 +218,37 @@ impl TestClient {
     /// The revision to speak; the newest unless given.
     #[must_use]
     pub fn revision(self, revision: Revision) -> Self {
-        self.set(|settings| settings.revision = revision)
+        self.update_settings(|settings| settings.revision = revision)
     }
 
     /// The client cannot ask its user anything.
     #[must_use]
     pub fn without_elicitation(self) -> Self {
-        self.set(|settings| settings.elicitation = false)
+        self.update_settings(|settings| settings.elicitation = false)
     }
 
     /// The client cannot send its user to a page.
     #[must_use]
-    pub fn without_urls(self) -> Self {
-        self.set(|settings| settings.urls = false)
+    pub fn without_url_elicitation(self) -> Self {
+        self.update_settings(|settings| settings.url_elicitation = false)
     }
 
     /// The client's model cannot be given tools.
     #[must_use]
     pub fn without_sampling_tools(self) -> Self {
-        self.set(|settings| settings.tools = false)
+        self.update_settings(|settings| settings.sampling_tools = false)
     }
 
     /// The client has no model.
     #[must_use]
     pub fn without_sampling(self) -> Self {
-        self.set(|settings| settings.sampling = false)
+        self.update_settings(|settings| settings.sampling = false)
     }
 
     /// How long a call may take: 30 seconds, as with any client.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
-        self.set(|settings| settings.timeout = timeout)
+        self.update_settings(|settings| settings.timeout = timeout)
     }
 
     /// Sends every round that brings answers twice and takes the second
@@ -259,18 +259,18 @@ impl TestClient {
     /// gave out, a second one is another call. Nor is anything repeated where
     /// the protocol keeps sessions.
     #[must_use]
-    pub fn each_round_twice(self) -> Self {
-        self.each_round(2)
+    pub fn duplicate_rounds(self) -> Self {
+        self.repeat_rounds(2)
     }
 
-    /// As [`each_round_twice`](Self::each_round_twice), this many times.
+    /// As [`duplicate_rounds`](Self::each_round_twice), this many times.
     #[must_use]
-    pub fn each_round(self, times: usize) -> Self {
-        self.set(|settings| settings.times = times.max(1))
+    pub fn repeat_rounds(self, times: usize) -> Self {
+        self.update_settings(|settings| settings.repetitions = times.max(1))
     }
 
     /// Changes a setting. What was connected before is not any more.
-    fn set(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+    fn update_settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(&mut self.settings);
         self.connected = OnceCell::new();
         self
@@ -282,7 +282,7 @@ impl TestClient {
     /// All that was said so far, in order.
     #[must_use]
     pub fn transcript(&self) -> Transcript {
-        self.record.transcript()
+        self.recorder.transcript()
     }
 
     /// Whether all queued answers were asked for.
@@ -290,8 +290,8 @@ impl TestClient {
     /// # Errors
     ///
     /// Where some are left.
-    pub fn finish(&self) -> Result<(), TestError> {
-        self.script.check_done()
+    pub fn check_all_used(&self) -> Result<(), TestError> {
+        self.answers.check_all_used()
     }
 
     /// All queued answers were asked for.
@@ -300,8 +300,8 @@ impl TestClient {
     ///
     /// Where some are left.
     #[track_caller]
-    pub fn assert_done(&self) {
-        if let Err(error) = self.finish() {
+    pub fn assert_all_used(&self) {
+        if let Err(error) = self.check_all_used() {
             panic!("{error}\n{}", self.transcript());
         }
     }
@@ -309,8 +309,8 @@ impl TestClient {
     /// Forgets the queued answers and the transcript. Functions that compute
     /// answers stay, and so does the connection.
     pub fn reset(&self) {
-        self.script.clear();
-        self.record.clear();
+        self.answers.clear();
+        self.recorder.clear();
     }
 }
 

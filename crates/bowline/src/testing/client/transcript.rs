@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::Question;
+use super::ServerQuestion;
 use crate::proto::jsonrpc::ErrorObject;
 
 /// All that was said, in order: what the test called, what the server asked,
@@ -14,13 +14,13 @@ use crate::proto::jsonrpc::ErrorObject;
 /// conversation itself is: handlers that run again log again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript {
-    entries: Vec<Entry>,
+    entries: Vec<TranscriptEntry>,
 }
 
 /// Something that was said.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Entry {
+pub enum TranscriptEntry {
     /// The test called something.
     Called {
         /// The method, such as `tools/call`.
@@ -31,7 +31,7 @@ pub enum Entry {
         arguments: Value,
     },
     /// The server asked something.
-    Asked(Question),
+    Asked(ServerQuestion),
     /// The test client answered.
     Answered {
         /// The method of the question.
@@ -69,20 +69,20 @@ pub enum Entry {
 }
 
 impl Transcript {
-    pub(super) fn new(entries: Vec<Entry>) -> Self {
+    pub(super) fn new(entries: Vec<TranscriptEntry>) -> Self {
         Self { entries }
     }
 
     /// All of it, in order.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[TranscriptEntry] {
         &self.entries
     }
 
     /// What the server asked, in order.
-    pub fn questions(&self) -> impl Iterator<Item = &Question> {
+    pub fn questions(&self) -> impl Iterator<Item = &ServerQuestion> {
         self.entries.iter().filter_map(|entry| match entry {
-            Entry::Asked(question) => Some(question),
+            TranscriptEntry::Asked(question) => Some(question),
             _ => None,
         })
     }
@@ -96,14 +96,14 @@ impl Transcript {
     /// ```
     #[must_use]
     pub fn asked(&self) -> Vec<&str> {
-        self.questions().map(Question::message).collect()
+        self.questions().map(ServerQuestion::message).collect()
     }
 
     /// What the server logged, in order.
     #[must_use]
     pub fn logged(&self) -> Vec<&Value> {
         let logged = self.entries.iter().filter_map(|entry| match entry {
-            Entry::Logged { data, .. } => Some(data),
+            TranscriptEntry::Logged { data, .. } => Some(data),
             _ => None,
         });
         logged.collect()
@@ -114,8 +114,8 @@ impl Transcript {
         let mut open = 0;
         self.entries.iter().any(|entry| {
             match entry {
-                Entry::Asked(_) => open += 1,
-                Entry::Answered { .. } | Entry::Refused { .. } => open -= 1,
+                TranscriptEntry::Asked(_) => open += 1,
+                TranscriptEntry::Answered { .. } | TranscriptEntry::Refused { .. } => open -= 1,
                 _ => {}
             }
             open > 1
@@ -133,7 +133,7 @@ impl fmt::Display for Transcript {
     }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for TranscriptEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Called {

@@ -6,22 +6,23 @@ use bytes::Bytes;
 use tokio::join;
 
 use super::{
-    FarSide, MAX_FRAME, Pair, Peer, dial, event, flush, flush_some, frame, offer, send, within,
+    LinkPair, MAX_FRAME, Peer, PeerListener, dial, flush, next_event, next_frame, poll_flush_once,
+    send, try_send, with_timeout,
 };
-use crate::transport::{Link, LinkEvent, Refusal, Transport};
+use crate::transport::{Link, LinkEvent, SendError, Transport};
 
 /// How many small frames are many.
-const MANY: usize = 10_000;
+const MANY_FRAMES: usize = 10_000;
 /// By when a link whose other end does not read must have said that it is
 /// busy.
-const MOST_HELD: usize = 256 * 1024 * 1024;
+const MAX_BUFFERED: usize = 256 * 1024 * 1024;
 
 /// A transport says where it leads, for people.
 ///
 /// # Panics
 ///
 /// Where it does not.
-pub fn transport_describes_itself<T: Transport, F: FarSide>((transport, _far): (T, F)) {
+pub fn transport_describes_itself<T: Transport, F: PeerListener>((transport, _far): (T, F)) {
     let description = transport.describe();
     assert!(
         !description.trim().is_empty(),
@@ -34,12 +35,12 @@ pub fn transport_describes_itself<T: Transport, F: FarSide>((transport, _far): (
 /// # Panics
 ///
 /// Where they do not.
-pub async fn frames_arrive_whole_and_in_order<T: Transport, F: FarSide>(
-    (mut transport, mut far): (T, F),
+pub async fn frames_arrive_whole_and_in_order<T: Transport, F: PeerListener>(
+    (mut transport, mut listener): (T, F),
 ) {
-    let Pair { mut link, mut peer } = dial(&mut transport, &mut far).await;
+    let LinkPair { mut link, mut peer } = dial(&mut transport, &mut listener).await;
     let frames = assorted_frames();
-    let there = async {
+    let sending = async {
         for sent in &frames {
             send(&mut link, sent).await;
         }
@@ -47,22 +48,22 @@ pub async fn frames_arrive_whole_and_in_order<T: Transport, F: FarSide>(
     };
     let arriving = async {
         for sent in &frames {
-            let arrived = within("a frame", peer.recv()).await;
+            let arrived = with_timeout("a frame", peer.recv()).await;
             assert_eq!(arrived.as_ref(), Some(sent), "towards the peer");
         }
     };
-    join!(there, arriving);
-    let back = async {
+    join!(sending, arriving);
+    let returned = async {
         for sent in &frames {
             peer.send(sent.clone()).await;
         }
     };
     let arriving = async {
         for sent in &frames {
-            assert_eq!(&frame(&mut link).await, sent, "from the peer");
+            assert_eq!(&next_frame(&mut link).await, sent, "from the peer");
         }
     };
-    join!(back, arriving);
+    join!(returned, arriving);
 }
 
 /// Frames as large as allowed arrive, in both directions.
@@ -70,13 +71,15 @@ pub async fn frames_arrive_whole_and_in_order<T: Transport, F: FarSide>(
 /// # Panics
 ///
 /// Where they do not.
-pub async fn large_frames_arrive<T: Transport, F: FarSide>((mut transport, mut far): (T, F)) {
-    let Pair { mut link, mut peer } = dial(&mut transport, &mut far).await;
-    let large = frame_of(MAX_FRAME);
+pub async fn large_frames_arrive<T: Transport, F: PeerListener>(
+    (mut transport, mut listener): (T, F),
+) {
+    let LinkPair { mut link, mut peer } = dial(&mut transport, &mut listener).await;
+    let large = frame_with_size(MAX_FRAME);
     send(&mut link, &large).await;
     let arrived = while_driving(&mut link, peer.recv()).await;
     assert!(arrived.as_ref() == Some(&large), "towards the peer");
-    let ((), arrived) = join!(peer.send(large.clone()), frame(&mut link));
+    let ((), arrived) = join!(peer.send(large.clone()), next_frame(&mut link));
     assert!(arrived == large, "from the peer");
 }
 
@@ -86,22 +89,27 @@ pub async fn large_frames_arrive<T: Transport, F: FarSide>((mut transport, mut f
 /// # Panics
 ///
 /// Where it is not reported.
-pub async fn oversize_is_reported<T: Transport, F: FarSide>((mut transport, mut far): (T, F)) {
-    let Pair { mut link, mut peer } = dial(&mut transport, &mut far).await;
+pub async fn oversize_is_reported<T: Transport, F: PeerListener>(
+    (mut transport, mut listener): (T, F),
+) {
+    let LinkPair { mut link, mut peer } = dial(&mut transport, &mut listener).await;
     let size = MAX_FRAME + 1;
-    let sending = peer.send(frame_of(size));
+    let sending = peer.send(frame_with_size(size));
     let mut sending = pin!(sending);
     // The peer may be left with bytes that nobody reads any more.
     let reported = tokio::select! {
         biased;
-        reported = event(&mut link) => reported,
-        () = &mut sending => event(&mut link).await,
+        reported = next_event(&mut link) => reported,
+        () = &mut sending => next_event(&mut link).await,
     };
     match reported {
         LinkEvent::Frame(frame) => assert_eq!(frame.len(), size, "the frame was cut"),
-        LinkEvent::Oversize { size: seen, prefix } => {
+        LinkEvent::OversizedFrame { size: seen, prefix } => {
             assert!(seen > MAX_FRAME, "{seen} bytes are not over {MAX_FRAME}");
-            assert!(frame_of(size).starts_with(&prefix), "not its first bytes");
+            assert!(
+                frame_with_size(size).starts_with(&prefix),
+                "not its first bytes"
+            );
         }
         other => panic!("a frame over the limit became {other:?}"),
     }
@@ -112,31 +120,37 @@ pub async fn oversize_is_reported<T: Transport, F: FarSide>((mut transport, mut 
 /// # Panics
 ///
 /// Where one is lost, or comes out of its order.
-pub async fn many_small_frames_arrive<T: Transport, F: FarSide>((mut transport, mut far): (T, F)) {
-    let Pair { mut link, mut peer } = dial(&mut transport, &mut far).await;
-    let there = async {
-        for number in 0..MANY {
-            send(&mut link, &numbered(number)).await;
+pub async fn many_small_frames_arrive<T: Transport, F: PeerListener>(
+    (mut transport, mut listener): (T, F),
+) {
+    let LinkPair { mut link, mut peer } = dial(&mut transport, &mut listener).await;
+    let sending = async {
+        for number in 0..MANY_FRAMES {
+            send(&mut link, &numbered_frame(number)).await;
             if number % 100 == 0 {
                 // Both ends are on one task, and each needs its turns.
                 tokio::task::yield_now().await;
             }
         }
         flush(&mut link).await;
-        for number in 0..MANY {
-            assert_eq!(frame(&mut link).await, numbered(number), "from the peer");
+        for number in 0..MANY_FRAMES {
+            assert_eq!(
+                next_frame(&mut link).await,
+                numbered_frame(number),
+                "from the peer"
+            );
         }
     };
-    let back = async {
-        for number in 0..MANY {
-            let arrived = within("a frame", peer.recv()).await;
-            assert_eq!(arrived, Some(numbered(number)), "towards the peer");
+    let returned = async {
+        for number in 0..MANY_FRAMES {
+            let arrived = with_timeout("a frame", peer.recv()).await;
+            assert_eq!(arrived, Some(numbered_frame(number)), "towards the peer");
         }
-        for number in 0..MANY {
-            peer.send(numbered(number)).await;
+        for number in 0..MANY_FRAMES {
+            peer.send(numbered_frame(number)).await;
         }
     };
-    join!(there, back);
+    join!(sending, returned);
 }
 
 /// A link whose other end does not read says that it is busy before it holds
@@ -145,26 +159,30 @@ pub async fn many_small_frames_arrive<T: Transport, F: FarSide>((mut transport, 
 /// # Panics
 ///
 /// Where it does not.
-pub async fn backpressure_hands_back_and_drains<T: Transport, F: FarSide>(
-    (mut transport, mut far): (T, F),
+pub async fn backpressure_hands_back_and_drains<T: Transport, F: PeerListener>(
+    (mut transport, mut listener): (T, F),
 ) {
-    let Pair { mut link, mut peer } = dial(&mut transport, &mut far).await;
-    let mut taken = 0;
+    let LinkPair { mut link, mut peer } = dial(&mut transport, &mut listener).await;
+    let mut accepted = 0;
     let refused = loop {
-        let next = padded(taken);
-        flush_some(&mut link).await;
-        match offer(&mut link, &next) {
-            Ok(()) => taken += 1,
-            Err(Refusal::Busy(back)) => break (next, back),
-            Err(refusal) => panic!("a slow reader is no reason for {refusal:?}"),
+        let next = padded_frame(accepted);
+        poll_flush_once(&mut link).await;
+        match try_send(&mut link, &next) {
+            Ok(()) => accepted += 1,
+            Err(SendError::Busy(returned)) => break (next, returned),
+            Err(error) => panic!("a slow reader is no reason for {error:?}"),
         }
-        let held = taken * padded(0).len();
-        assert!(held < MOST_HELD, "{held} bytes are held, and no end");
+        let held = accepted * padded_frame(0).len();
+        assert!(held < MAX_BUFFERED, "{held} bytes are held, and no end");
     };
     assert_eq!(refused.0, refused.1, "the frame that is handed back");
-    for number in 0..taken {
+    for number in 0..accepted {
         let arrived = while_driving(&mut link, peer.recv()).await;
-        assert_eq!(arrived, Some(padded(number)), "what was taken arrives");
+        assert_eq!(
+            arrived,
+            Some(padded_frame(number)),
+            "what was taken arrives"
+        );
     }
     send(&mut link, &refused.1).await;
     let arrived = while_driving(&mut link, peer.recv()).await;
@@ -181,25 +199,27 @@ pub async fn backpressure_hands_back_and_drains<T: Transport, F: FarSide>(
 /// # Panics
 ///
 /// Where it does not.
-pub async fn peers_end_is_told<T: Transport, F: FarSide>((mut transport, mut far): (T, F)) {
-    let Pair { mut link, mut peer } = dial(&mut transport, &mut far).await;
+pub async fn peer_close_is_reported<T: Transport, F: PeerListener>(
+    (mut transport, mut listener): (T, F),
+) {
+    let LinkPair { mut link, mut peer } = dial(&mut transport, &mut listener).await;
     for number in 0..10 {
-        peer.send(numbered(number)).await;
+        peer.send(numbered_frame(number)).await;
     }
     peer.close().await;
     for number in 0..10 {
         assert_eq!(
-            frame(&mut link).await,
-            numbered(number),
+            next_frame(&mut link).await,
+            numbered_frame(number),
             "sent before the end"
         );
     }
-    match event(&mut link).await {
+    match next_event(&mut link).await {
         LinkEvent::Down(cause) => assert!(!cause.to_string().is_empty(), "it has a cause"),
         other => panic!("the end of the link became {other:?}"),
     }
-    match offer(&mut link, &numbered(0)) {
-        Err(Refusal::Failed(_)) => {}
+    match try_send(&mut link, &numbered_frame(0)) {
+        Err(SendError::Failed(_)) => {}
         other => panic!("a frame after the end became {other:?}"),
     }
     link.close();
@@ -210,14 +230,16 @@ pub async fn peers_end_is_told<T: Transport, F: FarSide>((mut transport, mut far
 /// # Panics
 ///
 /// Where it does not.
-pub async fn close_ends_the_peer<T: Transport, F: FarSide>((mut transport, mut far): (T, F)) {
-    let Pair { mut link, mut peer } = dial(&mut transport, &mut far).await;
-    send(&mut link, &numbered(1)).await;
+pub async fn close_ends_the_peer<T: Transport, F: PeerListener>(
+    (mut transport, mut listener): (T, F),
+) {
+    let LinkPair { mut link, mut peer } = dial(&mut transport, &mut listener).await;
+    send(&mut link, &numbered_frame(1)).await;
     flush(&mut link).await;
     link.close();
-    let arrived = within("what was sent", peer.recv()).await;
-    assert_eq!(arrived, Some(numbered(1)), "sent before the end");
-    assert_eq!(within("the end", peer.recv()).await, None);
+    let arrived = with_timeout("what was sent", peer.recv()).await;
+    assert_eq!(arrived, Some(numbered_frame(1)), "sent before the end");
+    assert_eq!(with_timeout("the end", peer.recv()).await, None);
 }
 
 /// A link that is dropped is noticed at the other end, too.
@@ -225,10 +247,12 @@ pub async fn close_ends_the_peer<T: Transport, F: FarSide>((mut transport, mut f
 /// # Panics
 ///
 /// Where it is not.
-pub async fn drop_ends_the_peer<T: Transport, F: FarSide>((mut transport, mut far): (T, F)) {
-    let Pair { link, mut peer } = dial(&mut transport, &mut far).await;
+pub async fn drop_ends_the_peer<T: Transport, F: PeerListener>(
+    (mut transport, mut listener): (T, F),
+) {
+    let LinkPair { link, mut peer } = dial(&mut transport, &mut listener).await;
     drop(link);
-    assert_eq!(within("the end", peer.recv()).await, None);
+    assert_eq!(with_timeout("the end", peer.recv()).await, None);
 }
 
 /// A transport can be dialled again, before and after its links end, and what
@@ -237,20 +261,22 @@ pub async fn drop_ends_the_peer<T: Transport, F: FarSide>((mut transport, mut fa
 /// # Panics
 ///
 /// Where it cannot, or is heard elsewhere.
-pub async fn links_are_apart<T: Transport, F: FarSide>((mut transport, mut far): (T, F)) {
-    let mut first = dial(&mut transport, &mut far).await;
-    let mut second = dial(&mut transport, &mut far).await;
-    second.peer.send(numbered(2)).await;
-    first.peer.send(numbered(1)).await;
-    assert_eq!(frame(&mut first.link).await, numbered(1));
-    assert_eq!(frame(&mut second.link).await, numbered(2));
+pub async fn links_are_independent<T: Transport, F: PeerListener>(
+    (mut transport, mut listener): (T, F),
+) {
+    let mut first = dial(&mut transport, &mut listener).await;
+    let mut second = dial(&mut transport, &mut listener).await;
+    second.peer.send(numbered_frame(2)).await;
+    first.peer.send(numbered_frame(1)).await;
+    assert_eq!(next_frame(&mut first.link).await, numbered_frame(1));
+    assert_eq!(next_frame(&mut second.link).await, numbered_frame(2));
     first.link.close();
-    assert_eq!(within("the end", first.peer.recv()).await, None);
-    let mut third = dial(&mut transport, &mut far).await;
+    assert_eq!(with_timeout("the end", first.peer.recv()).await, None);
+    let mut third = dial(&mut transport, &mut listener).await;
     for (pair, number) in [(&mut second, 4), (&mut third, 5)] {
-        send(&mut pair.link, &numbered(number)).await;
+        send(&mut pair.link, &numbered_frame(number)).await;
         let arrived = while_driving(&mut pair.link, pair.peer.recv()).await;
-        assert_eq!(arrived, Some(numbered(number)));
+        assert_eq!(arrived, Some(numbered_frame(number)));
     }
 }
 
@@ -265,21 +291,21 @@ async fn while_driving<O>(link: &mut Box<dyn Link>, step: impl Future<Output = O
         };
         Poll::Ready(output)
     });
-    within("the other end", driven).await
+    with_timeout("the other end", driven).await
 }
 
-fn numbered(number: usize) -> Bytes {
+fn numbered_frame(number: usize) -> Bytes {
     format!(r#"{{"jsonrpc":"2.0","method":"count","params":{{"n":{number}}}}}"#).into()
 }
 
 /// A numbered frame of 64 KiB.
-fn padded(number: usize) -> Bytes {
+fn padded_frame(number: usize) -> Bytes {
     let padding = "x".repeat(64 * 1024 - 40);
     format!(r#"{{"n":{number:020},"p":"{padding}"}}"#).into()
 }
 
 /// A frame of exactly this size.
-fn frame_of(size: usize) -> Bytes {
+fn frame_with_size(size: usize) -> Bytes {
     let (head, tail) = (r#"{"p":""#, r#""}"#);
     let padding = "y".repeat(size - head.len() - tail.len());
     format!("{head}{padding}{tail}").into()
@@ -296,7 +322,7 @@ fn assorted_frames() -> Vec<Bytes> {
     ];
     // Sizes around those of buffers.
     for size in [1023, 1024, 4095, 4096, 4097, 65_535, 65_536, 65_537] {
-        frames.push(frame_of(size));
+        frames.push(frame_with_size(size));
     }
     frames
 }

@@ -1,6 +1,6 @@
 //! What every transport must do, as checks that any implementation can run.
 //!
-//! A check gets a fresh transport and its [`FarSide`], where the other ends of
+//! A check gets a fresh transport and its [`PeerListener`], where the other ends of
 //! dialled links appear. [`check`] runs them all; each is also a function of
 //! its own, so that a test suite can name the one that fails. All of them
 //! panic where the contract is broken.
@@ -37,16 +37,17 @@ use tokio::time::timeout;
 
 pub use checks::{
     backpressure_hands_back_and_drains, close_ends_the_peer, drop_ends_the_peer,
-    frames_arrive_whole_and_in_order, large_frames_arrive, links_are_apart,
-    many_small_frames_arrive, oversize_is_reported, peers_end_is_told, transport_describes_itself,
+    frames_arrive_whole_and_in_order, large_frames_arrive, links_are_independent,
+    many_small_frames_arrive, oversize_is_reported, peer_close_is_reported,
+    transport_describes_itself,
 };
-pub use peer::{FarSide, Peer, StreamPeer};
+pub use peer::{Peer, PeerListener, StreamPeer};
 
-use crate::transport::{Dial, Link, LinkEvent, Outgoing, Refusal, Transport};
+use crate::transport::{DialOptions, Link, LinkEvent, OutgoingFrame, SendError, Transport};
 
 /// How long any one step may take. Far more than any step needs; what hangs
 /// fails after this.
-const PATIENCE: Duration = Duration::from_secs(120);
+const STEP_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The largest frame that links under test are told to accept.
 pub(crate) const MAX_FRAME: usize = 1024 * 1024;
@@ -56,71 +57,71 @@ pub(crate) const MAX_FRAME: usize = 1024 * 1024;
 /// # Panics
 ///
 /// Where the contract is broken.
-pub async fn check<T: Transport, F: FarSide>(mut make: impl FnMut() -> (T, F)) {
+pub async fn check<T: Transport, F: PeerListener>(mut make: impl FnMut() -> (T, F)) {
     transport_describes_itself(make());
     frames_arrive_whole_and_in_order(make()).await;
     large_frames_arrive(make()).await;
     oversize_is_reported(make()).await;
     many_small_frames_arrive(make()).await;
     backpressure_hands_back_and_drains(make()).await;
-    peers_end_is_told(make()).await;
+    peer_close_is_reported(make()).await;
     close_ends_the_peer(make()).await;
     drop_ends_the_peer(make()).await;
-    links_are_apart(make()).await;
+    links_are_independent(make()).await;
 }
 
 /// A link and its other end.
-pub(crate) struct Pair<P> {
+pub(crate) struct LinkPair<P> {
     pub(crate) link: Box<dyn Link>,
     pub(crate) peer: P,
 }
 
 /// Dials once.
-pub(crate) async fn dial<T: Transport, F: FarSide>(
+pub(crate) async fn dial<T: Transport, F: PeerListener>(
     transport: &mut T,
-    far: &mut F,
-) -> Pair<F::Peer> {
-    let dial = Dial {
-        max_frame: MAX_FRAME,
-        ..Dial::default()
+    listener: &mut F,
+) -> LinkPair<F::Peer> {
+    let dial = DialOptions {
+        max_frame_size: MAX_FRAME,
+        ..DialOptions::default()
     };
-    let dialled = within("the dial", transport.dial(dial)).await;
+    let dialled = with_timeout("the dial", transport.dial(dial)).await;
     let link = match dialled {
         Ok(link) => link,
         Err(cause) => panic!("the dial failed: {cause}"),
     };
-    let peer = within("the other end", far.accept()).await;
-    Pair { link, peer }
+    let peer = with_timeout("the other end", listener.accept()).await;
+    LinkPair { link, peer }
 }
 
 /// Waits, but not for ever.
-pub(crate) async fn within<O>(what: &str, step: impl Future<Output = O>) -> O {
-    match timeout(PATIENCE, step).await {
+pub(crate) async fn with_timeout<O>(description: &str, future: impl Future<Output = O>) -> O {
+    match timeout(STEP_TIMEOUT, future).await {
         Ok(output) => output,
-        Err(_) => panic!("{what} took longer than {PATIENCE:?}"),
+        Err(_) => panic!("{description} took longer than {STEP_TIMEOUT:?}"),
     }
 }
 
 /// The next event, while what is queued moves on, as a connection does it.
-pub(crate) async fn event(link: &mut Box<dyn Link>) -> LinkEvent {
+pub(crate) async fn next_event(link: &mut Box<dyn Link>) -> LinkEvent {
     let next = poll_fn(|cx| {
         let _ = link.poll_flush(cx);
         link.poll_event(cx)
     });
-    within("an event of the link's", next).await
+    with_timeout("an event of the link's", next).await
 }
 
 /// The next event, which must be a frame.
-pub(crate) async fn frame(link: &mut Box<dyn Link>) -> Bytes {
-    match event(link).await {
+pub(crate) async fn next_frame(link: &mut Box<dyn Link>) -> Bytes {
+    match next_event(link).await {
         LinkEvent::Frame(frame) => frame,
         other => panic!("a frame was expected, and not {other:?}"),
     }
 }
 
 /// Offers a frame once.
-pub(crate) fn offer(link: &mut Box<dyn Link>, frame: &Bytes) -> Result<(), Refusal> {
-    link.send(Outgoing {
+pub(crate) fn try_send(link: &mut Box<dyn Link>, frame: &Bytes) -> Result<(), SendError> {
+    link.send(OutgoingFrame {
         id: None,
         frame: frame.clone(),
     })
@@ -129,19 +130,19 @@ pub(crate) fn offer(link: &mut Box<dyn Link>, frame: &Bytes) -> Result<(), Refus
 /// Sends a frame, offering it again while the link is busy.
 pub(crate) async fn send(link: &mut Box<dyn Link>, frame: &Bytes) {
     loop {
-        match offer(link, frame) {
-            Ok(()) => return flush_some(link).await,
-            Err(Refusal::Busy(_)) => {
-                flush_some(link).await;
+        match try_send(link, frame) {
+            Ok(()) => return poll_flush_once(link).await,
+            Err(SendError::Busy(_)) => {
+                poll_flush_once(link).await;
                 tokio::task::yield_now().await;
             }
-            Err(refusal) => panic!("a frame was refused: {refusal:?}"),
+            Err(error) => panic!("a frame was refused: {error:?}"),
         }
     }
 }
 
 /// Moves on what is queued, as far as that goes without waiting.
-pub(crate) async fn flush_some(link: &mut Box<dyn Link>) {
+pub(crate) async fn poll_flush_once(link: &mut Box<dyn Link>) {
     poll_fn(|cx| {
         let _ = link.poll_flush(cx);
         std::task::Poll::Ready(())
@@ -151,5 +152,5 @@ pub(crate) async fn flush_some(link: &mut Box<dyn Link>) {
 
 /// Moves on all that is queued.
 pub(crate) async fn flush(link: &mut Box<dyn Link>) {
-    within("flushing", poll_fn(|cx| link.poll_flush(cx))).await;
+    with_timeout("flushing", poll_fn(|cx| link.poll_flush(cx))).await;
 }

@@ -5,11 +5,11 @@ use std::future::Future;
 use bytes::Bytes;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 
-use crate::transport::{MemoryListener, MemoryPeer};
+use crate::transport::{MemoryLink, MemoryListener};
 
 /// Where the other ends of a transport's links appear, in the order in which
 /// they were dialled.
-pub trait FarSide: Send {
+pub trait PeerListener: Send {
     /// One other end.
     type Peer: Peer;
 
@@ -29,10 +29,10 @@ pub trait Peer: Send {
     fn close(self) -> impl Future<Output = ()> + Send;
 }
 
-impl FarSide for MemoryListener {
-    type Peer = MemoryPeer;
+impl PeerListener for MemoryListener {
+    type Peer = MemoryLink;
 
-    async fn accept(&mut self) -> MemoryPeer {
+    async fn accept(&mut self) -> MemoryLink {
         match Self::accept(self).await {
             Some(peer) => peer,
             None => panic!("the transport is gone"),
@@ -40,7 +40,7 @@ impl FarSide for MemoryListener {
     }
 }
 
-impl Peer for MemoryPeer {
+impl Peer for MemoryLink {
     async fn recv(&mut self) -> Option<Bytes> {
         Self::recv(self).await
     }

@@ -4,18 +4,18 @@ use std::ffi::{OsStr, OsString};
 
 /// What a child gets of the variables that this process has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Inherited {
+pub(super) enum InheritedEnv {
     /// Those that programs need to run and that hold no secrets.
-    Harmless,
+    Safe,
     All,
-    Nothing,
+    None,
 }
 
 /// Who runs it, and where things are: what the official SDKs pass on as well.
 /// Beside these: language and time zone, where temporary files and those of the
 /// user go, and which certificates are trusted.
 #[cfg(not(windows))]
-const HARMLESS: &[&str] = &[
+const SAFE_VARIABLES: &[&str] = &[
     "HOME",
     "LANG",
     "LANGUAGE",
@@ -32,7 +32,7 @@ const HARMLESS: &[&str] = &[
 
 /// As above; without some of these, programs do not even start.
 #[cfg(windows)]
-const HARMLESS: &[&str] = &[
+const SAFE_VARIABLES: &[&str] = &[
     "APPDATA",
     "COMSPEC",
     "HOMEDRIVE",
@@ -54,19 +54,19 @@ const HARMLESS: &[&str] = &[
 
 /// Families of variables: of languages, and of folders.
 #[cfg(not(windows))]
-const HARMLESS_PREFIXES: &[&str] = &["LC_", "XDG_"];
+const SAFE_PREFIXES: &[&str] = &["LC_", "XDG_"];
 #[cfg(windows)]
-const HARMLESS_PREFIXES: &[&str] = &[];
+const SAFE_PREFIXES: &[&str] = &[];
 
 /// The way out of a network that has only one.
 const PROXIES: &[&str] = &["ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
 
 /// The variables of this process that are passed on without being named.
-pub(super) fn harmless() -> impl Iterator<Item = (OsString, OsString)> {
-    std::env::vars_os().filter(|(name, value)| is_harmless(name, value))
+pub(super) fn safe_variables() -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os().filter(|(name, value)| is_safe(name, value))
 }
 
-fn is_harmless(name: &OsStr, value: &OsStr) -> bool {
+fn is_safe(name: &OsStr, value: &OsStr) -> bool {
     let (Some(name), value) = (name.to_str(), value.to_string_lossy()) else {
         return false;
     };
@@ -78,14 +78,12 @@ fn is_harmless(name: &OsStr, value: &OsStr) -> bool {
         // Somebody's password may stand before the host.
         return !value.contains('@');
     }
-    let is = |listed: &&str| match cfg!(windows) {
+    let matches_name = |listed: &&str| match cfg!(windows) {
         true => name.eq_ignore_ascii_case(listed),
         false => name == *listed,
     };
-    HARMLESS.iter().any(is)
-        || HARMLESS_PREFIXES
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
+    SAFE_VARIABLES.iter().any(matches_name)
+        || SAFE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 #[cfg(test)]
@@ -94,7 +92,7 @@ mod tests {
 
     fn check(expected: bool, variables: &[(&str, &str)]) {
         for (name, value) in variables {
-            let found = is_harmless(OsStr::new(name), OsStr::new(value));
+            let found = is_safe(OsStr::new(name), OsStr::new(value));
             assert_eq!(found, expected, "{name}={value}");
         }
     }

@@ -40,109 +40,109 @@ for group in $groups; do
 done";
 
 /// The way to the thread, while there is one, and how many groups are guarded.
-static WATCH: Mutex<Watch> = Mutex::new(Watch {
-    thread: None,
+static WATCHDOG: Mutex<Watchdog> = Mutex::new(Watchdog {
+    sender: None,
     guarded: 0,
 });
 
-struct Watch {
-    thread: Option<Sender<News>>,
+struct Watchdog {
+    sender: Option<Sender<GroupEvent>>,
     guarded: usize,
 }
 
-enum News {
-    Came(u32),
-    Gone(u32),
+enum GroupEvent {
+    Started(u32),
+    Ended(u32),
 }
 
 /// The promise that a group ends when we do. Dropping it says that the group
 /// is gone.
 #[derive(Debug)]
-pub(super) struct Guard {
+pub(super) struct GroupGuard {
     leader: u32,
 }
 
-impl Guard {
+impl GroupGuard {
     /// Watches over the group that `leader` leads.
-    pub(super) fn over(leader: u32) -> io::Result<Self> {
-        let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
-        let came = News::Came(leader);
-        let unheard = match &watch.thread {
-            Some(thread) => thread.send(came).err().map(|unheard| unheard.0),
-            None => Some(came),
+    pub(super) fn new(leader: u32) -> io::Result<Self> {
+        let mut watchdog = WATCHDOG.lock().unwrap_or_else(PoisonError::into_inner);
+        let event = GroupEvent::Started(leader);
+        let unsent = match &watchdog.sender {
+            Some(thread) => thread.send(event).err().map(|unsent| unsent.0),
+            None => Some(event),
         };
-        if let Some(came) = unheard {
-            let (sender, news) = channel();
-            let _ = sender.send(came);
+        if let Some(event) = unsent {
+            let (sender, events) = channel();
+            let _ = sender.send(event);
             thread::Builder::new()
                 .name("bowline-guard".to_owned())
-                .spawn(move || keep(&news))?;
-            watch.thread = Some(sender);
+                .spawn(move || run_watchdog(&events))?;
+            watchdog.sender = Some(sender);
         }
-        watch.guarded += 1;
+        watchdog.guarded += 1;
         Ok(Self { leader })
     }
 }
 
-impl Drop for Guard {
+impl Drop for GroupGuard {
     fn drop(&mut self) {
-        let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
-        watch.guarded -= 1;
-        if let Some(thread) = &watch.thread {
+        let mut watchdog = WATCHDOG.lock().unwrap_or_else(PoisonError::into_inner);
+        watchdog.guarded -= 1;
+        if let Some(thread) = &watchdog.sender {
             // A thread that is gone has nothing to be told.
-            let _ = thread.send(News::Gone(self.leader));
+            let _ = thread.send(GroupEvent::Ended(self.leader));
         }
-        if watch.guarded == 0 {
-            watch.thread = None;
+        if watchdog.guarded == 0 {
+            watchdog.sender = None;
         }
     }
 }
 
 /// Tells the process what is new, until nobody is left to guard.
-fn keep(news: &Receiver<News>) {
-    let mut keeper = Keeper::default();
-    for news in news {
-        keeper.hear(&news);
+fn run_watchdog(events: &Receiver<GroupEvent>) {
+    let mut state = WatchdogState::default();
+    for events in events {
+        state.handle_event(&events);
     }
 }
 
 /// Who is guarded, and by whom.
 #[derive(Default)]
-struct Keeper {
+struct WatchdogState {
     groups: BTreeSet<u32>,
-    process: Option<Process>,
+    process: Option<WatchdogProcess>,
 }
 
-impl Keeper {
-    fn hear(&mut self, news: &News) {
-        let line = match *news {
-            News::Came(leader) => {
+impl WatchdogState {
+    fn handle_event(&mut self, events: &GroupEvent) {
+        let line = match *events {
+            GroupEvent::Started(leader) => {
                 self.groups.insert(leader);
                 format!("+ {leader}\n")
             }
-            News::Gone(leader) => {
+            GroupEvent::Ended(leader) => {
                 self.groups.remove(&leader);
                 format!("- {leader}\n")
             }
         };
         let process = self.process.as_mut();
-        let heard = process.is_some_and(|process| process.tell(&line).is_ok());
-        if !heard && !self.groups.is_empty() {
+        let is_written = process.is_some_and(|process| process.write_line(&line).is_ok());
+        if !is_written && !self.groups.is_empty() {
             // It is the first time, or somebody has killed it. A child without
             // a guard is better than none, and with the next there is another
             // attempt.
-            self.process = Process::start(&self.groups).ok();
+            self.process = WatchdogProcess::start(&self.groups).ok();
         }
     }
 }
 
 /// The process that waits for our end.
-struct Process {
+struct WatchdogProcess {
     process: Child,
     input: Option<ChildStdin>,
 }
 
-impl Process {
+impl WatchdogProcess {
     fn start(groups: &BTreeSet<u32>) -> io::Result<Self> {
         let mut process = Command::new("/bin/sh")
             .args(["-c", SCRIPT, "bowline-guard"])
@@ -154,13 +154,13 @@ impl Process {
         let input = process.stdin.take();
         let mut started = Self { process, input };
         for leader in groups {
-            started.tell(&format!("+ {leader}\n"))?;
+            started.write_line(&format!("+ {leader}\n"))?;
         }
         Ok(started)
     }
 
     /// A line is short enough that the pipe takes it whole or not at all.
-    fn tell(&mut self, line: &str) -> io::Result<()> {
+    fn write_line(&mut self, line: &str) -> io::Result<()> {
         match &mut self.input {
             Some(input) => input.write_all(line.as_bytes()),
             None => Ok(()),
@@ -168,7 +168,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for WatchdogProcess {
     fn drop(&mut self) {
         // It ends by itself then. Until it is waited for, it would stay as a
         // zombie.
@@ -201,12 +201,16 @@ mod tests {
     fn those_who_are_left_end_with_us() {
         let (mut gone, left, late) = (sleeper(), sleeper(), sleeper());
         let groups = BTreeSet::from([gone.id(), left.id()]);
-        let mut process = Process::start(&groups).expect("it starts");
-        process.tell(&format!("+ {}\n", late.id())).expect("heard");
-        process.tell(&format!("- {}\n", gone.id())).expect("heard");
+        let mut process = WatchdogProcess::start(&groups).expect("it starts");
+        process
+            .write_line(&format!("+ {}\n", late.id()))
+            .expect("heard");
+        process
+            .write_line(&format!("- {}\n", gone.id()))
+            .expect("heard");
         drop(process);
-        for mut it in [left, late] {
-            let status = it.wait().expect("it ends");
+        for mut child in [left, late] {
+            let status = child.wait().expect("it ends");
             assert_eq!(status.signal(), Some(Signal::KILL.as_raw()));
         }
         assert!(gone.try_wait().expect("it is known").is_none());
@@ -217,24 +221,26 @@ mod tests {
     #[test]
     fn one_that_was_killed_is_replaced_and_told_of_everybody() {
         let (mut first, mut second) = (sleeper(), sleeper());
-        let (sender, news) = channel();
-        sender.send(News::Came(first.id())).expect("somebody hears");
+        let (sender, events) = channel();
         sender
-            .send(News::Came(second.id()))
+            .send(GroupEvent::Started(first.id()))
+            .expect("somebody hears");
+        sender
+            .send(GroupEvent::Started(second.id()))
             .expect("somebody hears");
         drop(sender);
-        let mut keeper = Keeper::default();
-        for (index, news) in news.iter().enumerate() {
-            keeper.hear(&news);
+        let mut state = WatchdogState::default();
+        for (index, events) in events.iter().enumerate() {
+            state.handle_event(&events);
             if index == 0 {
-                let process = keeper.process.as_mut().expect("it was started");
+                let process = state.process.as_mut().expect("it was started");
                 kill(process.process.id());
                 process.process.wait().expect("it ends");
             }
         }
-        drop(keeper);
-        for it in [&mut first, &mut second] {
-            let status = it.wait().expect("it ends");
+        drop(state);
+        for child in [&mut first, &mut second] {
+            let status = child.wait().expect("it ends");
             assert_eq!(status.signal(), Some(Signal::KILL.as_raw()));
         }
     }

@@ -13,14 +13,15 @@ use tokio::{
     time::{Sleep, sleep, timeout},
 };
 
-use super::{Reaper, alarm::Alarm, stderr::Stderr};
+use super::{Reaper, stderr::Stderr, wake_gate::WakeGate};
 use crate::transport::{
-    BoxFuture, Cause, CauseKind, CloseTracker, Link, LinkEvent, Outgoing, Refusal, StreamLink,
+    BoxFuture, CloseTracker, ConnectionError, ConnectionErrorKind, Link, LinkEvent, OutgoingFrame,
+    SendError, StreamLink,
 };
 
 /// How long a child that closed its output has to end, so that its exit code
 /// and last words can be told.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A child process and its pipes.
 pub(super) struct ChildLink {
@@ -29,15 +30,15 @@ pub(super) struct ChildLink {
     /// `None` while the end is being found out.
     process: Option<(Reaper, Stderr)>,
     /// Rings when the child may have ended.
-    alarm: Alarm,
-    ending: Option<BoxFuture<'static, (Cause, Reaper, Stderr)>>,
+    exit_gate: WakeGate,
+    exiting: Option<BoxFuture<'static, (ConnectionError, Reaper, Stderr)>>,
     /// Runs once the child has ended and its output has not: until then, what
     /// is left of it is read.
-    drain: Option<Pin<Box<Sleep>>>,
+    drain_timer: Option<Pin<Box<Sleep>>>,
     /// Where the child is seen to after the link was closed, by whomever and
     /// on whatever thread that may be.
     runtime: Handle,
-    closing: CloseTracker,
+    close_tracker: CloseTracker,
 }
 
 impl ChildLink {
@@ -45,68 +46,68 @@ impl ChildLink {
         stream: StreamLink<ChildStdout, ChildStdin>,
         stderr: Stderr,
         reaper: Reaper,
-        closing: CloseTracker,
+        close_tracker: CloseTracker,
     ) -> Self {
         Self {
             stream: Some(stream),
             process: Some((reaper, stderr)),
-            alarm: Alarm::new(),
-            ending: None,
-            drain: None,
+            exit_gate: WakeGate::new(),
+            exiting: None,
+            drain_timer: None,
             runtime: Handle::current(),
-            closing,
+            close_tracker,
         }
     }
 
     /// Ready where the child has ended, and yet its output does not: somebody
     /// else holds it, who does not belong to the child any more.
-    fn poll_abandoned(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.drain.is_none() {
+    fn poll_orphaned_output(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.drain_timer.is_none() {
             let Some((reaper, _)) = &mut self.process else {
                 return Poll::Pending;
             };
-            ready!(self.alarm.poll(cx, |cx| reaper.poll_ended(cx)));
+            ready!(self.exit_gate.poll(cx, |cx| reaper.poll_ended(cx)));
         }
         let drain = self
-            .drain
-            .get_or_insert_with(|| Box::pin(sleep(LAST_WORDS)));
+            .drain_timer
+            .get_or_insert_with(|| Box::pin(sleep(EXIT_TIMEOUT)));
         drain.as_mut().poll(cx)
     }
 
     /// The output has ended: find out why.
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
         if let Some((reaper, stderr)) = self.process.take() {
-            self.ending = Some(Box::pin(last_words(reaper, stderr)));
+            self.exiting = Some(Box::pin(exit_cause(reaper, stderr)));
         }
-        let Some(ending) = &mut self.ending else {
-            return Poll::Ready(LinkEvent::Down(CauseKind::Eof.into()));
+        let Some(exit) = &mut self.exiting else {
+            return Poll::Ready(LinkEvent::Down(ConnectionErrorKind::Eof.into()));
         };
-        let (cause, reaper, stderr) = ready!(Pin::new(ending).poll(cx));
-        self.ending = None;
+        let (cause, reaper, stderr) = ready!(Pin::new(exit).poll(cx));
+        self.exiting = None;
         self.process = Some((reaper, stderr));
         Poll::Ready(LinkEvent::Down(cause))
     }
 }
 
-async fn last_words(mut reaper: Reaper, mut stderr: Stderr) -> (Cause, Reaper, Stderr) {
-    let mut cause = match timeout(LAST_WORDS, reaper.ended()).await {
+async fn exit_cause(mut reaper: Reaper, mut stderr: Stderr) -> (ConnectionError, Reaper, Stderr) {
+    let mut cause = match timeout(EXIT_TIMEOUT, reaper.wait_ended()).await {
         Ok(cause) => {
-            let _ = timeout(LAST_WORDS, stderr.finished()).await;
+            let _ = timeout(EXIT_TIMEOUT, stderr.wait_finished()).await;
             cause
         }
-        Err(_) => CauseKind::Eof.into(),
+        Err(_) => ConnectionErrorKind::Eof.into(),
     };
     if let Some(tail) = stderr.tail() {
-        cause = cause.with_tail(tail);
+        cause = cause.with_detail(tail);
     }
     (cause, reaper, stderr)
 }
 
 impl Link for ChildLink {
-    fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal> {
+    fn send(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError> {
         match &mut self.stream {
             Some(stream) => stream.enqueue(outgoing),
-            None => Err(Refusal::Failed(CauseKind::Eof.into())),
+            None => Err(SendError::Failed(ConnectionErrorKind::Eof.into())),
         }
     }
 
@@ -117,7 +118,7 @@ impl Link for ChildLink {
         }
     }
 
-    fn flushes_anywhere(&self) -> bool {
+    fn can_flush_on_any_thread(&self) -> bool {
         true
     }
 
@@ -128,24 +129,24 @@ impl Link for ChildLink {
         match stream.poll_read_frame(cx) {
             // The child lives, and says too much.
             Poll::Ready(LinkEvent::Down(cause))
-                if matches!(cause.kind(), CauseKind::Oversize { .. }) =>
+                if matches!(cause.kind(), ConnectionErrorKind::OversizedFrame { .. }) =>
             {
-                let cause = match self.last_words() {
-                    Some(tail) => cause.with_tail(tail),
+                let cause = match self.stderr_tail() {
+                    Some(tail) => cause.with_detail(tail),
                     None => cause,
                 };
                 return Poll::Ready(LinkEvent::Down(cause));
             }
             Poll::Ready(LinkEvent::Down(_)) => {}
             Poll::Ready(event) => return Poll::Ready(event),
-            Poll::Pending => ready!(self.poll_abandoned(cx)),
+            Poll::Pending => ready!(self.poll_orphaned_output(cx)),
         }
         // Closing its input too lets a child end that waits for that.
         self.stream = None;
         self.poll_end(cx)
     }
 
-    fn last_words(&self) -> Option<String> {
+    fn stderr_tail(&self) -> Option<String> {
         self.process.as_ref().and_then(|(_, stderr)| stderr.tail())
     }
 
@@ -153,20 +154,20 @@ impl Link for ChildLink {
         // Closing its input is how a child is asked first.
         let stdout = self.stream.take().map(|stream| stream.into_parts().0);
         if let Some((reaper, _)) = self.process.take() {
-            let task = self.closing.begin();
+            let task = self.close_tracker.start_task();
             self.runtime.spawn(async move {
                 tokio::select! {
                     () = reaper.reap(task) => {}
                     () = discard(stdout) => {}
                 }
             });
-        } else if let Some(ending) = self.ending.take() {
+        } else if let Some(exit) = self.exiting.take() {
             // It has closed its output, and may still have something to do.
-            let task = self.closing.begin();
+            let task = self.close_tracker.start_task();
             self.runtime.spawn(async move {
                 let ended = tokio::select! {
-                    (_, reaper, _) = ending => Some(reaper),
-                    () = task.forced() => None,
+                    (_, reaper, _) = exit => Some(reaper),
+                    () = task.wait_forced() => None,
                 };
                 if let Some(reaper) = ended {
                     reaper.reap(task).await;

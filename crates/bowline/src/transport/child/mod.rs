@@ -1,12 +1,12 @@
 //! Servers as child processes, spoken to over their standard streams.
 
-mod alarm;
 mod environment;
 #[cfg(unix)]
 mod guard;
 mod link;
 mod reaper;
 mod stderr;
+mod wake_gate;
 
 use std::{
     collections::BTreeMap,
@@ -19,8 +19,10 @@ use std::{
 
 use tokio::process::Command;
 
-use self::{environment::Inherited, link::ChildLink, reaper::Reaper, stderr::Stderr};
-use super::{BoxFuture, Cause, CauseKind, Dial, Link, StreamLink, Transport};
+use self::{environment::InheritedEnv, link::ChildLink, reaper::Reaper, stderr::Stderr};
+use super::{
+    BoxFuture, ConnectionError, ConnectionErrorKind, DialOptions, Link, StreamLink, Transport,
+};
 
 pub use stderr::StderrPolicy;
 
@@ -38,7 +40,7 @@ const QUEUE_BYTES: usize = 4 * 1024 * 1024;
 /// `PATH`, `SHELL`, `SSL_CERT_DIR` and `SSL_CERT_FILE`, `TERM`, `TMPDIR`, `TZ`,
 /// `USER`, `XDG_*`, and the variables of proxies, unless there is a password in
 /// them; on Windows those that stand for these, and `SYSTEMROOT` and the like.
-/// [`env`](Self::env) sets others, [`env_keep`](Self::env_keep) passes them on,
+/// [`env`](Self::env) sets others, [`inherit_env_var`](Self::env_keep) passes them on,
 /// and [`inherit_env`](Self::inherit_env) passes on all.
 ///
 /// ```
@@ -57,20 +59,20 @@ const QUEUE_BYTES: usize = 4 * 1024 * 1024;
 pub struct ChildProcess {
     command: OsString,
     args: Vec<OsString>,
-    env: BTreeMap<OsString, Variable>,
-    inherited: Inherited,
+    env: BTreeMap<OsString, EnvChange>,
+    inherited_env: InheritedEnv,
     cwd: Option<PathBuf>,
     stderr: StderrPolicy,
-    grace: Duration,
+    shutdown_timeout: Duration,
 }
 
 /// What becomes of a variable that was named.
 #[derive(Clone)]
-enum Variable {
+enum EnvChange {
     Set(OsString),
     /// As this process has it.
-    Kept,
-    Removed,
+    Inherit,
+    Remove,
 }
 
 impl ChildProcess {
@@ -80,10 +82,10 @@ impl ChildProcess {
             command: command.as_ref().to_owned(),
             args: Vec::new(),
             env: BTreeMap::new(),
-            inherited: Inherited::Harmless,
+            inherited_env: InheritedEnv::Safe,
             cwd: None,
             stderr: StderrPolicy::Keep,
-            grace: Duration::from_secs(2),
+            shutdown_timeout: Duration::from_secs(2),
         }
     }
 
@@ -105,30 +107,30 @@ impl ChildProcess {
     /// Sets a variable, over what this process has.
     #[must_use]
     pub fn env(mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        let value = Variable::Set(value.as_ref().to_owned());
+        let value = EnvChange::Set(value.as_ref().to_owned());
         self.env.insert(key.as_ref().to_owned(), value);
         self
     }
 
     /// Passes a variable on, if this process has it when the child is started.
     #[must_use]
-    pub fn env_keep(mut self, key: impl AsRef<OsStr>) -> Self {
-        self.env.insert(key.as_ref().to_owned(), Variable::Kept);
+    pub fn inherit_env_var(mut self, key: impl AsRef<OsStr>) -> Self {
+        self.env.insert(key.as_ref().to_owned(), EnvChange::Inherit);
         self
     }
 
     /// Takes a variable away that this process has.
     #[must_use]
     pub fn env_remove(mut self, key: impl AsRef<OsStr>) -> Self {
-        self.env.insert(key.as_ref().to_owned(), Variable::Removed);
+        self.env.insert(key.as_ref().to_owned(), EnvChange::Remove);
         self
     }
 
     /// Lets the child inherit no variables, so that it has only what
-    /// [`env`](Self::env) sets and [`env_keep`](Self::env_keep) names.
+    /// [`env`](Self::env) sets and [`inherit_env_var`](Self::env_keep) names.
     #[must_use]
     pub fn env_clear(mut self) -> Self {
-        self.inherited = Inherited::Nothing;
+        self.inherited_env = InheritedEnv::None;
         self
     }
 
@@ -136,7 +138,7 @@ impl ChildProcess {
     /// whatever secrets it was started with.
     #[must_use]
     pub fn inherit_env(mut self) -> Self {
-        self.inherited = Inherited::All;
+        self.inherited_env = InheritedEnv::All;
         self
     }
 
@@ -158,12 +160,12 @@ impl ChildProcess {
     /// Says how long the child has to end by itself at each step of closing: 2
     /// seconds.
     #[must_use]
-    pub fn grace(mut self, grace: Duration) -> Self {
-        self.grace = grace;
+    pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
+        self.shutdown_timeout = timeout;
         self
     }
 
-    fn spawn(&self, dial: Dial) -> io::Result<ChildLink> {
+    fn spawn(&self, options: DialOptions) -> io::Result<ChildLink> {
         let mut command = Command::new(&self.command);
         command
             .args(&self.args)
@@ -180,31 +182,36 @@ impl ChildProcess {
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("the child has no standard streams"));
         };
-        let stderr = Stderr::follow(child.stderr.take(), self.stderr.clone(), self.name());
-        let stream = StreamLink::new(stdout, stdin, dial.max_frame, QUEUE_BYTES);
-        let reaper = Reaper::new(child, self.grace);
-        Ok(ChildLink::new(stream, stderr, reaper, dial.closing))
+        let stderr = Stderr::spawn_reader(child.stderr.take(), self.stderr.clone(), self.name());
+        let stream = StreamLink::new(stdout, stdin, options.max_frame_size, QUEUE_BYTES);
+        let reaper = Reaper::new(child, self.shutdown_timeout);
+        Ok(ChildLink::new(
+            stream,
+            stderr,
+            reaper,
+            options.close_tracker,
+        ))
     }
 
     fn set_environment(&self, command: &mut Command) {
-        match self.inherited {
-            Inherited::All => {}
-            Inherited::Nothing => {
+        match self.inherited_env {
+            InheritedEnv::All => {}
+            InheritedEnv::None => {
                 command.env_clear();
             }
-            Inherited::Harmless => {
-                command.env_clear().envs(environment::harmless());
+            InheritedEnv::Safe => {
+                command.env_clear().envs(environment::safe_variables());
             }
         }
         for (key, variable) in &self.env {
             match variable {
-                Variable::Set(value) => {
+                EnvChange::Set(value) => {
                     command.env(key, value);
                 }
-                Variable::Kept => {
+                EnvChange::Inherit => {
                     command.envs(std::env::var_os(key).map(|value| (key, value)));
                 }
-                Variable::Removed => {
+                EnvChange::Remove => {
                     command.env_remove(key);
                 }
             }
@@ -215,10 +222,10 @@ impl ChildProcess {
         self.command.to_string_lossy().into_owned()
     }
 
-    fn cannot_start(&self, error: &io::Error) -> Cause {
+    fn spawn_error(&self, error: &io::Error) -> ConnectionError {
         let name = self.name();
-        let no_folder = self.cwd.as_ref().filter(|cwd| !cwd.is_dir());
-        let why = match (error.kind(), no_folder) {
+        let missing_dir = self.cwd.as_ref().filter(|cwd| !cwd.is_dir());
+        let reason = match (error.kind(), missing_dir) {
             // The system says the same of a command that is not there.
             (_, Some(cwd)) => format!(
                 "the folder {:?} in which the command {name:?} should run does not exist",
@@ -230,15 +237,18 @@ impl ChildProcess {
             }
             _ => format!("the command {name:?} could not be started: {error}"),
         };
-        CauseKind::Unreachable(why).into()
+        ConnectionErrorKind::Unreachable(reason).into()
     }
 }
 
 impl Transport for ChildProcess {
-    fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
-        let spawned = self.spawn(dial);
-        let linked = spawned.map_err(|error| self.cannot_start(&error));
-        Box::pin(async move { linked.map(|link| Box::new(link) as Box<dyn Link>) })
+    fn dial(
+        &mut self,
+        options: DialOptions,
+    ) -> BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>> {
+        let spawned = self.spawn(options);
+        let result = spawned.map_err(|error| self.spawn_error(&error));
+        Box::pin(async move { result.map(|link| Box::new(link) as Box<dyn Link>) })
     }
 
     fn describe(&self) -> String {

@@ -12,8 +12,8 @@ use std::{
 use tokio::{process::Child, time::timeout};
 
 #[cfg(unix)]
-use super::guard::Guard;
-use super::{Cause, CauseKind};
+use super::guard::GroupGuard;
+use super::{ConnectionError, ConnectionErrorKind};
 use crate::transport::CloseTask;
 
 /// The one who answers for a child's end. Dropping it kills the child's whole
@@ -23,31 +23,31 @@ pub(super) struct Reaper {
     child: Child,
     /// The group that the child leads; `None` once it is known to be gone.
     group: Option<u32>,
-    grace: Duration,
+    shutdown_timeout: Duration,
     /// Does what dropping this would, should we be killed.
     #[cfg(unix)]
-    guard: Option<Guard>,
+    guard: Option<GroupGuard>,
 }
 
 impl Reaper {
-    pub(super) fn new(child: Child, grace: Duration) -> Self {
+    pub(super) fn new(child: Child, shutdown_timeout: Duration) -> Self {
         let group = child.id();
         Self {
             // A child without a guard is better than none.
             #[cfg(unix)]
-            guard: group.and_then(|leader| Guard::over(leader).ok()),
+            guard: group.and_then(|leader| GroupGuard::new(leader).ok()),
             child,
             group,
-            grace,
+            shutdown_timeout,
         }
     }
 
     /// How the child ended, once it has.
-    pub(super) async fn ended(&mut self) -> Cause {
+    pub(super) async fn wait_ended(&mut self) -> ConnectionError {
         let status = self.child.wait().await;
         // Whatever it started and left behind has lost its purpose.
         self.kill_group();
-        cause(status)
+        exit_error(status)
     }
 
     /// Ready once the child has ended. What it left behind is gone then, too.
@@ -63,13 +63,13 @@ impl Reaper {
     /// which is the first way to ask.
     pub(super) async fn reap(mut self, task: CloseTask) {
         let ended = tokio::select! {
-            ended = self.ends_when_asked() => ended,
-            () = task.forced() => false,
+            ended = self.shut_down() => ended,
+            () = task.wait_forced() => false,
         };
         // The child, or what it started and left behind.
         self.kill_group();
         if ended {
-            task.finished();
+            task.finish();
         } else {
             // Killed; what remains is to collect it.
             let _ = self.child.wait().await;
@@ -77,12 +77,17 @@ impl Reaper {
     }
 
     /// Says whether the child has ended without being killed.
-    async fn ends_when_asked(&mut self) -> bool {
-        if timeout(self.grace, self.child.wait()).await.is_ok() {
+    async fn shut_down(&mut self) -> bool {
+        if timeout(self.shutdown_timeout, self.child.wait())
+            .await
+            .is_ok()
+        {
             return true;
         }
         self.terminate_group();
-        timeout(self.grace, self.child.wait()).await.is_ok()
+        timeout(self.shutdown_timeout, self.child.wait())
+            .await
+            .is_ok()
     }
 
     #[cfg(unix)]
@@ -124,19 +129,19 @@ impl Drop for Reaper {
     }
 }
 
-fn cause(status: io::Result<ExitStatus>) -> Cause {
+fn exit_error(status: io::Result<ExitStatus>) -> ConnectionError {
     match status {
         Ok(status) => {
             #[cfg(unix)]
             let signal = std::os::unix::process::ExitStatusExt::signal(&status);
             #[cfg(not(unix))]
             let signal = None;
-            CauseKind::Exited {
+            ConnectionErrorKind::Exited {
                 code: status.code(),
                 signal,
             }
             .into()
         }
-        Err(error) => CauseKind::Io(error.to_string()).into(),
+        Err(error) => ConnectionErrorKind::Io(error.to_string()).into(),
     }
 }

@@ -17,7 +17,7 @@ use tokio::{
 /// How much of the end is kept.
 const TAIL_BYTES: usize = 4096;
 /// The longest line that a listener is given; longer ones come in pieces.
-const LINE_BYTES: u64 = 16 * 1024;
+const MAX_LINE_BYTES: u64 = 16 * 1024;
 
 /// What becomes of a child's standard error.
 ///
@@ -76,15 +76,15 @@ impl StderrPolicy {
     /// Does what is to be done with a line of this server's. Whoever hears it is
     /// the application's code, and the child must never wait for somebody to
     /// read: a panic costs the line.
-    fn hear(&self, server: &str, line: &str) {
-        let _ = catch_unwind(AssertUnwindSafe(|| self.pass_on(server, line)));
+    fn handle_line(&self, server: &str, line: &str) {
+        let _ = catch_unwind(AssertUnwindSafe(|| self.dispatch_line(server, line)));
     }
 
     #[cfg_attr(
         not(feature = "tracing"),
         expect(unused_variables, reason = "only logs name the server")
     )]
-    fn pass_on(&self, server: &str, line: &str) {
+    fn dispatch_line(&self, server: &str, line: &str) {
         match self {
             Self::Lines(listener) => listener(line),
             #[cfg(feature = "tracing")]
@@ -102,7 +102,7 @@ pub(super) struct Stderr {
 }
 
 impl Stderr {
-    pub(super) fn follow(
+    pub(super) fn spawn_reader(
         stderr: Option<ChildStderr>,
         policy: StderrPolicy,
         server: String,
@@ -114,7 +114,7 @@ impl Stderr {
     }
 
     /// Waits until all was read.
-    pub(super) async fn finished(&mut self) {
+    pub(super) async fn wait_finished(&mut self) {
         if let Some(task) = &mut self.task {
             // A task that was cancelled has read what it could.
             let _ = task.await;
@@ -142,7 +142,7 @@ async fn read(
     loop {
         line.clear();
         let read = (&mut reader)
-            .take(LINE_BYTES)
+            .take(MAX_LINE_BYTES)
             .read_until(b'\n', &mut line)
             .await;
         if !matches!(read, Ok(1..)) {
@@ -154,6 +154,6 @@ async fn read(
             let excess = tail.len().saturating_sub(TAIL_BYTES);
             tail.drain(..excess);
         }
-        policy.hear(&server, String::from_utf8_lossy(&line).trim_end());
+        policy.handle_line(&server, String::from_utf8_lossy(&line).trim_end());
     }
 }

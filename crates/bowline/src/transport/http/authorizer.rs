@@ -18,7 +18,7 @@ use crate::transport::BoxFuture;
 ///
 /// ```
 /// use bowline::transport::{
-///     Authorizer, BoxFuture, Challenged, Http, Outbound, Unauthorized, Verdict,
+///     Authorizer, BoxFuture, AuthChallenge, Http, OutboundRequest, Unauthorized, ChallengeAction,
 ///     reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue},
 /// };
 ///
@@ -27,7 +27,7 @@ use crate::transport::BoxFuture;
 /// impl Authorizer for FromVault {
 ///     fn headers<'a>(
 ///         &'a self,
-///         _request: Outbound<'a>,
+///         _request: OutboundRequest<'a>,
 ///     ) -> BoxFuture<'a, Result<HeaderMap, Unauthorized>> {
 ///         Box::pin(async {
 ///             let token = HeaderValue::from_static("Bearer s3cr3t");
@@ -37,14 +37,14 @@ use crate::transport::BoxFuture;
 ///
 ///     fn challenged<'a>(
 ///         &'a self,
-///         _request: Outbound<'a>,
-///         _challenge: Challenged<'a>,
-///     ) -> BoxFuture<'a, Result<Verdict, Unauthorized>> {
-///         Box::pin(async { Ok(Verdict::Leave) })
+///         _request: OutboundRequest<'a>,
+///         _challenge: AuthChallenge<'a>,
+///     ) -> BoxFuture<'a, Result<ChallengeAction, Unauthorized>> {
+///         Box::pin(async { Ok(ChallengeAction::Leave) })
 ///     }
 /// }
 ///
-/// # fn main() -> Result<(), bowline::transport::HttpProblem> {
+/// # fn main() -> Result<(), bowline::transport::HttpConfigError> {
 /// let server = Http::new("https://mcp.example.com/mcp")?.authorizer(FromVault);
 /// # drop(server);
 /// # Ok(()) }
@@ -58,7 +58,7 @@ pub trait Authorizer: Send + Sync + 'static {
     /// Where there are no credentials to be had. The request is not made.
     fn headers<'a>(
         &'a self,
-        request: Outbound<'a>,
+        request: OutboundRequest<'a>,
     ) -> BoxFuture<'a, Result<HeaderMap, Unauthorized>>;
 
     /// The server answered 401 or 403. A request is made again a few times at
@@ -67,20 +67,20 @@ pub trait Authorizer: Send + Sync + 'static {
     /// # Errors
     ///
     /// Where it is known that trying again is of no use, and why.
-    fn challenged<'a>(
+    fn on_challenge<'a>(
         &'a self,
-        request: Outbound<'a>,
-        challenge: Challenged<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Unauthorized>>;
+        request: OutboundRequest<'a>,
+        challenge: AuthChallenge<'a>,
+    ) -> BoxFuture<'a, Result<ChallengeAction, Unauthorized>>;
 
     /// The server answered, in whatever way.
-    fn answered(&self, _request: Outbound<'_>, _headers: &HeaderMap) {}
+    fn on_response(&self, _request: OutboundRequest<'_>, _headers: &HeaderMap) {}
 }
 
 /// A request that needs credentials.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Outbound<'a> {
+pub struct OutboundRequest<'a> {
     /// The server, as the transport was given it.
     pub server: &'a Url,
     /// The method.
@@ -92,7 +92,7 @@ pub struct Outbound<'a> {
 /// A refusal to let us in.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
-pub struct Challenged<'a> {
+pub struct AuthChallenge<'a> {
     /// The status: 401 or 403.
     pub status: u16,
     /// The headers of the answer.
@@ -105,11 +105,11 @@ pub struct Challenged<'a> {
 
 /// What is done about a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ChallengeAction {
     /// The request is made again, with headers that are asked for anew.
-    Again,
+    Retry,
     /// The refusal stands, and is reported as any other status.
-    Leave,
+    Fail,
 }
 
 /// Why a request cannot be authorized, in words that hold no secrets.
@@ -119,11 +119,11 @@ pub struct Unauthorized(String);
 impl Unauthorized {
     /// For this reason.
     #[must_use]
-    pub fn new(why: impl Into<String>) -> Self {
-        Self(why.into())
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
     }
 
-    pub(super) fn into_words(self) -> String {
+    pub(super) fn into_message(self) -> String {
         self.0
     }
 }
@@ -136,9 +136,9 @@ impl fmt::Display for Unauthorized {
 
 impl std::error::Error for Unauthorized {}
 
-impl fmt::Debug for Challenged<'_> {
+impl fmt::Debug for AuthChallenge<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Challenged")
+        f.debug_struct("AuthChallenge")
             .field("status", &self.status)
             .field("attempt", &self.attempt)
             .finish_non_exhaustive()
@@ -163,13 +163,16 @@ impl Credentials {
     }
 
     /// The headers for a request. None of them is shown anywhere.
-    pub(super) async fn headers(&self, request: Outbound<'_>) -> Result<HeaderMap, Unauthorized> {
+    pub(super) async fn headers(
+        &self,
+        request: OutboundRequest<'_>,
+    ) -> Result<HeaderMap, Unauthorized> {
         let Some(authorizer) = &self.authorizer else {
             return Ok(HeaderMap::new());
         };
         let mut headers = authorizer.headers(request).await?;
-        if !headers.is_empty() && self.refuses(request.url) {
-            return Err(Unauthorized::new(PLAIN));
+        if !headers.is_empty() && self.must_not_send_to(request.url) {
+            return Err(Unauthorized::new(PLAIN_HTTP_MESSAGE));
         }
         let values = headers.values_mut();
         values.for_each(|value: &mut HeaderValue| value.set_sensitive(true));
@@ -177,35 +180,35 @@ impl Credentials {
     }
 
     /// Whether credentials must not go there.
-    pub(super) fn refuses(&self, url: &Url) -> bool {
-        !self.allow_plain_http && is_readable_by_others(url)
+    pub(super) fn must_not_send_to(&self, url: &Url) -> bool {
+        !self.allow_plain_http && is_insecure(url)
     }
 
-    pub(super) async fn challenged(
+    pub(super) async fn on_challenge(
         &self,
-        request: Outbound<'_>,
-        challenge: Challenged<'_>,
-    ) -> Result<Verdict, Unauthorized> {
+        request: OutboundRequest<'_>,
+        challenge: AuthChallenge<'_>,
+    ) -> Result<ChallengeAction, Unauthorized> {
         match &self.authorizer {
-            Some(authorizer) => authorizer.challenged(request, challenge).await,
-            None => Ok(Verdict::Leave),
+            Some(authorizer) => authorizer.on_challenge(request, challenge).await,
+            None => Ok(ChallengeAction::Fail),
         }
     }
 
-    pub(super) fn answered(&self, request: Outbound<'_>, headers: &HeaderMap) {
+    pub(super) fn on_response(&self, request: OutboundRequest<'_>, headers: &HeaderMap) {
         if let Some(authorizer) = &self.authorizer {
-            authorizer.answered(request, headers);
+            authorizer.on_response(request, headers);
         }
     }
 }
 
 /// What to say where credentials would go over plain `http`.
-pub(super) const PLAIN: &str = "credentials would go over plain http to another machine, where \
+pub(super) const PLAIN_HTTP_MESSAGE: &str = "credentials would go over plain http to another machine, where \
      others can read them; use https, or allow it where nobody else is on the way \
      (`allow_plain_http`, in a configuration `allowPlainHttp`)";
 
 /// Wherever one of these stands in the name of a header, it has credentials.
-const TELLING: [&str; 8] = [
+const CREDENTIAL_PARTS: [&str; 8] = [
     "authorization",
     "cookie",
     "credential",
@@ -217,29 +220,31 @@ const TELLING: [&str; 8] = [
 ];
 
 /// So it has where one of these is a word of its name.
-const TELLING_WORDS: [&str; 6] = ["auth", "key", "jwt", "bearer", "pat", "login"];
+const CREDENTIAL_WORDS: [&str; 6] = ["auth", "key", "jwt", "bearer", "pat", "login"];
 
 /// These only look like it.
-const HARMLESS: [&str; 2] = ["idempotency-key", "x-idempotency-key"];
+const NOT_CREDENTIALS: [&str; 2] = ["idempotency-key", "x-idempotency-key"];
 
 /// Whether some of these headers say who asks. Every vendor has names of its
 /// own for them, so it goes by what is in a name. Values cannot tell: all are
 /// marked as sensitive, so that none is printed.
-pub(super) fn holds_credentials(headers: &HeaderMap) -> bool {
-    headers.keys().any(|name| names_credentials(name.as_str()))
+pub(super) fn has_credentials(headers: &HeaderMap) -> bool {
+    headers
+        .keys()
+        .any(|name| is_credential_header(name.as_str()))
 }
 
 /// Names of headers are in lower case already.
-fn names_credentials(name: &str) -> bool {
+fn is_credential_header(name: &str) -> bool {
     let mut words = name.split(['-', '_', '.']);
-    let is_telling = TELLING.iter().any(|part| name.contains(part))
-        || words.any(|word| TELLING_WORDS.contains(&word));
-    is_telling && !HARMLESS.contains(&name)
+    let names_credential = CREDENTIAL_PARTS.iter().any(|part| name.contains(part))
+        || words.any(|word| CREDENTIAL_WORDS.contains(&word));
+    names_credential && !NOT_CREDENTIALS.contains(&name)
 }
 
 /// Whether what goes to a URL can be read on the way: it is not encrypted, and
 /// leaves this machine.
-fn is_readable_by_others(url: &Url) -> bool {
+fn is_insecure(url: &Url) -> bool {
     if url.scheme() != "http" {
         return false;
     }
@@ -290,7 +295,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             let name = HeaderName::from_static(name);
             headers.insert(name.clone(), HeaderValue::from_static("x"));
-            assert_eq!(holds_credentials(&headers), carries, "{name}");
+            assert_eq!(has_credentials(&headers), carries, "{name}");
         }
     }
 
@@ -311,7 +316,7 @@ mod tests {
             ("http://app.localhost/mcp", false),
         ] {
             let url = Url::parse(url).expect("a URL");
-            assert_eq!(is_readable_by_others(&url), readable, "{url}");
+            assert_eq!(is_insecure(&url), readable, "{url}");
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use bytes::{Buf as _, Bytes};
 
-use super::answer::Answer;
+use super::response::HttpResponse;
 use crate::{
     proto::http::sse::{Decoder, Event, SseError, SseLimits},
-    transport::{Cause, CauseKind},
+    transport::{ConnectionError, ConnectionErrorKind},
 };
 
 /// An event stream that is being read.
-pub(super) struct Events {
-    response: Answer,
+pub(super) struct EventStream {
+    response: HttpResponse,
     decoder: Decoder,
     /// What has arrived and was not looked at yet.
     chunk: Bytes,
@@ -19,23 +19,23 @@ pub(super) struct Events {
 
 /// Why there are no more events.
 #[derive(Debug)]
-pub(super) enum End {
+pub(super) enum StreamError {
     /// The stream is over, in order or not; it may be taken up again.
-    Broken(Cause),
+    Broken(ConnectionError),
     /// An event is larger than a frame may be.
     TooLarge,
     /// The server does not keep to what a stream may hold.
-    Unruly(SseError),
+    Invalid(SseError),
 }
 
-impl Events {
+impl EventStream {
     /// Reads the body of `response`, with events of up to `max_frame` bytes and
     /// `overhead` bytes between two of them.
-    pub(super) fn new(response: Answer, max_frame: usize, overhead: u64) -> Self {
+    pub(super) fn new(response: HttpResponse, max_frame: usize, overhead: u64) -> Self {
         let limits = SseLimits {
-            line: max_frame,
-            event: max_frame,
-            overhead: Some(overhead),
+            max_line: max_frame,
+            max_event: max_frame,
+            max_overhead: Some(overhead),
             ..SseLimits::default()
         };
         Self {
@@ -47,7 +47,7 @@ impl Events {
     }
 
     /// The next event. After an end there is nothing more.
-    pub(super) async fn next(&mut self) -> Result<Event, End> {
+    pub(super) async fn next(&mut self) -> Result<Event, StreamError> {
         loop {
             let mut rest = &self.chunk[..];
             let event = self.decoder.push(&mut rest);
@@ -56,13 +56,15 @@ impl Events {
             match event {
                 Ok(Some(event)) => return Ok(event),
                 Ok(None) => {}
-                Err(SseError::LineTooLong | SseError::EventTooLarge) => return Err(End::TooLarge),
-                Err(error) => return Err(End::Unruly(error)),
+                Err(SseError::LineTooLong | SseError::EventTooLarge) => {
+                    return Err(StreamError::TooLarge);
+                }
+                Err(error) => return Err(StreamError::Invalid(error)),
             }
             self.chunk = match self.response.chunk().await {
                 Ok(Some(chunk)) => chunk,
-                Ok(None) => return Err(End::Broken(CauseKind::Eof.into())),
-                Err(cause) => return Err(End::Broken(cause)),
+                Ok(None) => return Err(StreamError::Broken(ConnectionErrorKind::Eof.into())),
+                Err(cause) => return Err(StreamError::Broken(cause)),
             };
         }
     }
@@ -73,7 +75,7 @@ impl Events {
     }
 
     /// The answer that the events are read from.
-    pub(super) fn into_response(self) -> Answer {
+    pub(super) fn into_response(self) -> HttpResponse {
         self.response
     }
 }

@@ -10,209 +10,220 @@ use reqwest::{
 use tokio::time::timeout;
 
 use super::{
-    answer::Answer,
-    body::{self, NoBody},
-    events::{End, Events},
-    letter::{Kind, Letter},
-    outbox::Watch,
-    talk::{Talk, wait_of},
-    words::quoted,
+    body::{self, BodyError},
+    context::{HttpContext, retry_after},
+    error_text::quote_truncated,
+    event_channel::ExchangeGuard,
+    events::{EventStream, StreamError},
+    post_request::{FrameKind, PostRequest},
+    response::HttpResponse,
 };
 use crate::{
     proto::{
         http::{
             is_event_stream, is_json,
-            resume::{Resumption, StreamEnd},
+            resume::{ResumeAction, Resumption},
         },
-        jsonrpc::{Envelope, Messages, scan, split},
+        jsonrpc::{Envelope, Messages, scan, split_batch},
     },
-    transport::{Cause, CauseKind, HttpRefusal, LinkEvent, Refusal},
+    transport::{ConnectionError, ConnectionErrorKind, HttpStatusError, LinkEvent, SendError},
 };
 
 /// How long a server may take to acknowledge a message that wants no answer.
 /// Others may wait for that: see the link's gate.
-const ACKNOWLEDGE: Duration = Duration::from_secs(30);
+const ACK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What a frame is to an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Weight {
+enum FrameRole {
     /// It holds the answer.
-    Answer,
+    Response,
     /// It is an error that names no request.
-    NamelessError,
+    ErrorWithoutId,
     Other,
 }
 
 /// One exchange.
 pub(super) struct Exchange {
-    talk: Arc<Talk>,
-    over: Watch,
+    context: Arc<HttpContext>,
+    guard: ExchangeGuard,
     id: Option<u64>,
-    kind: Kind,
+    kind: FrameKind,
     /// Whether answers come over another stream, so that a POST has none.
     acknowledged_only: bool,
 }
 
 impl Exchange {
     pub(super) fn new(
-        talk: Arc<Talk>,
-        over: Watch,
-        letter: &Letter,
+        context: Arc<HttpContext>,
+        guard: ExchangeGuard,
+        request: &PostRequest,
         acknowledged_only: bool,
     ) -> Self {
         Self {
-            talk,
-            over,
-            id: letter.id,
-            kind: letter.kind,
+            context,
+            guard,
+            id: request.id,
+            kind: request.kind,
             acknowledged_only,
         }
     }
 
     /// Posts the letter, and sees to its answer. Where there is none, says so.
-    pub(super) async fn run(self, letter: Letter) {
+    pub(super) async fn run(self, request: PostRequest) {
         let done = match self.id {
             // The connection has a deadline for it, and gives it up.
-            Some(_) => self.post(letter).await,
+            Some(_) => self.post(request).await,
             None => {
-                let posting = Box::pin(self.post(letter));
-                timeout(ACKNOWLEDGE, posting).await.unwrap_or_else(|_| {
-                    let why = "it did not acknowledge a message in time";
-                    Err(broke_the_protocol(why.to_owned()))
+                let posting = Box::pin(self.post(request));
+                timeout(ACK_TIMEOUT, posting).await.unwrap_or_else(|_| {
+                    let reason = "it did not acknowledge a message in time";
+                    Err(protocol_violation(reason.to_owned()))
                 })
             }
         };
         let last = match done {
             Ok(None) => return,
             Ok(Some(frame)) => LinkEvent::Frame(frame),
-            Err(refusal) => LinkEvent::Refused {
-                id: self.id,
-                refusal,
-            },
+            Err(error) => LinkEvent::SendFailed { id: self.id, error },
         };
-        self.over.put_last(last).await;
+        self.guard.send_last(last).await;
     }
 
     /// Posts the letter, and waits for its answer. Gives the frame that is left
     /// to be handed over, if one is.
-    async fn post(&self, letter: Letter) -> Result<Option<Bytes>, Refusal> {
-        let session = self.talk.session();
+    async fn post(&self, request: PostRequest) -> Result<Option<Bytes>, SendError> {
+        let session = self.context.session();
         let mut response = self
-            .talk
-            .send(Method::POST, &letter.heading, letter.frame)
+            .context
+            .send(Method::POST, &request.headers, request.frame)
             .await?;
         let status = response.status();
         if !status.is_success() {
             if let (StatusCode::NOT_FOUND, Some(session)) = (status, &session) {
-                self.talk.lost(session);
+                self.context.clear_session(session);
             }
-            let refusal = Box::pin(self.talk.refusal(&mut response)).await;
-            return Err(Refusal::Status(refusal));
+            let status_error = Box::pin(self.context.read_status_error(&mut response)).await;
+            return Err(SendError::Status(status_error));
         }
         if self.acknowledged_only || self.id.is_none() {
             Box::pin(body::drain(response)).await;
             return Ok(None);
         }
-        if self.kind == Kind::Initialize {
-            let opened = self.talk.opened(response.headers());
-            opened.map_err(|error| broke_the_protocol(error.to_string()))?;
+        if self.kind == FrameKind::Initialize {
+            let opened = self.context.open_session(response.headers());
+            opened.map_err(|error| protocol_violation(error.to_string()))?;
         }
-        let kind = response.headers().get(CONTENT_TYPE);
-        let kind = kind.map(HeaderValue::as_bytes).unwrap_or_default();
-        if is_event_stream(kind) {
+        let content_type = response.headers().get(CONTENT_TYPE);
+        let content_type = content_type.map(HeaderValue::as_bytes).unwrap_or_default();
+        if is_event_stream(content_type) {
             // In a box: most exchanges have no stream, and need no room for one.
-            Box::pin(self.stream(response)).await?;
+            Box::pin(self.read_stream(response)).await?;
             return Ok(None);
         }
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
-            let why = "it accepted a request and did not answer it";
-            return Err(broke_the_protocol(why.to_owned()));
+            let reason = "it accepted a request and did not answer it";
+            return Err(protocol_violation(reason.to_owned()));
         }
-        if !is_json(kind) {
-            let why = format!("it answered with content of the type {}", quoted(kind));
-            return Err(broke_the_protocol(why));
+        if !is_json(content_type) {
+            let reason = format!(
+                "it answered with content of the type {}",
+                quote_truncated(content_type)
+            );
+            return Err(protocol_violation(reason));
         }
-        self.json(&mut response).await
+        self.read_json(&mut response).await
     }
 
-    async fn json(&self, response: &mut Answer) -> Result<Option<Bytes>, Refusal> {
-        let body = match body::whole(response, self.talk.max_frame).await {
+    async fn read_json(&self, response: &mut HttpResponse) -> Result<Option<Bytes>, SendError> {
+        let body = match body::read_all(response, self.context.max_frame_size).await {
             Ok(body) => body,
-            Err(NoBody::TooLarge(size)) => {
-                self.too_large(size).await;
+            Err(BodyError::TooLarge(size)) => {
+                self.report_oversized(size).await;
                 return Ok(None);
             }
-            Err(NoBody::Broken(cause)) => return Err(Refusal::Unanswered(cause)),
+            Err(BodyError::Broken(cause)) => return Err(SendError::NoResponse(cause)),
         };
-        match self.weigh(&body) {
-            Weight::Answer => Ok(Some(body)),
+        match self.classify(&body) {
+            FrameRole::Response => Ok(Some(body)),
             // It does not say whose error it is; the exchange does.
-            Weight::NamelessError if self.talk.rules().is_some() => {
-                Err(Refusal::Status(HttpRefusal {
+            FrameRole::ErrorWithoutId if self.context.rules().is_some() => {
+                Err(SendError::Status(HttpStatusError {
                     status: response.status().as_u16(),
                     body,
                     retry_after: None,
                 }))
             }
-            Weight::NamelessError | Weight::Other => {
-                self.over.put(LinkEvent::Frame(body)).await;
-                let why = "its answer is to no request of ours";
-                Err(broke_the_protocol(why.to_owned()))
+            FrameRole::ErrorWithoutId | FrameRole::Other => {
+                self.guard.send(LinkEvent::Frame(body)).await;
+                let reason = "its answer is to no request of ours";
+                Err(protocol_violation(reason.to_owned()))
             }
         }
     }
 
     /// Reads a stream up to the answer, and takes it up again where that is
     /// allowed: by GET, with the place where it broke, and never by POST.
-    async fn stream(&self, response: Answer) -> Result<(), Refusal> {
-        let mut resumption = Resumption::new(self.talk.resumption);
-        let mut events = self.events(response);
+    async fn read_stream(&self, response: HttpResponse) -> Result<(), SendError> {
+        let mut resumption = Resumption::new(self.context.resumption);
+        let mut events = self.event_stream(response);
         loop {
-            let cause = match self.read(&mut events, &mut resumption).await {
+            let cause = match self.read_until_response(&mut events, &mut resumption).await {
                 Ok(()) => {
                     body::drain(events.into_response()).await;
                     return Ok(());
                 }
-                Err(End::Broken(cause)) => cause,
-                Err(End::TooLarge) => {
-                    self.too_large(events.limit().saturating_add(1)).await;
+                Err(StreamError::Broken(cause)) => cause,
+                Err(StreamError::TooLarge) => {
+                    self.report_oversized(events.limit().saturating_add(1))
+                        .await;
                     return Ok(());
                 }
-                Err(End::Unruly(error)) => return Err(broke_the_protocol(error.to_string())),
+                Err(StreamError::Invalid(error)) => {
+                    return Err(protocol_violation(error.to_string()));
+                }
             };
-            let resumes = self.talk.rules().is_some_and(|rules| rules.resumption);
+            let resumes = self.context.rules().is_some_and(|rules| rules.resumption);
             if !resumes {
-                return Err(Refusal::Unanswered(cause));
+                return Err(SendError::NoResponse(cause));
             }
             events = self.resume(&mut resumption, cause).await?;
         }
     }
 
     /// Comes back for the rest of a stream that broke.
-    async fn resume(&self, resumption: &mut Resumption, cause: Cause) -> Result<Events, Refusal> {
-        let mut end = resumption.broke(self.talk.now());
+    async fn resume(
+        &self,
+        resumption: &mut Resumption,
+        cause: ConnectionError,
+    ) -> Result<EventStream, SendError> {
+        let mut action = resumption.stream_broken(self.context.now());
         loop {
-            let StreamEnd::Resume { at, last_event_id } = end else {
-                return Err(Refusal::Unanswered(cause));
+            let ResumeAction::Resume { at, last_event_id } = action else {
+                return Err(SendError::NoResponse(cause));
             };
-            self.talk.wait_until(at).await;
-            end = match self.talk.get_stream(Some(&last_event_id)).await {
-                Ok(response) if is_stream(&response) => return Ok(self.events(response)),
+            self.context.wait_until(at).await;
+            action = match self.context.get_stream(Some(&last_event_id)).await {
+                Ok(response) if is_stream(&response) => return Ok(self.event_stream(response)),
                 Ok(response) => {
-                    let (status, wait) = (response.status().as_u16(), wait_of(&response));
+                    let (status, wait) = (response.status().as_u16(), retry_after(&response));
                     body::drain(response).await;
-                    resumption.refused(self.talk.now(), status, wait)
+                    resumption.request_refused(self.context.now(), status, wait)
                 }
-                Err(_) => resumption.broke(self.talk.now()),
+                Err(_) => resumption.stream_broken(self.context.now()),
             };
         }
     }
 
     /// Reads until the answer is there.
-    async fn read(&self, events: &mut Events, resumption: &mut Resumption) -> Result<(), End> {
+    async fn read_until_response(
+        &self,
+        events: &mut EventStream,
+        resumption: &mut Resumption,
+    ) -> Result<(), StreamError> {
         loop {
             let event = events.next().await?;
-            resumption.saw(&event);
+            resumption.record_event(&event);
             if let Some(message) = event.message()
                 && self.deliver(message.clone()).await
             {
@@ -223,61 +234,70 @@ impl Exchange {
 
     /// Hands a frame over. Says whether it holds the answer.
     async fn deliver(&self, frame: Bytes) -> bool {
-        let answered = self.weigh(&frame) == Weight::Answer;
-        self.over.put(LinkEvent::Frame(frame)).await;
+        let answered = self.classify(&frame) == FrameRole::Response;
+        self.guard.send(LinkEvent::Frame(frame)).await;
         answered
     }
 
     /// What a frame is to this exchange.
-    fn weigh(&self, frame: &[u8]) -> Weight {
-        match split(frame) {
-            Ok(Messages::One(message)) => self.weigh_message(message),
+    fn classify(&self, frame: &[u8]) -> FrameRole {
+        match split_batch(frame) {
+            Ok(Messages::Single(message)) => self.classify_message(message),
             Ok(Messages::Batch(messages)) => {
                 let answers = messages
                     .into_iter()
-                    .filter(|message| self.weigh_message(message) == Weight::Answer);
+                    .filter(|message| self.classify_message(message) == FrameRole::Response);
                 match answers.count() {
-                    0 => Weight::Other,
-                    _ => Weight::Answer,
+                    0 => FrameRole::Other,
+                    _ => FrameRole::Response,
                 }
             }
-            Err(_) => Weight::Other,
+            Err(_) => FrameRole::Other,
         }
     }
 
-    fn weigh_message(&self, message: &[u8]) -> Weight {
+    fn classify_message(&self, message: &[u8]) -> FrameRole {
         match scan(message) {
             Ok(Envelope::Response { id, result, .. }) if id.as_u64() == self.id => {
-                if let Kind::ListTools { first } = self.kind {
-                    self.talk.listed_tools(result, first);
+                if let FrameKind::ListTools { first } = self.kind {
+                    self.context.update_tool_headers(result, first);
                 }
-                Weight::Answer
+                FrameRole::Response
             }
-            Ok(Envelope::Error { id: None, .. }) => Weight::NamelessError,
-            Ok(Envelope::Error { id: Some(id), .. }) if id.as_u64() == self.id => Weight::Answer,
-            _ => Weight::Other,
+            Ok(Envelope::Error { id: None, .. }) => FrameRole::ErrorWithoutId,
+            Ok(Envelope::Error { id: Some(id), .. }) if id.as_u64() == self.id => {
+                FrameRole::Response
+            }
+            _ => FrameRole::Other,
         }
     }
 
     /// Reports an answer over the limit. The exchange tells whose it was to be,
     /// better than its first bytes would.
-    async fn too_large(&self, size: usize) {
+    async fn report_oversized(&self, size: usize) {
         let id = self.id.unwrap_or_default();
         let prefix = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"#).into();
-        self.over.put(LinkEvent::Oversize { size, prefix }).await;
+        self.guard
+            .send(LinkEvent::OversizedFrame { size, prefix })
+            .await;
     }
 
-    fn events(&self, response: Answer) -> Events {
-        Events::new(response, self.talk.max_frame, self.talk.limits.comments)
+    fn event_stream(&self, response: HttpResponse) -> EventStream {
+        EventStream::new(
+            response,
+            self.context.max_frame_size,
+            self.context.limits.max_comment_bytes,
+        )
     }
 }
 
 /// Whether an answer is an event stream.
-pub(super) fn is_stream(response: &Answer) -> bool {
-    let kind = response.headers().get(CONTENT_TYPE);
-    response.status() == StatusCode::OK && kind.is_some_and(|kind| is_event_stream(kind.as_bytes()))
+pub(super) fn is_stream(response: &HttpResponse) -> bool {
+    let content_type = response.headers().get(CONTENT_TYPE);
+    response.status() == StatusCode::OK
+        && content_type.is_some_and(|content_type| is_event_stream(content_type.as_bytes()))
 }
 
-fn broke_the_protocol(why: String) -> Refusal {
-    Refusal::Unanswered(CauseKind::Violation(why).into())
+fn protocol_violation(reason: String) -> SendError {
+    SendError::NoResponse(ConnectionErrorKind::ProtocolViolation(reason).into())
 }

@@ -16,43 +16,45 @@ use tokio::{
 };
 
 use super::{
-    EraMemory,
-    events::Events,
+    KnownEra,
+    context::HttpContext,
+    event_channel::{self, EventReceiver, EventSender, ExchangeOwner, LinkMessage},
+    events::EventStream,
     exchange::Exchange,
-    letter::{Kind, Letter},
-    outbox::{self, Inbox, News, Outbox, Whose},
-    standing::Standing,
-    talk::Talk,
-    two_endpoints,
+    get_stream::GetStream,
+    legacy_sse,
+    post_request::{FrameKind, PostRequest},
 };
 use crate::{
-    proto::revision::{HttpShape, Revision},
-    transport::{BoxFuture, CauseKind, CloseTracker, Link, LinkEvent, Outgoing, Refusal},
+    proto::revision::{HttpMode, Revision},
+    transport::{
+        BoxFuture, CloseTracker, ConnectionErrorKind, Link, LinkEvent, OutgoingFrame, SendError,
+    },
 };
 
 /// How long the server has to confirm the end of a session.
-const FAREWELL: Duration = Duration::from_secs(5);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A link whose frames are posted, each in an exchange of its own.
 pub(super) struct HttpLink {
-    talk: Arc<Talk>,
-    eras: EraMemory,
-    inbox: Inbox,
-    outbox: Outbox,
+    context: Arc<HttpContext>,
+    known_era: KnownEra,
+    event_receiver: EventReceiver,
+    event_sender: EventSender,
     /// Whether answers come on one stream, and not in answer to each POST.
-    two_endpoints: bool,
+    is_legacy_sse: bool,
     /// The exchanges that an answer is wanted of. Dropped, they are given up.
     exchanges: Exchanges,
     /// The request among them whose answer may open a session.
-    opening: Option<u64>,
+    initialize_id: Option<u64>,
     /// What is posted and wants no answer. Dropped, it is given up.
     posts: JoinSet<()>,
     /// What the server speaks on unasked. Dropped, it is given up.
     streams: JoinSet<()>,
-    gate: Gate,
+    gate: SendGate,
     /// Where tasks run, whoever's thread asks for them.
     runtime: Handle,
-    closing: CloseTracker,
+    close_tracker: CloseTracker,
 }
 
 /// Exchanges by the ids of their requests. There is one for every call, so that
@@ -70,64 +72,73 @@ impl Drop for Exchanges {
 /// until the server has a stream to speak on: exchanges overtake each other,
 /// servers refuse what comes before the one, and say things into the void
 /// before the other.
-enum Gate {
+enum SendGate {
     Open,
-    Shut(VecDeque<Letter>),
+    Closed(VecDeque<PostRequest>),
 }
 
 impl HttpLink {
     /// A link of the usual kind. Must be made on a runtime.
-    pub(super) fn usual(talk: Arc<Talk>, eras: EraMemory, closing: CloseTracker) -> Self {
-        Self::new(talk, eras, closing, false)
+    pub(super) fn streamable(
+        context: Arc<HttpContext>,
+        known_era: KnownEra,
+        close_tracker: CloseTracker,
+    ) -> Self {
+        Self::new(context, known_era, close_tracker, false)
     }
 
     /// A link whose frames all arrive on `events`. Must be made on a runtime.
-    pub(super) fn with_stream(
-        talk: Arc<Talk>,
-        eras: EraMemory,
-        closing: CloseTracker,
-        events: Events,
+    pub(super) fn legacy_sse(
+        context: Arc<HttpContext>,
+        known_era: KnownEra,
+        close_tracker: CloseTracker,
+        events: EventStream,
     ) -> Self {
-        let mut link = Self::new(talk, eras, closing, true);
-        let reader = two_endpoints::read(events, link.outbox.clone());
+        let mut link = Self::new(context, known_era, close_tracker, true);
+        let reader = legacy_sse::read(events, link.event_sender.clone());
         link.streams.spawn_on(reader, &link.runtime);
         link
     }
 
-    fn new(talk: Arc<Talk>, eras: EraMemory, closing: CloseTracker, two_endpoints: bool) -> Self {
-        let (outbox, inbox) = outbox::pair(talk.limits.backlog);
+    fn new(
+        context: Arc<HttpContext>,
+        known_era: KnownEra,
+        close_tracker: CloseTracker,
+        is_legacy_sse: bool,
+    ) -> Self {
+        let (event_sender, event_receiver) = event_channel::channel(context.limits.max_backlog);
         Self {
-            talk,
-            eras,
-            inbox,
-            outbox,
-            two_endpoints,
+            context,
+            known_era,
+            event_receiver,
+            event_sender,
+            is_legacy_sse,
             exchanges: Exchanges::default(),
-            opening: None,
+            initialize_id: None,
             posts: JoinSet::new(),
             streams: JoinSet::new(),
-            gate: Gate::Open,
+            gate: SendGate::Open,
             runtime: Handle::current(),
-            closing,
+            close_tracker,
         }
     }
 
-    fn post(&mut self, letter: Letter) {
-        if letter.kind == Kind::Initialized {
-            self.gate = Gate::Shut(VecDeque::new());
+    fn post(&mut self, request: PostRequest) {
+        if request.kind == FrameKind::Initialized {
+            self.gate = SendGate::Closed(VecDeque::new());
         }
-        if letter.kind == Kind::Initialize {
-            self.opening = letter.id;
+        if request.kind == FrameKind::Initialize {
+            self.initialize_id = request.id;
         }
-        let whose = letter.whose();
+        let owner = request.owner();
         let exchange = Exchange::new(
-            Arc::clone(&self.talk),
-            self.outbox.until_over(whose),
-            &letter,
-            self.two_endpoints,
+            Arc::clone(&self.context),
+            self.event_sender.guard(owner),
+            &request,
+            self.is_legacy_sse,
         );
-        let task = exchange.run(letter);
-        if let Whose::Request(id) = whose {
+        let task = exchange.run(request);
+        if let ExchangeOwner::Request(id) = owner {
             let handle = self.runtime.spawn(task);
             self.exchanges.0.insert(id, handle);
         } else {
@@ -135,63 +146,63 @@ impl HttpLink {
         }
     }
 
-    fn over(&mut self, whose: Whose) {
-        match whose {
-            Whose::Request(id) => {
+    fn exchange_ended(&mut self, owner: ExchangeOwner) {
+        match owner {
+            ExchangeOwner::Request(id) => {
                 self.exchanges.0.remove(&id);
-                self.opening.take_if(|opening| *opening == id);
+                self.initialize_id.take_if(|opening| *opening == id);
             }
-            Whose::Initialized => self.open_standing(),
-            Whose::Standing => self.open_gate(),
-            Whose::Nobody => {}
+            ExchangeOwner::Initialized => self.open_get_stream(),
+            ExchangeOwner::GetStream => self.open_gate(),
+            ExchangeOwner::None => {}
         }
     }
 
     /// The handshake is done, as far as the server told us. Before anything
     /// else is sent, the server gets a stream to speak on: what it has to ask
     /// on the way to an answer may come there, and would be lost without.
-    fn open_standing(&mut self) {
-        let shape = self.talk.rules().map(|rules| rules.http);
-        if self.two_endpoints || !matches!(shape, Some(HttpShape::Streamable { .. })) {
+    fn open_get_stream(&mut self) {
+        let mode = self.context.rules().map(|rules| rules.http);
+        if self.is_legacy_sse || !matches!(mode, Some(HttpMode::Streamable { .. })) {
             self.open_gate();
             return;
         }
-        let standing = Standing::new(Arc::clone(&self.talk), self.outbox.clone());
-        self.streams.spawn_on(standing.keep_open(), &self.runtime);
+        let get_stream = GetStream::new(Arc::clone(&self.context), self.event_sender.clone());
+        self.streams.spawn_on(get_stream.run(), &self.runtime);
     }
 
     /// What waits at the gate and wants no answer: that can still be said.
-    fn unsent(&mut self) -> Vec<BoxFuture<'static, ()>> {
-        let Gate::Shut(waiting) = mem::replace(&mut self.gate, Gate::Open) else {
+    fn take_unsent(&mut self) -> Vec<BoxFuture<'static, ()>> {
+        let SendGate::Closed(queued) = mem::replace(&mut self.gate, SendGate::Open) else {
             return Vec::new();
         };
-        let unanswered = waiting.into_iter().filter(|letter| letter.id.is_none());
+        let unanswered = queued.into_iter().filter(|request| request.id.is_none());
         unanswered
-            .map(|letter| {
-                let over = self.outbox.until_over(letter.whose());
-                let talk = Arc::clone(&self.talk);
-                let exchange = Exchange::new(talk, over, &letter, self.two_endpoints);
-                Box::pin(exchange.run(letter)) as _
+            .map(|request| {
+                let guard = self.event_sender.guard(request.owner());
+                let context = Arc::clone(&self.context);
+                let exchange = Exchange::new(context, guard, &request, self.is_legacy_sse);
+                Box::pin(exchange.run(request)) as _
             })
             .collect()
     }
 
     fn open_gate(&mut self) {
-        if let Gate::Shut(waiting) = mem::replace(&mut self.gate, Gate::Open) {
-            for letter in waiting {
-                self.post(letter);
+        if let SendGate::Closed(queued) = mem::replace(&mut self.gate, SendGate::Open) {
+            for request in queued {
+                self.post(request);
             }
         }
     }
 }
 
 impl Link for HttpLink {
-    fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal> {
-        let letter = Letter::new(&self.talk, outgoing)
-            .map_err(|why| Refusal::Failed(CauseKind::Io(why).into()))?;
+    fn send(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError> {
+        let request = PostRequest::new(&self.context, outgoing)
+            .map_err(|reason| SendError::Failed(ConnectionErrorKind::Io(reason).into()))?;
         match &mut self.gate {
-            Gate::Shut(waiting) => waiting.push_back(letter),
-            Gate::Open => self.post(letter),
+            SendGate::Closed(queued) => queued.push_back(request),
+            SendGate::Open => self.post(request),
         }
         Ok(())
     }
@@ -204,13 +215,13 @@ impl Link for HttpLink {
         loop {
             while self.posts.try_join_next().is_some() {}
             while self.streams.try_join_next().is_some() {}
-            match self.inbox.poll(cx) {
-                Poll::Ready(Some(News::Event(event, _room))) => return Poll::Ready(event),
-                Poll::Ready(Some(News::Last(event, _room, whose))) => {
-                    self.over(whose);
+            match self.event_receiver.poll_recv(cx) {
+                Poll::Ready(Some(LinkMessage::Event(event, _permit))) => return Poll::Ready(event),
+                Poll::Ready(Some(LinkMessage::Last(event, _permit, owner))) => {
+                    self.exchange_ended(owner);
                     return Poll::Ready(event);
                 }
-                Poll::Ready(Some(News::Over(whose))) => self.over(whose),
+                Poll::Ready(Some(LinkMessage::Ended(owner))) => self.exchange_ended(owner),
                 // The link holds a sender itself: this does not happen.
                 Poll::Ready(None) | Poll::Pending => return Poll::Pending,
             }
@@ -218,71 +229,73 @@ impl Link for HttpLink {
     }
 
     fn abort(&mut self, id: u64) {
-        if let Gate::Shut(waiting) = &mut self.gate {
-            waiting.retain(|letter| letter.id != Some(id));
+        if let SendGate::Closed(queued) = &mut self.gate {
+            queued.retain(|request| request.id != Some(id));
         }
         if let Some(exchange) = self.exchanges.0.remove(&id) {
             exchange.abort();
         }
     }
 
-    fn settle(&mut self, revision: Revision) {
+    fn set_revision(&mut self, revision: Revision) {
         let rules = revision.rules();
-        self.talk.settle(rules);
-        self.eras.remember(rules.era);
+        self.context.set_rules(rules);
+        self.known_era.set(rules.era);
     }
 
     fn close(mut self: Box<Self>) {
         while self.posts.try_join_next().is_some() {}
-        let opening = self.opening.and_then(|id| self.exchanges.0.remove(&id));
+        let opening = self
+            .initialize_id
+            .and_then(|id| self.exchanges.0.remove(&id));
         let opening = opening.map(AbortOnDrop);
-        if self.posts.is_empty() && opening.is_none() && self.talk.session().is_none() {
+        if self.posts.is_empty() && opening.is_none() && self.context.session().is_none() {
             return;
         }
-        let task = self.closing.begin();
-        let farewell = Farewell {
+        let task = self.close_tracker.start_task();
+        let tasks = ClosingTasks {
             opening,
             posts: mem::take(&mut self.posts),
-            unsent: self.unsent(),
-            talk: Arc::clone(&self.talk),
+            unsent: self.take_unsent(),
+            context: Arc::clone(&self.context),
         };
         self.runtime.spawn(async move {
             tokio::select! {
-                told = timeout(FAREWELL, farewell.say()) => if told == Ok(true) {
-                    task.finished();
+                result = timeout(CLOSE_TIMEOUT, tasks.run()) => if result == Ok(true) {
+                    task.finish();
                 },
-                () = task.forced() => {}
+                () = task.wait_forced() => {}
             }
         });
     }
 }
 
 /// What is left to be said when a link is closed.
-struct Farewell {
+struct ClosingTasks {
     /// The exchange that may be opening a session. That is ended, too: the
     /// server would keep it, although nobody knows it.
     opening: Option<AbortOnDrop>,
     posts: JoinSet<()>,
     unsent: Vec<BoxFuture<'static, ()>>,
-    talk: Arc<Talk>,
+    context: Arc<HttpContext>,
 }
 
-impl Farewell {
+impl ClosingTasks {
     /// Lets all of it arrive, and ends the session. Says whether there is none
     /// any more: nobody is left to hear why that did not work.
-    async fn say(mut self) -> bool {
+    async fn run(mut self) -> bool {
         if let Some(opening) = &mut self.opening {
             let _ = (&mut opening.0).await;
         }
         while self.posts.join_next().await.is_some() {}
-        for letter in self.unsent {
-            letter.await;
+        for request in self.unsent {
+            request.await;
         }
-        if self.talk.session().is_none() {
+        if self.context.session().is_none() {
             return true;
         }
-        match self.talk.delete().await {
-            Ok(answer) => is_over(answer.status()),
+        match self.context.delete().await {
+            Ok(response) => is_session_ended(response.status()),
             Err(_) => false,
         }
     }
@@ -291,7 +304,7 @@ impl Farewell {
 /// Whether a session is over, by the answer to its end: it was deleted, or was
 /// gone already, or the server does not let clients end sessions, and ends them
 /// itself.
-fn is_over(status: StatusCode) -> bool {
+fn is_session_ended(status: StatusCode) -> bool {
     let is_gone = matches!(
         status,
         StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED

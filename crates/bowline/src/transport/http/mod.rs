@@ -11,23 +11,23 @@
 //! Here is the machinery; what statuses, headers and streams mean is decided in
 //! [`proto::http`](crate::proto::http) and by the connection.
 
-mod answer;
 mod authorizer;
+mod backend;
 mod body;
+mod context;
+mod error;
+mod error_text;
+mod event_channel;
 mod events;
 mod exchange;
-mod letter;
+mod get_stream;
+pub(crate) mod http_client;
+mod legacy_sse;
 mod link;
-mod outbox;
 mod pool;
-mod problem;
-pub(crate) mod secure;
-mod standing;
-mod talk;
+mod post_request;
+mod response;
 mod tool_headers;
-mod two_endpoints;
-mod way;
-mod words;
 
 use std::{
     fmt,
@@ -39,15 +39,18 @@ use reqwest::{
     header::{self, HeaderMap, HeaderName, HeaderValue},
 };
 
-use self::{authorizer::Credentials, link::HttpLink, talk::Talk, way::Way};
-use super::{BoxFuture, Cause, CauseKind, Dial, Link, Transport, Wire, Wiring};
+use self::{authorizer::Credentials, backend::HttpBackend, context::HttpContext, link::HttpLink};
+use super::{
+    BoxFuture, ConnectionError, ConnectionErrorKind, DialOptions, HttpVariant, Link, Transport,
+    TransportKind,
+};
 use crate::proto::{
     http::{header::name, resume::ResumptionPolicy},
     revision::Era,
 };
 
-pub use authorizer::{Authorizer, Challenged, Outbound, Unauthorized, Verdict};
-pub use problem::HttpProblem;
+pub use authorizer::{AuthChallenge, Authorizer, ChallengeAction, OutboundRequest, Unauthorized};
+pub use error::HttpConfigError;
 
 /// A server that is reached by a URL.
 ///
@@ -61,7 +64,7 @@ pub use problem::HttpProblem;
 /// ```
 /// use bowline::transport::Http;
 ///
-/// # fn main() -> Result<(), bowline::transport::HttpProblem> {
+/// # fn main() -> Result<(), bowline::transport::HttpConfigError> {
 /// let server = Http::new("https://mcp.example.com/mcp?key=hush")?
 ///     .header("x-team", "knots")?
 ///     .bearer("s3cr3t")?;
@@ -79,8 +82,8 @@ pub struct Http {
     limits: HttpLimits,
     resumption: ResumptionPolicy,
     credentials: Credentials,
-    way: Arc<OnceLock<Way>>,
-    eras: EraMemory,
+    backend: Arc<OnceLock<HttpBackend>>,
+    known_era: KnownEra,
 }
 
 /// How much of what a server sends is read.
@@ -90,21 +93,21 @@ pub struct Http {
 #[non_exhaustive]
 pub struct HttpLimits {
     /// How much of the body of an error is kept: 64 KiB.
-    pub error_body: usize,
+    pub max_error_body: usize,
     /// How many bytes of comments and the like may come between two events of
     /// a stream before it is given up: 8 MiB.
-    pub comments: u64,
+    pub max_comment_bytes: u64,
     /// How many bytes may have arrived and wait to be taken in, before nothing
     /// more is read: 4 MiB. One message may be larger than that.
-    pub backlog: usize,
+    pub max_backlog: usize,
 }
 
 impl Default for HttpLimits {
     fn default() -> Self {
         Self {
-            error_body: 64 * 1024,
-            comments: 8 * 1024 * 1024,
-            backlog: 4 * 1024 * 1024,
+            max_error_body: 64 * 1024,
+            max_comment_bytes: 8 * 1024 * 1024,
+            max_backlog: 4 * 1024 * 1024,
         }
     }
 }
@@ -116,16 +119,16 @@ impl Http {
     ///
     /// Where it is not an `http` or `https` URL with a host, or has a user name
     /// or password in it.
-    pub fn new(url: &str) -> Result<Self, HttpProblem> {
-        let mut url = Url::parse(url).map_err(|_| HttpProblem::BadUrl)?;
+    pub fn new(url: &str) -> Result<Self, HttpConfigError> {
+        let mut url = Url::parse(url).map_err(|_| HttpConfigError::InvalidUrl)?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(HttpProblem::BadScheme);
+            return Err(HttpConfigError::UnsupportedScheme);
         }
         if !url.has_host() {
-            return Err(HttpProblem::BadUrl);
+            return Err(HttpConfigError::InvalidUrl);
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(HttpProblem::CredentialsInUrl);
+            return Err(HttpConfigError::CredentialsInUrl);
         }
         // It is never sent.
         url.set_fragment(None);
@@ -135,8 +138,8 @@ impl Http {
             limits: HttpLimits::default(),
             resumption: ResumptionPolicy::default(),
             credentials: Credentials::default(),
-            way: Arc::default(),
-            eras: EraMemory::default(),
+            backend: Arc::default(),
+            known_era: KnownEra::default(),
         })
     }
 
@@ -147,17 +150,17 @@ impl Http {
     ///
     /// Where the name or the value cannot be sent, or the transport sets the
     /// header itself.
-    pub fn header(mut self, name: &str, value: &str) -> Result<Self, HttpProblem> {
-        let key = HeaderName::try_from(name).map_err(|_| HttpProblem::BadHeaderName)?;
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, HttpConfigError> {
+        let key = HeaderName::try_from(name).map_err(|_| HttpConfigError::InvalidHeaderName)?;
         if is_reserved(&key) {
-            return Err(HttpProblem::ReservedHeader {
+            return Err(HttpConfigError::ReservedHeader {
                 name: key.as_str().into(),
             });
         }
-        let bad = |_| HttpProblem::BadHeaderValue {
+        let invalid_value = |_| HttpConfigError::InvalidHeaderValue {
             name: key.as_str().into(),
         };
-        let mut value = HeaderValue::from_str(value).map_err(bad)?;
+        let mut value = HeaderValue::from_str(value).map_err(invalid_value)?;
         value.set_sensitive(true);
         self.headers.insert(key, value);
         Ok(self)
@@ -168,7 +171,7 @@ impl Http {
     /// # Errors
     ///
     /// Where the token has a line break or another control character in it.
-    pub fn bearer(self, token: &str) -> Result<Self, HttpProblem> {
+    pub fn bearer(self, token: &str) -> Result<Self, HttpConfigError> {
         self.header(header::AUTHORIZATION.as_str(), &format!("Bearer {token}"))
     }
 
@@ -187,7 +190,7 @@ impl Http {
     /// ```
     /// use bowline::transport::Http;
     ///
-    /// # fn main() -> Result<(), bowline::transport::HttpProblem> {
+    /// # fn main() -> Result<(), bowline::transport::HttpConfigError> {
     /// let server = Http::new("http://tools:8000/mcp")?
     ///     .bearer("s3cr3t")?
     ///     .allow_plain_http();
@@ -206,7 +209,7 @@ impl Http {
     /// relies on: a client that follows redirects may send headers elsewhere.
     #[must_use]
     pub fn client(mut self, client: reqwest::Client) -> Self {
-        self.way = Arc::new(OnceLock::from(Way::Client(client)));
+        self.backend = Arc::new(OnceLock::from(HttpBackend::Reqwest(client)));
         self
     }
 
@@ -217,8 +220,8 @@ impl Http {
     /// # Errors
     ///
     /// Where the system has no certificates that can be used.
-    pub fn client_builder() -> Result<reqwest::ClientBuilder, Cause> {
-        secure::builder().map_err(|why| CauseKind::Unreachable(why).into())
+    pub fn client_builder() -> Result<reqwest::ClientBuilder, ConnectionError> {
+        http_client::builder().map_err(|reason| ConnectionErrorKind::Unreachable(reason).into())
     }
 
     /// Sets how much is read of what the server sends.
@@ -237,22 +240,22 @@ impl Http {
 
     /// The way to the server, found when it is first needed: reading the
     /// certificates of the system takes a while.
-    fn way_to_use(&self) -> Result<Way, Cause> {
-        if let Some(way) = self.way.get() {
-            return Ok(way.clone());
+    fn backend(&self) -> Result<HttpBackend, ConnectionError> {
+        if let Some(backend) = self.backend.get() {
+            return Ok(backend.clone());
         }
-        let found = Way::to(&self.url)?;
-        Ok(self.way.get_or_init(|| found).clone())
+        let found = HttpBackend::for_url(&self.url)?;
+        Ok(self.backend.get_or_init(|| found).clone())
     }
 
     /// Whether headers of the application's say who asks, and others could read
     /// them.
     pub(crate) fn exposes_credentials(&self) -> bool {
-        authorizer::holds_credentials(&self.headers) && self.credentials.refuses(&self.url)
+        authorizer::has_credentials(&self.headers) && self.credentials.must_not_send_to(&self.url)
     }
 
     /// The URL without what may be secret in it.
-    fn shown(&self) -> String {
+    fn redacted_url(&self) -> String {
         let mut url = self.url.clone();
         url.set_query(None);
         url.to_string()
@@ -260,35 +263,43 @@ impl Http {
 }
 
 impl Transport for Http {
-    fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
+    fn dial(
+        &mut self,
+        options: DialOptions,
+    ) -> BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>> {
         let settings = self.clone();
         Box::pin(async move {
             if settings.exposes_credentials() {
-                return Err(CauseKind::Unauthorized(authorizer::PLAIN.to_owned()).into());
+                return Err(ConnectionErrorKind::Unauthorized(
+                    authorizer::PLAIN_HTTP_MESSAGE.to_owned(),
+                )
+                .into());
             }
-            let way = settings.way_to_use()?;
-            let talk = Arc::new(Talk::new(&settings, way, dial.max_frame));
-            let link = match dial.wiring {
-                Wiring::Usual => HttpLink::usual(talk, settings.eras, dial.closing),
-                Wiring::TwoEndpoint => {
-                    let events = two_endpoints::open(&talk).await?;
-                    HttpLink::with_stream(talk, settings.eras, dial.closing, events)
+            let backend = settings.backend()?;
+            let context = Arc::new(HttpContext::new(&settings, backend, options.max_frame_size));
+            let link = match options.http_variant {
+                HttpVariant::Streamable => {
+                    HttpLink::streamable(context, settings.known_era, options.close_tracker)
+                }
+                HttpVariant::LegacySse => {
+                    let events = legacy_sse::open(&context).await?;
+                    HttpLink::legacy_sse(context, settings.known_era, options.close_tracker, events)
                 }
             };
             Ok(Box::new(link) as Box<dyn Link>)
         })
     }
 
-    fn wire(&self) -> Wire {
-        Wire::Http
+    fn kind(&self) -> TransportKind {
+        TransportKind::Http
     }
 
     fn known_era(&self) -> Option<Era> {
-        self.eras.known()
+        self.known_era.get()
     }
 
     fn describe(&self) -> String {
-        self.shown()
+        self.redacted_url()
     }
 }
 
@@ -297,7 +308,7 @@ impl fmt::Debug for Http {
         let mut names: Vec<_> = self.headers.keys().map(HeaderName::as_str).collect();
         names.sort_unstable();
         f.debug_struct("Http")
-            .field("url", &self.shown())
+            .field("url", &self.redacted_url())
             .field("headers", &names)
             .finish()
     }
@@ -305,26 +316,28 @@ impl fmt::Debug for Http {
 
 /// Which era the server was last found to be of: all links to it profit.
 #[derive(Clone, Default)]
-struct EraMemory(Arc<Mutex<Option<Era>>>);
+struct KnownEra(Arc<Mutex<Option<Era>>>);
 
-impl EraMemory {
-    fn known(&self) -> Option<Era> {
+impl KnownEra {
+    fn get(&self) -> Option<Era> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remember(&self, era: Era) {
+    fn set(&self, era: Era) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(era);
     }
 }
 
 /// The headers that make up the protocol, and those that frame a body.
 fn is_reserved(key: &HeaderName) -> bool {
-    const OWN: &[HeaderName] = &[
+    const RESERVED: &[HeaderName] = &[
         header::ACCEPT,
         header::CONNECTION,
         header::CONTENT_LENGTH,
         header::CONTENT_TYPE,
         header::TRANSFER_ENCODING,
     ];
-    OWN.contains(key) || key.as_str() == name::LAST_EVENT_ID || key.as_str().starts_with("mcp-")
+    RESERVED.contains(key)
+        || key.as_str() == name::LAST_EVENT_ID
+        || key.as_str().starts_with("mcp-")
 }

@@ -33,23 +33,23 @@ use tokio::{
 use tower_service::Service as _;
 
 use super::{
-    secure::{CONNECT, IDLE},
-    words::innermost,
+    error_text::root_cause_text,
+    http_client::{CONNECT_TIMEOUT, IDLE_TIMEOUT},
 };
-use crate::transport::{CauseKind, Refusal};
+use crate::transport::{ConnectionErrorKind, SendError};
 
 /// The connections to one server.
 pub(super) struct Pool {
     /// The server: scheme, host and port.
     origin: Uri,
     connector: HttpsConnector<HttpConnector>,
-    idle: Mutex<Idle>,
+    idle: Mutex<IdleConnections>,
 }
 
 /// Connections that nobody uses now, the latest last.
 #[derive(Default)]
-struct Idle {
-    lines: Vec<(Instant, Box<Line>)>,
+struct IdleConnections {
+    connections: Vec<(Instant, Box<PooledConnection>)>,
     /// Closes those that nobody comes back for.
     reaper: Option<JoinHandle<()>>,
 }
@@ -70,10 +70,10 @@ impl Pool {
     /// future has no room for it: there is one of these for every call.
     pub(super) fn send(
         self: &Arc<Self>,
-        request: Request<Whole>,
-    ) -> impl Future<Output = Result<Response<Pieces>, Refusal>> + use<> {
-        let sent = match self.take() {
-            Some(line) => Ok(self.exchange(line, request)),
+        request: Request<FullBody>,
+    ) -> impl Future<Output = Result<Response<ResponseBody>, SendError>> + use<> {
+        let sent = match self.checkout() {
+            Some(pooled) => Ok(self.exchange(pooled, request)),
             None => Err(Box::new(request)),
         };
         let pool = Arc::clone(self);
@@ -81,100 +81,102 @@ impl Pool {
             let unsent = match sent {
                 Ok(exchange) => match exchange.await {
                     Ok(response) => return Ok(response),
-                    Err(error) => still_unsent(error)?,
+                    Err(error) => recover_unsent(error)?,
                 },
                 Err(request) => request,
             };
-            Box::pin(pool.send_otherwise(unsent)).await
+            Box::pin(pool.send_on_other(unsent)).await
         }
     }
 
     /// Sends a request by another connection that is idle, or a new one.
-    async fn send_otherwise(
+    async fn send_on_other(
         self: &Arc<Self>,
-        mut request: Box<Request<Whole>>,
-    ) -> Result<Response<Pieces>, Refusal> {
-        while let Some(line) = self.take() {
-            match self.exchange(line, *request).await {
+        mut request: Box<Request<FullBody>>,
+    ) -> Result<Response<ResponseBody>, SendError> {
+        while let Some(pooled) = self.checkout() {
+            match self.exchange(pooled, *request).await {
                 Ok(response) => return Ok(response),
-                Err(error) => request = still_unsent(error)?,
+                Err(error) => request = recover_unsent(error)?,
             }
         }
-        let undelivered = |why| Refusal::Failed(CauseKind::Unreachable(why).into());
-        let line = self.connect().await;
-        let line = line.map_err(|error| undelivered(innermost(&*error)))?;
-        let sent = self.exchange(line, *request).await;
+        let undelivered =
+            |reason| SendError::Failed(ConnectionErrorKind::Unreachable(reason).into());
+        let pooled = self.connect().await;
+        let pooled = pooled.map_err(|error| undelivered(root_cause_text(&*error)))?;
+        let sent = self.exchange(pooled, *request).await;
         sent.map_err(|error| match error.message() {
-            Some(_) => undelivered(innermost(error.error())),
-            None => unanswered(error.error()),
+            Some(_) => undelivered(root_cause_text(error.error())),
+            None => no_response(error.error()),
         })
     }
 
     fn exchange(
         self: &Arc<Self>,
-        mut line: Box<Line>,
-        request: Request<Whole>,
-    ) -> impl Future<Output = Result<Response<Pieces>, TrySendError<Request<Whole>>>> + use<> {
-        let mut answer = Box::pin(line.sender.try_send_request(request));
+        mut pooled: Box<PooledConnection>,
+        request: Request<FullBody>,
+    ) -> impl Future<Output = Result<Response<ResponseBody>, TrySendError<Request<FullBody>>>> + use<>
+    {
+        let mut response_future = Box::pin(pooled.sender.try_send_request(request));
         let pool = Arc::clone(self);
         async move {
             let response = poll_fn(|cx| {
-                drive(&mut line.connection, cx);
-                answer.as_mut().poll(cx)
+                poll_connection(&mut pooled.connection, cx);
+                response_future.as_mut().poll(cx)
             });
             let response = response.await?;
-            let is_over = response.body().is_end_stream() && line.is_idle();
-            let line = match is_over {
+            let is_done = response.body().is_end_stream() && pooled.is_idle();
+            let pooled = match is_done {
                 true => {
-                    pool.put(line);
+                    pool.checkin(pooled);
                     None
                 }
-                false => Some(line),
+                false => Some(pooled),
             };
-            Ok(response.map(|body| Pieces { body, line, pool }))
+            Ok(response.map(|body| ResponseBody { body, pooled, pool }))
         }
     }
 
-    async fn connect(&self) -> Result<Box<Line>, Box<dyn Error + Send + Sync>> {
+    async fn connect(&self) -> Result<Box<PooledConnection>, Box<dyn Error + Send + Sync>> {
         let mut connector = self.connector.clone();
         let connecting = async {
             poll_fn(|cx| connector.poll_ready(cx)).await?;
             let io = connector.call(self.origin.clone()).await?;
             let (sender, connection) = http1::handshake(io).await?;
-            Ok(Box::new(Line {
+            Ok(Box::new(PooledConnection {
                 sender,
                 connection: Some(connection),
             }))
         };
-        let connected = timeout(CONNECT, connecting).await;
+        let connected = timeout(CONNECT_TIMEOUT, connecting).await;
         connected.unwrap_or_else(|_| {
-            let why = "no connection came up in time";
-            Err(io::Error::new(io::ErrorKind::TimedOut, why).into())
+            let reason = "no connection came up in time";
+            Err(io::Error::new(io::ErrorKind::TimedOut, reason).into())
         })
     }
 
     /// The connection that was used last, if it is fresh enough.
-    fn take(&self) -> Option<Box<Line>> {
+    fn checkout(&self) -> Option<Box<PooledConnection>> {
         let mut idle = self.idle();
-        let (since, line) = idle.lines.pop()?;
-        if since.elapsed() < IDLE {
-            return Some(line);
+        let (since, pooled) = idle.connections.pop()?;
+        if since.elapsed() < IDLE_TIMEOUT {
+            return Some(pooled);
         }
         // The others are older still.
-        idle.lines.clear();
+        idle.connections.clear();
         None
     }
 
-    fn put(self: &Arc<Self>, line: Box<Line>) {
+    fn checkin(self: &Arc<Self>, pooled: Box<PooledConnection>) {
         let mut idle = self.idle();
-        idle.lines.push((Instant::now(), line));
+        idle.connections.push((Instant::now(), pooled));
         if idle.reaper.as_ref().is_none_or(JoinHandle::is_finished) {
             let pool = Arc::downgrade(self);
             idle.reaper = Some(tokio::spawn(reap(pool)));
         }
     }
 
-    fn idle(&self) -> MutexGuard<'_, Idle> {
+    fn idle(&self) -> MutexGuard<'_, IdleConnections> {
         // What is kept here is whole after every statement.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -183,16 +185,16 @@ impl Pool {
 /// Closes connections that were idle for too long, until there are none.
 async fn reap(pool: Weak<Pool>) {
     loop {
-        sleep(IDLE).await;
+        sleep(IDLE_TIMEOUT).await;
         let Some(pool) = pool.upgrade() else {
             return;
         };
         let mut idle = pool.idle();
         let stale = idle
-            .lines
-            .partition_point(|(since, _)| since.elapsed() >= IDLE);
-        idle.lines.drain(..stale);
-        if idle.lines.is_empty() {
+            .connections
+            .partition_point(|(since, _)| since.elapsed() >= IDLE_TIMEOUT);
+        idle.connections.drain(..stale);
+        if idle.connections.is_empty() {
             idle.reaper = None;
             return;
         }
@@ -200,13 +202,13 @@ async fn reap(pool: Weak<Pool>) {
 }
 
 /// One connection, with one exchange at a time.
-struct Line {
-    sender: SendRequest<Whole>,
+struct PooledConnection {
+    sender: SendRequest<FullBody>,
     /// None once it is closed.
-    connection: Option<Connection<MaybeHttpsStream<TokioIo<TcpStream>>, Whole>>,
+    connection: Option<Connection<MaybeHttpsStream<TokioIo<TcpStream>>, FullBody>>,
 }
 
-impl Line {
+impl PooledConnection {
     /// Whether another request could be sent.
     fn is_idle(&self) -> bool {
         self.connection.is_some() && self.sender.is_ready()
@@ -214,7 +216,7 @@ impl Line {
 }
 
 /// Moves bytes in both directions.
-fn drive<C: Future + Unpin>(connection: &mut Option<C>, cx: &mut Context<'_>) {
+fn poll_connection<C: Future + Unpin>(connection: &mut Option<C>, cx: &mut Context<'_>) {
     // What went wrong is told to the one who waits for an answer or a body. A
     // connection that is over gives back what it did not send when it is dropped.
     if let Some(open) = connection
@@ -226,15 +228,15 @@ fn drive<C: Future + Unpin>(connection: &mut Option<C>, cx: &mut Context<'_>) {
 
 /// The body of an answer, as it comes. Read to its end, it gives its connection
 /// back.
-pub(super) struct Pieces {
+pub(super) struct ResponseBody {
     body: Incoming,
-    line: Option<Box<Line>>,
+    pooled: Option<Box<PooledConnection>>,
     pool: Arc<Pool>,
 }
 
-impl Pieces {
+impl ResponseBody {
     /// How long the body is to be, if the server said so.
-    pub(super) fn announced(&self) -> Option<u64> {
+    pub(super) fn content_length(&self) -> Option<u64> {
         self.body.size_hint().exact()
     }
 
@@ -256,19 +258,19 @@ impl Pieces {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let Some(line) = &mut self.line else {
+        let Some(pooled) = &mut self.pooled else {
             return Poll::Ready(None);
         };
-        drive(&mut line.connection, cx);
+        poll_connection(&mut pooled.connection, cx);
         let frame = Pin::new(&mut self.body).poll_frame(cx);
-        let is_over = matches!(frame, Poll::Ready(None)) || self.body.is_end_stream();
-        if is_over && let Some(mut line) = self.line.take() {
-            if !line.is_idle() {
+        let is_done = matches!(frame, Poll::Ready(None)) || self.body.is_end_stream();
+        if is_done && let Some(mut pooled) = self.pooled.take() {
+            if !pooled.is_idle() {
                 // It has not noticed the end itself yet.
-                drive(&mut line.connection, cx);
+                poll_connection(&mut pooled.connection, cx);
             }
-            if line.is_idle() {
-                self.pool.put(line);
+            if pooled.is_idle() {
+                self.pool.checkin(pooled);
             }
         }
         frame
@@ -276,15 +278,15 @@ impl Pieces {
 }
 
 /// The body of a request, in one piece.
-pub(super) struct Whole(Bytes);
+pub(super) struct FullBody(Bytes);
 
-impl From<Bytes> for Whole {
+impl From<Bytes> for FullBody {
     fn from(bytes: Bytes) -> Self {
         Self(bytes)
     }
 }
 
-impl Body for Whole {
+impl Body for FullBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -307,13 +309,15 @@ impl Body for Whole {
 
 /// The request, where it is known that nothing of it was sent: its connection
 /// was closed in the meantime.
-fn still_unsent(mut error: TrySendError<Request<Whole>>) -> Result<Box<Request<Whole>>, Refusal> {
+fn recover_unsent(
+    mut error: TrySendError<Request<FullBody>>,
+) -> Result<Box<Request<FullBody>>, SendError> {
     match error.take_message() {
         Some(unsent) => Ok(Box::new(unsent)),
-        None => Err(unanswered(error.error())),
+        None => Err(no_response(error.error())),
     }
 }
 
-fn unanswered(error: &hyper::Error) -> Refusal {
-    Refusal::Unanswered(CauseKind::Io(innermost(error)).into())
+fn no_response(error: &hyper::Error) -> SendError {
+    SendError::NoResponse(ConnectionErrorKind::Io(root_cause_text(error)).into())
 }

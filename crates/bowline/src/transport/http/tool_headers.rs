@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::proto::http::header::{HeaderMismatch, ParamHeaders};
 
 /// How many tools are remembered. A list that goes on beyond that is no list.
-const MOST_TOOLS: usize = 16 * 1024;
+const MAX_TOOLS: usize = 16 * 1024;
 
 /// The tools of one server that have annotated arguments.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ impl ToolHeaders {
     ///
     /// Tools whose annotations are at fault are not offered to callers, and
     /// those without any need no entry.
-    pub(super) fn listed(&mut self, result: &[u8], is_first: bool) {
+    pub(super) fn record_page(&mut self, result: &[u8], is_first: bool) {
         if is_first {
             self.tools.clear();
         }
@@ -31,7 +31,7 @@ impl ToolHeaders {
         for tool in page.tools {
             let schema = tool.input_schema.map_or("", RawValue::get);
             match ParamHeaders::from_schema(schema) {
-                Ok(headers) if !headers.is_empty() && self.tools.len() < MOST_TOOLS => {
+                Ok(headers) if !headers.is_empty() && self.tools.len() < MAX_TOOLS => {
                     self.tools.insert(tool.name.into(), headers);
                 }
                 _ => {
@@ -57,7 +57,7 @@ impl ToolHeaders {
             return Ok(Vec::new());
         };
         let arguments = call.arguments.map(|arguments| arguments.get().as_bytes());
-        let owned = |field: &crate::proto::http::header::Field<'_>| {
+        let owned = |field: &crate::proto::http::header::HeaderField<'_>| {
             (field.name().to_owned(), field.value().to_owned())
         };
         Ok(headers.fields(arguments)?.iter().map(owned).collect())
@@ -67,11 +67,11 @@ impl ToolHeaders {
 #[derive(Deserialize)]
 struct Page<'a> {
     #[serde(borrow)]
-    tools: Vec<Listed<'a>>,
+    tools: Vec<ListedTool<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Listed<'a> {
+struct ListedTool<'a> {
     #[serde(borrow)]
     name: Cow<'a, str>,
     #[serde(borrow, rename = "inputSchema")]
@@ -108,7 +108,7 @@ mod tests {
         let mut tools = ToolHeaders::default();
         let call = r#"{"name": "ask", "arguments": {"place": "here"}}"#;
         assert_eq!(pairs(&tools, call), []);
-        tools.listed(LIST, true);
+        tools.record_page(LIST, true);
         assert_eq!(
             pairs(&tools, call),
             [("mcp-param-place".to_owned(), "here".to_owned())]
@@ -122,20 +122,20 @@ mod tests {
     #[test]
     fn a_first_page_forgets_the_tools_of_before_and_a_later_one_does_not() {
         let mut tools = ToolHeaders::default();
-        tools.listed(LIST, true);
-        tools.listed(br#"{"tools": []}"#, false);
+        tools.record_page(LIST, true);
+        tools.record_page(br#"{"tools": []}"#, false);
         assert_eq!(tools.tools.len(), 1);
-        tools.listed(br#"{"tools": [{"name": "ask"}]}"#, false);
+        tools.record_page(br#"{"tools": [{"name": "ask"}]}"#, false);
         assert!(tools.tools.is_empty(), "it lost its annotations");
-        tools.listed(LIST, true);
-        tools.listed(br#"{"tools": []}"#, true);
+        tools.record_page(LIST, true);
+        tools.record_page(br#"{"tools": []}"#, true);
         assert!(tools.tools.is_empty());
     }
 
     #[test]
     fn a_value_that_no_header_can_carry_is_refused() {
         let mut tools = ToolHeaders::default();
-        tools.listed(LIST, true);
+        tools.record_page(LIST, true);
         let call = br#"{"name": "ask", "arguments": {"place": {}}}"#;
         assert!(tools.fields(call).is_err());
     }

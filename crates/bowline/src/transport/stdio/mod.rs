@@ -1,8 +1,8 @@
 //! The link of a program that is itself a server on its standard streams.
 
-mod direction;
+mod adapters;
 #[cfg(not(unix))]
-mod plain;
+mod blocking;
 mod thread;
 #[cfg(unix)]
 mod unix;
@@ -20,12 +20,12 @@ use tokio::{
     runtime::Handle,
 };
 
-use self::direction::{LastLine, Never};
+use self::adapters::{NewlineTerminated, PendingReader};
 #[cfg(not(unix))]
-use self::plain::{Input, Output, take};
+use self::blocking::{Input, Output, take};
 #[cfg(unix)]
 use self::unix::{Input, Output, take};
-use super::{Cause, Link, LinkEvent, Outgoing, Refusal, StreamLink};
+use super::{ConnectionError, Link, LinkEvent, OutgoingFrame, SendError, StreamLink};
 
 /// How many outbound bytes are queued before the link is busy.
 const QUEUE_BYTES: usize = 4 * 1024 * 1024;
@@ -50,14 +50,14 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// ```no_run
 /// use std::future::poll_fn;
 ///
-/// use bowline::transport::{Link as _, LinkEvent, Outgoing, Stdio};
+/// use bowline::transport::{Link as _, LinkEvent, OutgoingFrame, Stdio};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut link = Stdio::take(16 * 1024 * 1024)?;
 /// // Sends every frame back.
 /// while let LinkEvent::Frame(frame) = poll_fn(|cx| link.poll_event(cx)).await {
-///     let _ = link.send(Outgoing { id: None, frame });
+///     let _ = link.send(OutgoingFrame { id: None, frame });
 ///     poll_fn(|cx| link.poll_flush(cx)).await;
 /// }
 /// link.finish().await?;
@@ -67,8 +67,8 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 pub struct Stdio {
     // Two links of one direction each: in one of both, the input's end would
     // be the output's end, too.
-    input: StreamLink<LastLine<Input>, Sink>,
-    output: StreamLink<Never, Output>,
+    input: StreamLink<NewlineTerminated<Input>, Sink>,
+    output: StreamLink<PendingReader, Output>,
     /// Where the rest is written after the link was closed.
     runtime: Handle,
 }
@@ -97,8 +97,8 @@ impl Stdio {
         }
         let (input, output) = take().inspect_err(|_| TAKEN.store(false, Ordering::SeqCst))?;
         Ok(Self {
-            input: StreamLink::new(LastLine::of(input), sink(), max_frame, 0),
-            output: StreamLink::new(Never, output, 0, QUEUE_BYTES),
+            input: StreamLink::new(NewlineTerminated::new(input), sink(), max_frame, 0),
+            output: StreamLink::new(PendingReader, output, 0, QUEUE_BYTES),
             runtime,
         })
     }
@@ -112,7 +112,7 @@ impl Stdio {
     /// # Errors
     ///
     /// Where the output is broken, so that some of it was not delivered.
-    pub async fn finish(mut self) -> Result<(), Cause> {
+    pub async fn finish(mut self) -> Result<(), ConnectionError> {
         poll_fn(|cx| self.output.poll_write_queued(cx)).await;
         match self.poll_broken() {
             Poll::Ready(cause) => Err(cause),
@@ -122,7 +122,7 @@ impl Stdio {
 
     /// Ready where the output is broken. There is nothing to wake for: the one
     /// who writes is woken when it breaks.
-    fn poll_broken(&self) -> Poll<Cause> {
+    fn poll_broken(&self) -> Poll<ConnectionError> {
         match self.output.broken() {
             Some(cause) => Poll::Ready(cause.clone()),
             None => Poll::Pending,
@@ -131,7 +131,7 @@ impl Stdio {
 }
 
 impl Link for Stdio {
-    fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal> {
+    fn send(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError> {
         self.output.enqueue(outgoing)
     }
 
@@ -149,8 +149,8 @@ impl Link for Stdio {
     /// Writes what is queued in the background. A program that ends at once
     /// should [`finish`](Stdio::finish) instead.
     fn close(mut self: Box<Self>) {
-        let mut unwatched = Context::from_waker(Waker::noop());
-        if self.poll_flush(&mut unwatched).is_pending() {
+        let mut noop_cx = Context::from_waker(Waker::noop());
+        if self.poll_flush(&mut noop_cx).is_pending() {
             let runtime = self.runtime.clone();
             runtime.spawn(self.finish());
         }

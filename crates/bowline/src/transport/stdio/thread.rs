@@ -20,7 +20,7 @@ use tokio::{
 /// How much is read at once, and about how much is written.
 const CHUNK_BYTES: usize = 64 * 1024;
 /// How many chunks are read ahead.
-const AHEAD: usize = 4;
+const READ_AHEAD_CHUNKS: usize = 4;
 
 /// An input that a thread reads.
 pub(super) struct ThreadReader {
@@ -32,7 +32,7 @@ pub(super) struct ThreadReader {
 impl ThreadReader {
     /// Begins to read.
     pub(super) fn start(source: impl Read + Send + 'static) -> io::Result<Self> {
-        let (sender, chunks) = mpsc::channel(AHEAD);
+        let (sender, chunks) = mpsc::channel(READ_AHEAD_CHUNKS);
         thread::Builder::new()
             .name("bowline-stdin".to_owned())
             .spawn(move || read(source, &sender))?;
@@ -93,11 +93,11 @@ pub(super) struct ThreadWriter {
 impl ThreadWriter {
     /// Waits for something to write.
     pub(super) fn start(target: impl Write + Send + 'static) -> io::Result<Self> {
-        let (chunks, given) = mpsc::channel(1);
+        let (chunks, receiver) = mpsc::channel(1);
         let (sender, written) = mpsc::channel(1);
         thread::Builder::new()
             .name("bowline-stdout".to_owned())
-            .spawn(move || write(target, given, &sender))?;
+            .spawn(move || write(target, receiver, &sender))?;
         Ok(Self {
             chunks,
             written,
@@ -135,7 +135,7 @@ impl AsyncWrite for ThreadWriter {
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         if !self.busy {
-            if self.chunks.try_send(gathered(slices)).is_err() {
+            if self.chunks.try_send(concat_slices(slices)).is_err() {
                 return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
             }
             self.busy = true;
@@ -159,7 +159,7 @@ impl AsyncWrite for ThreadWriter {
 }
 
 /// The first of the bytes in one piece.
-fn gathered(slices: &[IoSlice<'_>]) -> Vec<u8> {
+fn concat_slices(slices: &[IoSlice<'_>]) -> Vec<u8> {
     let mut chunk = Vec::new();
     for slice in slices {
         let room = CHUNK_BYTES - chunk.len();

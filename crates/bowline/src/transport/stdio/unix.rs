@@ -45,20 +45,20 @@ const PIPE_BYTES: usize = 256 * 1024;
 
 /// Takes both streams, and leaves in their place what does no harm.
 pub(super) fn take() -> io::Result<(Input, Output)> {
-    let input = Taken::copy(stdin())?;
-    let output = Taken::copy(stdout())?;
-    let mute = output.is_same_wire(&fstat(stderr())?);
-    let ends = (input.into_input()?, output.into_output()?);
-    replace(mute)?;
-    Ok(ends)
+    let input = OwnedStream::duplicate(stdin())?;
+    let output = OwnedStream::duplicate(stdout())?;
+    let silence_stderr = output.is_same_pipe(&fstat(stderr())?);
+    let streams = (input.into_input()?, output.into_output()?);
+    redirect_standard_streams(silence_stderr)?;
+    Ok(streams)
 }
 
 /// From now on what is printed goes to the standard error, and whoever reads
 /// the standard input finds it at its end. Programs that are started inherit
 /// this.
-fn replace(mute: bool) -> io::Result<()> {
+fn redirect_standard_streams(silence_stderr: bool) -> io::Result<()> {
     let null = File::options().read(true).write(true).open("/dev/null")?;
-    if mute {
+    if silence_stderr {
         dup2_stderr(&null)?;
     }
     dup2_stdout(stderr())?;
@@ -67,7 +67,7 @@ fn replace(mute: bool) -> io::Result<()> {
 }
 
 /// A copy of a standard stream that no other program inherits.
-struct Taken {
+struct OwnedStream {
     descriptor: OwnedFd,
     stat: Stat,
     /// Whether it blocked. Asked before any flag is changed, as both streams
@@ -75,8 +75,8 @@ struct Taken {
     blocking: bool,
 }
 
-impl Taken {
-    fn copy(stream: BorrowedFd<'_>) -> io::Result<Self> {
+impl OwnedStream {
+    fn duplicate(stream: BorrowedFd<'_>) -> io::Result<Self> {
         let descriptor = fcntl_dupfd_cloexec(stream, FIRST_PRIVATE)?;
         Ok(Self {
             stat: fstat(&descriptor)?,
@@ -91,10 +91,10 @@ impl Taken {
 
     /// Whether the other stream leads to the same reader as this one, where
     /// the reader is a program.
-    fn is_same_wire(&self, other: &Stat) -> bool {
-        let is_wire = matches!(self.kind(), FileType::Fifo | FileType::Socket);
+    fn is_same_pipe(&self, other: &Stat) -> bool {
+        let is_pipe = matches!(self.kind(), FileType::Fifo | FileType::Socket);
         // Some systems do not number their pipes.
-        is_wire
+        is_pipe
             && self.stat.st_ino != 0
             && (self.stat.st_dev, self.stat.st_ino) == (other.st_dev, other.st_ino)
     }
@@ -102,8 +102,9 @@ impl Taken {
     fn into_input(self) -> io::Result<Input> {
         match self.kind() {
             FileType::Fifo => {
-                let anew = self.opened_anew(|path| pipe::OpenOptions::new().open_receiver(path));
-                Lent::pipe(self, anew, pipe::Receiver::from_owned_fd).map(Input::Pipe)
+                let reopened = self.reopen(|path| pipe::OpenOptions::new().open_receiver(path));
+                RestoreBlocking::pipe(self, reopened, pipe::Receiver::from_owned_fd)
+                    .map(Input::Pipe)
             }
             FileType::Socket => self.into_socket().map(Input::Socket),
             _ => ThreadReader::start(File::from(self.descriptor)).map(Input::Other),
@@ -113,8 +114,8 @@ impl Taken {
     fn into_output(self) -> io::Result<Output> {
         match self.kind() {
             FileType::Fifo => {
-                let anew = self.opened_anew(|path| pipe::OpenOptions::new().open_sender(path));
-                Lent::pipe(self, anew, pipe::Sender::from_owned_fd).map(Output::Pipe)
+                let reopened = self.reopen(|path| pipe::OpenOptions::new().open_sender(path));
+                RestoreBlocking::pipe(self, reopened, pipe::Sender::from_owned_fd).map(Output::Pipe)
             }
             FileType::Socket => self.into_socket().map(Output::Socket),
             _ => ThreadWriter::start(File::from(self.descriptor)).map(Output::Other),
@@ -123,7 +124,7 @@ impl Taken {
 
     /// The pipe under another open file description. Not everywhere possible:
     /// there may be no `/proc`, or the pipe may be another user's.
-    fn opened_anew<P>(&self, open: impl FnOnce(&Path) -> io::Result<P>) -> Option<P> {
+    fn reopen<P>(&self, open: impl FnOnce(&Path) -> io::Result<P>) -> Option<P> {
         if !cfg!(target_os = "linux") {
             return None;
         }
@@ -137,40 +138,40 @@ impl Taken {
         open(&path).ok()
     }
 
-    fn into_socket(self) -> io::Result<Lent<UnixStream>> {
+    fn into_socket(self) -> io::Result<RestoreBlocking<UnixStream>> {
         let blocking = self.blocking;
         let socket = net::UnixStream::from(self.descriptor);
         socket.set_nonblocking(true)?;
         let inner = UnixStream::from_std(socket)?;
-        Ok(Lent { inner, blocking })
+        Ok(RestoreBlocking { inner, blocking })
     }
 }
 
 /// An end whose open file description others may have, too. Dropping it leaves
 /// that as it was.
-pub(super) struct Lent<T: AsFd> {
+pub(super) struct RestoreBlocking<T: AsFd> {
     inner: T,
     /// Whether it must block again.
     blocking: bool,
 }
 
-impl<T: AsFd> Lent<T> {
+impl<T: AsFd> RestoreBlocking<T> {
     fn pipe(
-        taken: Taken,
-        anew: Option<T>,
-        share: impl FnOnce(OwnedFd) -> io::Result<T>,
+        stream: OwnedStream,
+        reopened: Option<T>,
+        from_fd: impl FnOnce(OwnedFd) -> io::Result<T>,
     ) -> io::Result<Self> {
-        enlarge(&taken.descriptor);
-        let blocking = taken.blocking && anew.is_none();
-        let inner = match anew {
+        enlarge_pipe(&stream.descriptor);
+        let blocking = stream.blocking && reopened.is_none();
+        let inner = match reopened {
             Some(inner) => inner,
-            None => share(taken.descriptor)?,
+            None => from_fd(stream.descriptor)?,
         };
         Ok(Self { inner, blocking })
     }
 }
 
-impl<T: AsFd> Drop for Lent<T> {
+impl<T: AsFd> Drop for RestoreBlocking<T> {
     fn drop(&mut self) {
         if self.blocking {
             // Others may have set other flags since.
@@ -182,7 +183,7 @@ impl<T: AsFd> Drop for Lent<T> {
 
 /// Makes room, so that a large frame takes fewer turns. As it is will do, too.
 #[cfg(target_os = "linux")]
-fn enlarge(pipe: &OwnedFd) {
+fn enlarge_pipe(pipe: &OwnedFd) {
     use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
     if fcntl_getpipe_size(pipe).is_ok_and(|size| size < PIPE_BYTES) {
@@ -191,20 +192,20 @@ fn enlarge(pipe: &OwnedFd) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn enlarge(_pipe: &OwnedFd) {}
+fn enlarge_pipe(_pipe: &OwnedFd) {}
 
 /// The standard input.
 pub(super) enum Input {
-    Pipe(Lent<pipe::Receiver>),
+    Pipe(RestoreBlocking<pipe::Receiver>),
     /// Node.js gives its children sockets.
-    Socket(Lent<UnixStream>),
+    Socket(RestoreBlocking<UnixStream>),
     Other(ThreadReader),
 }
 
 /// The standard output.
 pub(super) enum Output {
-    Pipe(Lent<pipe::Sender>),
-    Socket(Lent<UnixStream>),
+    Pipe(RestoreBlocking<pipe::Sender>),
+    Socket(RestoreBlocking<UnixStream>),
     Other(ThreadWriter),
 }
 

@@ -25,15 +25,15 @@ async fn serve(guard: &Authority) -> String {
         issuer: guard.issuer(),
         resource: resource.clone(),
     };
-    let protection = Protection::of(&resource)
-        .accept(tokens)
-        .scopes(["read"])
+    let protection = Protection::builder(&resource)
+        .verifier(tokens)
+        .required_scopes(["read"])
         .build();
     let write = Tool::new("write")
         .description("Writes")
         .scope("write")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let grant = cx.grant().expect("a grant");
             Ok(grant.subject().unwrap_or_default().to_owned())
         });
@@ -55,7 +55,7 @@ async fn a_client_finds_its_way_into_a_server_in_every_era() {
         let guard = Authority::open().await;
         let url = serve(&guard).await;
         let user = Browser::default();
-        let oauth = OAuth::new("Knots").user(user.clone());
+        let oauth = OAuth::new("Knots").user_agent(user.clone());
         within(oauth.sign_in(&url)).await.expect("signed in");
         let http = Http::new(&url).expect("a URL").authorizer(oauth);
         let client = Client::builder().revisions([revision]).connect(http);

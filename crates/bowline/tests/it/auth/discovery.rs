@@ -15,7 +15,7 @@ async fn asked(challenge: &'static str) -> Vec<String> {
         _ => Reply::status(404),
     })
     .await;
-    let oauth = OAuth::new("Knots").user(Browser::default());
+    let oauth = OAuth::new("Knots").user_agent(Browser::default());
     within(oauth.sign_in(&rig.url()))
         .await
         .expect_err("it is not let in");
@@ -56,7 +56,7 @@ async fn what_the_challenge_says_is_where_it_is_and_nowhere_else() {
         }
     })
     .await;
-    let oauth = OAuth::new("Knots").user(Browser::default());
+    let oauth = OAuth::new("Knots").user_agent(Browser::default());
     // The tokens are refused in the end; what counts is how they were got.
     within(oauth.sign_in(&rig.url()))
         .await
@@ -85,7 +85,7 @@ async fn tokens_that_the_shop_never_takes_are_not_asked_for_again_and_again() {
     .await;
     guard.books().refreshes = false;
     let user = Browser::default();
-    let oauth = OAuth::new("Knots").user(user.clone());
+    let oauth = OAuth::new("Knots").user_agent(user.clone());
     let error = within(oauth.sign_in(&rig.url()))
         .await
         .expect_err("it is not let in");

@@ -7,7 +7,8 @@ use std::sync::{
 
 use bowline::{
     auth::{
-        AuthErrorKind, MemoryStore, OAuth, Secret, StoreError, StoreKey, StoreLock, TokenStore,
+        AuthErrorKind, MemoryStore, OAuth, Secret, TokenStore, TokenStoreError, TokenStoreKey,
+        TokenStoreLock,
     },
     transport::BoxFuture,
 };
@@ -214,7 +215,7 @@ async fn a_registration_whose_time_is_up_is_made_anew() {
 async fn an_id_that_was_agreed_on_with_one_guard_is_not_shown_to_another() {
     let mut scene = Scene::set().await;
     scene.oauth = OAuth::new("Knots")
-        .user(scene.user.clone())
+        .user_agent(scene.user.clone())
         .client_id("agreed")
         .issuer("https://other.example");
     let error = within(scene.oauth.sign_in(&scene.shop.url())).await;
@@ -280,7 +281,7 @@ async fn tokens_outlive_what_got_them_if_they_are_kept() {
     let store = MemoryStore::new();
     for _ in 0..3 {
         scene.oauth = OAuth::new("Knots")
-            .user(scene.user.clone())
+            .user_agent(scene.user.clone())
             .store(store.clone());
         let client = scene.connected().await;
         scene.guard.expire_all();
@@ -314,26 +315,32 @@ struct Full {
 }
 
 impl TokenStore for Full {
-    fn load<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<Option<Secret>, StoreError>> {
+    fn load<'a>(
+        &'a self,
+        key: &'a TokenStoreKey,
+    ) -> BoxFuture<'a, Result<Option<Secret>, TokenStoreError>> {
         self.store.load(key)
     }
 
     fn save<'a>(
         &'a self,
-        key: &'a StoreKey,
+        key: &'a TokenStoreKey,
         value: &'a Secret,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> BoxFuture<'a, Result<(), TokenStoreError>> {
         match self.full.load(Ordering::SeqCst) {
-            true => Box::pin(async { Err(StoreError::new("no room")) }),
+            true => Box::pin(async { Err(TokenStoreError::new("no room")) }),
             false => self.store.save(key, value),
         }
     }
 
-    fn remove<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn remove<'a>(&'a self, key: &'a TokenStoreKey) -> BoxFuture<'a, Result<(), TokenStoreError>> {
         self.store.remove(key)
     }
 
-    fn lock<'a>(&'a self, key: &'a StoreKey) -> BoxFuture<'a, Result<StoreLock, StoreError>> {
+    fn lock<'a>(
+        &'a self,
+        key: &'a TokenStoreKey,
+    ) -> BoxFuture<'a, Result<TokenStoreLock, TokenStoreError>> {
         self.store.lock(key)
     }
 }
@@ -343,7 +350,7 @@ async fn tokens_that_cannot_be_kept_are_used_all_the_same() {
     let mut scene = Scene::set().await;
     let store = Full::default();
     scene.oauth = OAuth::new("Knots")
-        .user(scene.user.clone())
+        .user_agent(scene.user.clone())
         .store(store.clone());
     let client = scene.connected().await;
     store.full.store(true, Ordering::SeqCst);
@@ -380,9 +387,11 @@ async fn two_who_share_a_store_take_turns() {
     let scene = Scene::set().await;
     let store = MemoryStore::new();
     let one = OAuth::new("Knots")
-        .user(scene.user.clone())
+        .user_agent(scene.user.clone())
         .store(store.clone());
-    let two = OAuth::new("Knots").user(scene.user.clone()).store(store);
+    let two = OAuth::new("Knots")
+        .user_agent(scene.user.clone())
+        .store(store);
     let url: Arc<str> = scene.shop.url().into();
     within(one.sign_in(&url)).await.expect("signed in");
     let both = [one, two].map(|oauth| {

@@ -15,7 +15,9 @@ async fn who_is_forgotten_registers_again_before_the_user_is_sent() {
     scene.guard.forget_all();
 
     // A new process, which has what is in the store.
-    scene.oauth = OAuth::new("Knots").user(scene.user.clone()).store(store);
+    scene.oauth = OAuth::new("Knots")
+        .user_agent(scene.user.clone())
+        .store(store);
     within(scene.oauth.sign_in(&url)).await.expect("signed in");
     assert_eq!(scene.guard.asked("/register").len(), 2);
     assert_eq!(scene.user.visits(), 2, "the page is shown once each time");

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use bowline::transport::{
-    Authorizer, BoxFuture, Challenged, Outbound, Unauthorized, Verdict,
+    AuthChallenge, Authorizer, BoxFuture, ChallengeAction, OutboundRequest, Unauthorized,
     reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue},
 };
 
@@ -21,7 +21,7 @@ struct Counting {
 impl Authorizer for Counting {
     fn headers<'a>(
         &'a self,
-        request: Outbound<'a>,
+        request: OutboundRequest<'a>,
     ) -> BoxFuture<'a, Result<HeaderMap, Unauthorized>> {
         lock(&self.asked).push(request.method.to_string());
         let token = format!("Bearer hush-{}", lock(&self.refused));
@@ -29,15 +29,15 @@ impl Authorizer for Counting {
         Box::pin(async { Ok(HeaderMap::from_iter([(AUTHORIZATION, token)])) })
     }
 
-    fn challenged<'a>(
+    fn on_challenge<'a>(
         &'a self,
-        _request: Outbound<'a>,
-        challenge: Challenged<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Unauthorized>> {
+        _request: OutboundRequest<'a>,
+        challenge: AuthChallenge<'a>,
+    ) -> BoxFuture<'a, Result<ChallengeAction, Unauthorized>> {
         assert!(challenge.sent.contains_key(AUTHORIZATION));
         *lock(&self.refused) += 1;
         let verdict = self.verdict.clone();
-        Box::pin(async { verdict.map_or(Ok(Verdict::Again), Err) })
+        Box::pin(async { verdict.map_or(Ok(ChallengeAction::Retry), Err) })
     }
 }
 

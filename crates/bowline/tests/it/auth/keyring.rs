@@ -29,7 +29,9 @@ impl Keyring {
         let store = KeyringStore::open(Arc::clone(&self.keyring), "Knots", &self.locks);
         let store = store.expect("a store");
         assert!(!format!("{store:?}").contains("hush"));
-        OAuth::new("Knots").user(scene.user.clone()).store(store)
+        OAuth::new("Knots")
+            .user_agent(scene.user.clone())
+            .store(store)
     }
 }
 
@@ -55,7 +57,7 @@ async fn a_sign_in_outlives_the_process_that_made_it() {
         assert_eq!(kept, b"", "there is nothing in the files");
     }
     within(scene.oauth.sign_out(&url)).await.expect("out");
-    let known = within(keyring.oauth(&scene).signed_in(&url)).await;
+    let known = within(keyring.oauth(&scene).sign_in_status(&url)).await;
     assert_eq!(known.expect("known"), None);
 }
 
@@ -104,7 +106,7 @@ async fn a_keyring_that_is_locked_is_an_error_without_what_it_has() {
             }
         }
         assert!(error.is_none(), "there was such an entry");
-        let failed = within(keyring.oauth(&scene).signed_in(&url)).await;
+        let failed = within(keyring.oauth(&scene).sign_in_status(&url)).await;
         let failed = failed.expect_err("it cannot be read");
         assert_eq!(failed.kind(), AuthErrorKind::Store);
         let said = format!("{failed} {failed:?}");

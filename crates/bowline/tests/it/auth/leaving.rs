@@ -30,12 +30,17 @@ async fn who_leaves_takes_back_what_they_had() {
     assert!(get(&form, "token").is_some_and(|token| token.starts_with("refresh-")));
     assert!(get(&form, "client_id").is_some());
     assert_eq!(
-        within(scene.oauth.signed_in(&url)).await.expect("known"),
+        within(scene.oauth.sign_in_status(&url))
+            .await
+            .expect("known"),
         None
     );
 
     let another = OAuth::new("Knots").store(store);
-    assert_eq!(within(another.signed_in(&url)).await.expect("known"), None);
+    assert_eq!(
+        within(another.sign_in_status(&url)).await.expect("known"),
+        None
+    );
     within(another.sign_out(&url)).await.expect("nothing to do");
     assert_eq!(scene.guard.asked("/revoke").len(), 1);
 }
@@ -55,7 +60,9 @@ async fn a_guard_that_cannot_be_told_holds_up_nobody() {
         scene.guard.books().metadata = change;
         within(scene.oauth.sign_out(&url)).await.expect("out");
         assert_eq!(
-            within(scene.oauth.signed_in(&url)).await.expect("known"),
+            within(scene.oauth.sign_in_status(&url))
+                .await
+                .expect("known"),
             None
         );
         assert_eq!(scene.guard.asked("/revoke").len(), 0);
@@ -72,7 +79,10 @@ async fn what_another_has_renewed_meanwhile_is_forgotten_too() {
     within(other.refresh(&url)).await.expect("renewed");
     within(scene.oauth.sign_out(&url)).await.expect("out");
     let third = OAuth::new("Knots").store(store);
-    assert_eq!(within(third.signed_in(&url)).await.expect("known"), None);
+    assert_eq!(
+        within(third.sign_in_status(&url)).await.expect("known"),
+        None
+    );
     let error = within(other.refresh(&url))
         .await
         .expect_err("it is revoked");

@@ -45,7 +45,7 @@ impl Scene {
         let guard = Authority::open().await;
         let shop = Shop::guarded_by(&guard).await;
         let user = Browser::default();
-        let oauth = OAuth::new("Knots").user(user.clone());
+        let oauth = OAuth::new("Knots").user_agent(user.clone());
         Self {
             guard,
             shop,

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use bowline::{
-    auth::{AuthError, AuthErrorKind, MemoryStore, OAuth, UserAgent, Visit},
+    auth::{AuthError, AuthErrorKind, AuthorizationSession, MemoryStore, OAuth, UserAgent},
     transport::BoxFuture,
 };
 
@@ -37,7 +37,7 @@ async fn scopes_that_the_application_wants_later_are_asked_for_by_signing_in() {
         within(more.sign_in(&url)).await.expect("signed in");
     }
     assert_eq!(scene.scopes(), ["read", "read write"]);
-    let known = within(more.signed_in(&url)).await.expect("known");
+    let known = within(more.sign_in_status(&url)).await.expect("known");
     assert_eq!(known.expect("signed in").scopes.to_string(), "read write");
 }
 
@@ -49,19 +49,19 @@ async fn what_a_call_lacked_is_asked_for_when_somebody_is_there() {
     let url = scene.shop.url();
     // A user who is not there during calls.
     let there = Arc::new(AtomicBool::new(true));
-    scene.oauth = OAuth::new("Knots").user(SometimesThere(scene.user.clone(), there.clone()));
+    scene.oauth = OAuth::new("Knots").user_agent(SometimesThere(scene.user.clone(), there.clone()));
     within(scene.oauth.sign_in(&url)).await.expect("signed in");
-    assert!(scene.oauth.lacking(&url).is_empty());
+    assert!(scene.oauth.missing_scopes(&url).is_empty());
     there.store(false, Ordering::SeqCst);
     let client = scene.connected().await;
     let error = call(&client).await.expect_err("it takes more");
     assert!(error.is_unauthorized(), "{error}");
-    assert_eq!(scene.oauth.lacking(&url).to_string(), "buy read");
+    assert_eq!(scene.oauth.missing_scopes(&url).to_string(), "buy read");
     let error = within(scene.oauth.sign_in(&url)).await;
     assert_eq!(error.expect_err("nobody").kind(), AuthErrorKind::User);
     there.store(true, Ordering::SeqCst);
     within(scene.oauth.sign_in(&url)).await.expect("signed in");
-    assert!(scene.oauth.lacking(&url).is_empty());
+    assert!(scene.oauth.missing_scopes(&url).is_empty());
     call(&client).await.expect("they may");
     assert_eq!(scene.scopes(), ["read", "read buy"]);
 }
@@ -73,7 +73,7 @@ impl UserAgent for SometimesThere {
     fn prepare<'a>(
         &'a self,
         last: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Box<dyn Visit>, AuthError>> {
+    ) -> BoxFuture<'a, Result<Box<dyn AuthorizationSession>, AuthError>> {
         if self.1.load(Ordering::SeqCst) {
             return self.0.prepare(last);
         }

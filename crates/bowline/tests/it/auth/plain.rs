@@ -3,7 +3,7 @@
 use bowline::{
     auth::OAuth,
     config::{Environment, Loader},
-    transport::{Http, HttpProblem},
+    transport::{Http, HttpConfigError},
 };
 
 use super::{Scene, call};
@@ -70,7 +70,10 @@ fn configurations_say_so() {
         assert_eq!(file.problems, []);
         file.get("it").expect("a server").http()
     };
-    assert_eq!(entry("").err(), Some(HttpProblem::PlainHttp));
+    assert_eq!(
+        entry("").err(),
+        Some(HttpConfigError::CredentialsOverPlainHttp)
+    );
     let allowed = entry(r#", "allowPlainHttp": true"#).expect("allowed");
     assert!(allowed.is_some());
     let variables = |value| {

@@ -6,7 +6,9 @@ use std::{
 };
 
 use bowline::{
-    auth::{AuthErrorKind, Fetch, FetchError, FetchRequest, FetchResponse, OAuth, Paste, Reach},
+    auth::{
+        AddressScope, AuthErrorKind, Fetch, FetchError, FetchRequest, FetchResponse, OAuth, Paste,
+    },
     transport::{
         BoxFuture,
         reqwest::header::{HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE},
@@ -22,7 +24,7 @@ const SERVER: &str = "https://mcp.example.com/mcp?team=knots";
 /// The Internet.
 #[derive(Clone, Default)]
 struct Elsewhere {
-    asked: Arc<Mutex<Vec<(String, Reach)>>>,
+    asked: Arc<Mutex<Vec<(String, AddressScope)>>>,
     /// What of that was answered.
     reached: Arc<Mutex<Vec<String>>>,
     /// Where the server's metadata has moved to.
@@ -35,10 +37,10 @@ struct Elsewhere {
 
 impl Fetch for Elsewhere {
     fn fetch(&self, request: FetchRequest) -> BoxFuture<'_, Result<FetchResponse, FetchError>> {
-        lock(&self.asked).push((request.url.to_string(), request.reach));
+        lock(&self.asked).push((request.url.to_string(), request.scope));
         let guard = request.url.host_str() == Some("as.example.com");
         let address = self.guard_at.filter(|_| guard);
-        if address.is_some_and(|address| !request.reach.covers(address)) {
+        if address.is_some_and(|address| !request.scope.allows(address)) {
             let why = "not public".to_owned();
             return Box::pin(async { Err(FetchError::Blocked(why)) });
         }
@@ -97,7 +99,7 @@ impl Elsewhere {
                 get(&asked, "state").unwrap_or_default()
             ))
         });
-        OAuth::new("Knots").user(user).fetch(self.clone())
+        OAuth::new("Knots").user_agent(user).fetch(self.clone())
     }
 }
 
@@ -111,7 +113,11 @@ async fn strangers_are_asked_at_public_addresses_only() {
     assert!(asked.len() >= 7);
     for (url, reach) in asked {
         let own = url.starts_with("https://mcp.example.com/");
-        let expected = if own { Reach::Anywhere } else { Reach::Public };
+        let expected = if own {
+            AddressScope::Anywhere
+        } else {
+            AddressScope::Public
+        };
         assert_eq!(reach, expected, "{url}");
     }
 }

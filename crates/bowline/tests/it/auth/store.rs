@@ -32,7 +32,9 @@ impl Drop for Folder {
 impl Scene {
     fn keeping_in(mut self, folder: &Folder) -> Self {
         let store = FileStore::open(&folder.0).expect("a folder");
-        self.oauth = OAuth::new("refresher").user(self.user.clone()).store(store);
+        self.oauth = OAuth::new("refresher")
+            .user_agent(self.user.clone())
+            .store(store);
         self
     }
 }

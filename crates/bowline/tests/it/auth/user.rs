@@ -8,7 +8,10 @@ use std::{
 };
 
 use bowline::{
-    auth::{AuthError, AuthErrorKind, Loopback, OAuth, Paste, Redirect, UserAgent, Visit},
+    auth::{
+        AuthError, AuthErrorKind, AuthorizationResponse, AuthorizationSession, Loopback, OAuth,
+        Paste, UserAgent,
+    },
     transport::{BoxFuture, Http, reqwest::header::LOCATION},
 };
 
@@ -32,18 +35,21 @@ impl UserAgent for Browser {
     fn prepare<'a>(
         &'a self,
         _last: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Box<dyn Visit>, AuthError>> {
-        let visit = Box::new(self.clone()) as Box<dyn Visit>;
+    ) -> BoxFuture<'a, Result<Box<dyn AuthorizationSession>, AuthError>> {
+        let visit = Box::new(self.clone()) as Box<dyn AuthorizationSession>;
         Box::pin(async { Ok(visit) })
     }
 }
 
-impl Visit for Browser {
+impl AuthorizationSession for Browser {
     fn redirect_uri(&self) -> &str {
         "http://127.0.0.1:9/callback"
     }
 
-    fn go<'a>(self: Box<Self>, url: &'a str) -> BoxFuture<'a, Result<Redirect, AuthError>>
+    fn authorize<'a>(
+        self: Box<Self>,
+        url: &'a str,
+    ) -> BoxFuture<'a, Result<AuthorizationResponse, AuthError>>
     where
         Self: 'a,
     {
@@ -51,7 +57,7 @@ impl Visit for Browser {
         Box::pin(async move {
             let location = sent_to(url).await;
             let location = location.ok_or_else(|| AuthError::user("a page, and nothing more"))?;
-            Ok(Redirect::parse(&location))
+            Ok(AuthorizationResponse::parse(&location))
         })
     }
 }
@@ -118,7 +124,7 @@ async fn a_user_comes_back_to_a_port_of_this_machine() {
         });
         Ok(())
     });
-    scene.oauth = OAuth::new("Knots").user(user);
+    scene.oauth = OAuth::new("Knots").user_agent(user);
     within(scene.oauth.sign_in(&scene.shop.url()))
         .await
         .expect("they sign in");
@@ -141,9 +147,9 @@ async fn a_user_comes_back_to_a_port_of_this_machine() {
 async fn a_user_who_does_not_come_back_is_not_waited_for_for_ever() {
     let mut scene = Scene::set().await;
     let user = Loopback::new()
-        .patience(Duration::from_millis(1))
+        .timeout(Duration::from_millis(1))
         .open_with(|_| Ok(()));
-    scene.oauth = OAuth::new("Knots").user(user);
+    scene.oauth = OAuth::new("Knots").user_agent(user);
     let error = within(scene.oauth.sign_in(&scene.shop.url()))
         .await
         .unwrap_err();
@@ -154,7 +160,7 @@ async fn a_user_who_does_not_come_back_is_not_waited_for_for_ever() {
 async fn a_browser_that_cannot_be_opened_is_an_error() {
     let mut scene = Scene::set().await;
     let user = Loopback::new().open_with(|_| Err(std::io::Error::other("no screen")));
-    scene.oauth = OAuth::new("Knots").user(user);
+    scene.oauth = OAuth::new("Knots").user_agent(user);
     let error = within(scene.oauth.sign_in(&scene.shop.url()))
         .await
         .unwrap_err();
@@ -165,7 +171,7 @@ async fn a_browser_that_cannot_be_opened_is_an_error() {
 async fn a_user_may_carry_the_address_over_by_hand() {
     let mut scene = Scene::set().await;
     let user = Paste::new(async |url: String| sent_to(&url).await);
-    scene.oauth = OAuth::new("Knots").user(user);
+    scene.oauth = OAuth::new("Knots").user_agent(user);
     within(scene.oauth.sign_in(&scene.shop.url()))
         .await
         .expect("they sign in");
@@ -182,7 +188,7 @@ async fn a_code_alone_will_do_where_the_server_does_not_sign_it() {
         let (_, code) = back.into_iter().find(|(name, _)| name == "code")?;
         Some(code)
     });
-    scene.oauth = OAuth::new("Knots").user(user);
+    scene.oauth = OAuth::new("Knots").user_agent(user);
     within(scene.oauth.sign_in(&scene.shop.url()))
         .await
         .expect("they sign in");

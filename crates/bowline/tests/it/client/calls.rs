@@ -7,12 +7,12 @@ use bowline::{
     client::progress_channel,
     proto::{
         ErrorKind, Reason,
-        client::StateName,
+        client::ConnectionState,
         jsonrpc::{ErrorObject, RawJson},
         model::{LogLevel, Meta, PromptReference, Reference, Root},
         revision::Revision,
     },
-    testing::{Message, Profile},
+    testing::{ReceivedMessage, ServerProfile},
 };
 use serde_json::json;
 
@@ -20,16 +20,16 @@ use super::{connected, connected_with, said};
 
 #[tokio::test(start_paused = true)]
 async fn a_client_says_who_it_is_and_hears_who_the_server_is() {
-    let builder = Client::builder().identity("tester", "9.9");
-    let profile = Profile::handshake().instructions("be kind");
+    let builder = Client::builder().client_info("tester", "9.9");
+    let profile = ServerProfile::handshake().instructions("be kind");
     let (client, _session, server) = connected_with(builder, profile).await;
-    assert_eq!(client.state(), StateName::Ready);
+    assert_eq!(client.state(), ConnectionState::Ready);
     let seen = client.server().expect("there is a session");
     assert_eq!(seen.revision, Revision::V2025_11_25);
     assert_eq!(seen.info.as_ref().map(|info| &*info.name), Some("fake"));
     assert_eq!(seen.instructions.as_deref(), Some("be kind"));
     let transcript = server.transcript();
-    let opening: Vec<_> = transcript.iter().map(Message::method).collect();
+    let opening: Vec<_> = transcript.iter().map(ReceivedMessage::method).collect();
     assert_eq!(
         opening,
         ["server/discover", "initialize", "notifications/initialized"]
@@ -44,11 +44,11 @@ async fn every_handshake_revision_is_spoken() {
         if revision == Revision::LATEST {
             continue;
         }
-        let profile = Profile::handshake().revision(revision);
+        let profile = ServerProfile::handshake().revision(revision);
         let (client, mut session, _server) = connected(profile).await;
         let answering = async {
             let request = session.expect("tools/call").await;
-            session.answer(&request, said("yes")).await;
+            session.respond(&request, said("yes")).await;
         };
         let call = async { client.tools().call("any", json!({})).await };
         let (result, ()) = tokio::join!(call, answering);
@@ -59,7 +59,7 @@ async fn every_handshake_revision_is_spoken() {
 
 #[tokio::test(start_paused = true)]
 async fn answers_in_any_order_find_their_callers() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let calls = (0..50).map(|number| {
         let client = client.clone();
         tokio::spawn(async move {
@@ -74,7 +74,7 @@ async fn answers_in_any_order_find_their_callers() {
     }
     for request in requests.iter().rev() {
         let number = request.params()["arguments"]["n"].to_string();
-        session.answer(request, said(&number)).await;
+        session.respond(request, said(&number)).await;
     }
     for call in calls {
         let (number, result) = call.await.expect("no panic");
@@ -89,10 +89,10 @@ fn degrees(degrees: i32) -> Forecast {
 }
 
 async fn forecast(result: serde_json::Value) -> Result<Forecast, Error> {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let answering = async {
         let request = session.expect("tools/call").await;
-        session.answer(&request, result).await;
+        session.respond(&request, result).await;
     };
     let call = async {
         let call = client.tools().call("forecast", json!({"place": "Lisbon"}));
@@ -126,18 +126,18 @@ async fn typed_results_that_do_not_fit_are_errors() {
 
 #[tokio::test(start_paused = true)]
 async fn progress_arrives_before_the_answer_and_in_order() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let (listener, mut progress) = progress_channel();
     let call = client
         .tools()
         .call("slow", json!({}))
-        .with(|call| call.on_progress(listener));
+        .map_call(|call| call.on_progress(listener));
     let answering = async {
         let request = session.expect("tools/call").await;
         for done in 1..=3 {
             session.progress(&request, f64::from(done), 3.0).await;
         }
-        session.answer(&request, said("done")).await;
+        session.respond(&request, said("done")).await;
     };
     let (result, ()) = tokio::join!(call, answering);
     result.expect("an answer");
@@ -155,7 +155,7 @@ async fn progress_arrives_before_the_answer_and_in_order() {
 #[tokio::test(start_paused = true)]
 async fn a_flood_of_progress_leaves_the_newest_and_a_count() {
     const FLOOD: u32 = 100_000;
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let (listener, mut progress) = progress_channel();
     let call = client.tools().call("slow", json!({})).on_progress(listener);
     let answering = async {
@@ -163,7 +163,7 @@ async fn a_flood_of_progress_leaves_the_newest_and_a_count() {
         for done in 1..=FLOOD {
             session.progress(&request, f64::from(done), 0.0).await;
         }
-        session.answer(&request, said("done")).await;
+        session.respond(&request, said("done")).await;
     };
     let (result, ()) = tokio::join!(call, answering);
     result.expect("an answer");
@@ -179,7 +179,7 @@ async fn a_flood_of_progress_leaves_the_newest_and_a_count() {
 
 #[tokio::test(start_paused = true)]
 async fn a_listener_that_keeps_up_misses_nothing() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let (listener, mut progress) = progress_channel();
     let call = client.tools().call("slow", json!({})).on_progress(listener);
     let (taken, mut takes) = tokio::sync::mpsc::channel(1);
@@ -197,7 +197,7 @@ async fn a_listener_that_keeps_up_misses_nothing() {
             session.progress(&request, f64::from(done), 200.0).await;
             takes.recv().await;
         }
-        session.answer(&request, said("done")).await;
+        session.respond(&request, said("done")).await;
     };
     let (result, heard, ()) = tokio::join!(call, listening, answering);
     result.expect("an answer");
@@ -206,12 +206,12 @@ async fn a_listener_that_keeps_up_misses_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_handed_up_verbatim() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let answering = async {
         let request = session.expect("resources/read").await;
         let mut error = ErrorObject::new(-32002, "no such thing");
         error.data = RawJson::encode(&json!({"uri": "file:///none"})).ok();
-        session.refuse(&request, error).await;
+        session.respond_error(&request, error).await;
     };
     let read = async { client.resources().read("file:///none").await };
     let (result, ()) = tokio::join!(read, answering);
@@ -220,7 +220,7 @@ async fn a_refusal_is_handed_up_verbatim() {
     assert_eq!(error.reason(), Reason::ResourceNotFound);
     assert_eq!(error.server_error().map(|error| error.code), Some(-32002));
     assert_eq!(error.code(), Some(-32002));
-    let details = error.details().map(RawJson::get);
+    let details = error.data().map(RawJson::get);
     assert_eq!(details, Some(r#"{"uri":"file:///none"}"#));
     assert_eq!(error.operation(), "resources/read");
     assert!(!error.is_retryable());
@@ -228,28 +228,28 @@ async fn a_refusal_is_handed_up_verbatim() {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_server_does_not_offer_is_not_asked_for() {
-    let profile = Profile::handshake().capabilities(json!({"tools": {}}));
+    let profile = ServerProfile::handshake().capabilities(json!({"tools": {}}));
     let (client, mut session, server) = connected(profile).await;
     let error = client.prompts().list().await.expect_err("no prompts");
     assert_eq!(error.kind(), ErrorKind::Capability);
     assert!(error.to_string().contains("prompts"), "{error}");
     client.stop().await;
-    session.closed().await;
+    session.wait_closed().await;
     assert_eq!(server.count("prompts/list"), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn prompts_pings_and_log_levels_have_their_requests() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let answering = async {
         let ping = session.expect("ping").await;
-        session.answer(&ping, json!({})).await;
+        session.respond(&ping, json!({})).await;
         let get = session.expect("prompts/get").await;
         assert_eq!(get.params()["arguments"], json!({"topic": "knots"}));
-        session.answer(&get, json!({"messages": []})).await;
+        session.respond(&get, json!({"messages": []})).await;
         let level = session.expect("logging/setLevel").await;
         assert_eq!(level.params()["level"], "warning");
-        session.answer(&level, json!({})).await;
+        session.respond(&level, json!({})).await;
     };
     let asking = async {
         client.ping().await.expect("it is there");
@@ -264,25 +264,25 @@ async fn prompts_pings_and_log_levels_have_their_requests() {
 #[tokio::test(start_paused = true)]
 async fn roots_are_told_and_their_changes_announced() {
     let builder = Client::builder().roots([Root::new("file:///first")]);
-    let (client, mut session, server) = connected_with(builder, Profile::handshake()).await;
+    let (client, mut session, server) = connected_with(builder, ServerProfile::handshake()).await;
     let initialize = &server.transcript()[1];
     assert_eq!(
         initialize.params()["capabilities"]["roots"]["listChanged"],
         true
     );
-    let asked = session.ask("roots/list", json!({})).await;
-    let answer = session.reply_to(&asked).await;
+    let asked = session.request("roots/list", json!({})).await;
+    let answer = session.response_to(&asked).await;
     assert_eq!(answer.result()["roots"][0]["uri"], "file:///first");
     client.set_roots([Root::new("file:///second")]);
     session.expect("notifications/roots/list_changed").await;
-    let asked = session.ask("roots/list", json!({})).await;
-    let answer = session.reply_to(&asked).await;
+    let asked = session.request("roots/list", json!({})).await;
+    let answer = session.response_to(&asked).await;
     assert_eq!(answer.result()["roots"][0]["uri"], "file:///second");
 }
 
 #[tokio::test(start_paused = true)]
 async fn roots_can_be_looked_at_and_are_not_told_unless_declared() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     assert_eq!(client.roots(), []);
     client.set_roots([Root::new("file:///here")]);
     assert_eq!(client.roots(), [Root::new("file:///here")]);
@@ -290,7 +290,7 @@ async fn roots_can_be_looked_at_and_are_not_told_unless_declared() {
     let answering = async {
         let ping = session.recv().await.expect("a message");
         assert_eq!(ping.method(), "ping");
-        session.answer(&ping, json!({})).await;
+        session.respond(&ping, json!({})).await;
     };
     let (pong, ()) = tokio::join!(client.ping(), answering);
     pong.expect("an answer");
@@ -298,7 +298,7 @@ async fn roots_can_be_looked_at_and_are_not_told_unless_declared() {
 
 #[tokio::test(start_paused = true)]
 async fn notifications_can_be_sent() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let tide = json!({"height": 7.1});
     client
         .notify("notifications/acme/tide", &tide)
@@ -323,12 +323,12 @@ async fn notifications_can_be_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn a_ping_works_where_there_is_none() {
-    let (client, mut session, _server) = connected(Profile::stateless()).await;
+    let (client, mut session, _server) = connected(ServerProfile::stateless()).await;
     let answering = async {
         let request = session.expect("server/discover").await;
         let result = json!({"supportedVersions": ["2026-07-28"], "capabilities": {},
             "ttlMs": 0, "cacheScope": "private"});
-        session.answer(&request, result).await;
+        session.respond(&request, result).await;
     };
     let (pong, ()) = tokio::join!(client.ping(), answering);
     pong.expect("it is there");
@@ -336,11 +336,11 @@ async fn a_ping_works_where_there_is_none() {
 
 #[tokio::test(start_paused = true)]
 async fn arguments_that_are_nothing_are_left_out() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let answering = async {
         let request = session.expect("tools/call").await;
         assert_eq!(request.params(), &json!({"name": "ping"}));
-        session.answer(&request, said("pong")).await;
+        session.respond(&request, said("pong")).await;
     };
     let call = async { client.tools().call("ping", ()).await };
     let (result, ()) = tokio::join!(call, answering);
@@ -349,17 +349,17 @@ async fn arguments_that_are_nothing_are_left_out() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_declares_modes_is_told_the_session() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let serving = async {
         let listing = session.expect("tools/list").await;
         let tools = json!([
             {"name": "remembers", "inputSchema": {"type": "object"}, "mode": "stateful"},
             {"name": "forgets", "inputSchema": {"type": "object"}, "mode": "stateless"},
         ]);
-        session.answer(&listing, json!({"tools": tools})).await;
+        session.respond(&listing, json!({"tools": tools})).await;
         let call = session.expect("tools/call").await;
         assert_eq!(call.params()["_meta"]["dev.bowline/session-id"], 1);
-        session.answer(&call, said("again")).await;
+        session.respond(&call, said("again")).await;
     };
     let using = async {
         client.tools().list().await.expect("there are tools");
@@ -371,13 +371,13 @@ async fn a_server_that_declares_modes_is_told_the_session() {
 
 #[tokio::test(start_paused = true)]
 async fn arguments_are_completed() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let answering = async {
         let request = session.expect("completion/complete").await;
         let argument = json!({"name": "city", "value": "Li"});
         assert_eq!(request.params()["argument"], argument);
         let values = json!({"completion": {"values": ["Lisbon", "Lima"]}});
-        session.answer(&request, values).await;
+        session.respond(&request, values).await;
     };
     let trip = Reference::Prompt(PromptReference::new("trip"));
     let asking = async { client.complete(trip, "city", "Li").await };
@@ -388,12 +388,12 @@ async fn arguments_are_completed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_trace_context_travels_beside_the_parameters_in_both_eras() {
-    for profile in [Profile::handshake(), Profile::stateless()] {
+    for profile in [ServerProfile::handshake(), ServerProfile::stateless()] {
         let (client, mut session, _server) = connected(profile).await;
         let answering = async {
             let request = session.expect("tools/call").await;
             assert_eq!(request.params()["_meta"]["traceparent"], TRACE);
-            session.answer(&request, said("traced")).await;
+            session.respond(&request, said("traced")).await;
         };
         let mut meta = Meta::new();
         meta.set_traceparent(TRACE);

@@ -6,7 +6,7 @@ use bowline::{
     Client,
     client::progress_channel,
     proto::{ErrorKind, client::Timeouts},
-    testing::Profile,
+    testing::ServerProfile,
 };
 use serde_json::json;
 use tokio::time::Instant;
@@ -15,7 +15,7 @@ use super::{connected, connected_with, said};
 
 #[tokio::test(start_paused = true)]
 async fn dropping_a_call_tells_the_server() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let call = client.tools().call("slow", json!({}));
     let request = tokio::select! {
         result = call => panic!("nobody answered, and yet: {result:?}"),
@@ -25,11 +25,11 @@ async fn dropping_a_call_tells_the_server() {
     assert_eq!(&cancelled.params()["requestId"], request.id());
 
     // The answer may cross the cancellation; nobody gets it.
-    session.answer(&request, said("too late")).await;
+    session.respond(&request, said("too late")).await;
     let answering = async {
         let next = session.expect("tools/call").await;
         assert_ne!(next.id(), request.id());
-        session.answer(&next, said("mine")).await;
+        session.respond(&next, said("mine")).await;
     };
     let call = async { client.tools().call("quick", json!({})).await };
     let (result, ()) = tokio::join!(call, answering);
@@ -41,16 +41,16 @@ async fn dropping_a_call_tells_the_server() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_was_never_awaited_is_never_made() {
-    let (client, mut session, server) = connected(Profile::handshake()).await;
+    let (client, mut session, server) = connected(ServerProfile::handshake()).await;
     drop(client.tools().call("never", json!({})));
     client.stop().await;
-    session.closed().await;
+    session.wait_closed().await;
     assert_eq!(server.count("tools/call"), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_deadline_ends_the_call_and_tells_the_server() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let begun = Instant::now();
     let call = client.tools().call("slow", json!({}));
     let error = call
@@ -72,7 +72,7 @@ async fn every_class_of_request_has_its_own_time() {
     timeouts.resource = Duration::from_secs(2);
     timeouts.other = Duration::from_secs(1);
     let builder = Client::builder().timeouts(timeouts);
-    let (client, _session, _server) = connected_with(builder, Profile::handshake()).await;
+    let (client, _session, _server) = connected_with(builder, ServerProfile::handshake()).await;
     let begun = Instant::now();
     let tool = async {
         let error = client
@@ -97,13 +97,13 @@ async fn every_class_of_request_has_its_own_time() {
 
 #[tokio::test(start_paused = true)]
 async fn progress_can_extend_a_deadline_but_not_for_ever() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let (listener, mut progress) = progress_channel();
     let begun = Instant::now();
-    let call = client.tools().call("slow", json!({})).with(|call| {
+    let call = client.tools().call("slow", json!({})).map_call(|call| {
         call.timeout(Duration::from_secs(10))
             .on_progress(listener)
-            .progress_extends(Duration::from_secs(60))
+            .extend_timeout_on_progress(Duration::from_secs(60))
     });
     let reporting = async {
         let request = session.expect("tools/call").await;
@@ -128,7 +128,7 @@ async fn progress_can_extend_a_deadline_but_not_for_ever() {
 
 #[tokio::test(start_paused = true)]
 async fn a_late_answer_is_nobodys() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let call = client.tools().call("first", json!({}));
     call.timeout(Duration::from_secs(1))
         .await
@@ -137,9 +137,9 @@ async fn a_late_answer_is_nobodys() {
     session.expect("notifications/cancelled").await;
     let answering = async {
         let second = session.expect("tools/call").await;
-        session.answer(&first, said("first")).await;
-        session.answer(&first, said("first again")).await;
-        session.answer(&second, said("second")).await;
+        session.respond(&first, said("first")).await;
+        session.respond(&first, said("first again")).await;
+        session.respond(&second, said("second")).await;
     };
     let call = async { client.tools().call("second", json!({})).await };
     let (result, ()) = tokio::join!(call, answering);
@@ -151,7 +151,7 @@ async fn a_late_answer_is_nobodys() {
 
 #[tokio::test(start_paused = true)]
 async fn a_signal_gives_a_call_up() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let (signal, signalled) = tokio::sync::oneshot::channel::<()>();
     let serving = async {
         let request = session.expect("tools/call").await;

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use bowline::{
     Client, Error,
-    proto::{ErrorKind, Reason, client::StateName, jsonrpc::ErrorObject, model::CallToolResult},
-    testing::{FakeServer, Profile},
+    proto::{
+        ErrorKind, Reason, client::ConnectionState, jsonrpc::ErrorObject, model::CallToolResult,
+    },
+    testing::{FakeServer, ServerProfile},
 };
 use serde_json::json;
 
@@ -13,15 +15,15 @@ use super::connected;
 
 #[tokio::test(start_paused = true)]
 async fn errors_read_as_sentences() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let answering = async {
         let request = session.expect("tools/call").await;
         session
-            .refuse(&request, ErrorObject::new(-32602, "Unknown tool: x"))
+            .respond_error(&request, ErrorObject::new(-32602, "Unknown tool: x"))
             .await;
         let request = session.expect("resources/read").await;
         session
-            .answer(&request, json!({"contents": [{"uri": 7}]}))
+            .respond(&request, json!({"contents": [{"uri": 7}]}))
             .await;
         let request = session.expect("tools/call").await;
         session
@@ -70,10 +72,10 @@ async fn errors_read_as_sentences() {
 
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_is_down_says_so() {
-    let (client, session, _server) = connected(Profile::handshake()).await;
+    let (client, session, _server) = connected(ServerProfile::handshake()).await;
     session.close();
     let mut health = client.watch_health();
-    let down = health.wait_for(|health| health.state == StateName::Backoff);
+    let down = health.wait_for(|health| health.state == ConnectionState::Backoff);
     drop(down.await.expect("it lives"));
     let error = client.ping().await.expect_err("it is down");
     let text = error.to_string();
@@ -85,24 +87,25 @@ async fn a_connection_that_is_down_says_so() {
         text.contains("the server closed the connection"),
         "why it fell: {text}"
     );
-    assert!(error.cause().is_some());
+    assert!(error.connection_error().is_some());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_of_no_common_version_is_named() {
-    let (transport, mut server) = FakeServer::new(Profile::handshake());
+    let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
     let answering = async {
         let mut link = server.accept().await;
         let probe = link.expect("server/discover").await;
-        link.refuse(&probe, ErrorObject::new(-32601, "no")).await;
+        link.respond_error(&probe, ErrorObject::new(-32601, "no"))
+            .await;
         let initialize = link.expect("initialize").await;
         let result = json!({
             "protocolVersion": "1999-01-01",
             "capabilities": {},
             "serverInfo": {"name": "old", "version": "1"},
         });
-        link.answer(&initialize, result).await;
-        link.closed().await;
+        link.respond(&initialize, result).await;
+        link.wait_closed().await;
     };
     let (result, ()) = tokio::join!(Client::builder().connect(transport), answering);
     let error = result.expect_err("no common version");
@@ -114,8 +117,8 @@ async fn a_server_of_no_common_version_is_named() {
 
 #[tokio::test(start_paused = true)]
 async fn a_request_over_the_limit_is_refused_here() {
-    let builder = Client::builder().max_frame(1000);
-    let (transport, mut server) = FakeServer::new(Profile::handshake());
+    let builder = Client::builder().max_frame_size(1000);
+    let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
     let (client, _session) = tokio::join!(builder.connect(transport), server.session());
     let client = client.expect("it opens");
     let large = "x".repeat(2000);
@@ -127,12 +130,12 @@ async fn a_request_over_the_limit_is_refused_here() {
     assert_eq!(error.reason(), Reason::OversizedFrame);
     assert!(error.to_string().contains("the limit is 1000"), "{error}");
     assert!(!error.is_connection());
-    assert_eq!(client.state(), StateName::Ready);
+    assert_eq!(client.state(), ConnectionState::Ready);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_there_is_not_is_told_from_what_does_not_fit() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let answering = async {
         for (method, message) in [
             ("tools/call", "Unknown tool: x"),
@@ -141,7 +144,7 @@ async fn what_there_is_not_is_told_from_what_does_not_fit() {
         ] {
             let request = session.expect(method).await;
             let error = ErrorObject::new(-32602, message);
-            session.refuse(&request, error).await;
+            session.respond_error(&request, error).await;
         }
     };
     let asking = async {
@@ -177,7 +180,7 @@ async fn that_a_tool_failed_can_be_an_error() {
 
 #[tokio::test(start_paused = true)]
 async fn arguments_that_are_no_object_are_the_callers_mistake() {
-    let (client, _session, _server) = connected(Profile::handshake()).await;
+    let (client, _session, _server) = connected(ServerProfile::handshake()).await;
     let keys: std::collections::HashMap<Vec<u8>, u8> = [(vec![1], 1)].into();
     let error = client.tools().call("any", keys).await.expect_err("no JSON");
     assert_eq!(error.reason(), Reason::InvalidParams);

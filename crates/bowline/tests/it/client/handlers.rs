@@ -10,7 +10,7 @@ use bowline::{
             CreateMessageResult, ElicitAction, ElicitResult, Role, SamplingBlock, SamplingContent,
         },
     },
-    testing::Profile,
+    testing::ServerProfile,
 };
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
@@ -37,19 +37,19 @@ pub(super) fn accepted(seat: &str) -> ElicitResult {
 }
 
 pub(super) fn sampled(text: &str) -> CreateMessageResult {
-    let content = SamplingContent::One(SamplingBlock::text(text));
+    let content = SamplingContent::Single(SamplingBlock::text(text));
     CreateMessageResult::new(Role::Assistant, content, "a-model")
 }
 
 #[tokio::test(start_paused = true)]
 async fn handlers_are_what_is_declared() {
-    let (_client, _session, server) = connected(Profile::handshake()).await;
+    let (_client, _session, server) = connected(ServerProfile::handshake()).await;
     assert_eq!(server.transcript()[1].params()["capabilities"], json!({}));
 
     let builder = Client::builder()
         .on_elicit(|_| async { ElicitResult::new(ElicitAction::Decline) })
         .on_sample(|_| async { Err(ErrorObject::new(code::USER_REJECTED, "no")) });
-    let (_client, _session, server) = connected_with(builder, Profile::handshake()).await;
+    let (_client, _session, server) = connected_with(builder, ServerProfile::handshake()).await;
     let transcript = server.transcript();
     let capabilities = &transcript[1].params()["capabilities"];
     assert!(capabilities["elicitation"].is_object(), "{capabilities}");
@@ -64,20 +64,20 @@ async fn questions_are_answered_while_a_call_waits() {
             let text = params.messages[0].content.blocks()[0].as_text();
             Ok(sampled(text.unwrap_or_default()))
         });
-    let (client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
+    let (client, mut session, _server) = connected_with(builder, ServerProfile::handshake()).await;
     let serving = async {
         let request = session.expect("tools/call").await;
-        let asked = session.ask("elicitation/create", form("12A")).await;
-        let answer = session.reply_to(&asked).await;
+        let asked = session.request("elicitation/create", form("12A")).await;
+        let answer = session.response_to(&asked).await;
         assert_eq!(answer.result()["action"], "accept");
         assert_eq!(answer.result()["content"]["seat"], "12A");
         let asked = session
-            .ask("sampling/createMessage", prompt("sum up"))
+            .request("sampling/createMessage", prompt("sum up"))
             .await;
-        let answer = session.reply_to(&asked).await;
+        let answer = session.response_to(&asked).await;
         assert_eq!(answer.result()["content"]["text"], "sum up");
         assert_eq!(answer.result()["model"], "a-model");
-        session.answer(&request, said("booked")).await;
+        session.respond(&request, said("booked")).await;
     };
     let call = async { client.tools().call("book", json!({})).await };
     let (result, ()) = tokio::join!(call, serving);
@@ -98,10 +98,10 @@ async fn several_questions_are_open_at_once() {
             accepted(&params.message)
         }
     });
-    let (_client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
+    let (_client, mut session, _server) = connected_with(builder, ServerProfile::handshake()).await;
     let mut asked = Vec::new();
     for seat in ["1A", "2B", "3C"] {
-        let id = session.ask("elicitation/create", form(seat)).await;
+        let id = session.request("elicitation/create", form(seat)).await;
         asked.push((id, seat));
     }
     let mut answers = Vec::new();
@@ -117,15 +117,15 @@ async fn several_questions_are_open_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_not_offered_is_refused() {
-    let (_client, mut session, _server) = connected(Profile::handshake()).await;
+    let (_client, mut session, _server) = connected(ServerProfile::handshake()).await;
     for (method, params) in [
         ("elicitation/create", form("?")),
         ("sampling/createMessage", prompt("?")),
         ("roots/list", json!({})),
         ("no/such", json!({})),
     ] {
-        let asked = session.ask(method, params).await;
-        let answer = session.reply_to(&asked).await;
+        let asked = session.request(method, params).await;
+        let answer = session.response_to(&asked).await;
         assert_eq!(answer.error()["code"], code::METHOD_NOT_FOUND, "{method}");
     }
 }
@@ -134,9 +134,9 @@ async fn what_was_not_offered_is_refused() {
 async fn a_handler_may_refuse() {
     let builder = Client::builder()
         .on_sample(|_| async { Err(ErrorObject::new(code::USER_REJECTED, "not today")) });
-    let (_client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
-    let asked = session.ask("sampling/createMessage", prompt("?")).await;
-    let answer = session.reply_to(&asked).await;
+    let (_client, mut session, _server) = connected_with(builder, ServerProfile::handshake()).await;
+    let asked = session.request("sampling/createMessage", prompt("?")).await;
+    let answer = session.response_to(&asked).await;
     assert_eq!(answer.error()["code"], code::USER_REJECTED);
     assert_eq!(answer.error()["message"], "not today");
 }
@@ -150,16 +150,16 @@ async fn panicking(at_once: bool) {
             accepted(&params.message)
         }
     });
-    let (client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
-    let bad = session.ask("elicitation/create", form("bad")).await;
-    let refused = session.reply_to(&bad).await;
+    let (client, mut session, _server) = connected_with(builder, ServerProfile::handshake()).await;
+    let bad = session.request("elicitation/create", form("bad")).await;
+    let refused = session.response_to(&bad).await;
     assert_eq!(refused.error()["code"], code::INTERNAL_ERROR);
-    let good = session.ask("elicitation/create", form("good")).await;
-    let answer = session.reply_to(&good).await;
+    let good = session.request("elicitation/create", form("good")).await;
+    let answer = session.response_to(&good).await;
     assert_eq!(answer.result()["content"]["seat"], "good");
     let answering = async {
         let ping = session.expect("ping").await;
-        session.answer(&ping, json!({})).await;
+        session.respond(&ping, json!({})).await;
     };
     let (pong, ()) = tokio::join!(client.ping(), answering);
     pong.expect("the connection is none the worse");
@@ -186,10 +186,10 @@ async fn a_handler_may_use_the_client_when_it_is_called() {
             accepted("fine")
         }
     });
-    let (client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
+    let (client, mut session, _server) = connected_with(builder, ServerProfile::handshake()).await;
     slot.set(client.clone()).expect("set once");
-    let asked = session.ask("elicitation/create", form("?")).await;
-    let answer = session.reply_to(&asked).await;
+    let asked = session.request("elicitation/create", form("?")).await;
+    let answer = session.response_to(&asked).await;
     assert_eq!(answer.result()["content"]["seat"], "fine");
 }
 
@@ -207,15 +207,15 @@ async fn a_withdrawn_question_stops_its_handler() {
             accepted("never")
         }
     });
-    let (_client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
-    let asked = session.ask("elicitation/create", form("?")).await;
+    let (_client, mut session, _server) = connected_with(builder, ServerProfile::handshake()).await;
+    let asked = session.request("elicitation/create", form("?")).await;
     let watched = starts.recv().await.expect("the handler runs");
     session
         .notify("notifications/cancelled", json!({"requestId": asked}))
         .await;
     watched.await.expect_err("the handler was dropped");
 
-    session.ask("elicitation/create", form("?")).await;
+    session.request("elicitation/create", form("?")).await;
     let watched = starts.recv().await.expect("the handler runs");
     session.close();
     watched.await.expect_err("it ends with the session, too");
@@ -227,16 +227,16 @@ async fn a_slow_handler_delays_nothing_else() {
         tokio::time::sleep(Duration::from_secs(300)).await;
         accepted("at last")
     });
-    let (client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
-    let asked = session.ask("elicitation/create", form("?")).await;
+    let (client, mut session, _server) = connected_with(builder, ServerProfile::handshake()).await;
+    let asked = session.request("elicitation/create", form("?")).await;
     let begun = tokio::time::Instant::now();
     let answering = async {
         let ping = session.expect("ping").await;
-        session.answer(&ping, json!({})).await;
+        session.respond(&ping, json!({})).await;
     };
     let (pong, ()) = tokio::join!(client.ping(), answering);
     pong.expect("at once");
     assert_eq!(begun.elapsed(), Duration::ZERO);
-    let answer = session.reply_to(&asked).await;
+    let answer = session.response_to(&asked).await;
     assert_eq!(answer.result()["content"]["seat"], "at last");
 }

@@ -8,9 +8,12 @@ use std::{
 use bowline::{
     Client,
     client::Call,
-    proto::{ErrorKind, client::StateName},
-    testing::{FakeServer, Profile},
-    transport::{BoxFuture, Cause, CauseKind, Dial, Link, LinkEvent, Outgoing, Refusal, Transport},
+    proto::{ErrorKind, client::ConnectionState},
+    testing::{FakeServer, ServerProfile},
+    transport::{
+        BoxFuture, ConnectionError, ConnectionErrorKind, DialOptions, Link, LinkEvent,
+        OutgoingFrame, SendError, Transport,
+    },
 };
 use serde_json::json;
 use tokio::{
@@ -22,7 +25,7 @@ use super::connected;
 
 #[tokio::test(start_paused = true)]
 async fn stopping_releases_every_caller_and_hangs_up() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let calls = (0..20).map(|_| {
         let client = client.clone();
         tokio::spawn(async move { client.tools().call("any", json!({})).await })
@@ -39,7 +42,7 @@ async fn stopping_releases_every_caller_and_hangs_up() {
         assert_eq!(error.kind(), ErrorKind::Shutdown);
     }
     assert_eq!(session.recv().await, None, "nothing is said at the end");
-    assert_eq!(client.state(), StateName::Closing);
+    assert_eq!(client.state(), ConnectionState::Closing);
     let error = client.ping().await.expect_err("it is over");
     assert_eq!(error.kind(), ErrorKind::Shutdown);
     client.stop().await;
@@ -47,7 +50,7 @@ async fn stopping_releases_every_caller_and_hangs_up() {
 
 #[tokio::test(start_paused = true)]
 async fn all_who_stop_are_answered() {
-    let (client, _session, _server) = connected(Profile::handshake()).await;
+    let (client, _session, _server) = connected(ServerProfile::handshake()).await;
     let stops = (0..10).map(|_| {
         let client = client.clone();
         tokio::spawn(async move { client.stop().await })
@@ -60,20 +63,20 @@ async fn all_who_stop_are_answered() {
 #[tokio::test(start_paused = true)]
 async fn stopping_works_in_every_state() {
     // Dialling, and nobody answers.
-    let (transport, server) = FakeServer::new(Profile::handshake());
-    let client = Client::builder().connect_later(transport);
+    let (transport, server) = FakeServer::new(ServerProfile::handshake());
+    let client = Client::builder().connect_in_background(transport);
     client.stop().await;
-    client.opened().await.expect_err("it will never be");
+    client.wait_connect().await.expect_err("it will never be");
     drop((client, server));
 
     // Waiting for the next attempt.
-    let (transport, mut other) = FakeServer::new(Profile::handshake());
-    let client = Client::builder().connect_later(transport);
+    let (transport, mut other) = FakeServer::new(ServerProfile::handshake());
+    let client = Client::builder().connect_in_background(transport);
     for _ in 0..2 {
         other.accept().await.recv().await;
     }
     let mut health = client.watch_health();
-    let down = health.wait_for(|health| health.state == StateName::Backoff);
+    let down = health.wait_for(|health| health.state == ConnectionState::Backoff);
     drop(down.await.expect("it lives"));
     client.stop().await;
     assert!(client.health().ended);
@@ -81,28 +84,28 @@ async fn stopping_works_in_every_state() {
 
 #[tokio::test(start_paused = true)]
 async fn the_last_handle_that_goes_stops_the_connection() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let clone = client.clone();
     let mut health = client.watch_health();
     drop(client);
     let answering = async {
         let ping = session.expect("ping").await;
-        session.answer(&ping, json!({})).await;
+        session.respond(&ping, json!({})).await;
     };
     let (pong, ()) = tokio::join!(clone.ping(), answering);
     pong.expect("there is a handle left");
     drop(clone);
-    session.closed().await;
+    session.wait_closed().await;
     let ended = health.wait_for(|health| health.ended).await;
-    assert!(ended.is_ok_and(|health| health.state == StateName::Closing));
+    assert!(ended.is_ok_and(|health| health.state == ConnectionState::Closing));
 }
 
 #[tokio::test(start_paused = true)]
 async fn health_tells_the_whole_story() {
-    let (transport, mut server) = FakeServer::new(Profile::handshake());
-    let client = Client::builder().connect_later(transport);
+    let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
+    let client = Client::builder().connect_in_background(transport);
     let mut health = client.watch_health();
-    assert_eq!(health.borrow_and_update().state, StateName::Opening);
+    assert_eq!(health.borrow_and_update().state, ConnectionState::Opening);
     assert_eq!(health.borrow().sessions, 0);
     let (story, mut told) = mpsc::unbounded_channel();
     tokio::spawn(async move {
@@ -122,7 +125,7 @@ async fn health_tells_the_whole_story() {
         seen.push(state);
         if seen
             .iter()
-            .filter(|state| **state == StateName::Ready)
+            .filter(|state| **state == ConnectionState::Ready)
             .count()
             == 2
         {
@@ -135,12 +138,12 @@ async fn health_tells_the_whole_story() {
         story
     );
     client.stop().await;
-    assert_eq!(told.recv().await, Some(StateName::Closing));
+    assert_eq!(told.recv().await, Some(ConnectionState::Closing));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_never_opens_is_given_up_in_time() {
-    let (transport, mut server) = FakeServer::new(Profile::handshake());
+    let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
     let begun = Instant::now();
     let connecting = Client::builder()
         .opening_timeout(Duration::from_secs(20))
@@ -151,18 +154,18 @@ async fn a_server_that_never_opens_is_given_up_in_time() {
     assert!(waited >= Duration::from_secs(20) && waited < Duration::from_secs(21));
     assert_eq!(error.kind(), ErrorKind::Transport);
     assert!(error.to_string().contains("not open after 20s"), "{error}");
-    link.closed().await;
+    link.wait_closed().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_observer_that_panics_harms_nobody() {
-    let (transport, mut server) = FakeServer::new(Profile::handshake());
+    let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
     let builder = Client::builder().observer(|_| panic!("a bug in the host"));
     let (client, mut session) = tokio::join!(builder.connect(transport), server.session());
     let client = client.expect("it opens all the same");
     let answering = async {
         let ping = session.expect("ping").await;
-        session.answer(&ping, json!({})).await;
+        session.respond(&ping, json!({})).await;
     };
     let (pong, ()) = tokio::join!(client.ping(), answering);
     pong.expect("an answer");
@@ -172,7 +175,10 @@ async fn an_observer_that_panics_harms_nobody() {
 struct Broken;
 
 impl Transport for Broken {
-    fn dial(&mut self, _: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
+    fn dial(
+        &mut self,
+        _: DialOptions,
+    ) -> BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>> {
         Box::pin(async { Ok(Box::new(Self) as Box<dyn Link>) })
     }
 
@@ -182,7 +188,7 @@ impl Transport for Broken {
 }
 
 impl Link for Broken {
-    fn send(&mut self, _: Outgoing) -> Result<(), Refusal> {
+    fn send(&mut self, _: OutgoingFrame) -> Result<(), SendError> {
         Ok(())
     }
 
@@ -199,23 +205,26 @@ impl Link for Broken {
 
 #[tokio::test(start_paused = true)]
 async fn a_transport_that_panics_leaves_no_caller_waiting() {
-    let client = Client::builder().connect_later(Broken);
+    let client = Client::builder().connect_in_background(Broken);
     let call = client
         .tools()
         .call("any", json!({}))
-        .with(Call::wait_for_connection);
+        .map_call(Call::wait_for_connection);
     let error = call.await.expect_err("there is no connection");
     assert_eq!(error.kind(), ErrorKind::Shutdown);
     client.stop().await;
-    client.opened().await.expect_err("it is over");
+    client.wait_connect().await.expect_err("it is over");
 }
 
 /// A transport that cannot dial.
 struct Nowhere(Arc<str>);
 
 impl Transport for Nowhere {
-    fn dial(&mut self, _: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
-        let why = CauseKind::Unreachable(self.0.to_string());
+    fn dial(
+        &mut self,
+        _: DialOptions,
+    ) -> BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>> {
+        let why = ConnectionErrorKind::Unreachable(self.0.to_string());
         Box::pin(async { Err(why.into()) })
     }
 
@@ -238,31 +247,34 @@ async fn a_dial_that_fails_says_why() {
 
 #[tokio::test(start_paused = true)]
 async fn waiting_until_it_is_back_says_why_it_is_not() {
-    let (client, session, mut server) = connected(Profile::handshake()).await;
+    let (client, session, mut server) = connected(ServerProfile::handshake()).await;
     session.close();
     let mut health = client.watch_health();
-    let fell = health.wait_for(|now| now.failures > 0).await;
+    let fell = health.wait_for(|now| now.consecutive_failures > 0).await;
     fell.map(drop).expect("the client is there");
     let error = client
-        .ready(Duration::from_millis(10))
+        .wait_ready(Duration::from_millis(10))
         .await
         .expect_err("it backs off for a second");
-    assert!(error.cause().is_some(), "{error}");
+    assert!(error.connection_error().is_some(), "{error}");
     let patience = Duration::from_secs(60);
-    let (ready, _session) = tokio::join!(client.ready(patience), server.session());
+    let (ready, _session) = tokio::join!(client.wait_ready(patience), server.session());
     ready.expect("it is back");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_was_stopped_says_that_and_not_why_it_fell_once() {
-    let (client, session, mut server) = connected(Profile::handshake()).await;
+    let (client, session, mut server) = connected(ServerProfile::handshake()).await;
     session.close();
     let patience = Duration::from_secs(60);
-    let (ready, _session) = tokio::join!(client.ready(patience), server.session());
+    let (ready, _session) = tokio::join!(client.wait_ready(patience), server.session());
     ready.expect("it is back");
-    assert!(client.health().last_fall.is_some());
+    assert!(client.health().last_disconnect.is_some());
     client.stop().await;
-    for error in [client.ready(patience).await, client.opened().await] {
+    for error in [
+        client.wait_ready(patience).await,
+        client.wait_connect().await,
+    ] {
         let error = error.expect_err("it was stopped");
         assert_eq!(error.kind(), ErrorKind::Shutdown, "{error}");
         assert!(!error.is_retryable());
@@ -272,20 +284,20 @@ async fn a_client_that_was_stopped_says_that_and_not_why_it_fell_once() {
 #[tokio::test(start_paused = true)]
 async fn a_fall_has_its_time() {
     let before = SystemTime::now();
-    let (client, session, _server) = connected(Profile::handshake()).await;
-    assert_eq!(client.health().last_fall_at, None);
+    let (client, session, _server) = connected(ServerProfile::handshake()).await;
+    assert_eq!(client.health().last_disconnect_at, None);
     session.close();
     let mut health = client.watch_health();
-    let fell = health.wait_for(|now| now.failures > 0).await;
-    let at = fell.expect("it lives").last_fall_at.expect("it fell");
+    let fell = health.wait_for(|now| now.consecutive_failures > 0).await;
+    let at = fell.expect("it lives").last_disconnect_at.expect("it fell");
     assert!(before <= at && at <= SystemTime::now());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_dies_again_and_again_is_given_up() {
-    let (transport, mut server) = FakeServer::new(Profile::handshake());
+    let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
     let builder = Client::builder().max_restarts(3, Duration::from_secs(60));
-    let client = builder.connect_later(transport);
+    let client = builder.connect_in_background(transport);
     let dying = async {
         for _ in 0..4 {
             server.session().await.close();
@@ -301,11 +313,11 @@ async fn a_server_that_dies_again_and_again_is_given_up() {
     let over = timeout(Duration::from_secs(3600), over);
     let (over, ()) = tokio::join!(over, dying);
     let over = over.expect("it is given up").expect("it lives");
-    assert!(over.is_given_up);
+    assert!(over.gave_up);
     assert_eq!(over.sessions, 4);
     let patience = Duration::from_secs(60);
     let errors = [
-        client.ready(patience).await.expect_err("it is over"),
+        client.wait_ready(patience).await.expect_err("it is over"),
         client.ping().await.expect_err("it is over"),
     ];
     for error in errors {

@@ -17,20 +17,20 @@ mod trouble;
 use bowline::{
     Client,
     client::ClientBuilder,
-    testing::{FakeServer, FakeSession, Profile},
+    testing::{FakeServer, FakeSession, ServerProfile},
     transport::Transport,
 };
 use serde_json::{Value, json};
 
 /// A client with an open session, and the server's end.
-pub(crate) async fn connected(profile: Profile) -> (Client, FakeSession, FakeServer) {
+pub(crate) async fn connected(profile: ServerProfile) -> (Client, FakeSession, FakeServer) {
     connected_with(Client::builder(), profile).await
 }
 
 /// The same, of a client that is set up in some way.
 pub(crate) async fn connected_with(
     builder: ClientBuilder,
-    profile: Profile,
+    profile: ServerProfile,
 ) -> (Client, FakeSession, FakeServer) {
     let (transport, server) = FakeServer::new(profile);
     opened(builder, transport, server).await

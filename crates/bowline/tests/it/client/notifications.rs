@@ -5,14 +5,14 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use bowline::{Client, client::Notification, proto::client::Telemetry, testing::Profile};
+use bowline::{Client, client::Notification, proto::client::Telemetry, testing::ServerProfile};
 use serde_json::json;
 
 use super::{connected, connected_with};
 
 #[tokio::test(start_paused = true)]
 async fn notifications_are_sorted_by_their_method() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let mut notifications = client.notifications();
     for kind in ["tools", "prompts", "resources"] {
         let method = format!("notifications/{kind}/list_changed");
@@ -67,7 +67,7 @@ fn number(notification: Option<Notification>) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn every_listener_hears_everything_in_order() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let mut listeners = [client.notifications(), client.notifications()];
     for n in 0..500 {
         session.notify("notifications/count", json!(["n", n])).await;
@@ -81,7 +81,7 @@ async fn every_listener_hears_everything_in_order() {
 
 #[tokio::test(start_paused = true)]
 async fn a_listener_that_lags_is_told_and_goes_on() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let mut slow = client.notifications();
     for n in 0..1500 {
         session.notify("notifications/count", json!(["n", n])).await;
@@ -92,7 +92,7 @@ async fn a_listener_that_lags_is_told_and_goes_on() {
     };
     let answering = async {
         let ping = session.expect("ping").await;
-        session.answer(&ping, json!({})).await;
+        session.respond(&ping, json!({})).await;
     };
     tokio::join!(ping, answering);
     assert_eq!(slow.next().await, Some(Notification::Lost(1500 - 1024)));
@@ -103,7 +103,7 @@ async fn a_listener_that_lags_is_told_and_goes_on() {
 
 #[tokio::test(start_paused = true)]
 async fn large_notifications_make_room_by_their_size() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let mut slow = client.notifications();
     let large = "x".repeat(1024 * 1024);
     let flooding = async {
@@ -113,7 +113,7 @@ async fn large_notifications_make_room_by_their_size() {
         }
         session.notify("notifications/last", json!(["n"])).await;
         let ping = session.expect("ping").await;
-        session.answer(&ping, json!({})).await;
+        session.respond(&ping, json!({})).await;
     };
     // All that was sent before has been taken in by then.
     let (pong, ()) = tokio::join!(client.ping(), flooding);
@@ -131,7 +131,7 @@ async fn large_notifications_make_room_by_their_size() {
 
 #[tokio::test(start_paused = true)]
 async fn notifications_end_with_the_connection() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let mut notifications = client.notifications();
     session.notify("notifications/last", json!({})).await;
     assert!(notifications.next().await.is_some());
@@ -146,7 +146,7 @@ async fn notifications_end_with_the_connection() {
 
 #[tokio::test(start_paused = true)]
 async fn notifications_go_on_across_a_reconnection() {
-    let (client, mut session, mut server) = connected(Profile::handshake()).await;
+    let (client, mut session, mut server) = connected(ServerProfile::handshake()).await;
     let mut notifications = client.notifications();
     session.notify("notifications/n", json!([1])).await;
     assert_eq!(number(notifications.next().await), "[1]");
@@ -163,7 +163,7 @@ async fn handlers_are_called_in_order_and_one_that_panics_harms_nobody() {
     let counting = Arc::clone(&failed);
     let builder = Client::builder()
         .observer(move |seen| {
-            if matches!(&seen.telemetry, Telemetry::HandlerException { error, .. }
+            if matches!(&seen.event, Telemetry::HandlerException { error, .. }
                 if **error == *"this handler always does")
             {
                 counting.fetch_add(1, Ordering::Relaxed);
@@ -176,7 +176,7 @@ async fn handlers_are_called_in_order_and_one_that_panics_harms_nobody() {
                 heard.send(notification).expect("the test listens");
             }
         });
-    let (client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
+    let (client, mut session, _server) = connected_with(builder, ServerProfile::handshake()).await;
     for number in 0..3 {
         let params = json!({"number": number});
         session.notify("notifications/example", params).await;
@@ -201,14 +201,14 @@ async fn handlers_are_called_in_order_and_one_that_panics_harms_nobody() {
 
 #[tokio::test(start_paused = true)]
 async fn whoever_only_listens_asks_for_nothing() {
-    let (client, mut session, _server) = connected(Profile::stateless()).await;
-    let mut heard = client.listen();
+    let (client, mut session, _server) = connected(ServerProfile::stateless()).await;
+    let mut heard = client.unsolicited_notifications();
     let answering = async {
         // The first that comes: a wish to be told of changes would be before it.
         let request = session.expect("tools/call").await;
         let log = json!({"level": "info", "data": "working"});
         session.notify("notifications/message", log).await;
-        session.answer(&request, super::said("done")).await;
+        session.respond(&request, super::said("done")).await;
     };
     let call = async { client.tools().call("work", json!({})).await };
     let (result, ()) = tokio::join!(call, answering);

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use bowline::{Client, client::progress_channel, proto::client::Telemetry, testing::Profile};
+use bowline::{Client, client::progress_channel, proto::client::Telemetry, testing::ServerProfile};
 use serde_json::json;
 
 use super::{connected_with, said};
@@ -34,7 +34,11 @@ fn unless_stuck(test: impl Future<Output = ()> + Send + 'static) {
 
 /// Uses the client in most of the ways that there are without waiting.
 fn use_it(client: &Client) {
-    drop((client.health(), client.roots(), client.listen()));
+    drop((
+        client.health(),
+        client.roots(),
+        client.unsolicited_notifications(),
+    ));
     let _ = client.notify("notifications/acme/seen", &json!({}));
     // Made, and given up at once.
     let mut call = Box::pin(client.ping().into_future());
@@ -51,17 +55,18 @@ fn an_observer_may_use_the_client_that_it_observes() {
         let (theirs, counts) = (Arc::clone(&cell), Arc::clone(&used));
         let builder = Client::builder().observer(move |seen| {
             let stops =
-                matches!(&seen.telemetry, Telemetry::RequestStop { method, .. } if method == "tools/call");
+                matches!(&seen.event, Telemetry::RequestStop { method, .. } if method == "tools/call");
             if let (true, Some(client)) = (stops, theirs.get()) {
                 use_it(client);
                 counts.fetch_add(1, Ordering::Relaxed);
             }
         });
-        let (client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
+        let (client, mut session, _server) =
+            connected_with(builder, ServerProfile::handshake()).await;
         cell.set(client.clone()).expect("it is empty");
         let answering = async {
             let call = session.find("tools/call").await;
-            session.answer(&call, said("done")).await;
+            session.respond(&call, said("done")).await;
         };
         let call = async { client.tools().call("any", json!({})).await };
         let (result, ()) = tokio::join!(call, answering);
@@ -79,7 +84,7 @@ fn what_an_observer_brings_about_is_seen_after_what_it_was_shown() {
         let log = Arc::new(Mutex::new(Vec::new()));
         let (theirs, writes) = (Arc::clone(&cell), Arc::clone(&log));
         let builder = Client::builder().observer(move |seen| {
-            let line = match &seen.telemetry {
+            let line = match &seen.event {
                 Telemetry::RequestStart { method, .. } => format!("start {method}"),
                 Telemetry::RequestStop { method, .. } => format!("stop {method}"),
                 Telemetry::RequestException { method, .. } => format!("failed {method}"),
@@ -93,11 +98,12 @@ fn what_an_observer_brings_about_is_seen_after_what_it_was_shown() {
                 log.push("the observer is done".to_owned());
             }
         });
-        let (client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
+        let (client, mut session, _server) =
+            connected_with(builder, ServerProfile::handshake()).await;
         cell.set(client.clone()).expect("it is empty");
         let answering = async {
             let call = session.find("tools/call").await;
-            session.answer(&call, said("done")).await;
+            session.respond(&call, said("done")).await;
         };
         let call = async { client.tools().call("any", json!({})).await };
         let (result, ()) = tokio::join!(call, answering);
@@ -125,12 +131,12 @@ async fn an_observer_sees_everything_in_order_and_before_the_caller_does() {
             .expect("nobody panicked")
             .push(telemetry.name());
     });
-    let (client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
+    let (client, mut session, _server) = connected_with(builder, ServerProfile::handshake()).await;
     seen.lock().expect("nobody panicked").clear();
     for _ in 0..3 {
         let answering = async {
             let call = session.expect("tools/call").await;
-            session.answer(&call, said("done")).await;
+            session.respond(&call, said("done")).await;
         };
         let call = async { client.tools().call("any", json!({})).await };
         let (result, ()) = tokio::join!(call, answering);
@@ -192,11 +198,11 @@ mod traced {
             let meddler = Meddler::default();
             let _listening = tracing::subscriber::set_default(meddler.clone());
             let (client, mut session, _server) =
-                connected_with(Client::builder(), Profile::handshake()).await;
+                connected_with(Client::builder(), ServerProfile::handshake()).await;
             assert!(meddler.client.set(client.clone()).is_ok());
             let answering = async {
                 let call = session.find("tools/call").await;
-                session.answer(&call, said("done")).await;
+                session.respond(&call, said("done")).await;
             };
             let call = async { client.tools().call("any", json!({})).await };
             let (result, ()) = tokio::join!(call, answering);
@@ -222,7 +228,7 @@ impl Wake for UsesIt {
 fn whoever_waits_for_progress_may_use_the_client_when_woken() {
     unless_stuck(async {
         let (client, mut session, _server) =
-            connected_with(Client::builder(), Profile::handshake()).await;
+            connected_with(Client::builder(), ServerProfile::handshake()).await;
         let (notes, mut progress) = progress_channel();
         let uses_it = Arc::new(UsesIt(client.clone(), AtomicUsize::new(0)));
         let waker = Waker::from(Arc::clone(&uses_it));
@@ -238,7 +244,7 @@ fn whoever_waits_for_progress_may_use_the_client_when_woken() {
             let first = poll();
             assert!(matches!(first, Poll::Ready(Some(_))), "{first:?}");
             assert!(poll().is_pending());
-            session.answer(&request, said("done")).await;
+            session.respond(&request, said("done")).await;
         };
         let (answer, ()) = tokio::join!(call, serving);
         answer.expect("it is answered");

@@ -7,7 +7,7 @@ use bowline::{
     cache::Cache,
     client::{ClientBuilder, ListLimits},
     proto::{ErrorKind, Reason, model::Tool},
-    testing::{FakeServer, FakeSession, Profile},
+    testing::{FakeServer, FakeSession, ServerProfile},
 };
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
@@ -17,13 +17,13 @@ use super::{connected, connected_with};
 /// Lists tools from a server that gives these pages, each under its cursor,
 /// and says the cursors that it was asked for.
 async fn list(pages: Vec<Value>) -> (Result<Vec<Tool>, Error>, Vec<Value>) {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let answering = async {
         let mut cursors = Vec::new();
         for page in pages {
             let request = session.expect("tools/list").await;
             cursors.push(request.params()["cursor"].clone());
-            session.answer(&request, page).await;
+            session.respond(&request, page).await;
         }
         cursors
     };
@@ -94,7 +94,7 @@ async fn one_bad_page_fails_the_list() {
 
 #[tokio::test(start_paused = true)]
 async fn every_list_follows_its_pages() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let answering = async {
         for (method, key, item) in [
             ("prompts/list", "prompts", json!({"name": "p"})),
@@ -111,11 +111,11 @@ async fn every_list_follows_its_pages() {
         ] {
             let first = session.expect(method).await;
             session
-                .answer(&first, json!({key: [item], "nextCursor": "2"}))
+                .respond(&first, json!({key: [item], "nextCursor": "2"}))
                 .await;
             let second = session.expect(method).await;
             assert_eq!(second.params()["cursor"], "2");
-            session.answer(&second, json!({key: [item]})).await;
+            session.respond(&second, json!({key: [item]})).await;
         }
     };
     let listing = async {
@@ -135,13 +135,13 @@ async fn answer_for_ever(session: &mut FakeSession, mut page: impl AsyncFnMut(us
         // Beside what is given up.
         let request = session.find("tools/list").await;
         let page = page(before).await;
-        session.answer(&request, page).await;
+        session.respond(&request, page).await;
     }
 }
 
 /// How it ends that a client lists the tools of a server whose list does not.
 async fn unended(builder: ClientBuilder, mut page: impl FnMut(usize) -> Value) -> Error {
-    let (client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
+    let (client, mut session, _server) = connected_with(builder, ServerProfile::handshake()).await;
     tokio::select! {
         listed = client.tools().list() => listed.expect_err("it does not end"),
         () = answer_for_ever(&mut session, async |before| page(before)) => unreachable!(),
@@ -198,11 +198,11 @@ async fn a_list_without_end_ends_with_default_limits_too() {
 async fn a_list_at_its_limits_is_whole() {
     let limits = ListLimits::default().max_pages(2).max_items(2);
     let (client, mut session, _server) =
-        connected_with(limited(limits), Profile::handshake()).await;
+        connected_with(limited(limits), ServerProfile::handshake()).await;
     let answering = async {
         for page in [page("a", Some("2")), page("b", None)] {
             let request = session.expect("tools/list").await;
-            session.answer(&request, page).await;
+            session.respond(&request, page).await;
         }
     };
     let (tools, ()) = tokio::join!(client.tools().list(), answering);
@@ -211,7 +211,7 @@ async fn a_list_at_its_limits_is_whole() {
 
 #[tokio::test(start_paused = true)]
 async fn the_limits_of_one_list_can_be_its_own() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let limits = ListLimits::default().max_pages(3);
     let error = tokio::select! {
         listed = client.tools().list().limits(limits) => listed.expect_err("it does not end"),
@@ -246,7 +246,7 @@ async fn an_item_that_comes_twice_is_no_end() {
 async fn a_time_is_for_the_whole_list() {
     // By default ten times that of a request, which is 30 seconds.
     for (timeout, expected) in [(None, 300), (Some(50), 50)] {
-        let (client, mut session, _server) = connected(Profile::handshake()).await;
+        let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
         let slow = answer_for_ever(&mut session, async |before| {
             sleep(Duration::from_secs(20)).await;
             new_page(before)
@@ -271,14 +271,14 @@ async fn a_time_is_for_the_whole_list() {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_can_wait_for_the_connection() {
-    let (transport, mut server) = FakeServer::new(Profile::handshake());
-    let client = Client::builder().connect_later(transport);
+    let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
+    let client = Client::builder().connect_in_background(transport);
     let error = client.tools().list().await.expect_err("it is not open yet");
     assert_eq!(error.kind(), ErrorKind::State);
     let serving = async {
         let mut session = server.session().await;
         let request = session.expect("tools/list").await;
-        session.answer(&request, page("a", None)).await;
+        session.respond(&request, page("a", None)).await;
         session
     };
     let (tools, _session) = tokio::join!(client.tools().list().wait_for_connection(), serving);
@@ -289,11 +289,11 @@ async fn a_list_can_wait_for_the_connection() {
 async fn what_is_no_item_can_be_seen() {
     let first = json!({"tools": [{"name": "a"}, {"name": 7}], "nextCursor": "2"});
     let second = json!({"tools": [{"name": "b"}, "c"]});
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let answering = async {
         for page in [first, second] {
             let request = session.expect("tools/list").await;
-            session.answer(&request, page).await;
+            session.respond(&request, page).await;
         }
     };
     let (listed, ()) = tokio::join!(client.tools().list().with_rejected(), answering);
@@ -308,11 +308,11 @@ async fn what_is_no_item_can_be_seen() {
 #[tokio::test(start_paused = true)]
 async fn what_is_no_item_fails_the_list_of_a_strict_client() {
     let builder = Client::builder().strict(true);
-    let (client, mut session, _server) = connected_with(builder, Profile::handshake()).await;
+    let (client, mut session, _server) = connected_with(builder, ServerProfile::handshake()).await;
     let answering = async {
         let request = session.expect("tools/list").await;
         let page = json!({"tools": [{"name": "a"}, {"name": 7}]});
-        session.answer(&request, page).await;
+        session.respond(&request, page).await;
     };
     let (listed, ()) = tokio::join!(client.tools().list(), answering);
     let error = listed.expect_err("it is strict");
@@ -323,8 +323,8 @@ async fn what_is_no_item_fails_the_list_of_a_strict_client() {
 async fn a_cached_list_without_end_ends_too() {
     let limits = ListLimits::default().max_pages(7);
     let (client, mut session, _server) =
-        connected_with(limited(limits), Profile::handshake()).await;
-    let cached = Cache::default().over(client);
+        connected_with(limited(limits), ServerProfile::handshake()).await;
+    let cached = Cache::default().wrap(client);
     let error = tokio::select! {
         listed = cached.tools() => listed.expect_err("it does not end"),
         () = answer_for_ever(&mut session, async |before| new_page(before)) => unreachable!(),
@@ -335,13 +335,13 @@ async fn a_cached_list_without_end_ends_too() {
 /// What a page holds takes many times its length once it is decoded.
 #[tokio::test(start_paused = true)]
 async fn a_page_beyond_the_limit_is_not_decoded() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let limits = ListLimits::default().max_bytes(1000);
     let answering = async {
         let request = session.expect("tools/list").await;
         // It is no list, which only decoding it would tell.
         let page = json!({"tools": "x".repeat(2000)});
-        session.answer(&request, page).await;
+        session.respond(&request, page).await;
     };
     let (listed, ()) = tokio::join!(client.tools().list().limits(limits), answering);
     let error = listed.expect_err("it is too long");

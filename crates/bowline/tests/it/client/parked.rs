@@ -1,9 +1,9 @@
 //! Calls that wait for answers which nobody at hand can give.
 
 use bowline::{
-    client::{Continuation, ToolTurn},
+    client::{SuspendedCall, ToolCallOutcome},
     proto::model::{ElicitResult, InputResponses},
-    testing::Profile,
+    testing::ServerProfile,
 };
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use super::{connected, connected_with, said};
 #[tokio::test(start_paused = true)]
 async fn a_parked_call_is_written_down_and_gone_on_with() {
     let builder = bowline::Client::builder().on_elicit(async |_| panic!("nobody is to be asked"));
-    let (client, mut session, _server) = connected_with(builder, Profile::stateless()).await;
+    let (client, mut session, _server) = connected_with(builder, ServerProfile::stateless()).await;
     let asking = async {
         let request = session.expect("tools/call").await;
         let form =
@@ -21,13 +21,13 @@ async fn a_parked_call_is_written_down_and_gone_on_with() {
         session.require_input(&request, question, "sealed").await;
     };
     let call = client.tools().call("book", json!({"to": "Lisbon"}));
-    let (turn, ()) = tokio::join!(call.park_on_input(), asking);
-    let Ok(ToolTurn::NeedsInput(parked)) = turn else {
+    let (turn, ()) = tokio::join!(call.suspend_on_input(), asking);
+    let Ok(ToolCallOutcome::InputRequired(parked)) = turn else {
         panic!("{turn:?}");
     };
     assert_eq!(parked.questions().len(), 1);
     let written = serde_json::to_string(&parked).expect("JSON");
-    let parked: Continuation = serde_json::from_str(&written).expect("the same");
+    let parked: SuspendedCall = serde_json::from_str(&written).expect("the same");
 
     let finishing = async {
         let request = session.expect("tools/call").await;
@@ -35,7 +35,7 @@ async fn a_parked_call_is_written_down_and_gone_on_with() {
         assert_eq!(params["arguments"]["to"], "Lisbon", "as first asked");
         assert_eq!(params["requestState"], "sealed");
         assert_eq!(params["inputResponses"]["seat"]["action"], "decline");
-        session.answer(&request, said("never mind")).await;
+        session.respond(&request, said("never mind")).await;
     };
     let mut answers = InputResponses::default();
     let declined = bowline::proto::jsonrpc::RawJson::encode(&ElicitResult::decline());
@@ -47,26 +47,26 @@ async fn a_parked_call_is_written_down_and_gone_on_with() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_without_questions_is_done() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let answering = async {
         let request = session.expect("tools/call").await;
-        session.answer(&request, said("done")).await;
+        session.respond(&request, said("done")).await;
     };
     let call = client.tools().call("book", json!({}));
-    let (turn, ()) = tokio::join!(call.park_on_input(), answering);
-    assert!(matches!(turn, Ok(ToolTurn::Done(result)) if result.all_text() == "done"));
+    let (turn, ()) = tokio::join!(call.suspend_on_input(), answering);
+    assert!(matches!(turn, Ok(ToolCallOutcome::Done(result)) if result.all_text() == "done"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_was_put_off_goes_on_without_answers() {
-    let (client, mut session, _server) = connected(Profile::stateless()).await;
+    let (client, mut session, _server) = connected(ServerProfile::stateless()).await;
     let putting_off = async {
         let request = session.expect("tools/call").await;
         session.require_input(&request, json!({}), "sealed").await;
     };
     let call = client.tools().call("book", json!({}));
-    let (turn, ()) = tokio::join!(call.park_on_input(), putting_off);
-    let Ok(ToolTurn::NeedsInput(parked)) = turn else {
+    let (turn, ()) = tokio::join!(call.suspend_on_input(), putting_off);
+    let Ok(ToolCallOutcome::InputRequired(parked)) = turn else {
         panic!("{turn:?}");
     };
     assert!(parked.questions().is_empty());
@@ -75,7 +75,7 @@ async fn a_call_that_was_put_off_goes_on_without_answers() {
         let params = request.params();
         assert_eq!(params["requestState"], "sealed");
         assert_eq!(params.get("inputResponses"), None, "there was no question");
-        session.answer(&request, said("done")).await;
+        session.respond(&request, said("done")).await;
     };
     let answers = InputResponses::default();
     let resumed = async { client.tools().resume(parked, &answers).await };

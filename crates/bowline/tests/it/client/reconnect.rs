@@ -7,10 +7,10 @@ use bowline::{
     client::{Call, Change, Notification},
     proto::{
         ErrorKind, Reason,
-        client::{Backoff, CauseKind, StateName},
+        client::{Backoff, ConnectionErrorKind, ConnectionState},
         model::{LogLevel, ToolMode},
     },
-    testing::{FakeServer, Profile},
+    testing::{FakeServer, ServerProfile},
 };
 use serde_json::json;
 use tokio::time::Instant;
@@ -21,28 +21,28 @@ use super::{connected, connected_with, said};
 async fn a_fallen_connection_comes_back_after_its_backoff() {
     let backoff = Backoff::new(Duration::from_secs(4), Duration::from_secs(64), 0.0);
     let builder = Client::builder().backoff(backoff.expect("it is sound"));
-    let (client, session, mut server) = connected_with(builder, Profile::handshake()).await;
+    let (client, session, mut server) = connected_with(builder, ServerProfile::handshake()).await;
     let begun = Instant::now();
     session.close();
     let _second = server.session().await;
     assert_eq!(begun.elapsed(), Duration::from_secs(4));
     let mut health = client.watch_health();
     let health = health
-        .wait_for(|health| health.state == StateName::Ready && health.sessions == 2)
+        .wait_for(|health| health.state == ConnectionState::Ready && health.sessions == 2)
         .await
         .expect("it lives");
-    assert_eq!(health.failures, 0);
-    let fall = health.last_fall.as_ref().expect("it fell");
-    assert_eq!(fall.kind(), &CauseKind::Eof);
+    assert_eq!(health.consecutive_failures, 0);
+    let fall = health.last_disconnect.as_ref().expect("it fell");
+    assert_eq!(fall.kind(), &ConnectionErrorKind::Eof);
 }
 
 #[tokio::test(start_paused = true)]
 async fn waits_grow_up_to_the_longest_while_nothing_comes_up() {
     let backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(8), 0.0);
-    let (transport, mut server) = FakeServer::new(Profile::handshake());
+    let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
     let client = Client::builder()
         .backoff(backoff.expect("it is sound"))
-        .connect_later(transport);
+        .connect_in_background(transport);
     let mut waits = Vec::new();
     let mut begun = Instant::now();
     for _ in 0..6 {
@@ -52,7 +52,7 @@ async fn waits_grow_up_to_the_longest_while_nothing_comes_up() {
         // is no evidence about it.
         let probe = link.expect("server/discover").await;
         let error = bowline::proto::jsonrpc::ErrorObject::new(-32601, "no");
-        link.refuse(&probe, error).await;
+        link.respond_error(&probe, error).await;
         link.expect("initialize").await;
         begun = Instant::now();
         link.close();
@@ -60,13 +60,13 @@ async fn waits_grow_up_to_the_longest_while_nothing_comes_up() {
     assert_eq!(waits, [0, 1, 2, 4, 8, 8]);
     let _session = server.session().await;
     let mut health = client.watch_health();
-    let ready = health.wait_for(|health| health.state == StateName::Ready);
-    assert_eq!(ready.await.expect("it lives").failures, 0);
+    let ready = health.wait_for(|health| health.state == ConnectionState::Ready);
+    assert_eq!(ready.await.expect("it lives").consecutive_failures, 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_dies_of_the_question_for_its_era_is_spared_it() {
-    let (transport, mut server) = FakeServer::new(Profile::handshake());
+    let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
     let begun = Instant::now();
     let serving = async {
         let mut first = server.accept().await;
@@ -79,7 +79,7 @@ async fn a_server_that_dies_of_the_question_for_its_era_is_spared_it() {
             "capabilities": {},
             "serverInfo": {"name": "shy", "version": "1"},
         });
-        second.answer(&initialize, result).await;
+        second.respond(&initialize, result).await;
         second
     };
     let (client, _session) = tokio::join!(Client::builder().connect(transport), serving);
@@ -89,12 +89,12 @@ async fn a_server_that_dies_of_the_question_for_its_era_is_spared_it() {
         Duration::ZERO,
         "there was nothing to wait for"
     );
-    assert_eq!(client.health().failures, 0);
+    assert_eq!(client.health().consecutive_failures, 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn calls_under_way_fail_with_the_cause_and_are_not_repeated() {
-    let (client, mut session, mut server) = connected(Profile::handshake()).await;
+    let (client, mut session, mut server) = connected(ServerProfile::handshake()).await;
     let call = async { client.tools().call("charge", json!({})).await };
     let falling = async {
         session.expect("tools/call").await;
@@ -110,16 +110,16 @@ async fn calls_under_way_fail_with_the_cause_and_are_not_repeated() {
     );
     let mut session = server.session().await;
     client.stop().await;
-    session.closed().await;
+    session.wait_closed().await;
     assert_eq!(server.count("tools/call"), 1, "it was sent once");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_may_be_repeated_is() {
-    let (client, mut session, mut server) = connected(Profile::handshake()).await;
+    let (client, mut session, mut server) = connected(ServerProfile::handshake()).await;
     let call = async {
         let call = client.tools().call("look", json!({"at": 1}));
-        call.with(Call::repeat_if_lost).await
+        call.map_call(Call::repeat_if_lost).await
     };
     let serving = async {
         let first = session.expect("tools/call").await;
@@ -128,7 +128,7 @@ async fn a_call_that_may_be_repeated_is() {
         let second = session.expect("tools/call").await;
         assert_ne!(first.id(), second.id(), "an id is never used again");
         assert_eq!(first.params(), second.params());
-        session.answer(&second, said("seen")).await;
+        session.respond(&second, said("seen")).await;
         session
     };
     let (result, _session) = tokio::join!(call, serving);
@@ -140,10 +140,10 @@ async fn a_call_that_may_be_repeated_is() {
 
 #[tokio::test(start_paused = true)]
 async fn calls_that_wait_for_the_connection_go_out_when_it_is_back() {
-    let (client, session, mut server) = connected(Profile::handshake()).await;
+    let (client, session, mut server) = connected(ServerProfile::handshake()).await;
     session.close();
     let mut health = client.watch_health();
-    let down = health.wait_for(|health| health.state == StateName::Backoff);
+    let down = health.wait_for(|health| health.state == ConnectionState::Backoff);
     down.await.expect("it lives");
 
     let error = client
@@ -158,7 +158,7 @@ async fn calls_that_wait_for_the_connection_go_out_when_it_is_back() {
         let client = client.clone();
         tokio::spawn(async move {
             let call = client.tools().call("later", json!({"n": number}));
-            call.with(Call::wait_for_connection).await
+            call.map_call(Call::wait_for_connection).await
         })
     });
     let waiting: Vec<_> = waiting.collect();
@@ -166,7 +166,7 @@ async fn calls_that_wait_for_the_connection_go_out_when_it_is_back() {
     for number in 0..3 {
         let request = session.expect("tools/call").await;
         assert_eq!(request.params()["arguments"]["n"], number, "in their order");
-        session.answer(&request, said("here")).await;
+        session.respond(&request, said("here")).await;
     }
     for call in waiting {
         call.await.expect("no panic").expect("an answer");
@@ -175,13 +175,13 @@ async fn calls_that_wait_for_the_connection_go_out_when_it_is_back() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_waits_in_vain_ends_at_its_deadline() {
-    let (transport, _server) = FakeServer::new(Profile::handshake());
-    let client = Client::builder().connect_later(transport);
+    let (transport, _server) = FakeServer::new(ServerProfile::handshake());
+    let client = Client::builder().connect_in_background(transport);
     let begun = Instant::now();
     let call = client
         .tools()
         .call("later", json!({}))
-        .with(|call| call.wait_for_connection().timeout(Duration::from_secs(7)));
+        .map_call(|call| call.wait_for_connection().timeout(Duration::from_secs(7)));
     assert!(call.await.expect_err("nobody is there").is_timeout());
     assert_eq!(begun.elapsed(), Duration::from_secs(7));
 }
@@ -189,14 +189,15 @@ async fn a_call_that_waits_in_vain_ends_at_its_deadline() {
 #[tokio::test(start_paused = true)]
 async fn subscriptions_and_the_log_level_are_restored() {
     let builder = Client::builder().log_level(LogLevel::Error);
-    let (client, mut session, mut server) = connected_with(builder, Profile::handshake()).await;
+    let (client, mut session, mut server) =
+        connected_with(builder, ServerProfile::handshake()).await;
     let mut notifications = client.notifications();
     let first = async {
         let level = session.expect("logging/setLevel").await;
-        session.answer(&level, json!({})).await;
+        session.respond(&level, json!({})).await;
         let subscribe = session.expect("resources/subscribe").await;
         assert_eq!(subscribe.params()["uri"], "file:///notes");
-        session.answer(&subscribe, json!({})).await;
+        session.respond(&subscribe, json!({})).await;
     };
     let (subscribed, ()) = tokio::join!(client.resources().subscribe("file:///notes"), first);
     let mut subscription = subscribed.expect("it has subscriptions");
@@ -205,10 +206,10 @@ async fn subscriptions_and_the_log_level_are_restored() {
     let mut session = server.session().await;
     let level = session.expect("logging/setLevel").await;
     assert_eq!(level.params()["level"], "error");
-    session.answer(&level, json!({})).await;
+    session.respond(&level, json!({})).await;
     let subscribe = session.expect("resources/subscribe").await;
     assert_eq!(subscribe.params()["uri"], "file:///notes");
-    session.answer(&subscribe, json!({})).await;
+    session.respond(&subscribe, json!({})).await;
     let uris = vec!["file:///notes".into()];
     assert_eq!(
         notifications.next().await,
@@ -229,11 +230,11 @@ async fn subscriptions_and_the_log_level_are_restored() {
 
 #[tokio::test(start_paused = true)]
 async fn a_subscription_that_is_not_taken_again_is_lost() {
-    let (client, mut session, mut server) = connected(Profile::handshake()).await;
+    let (client, mut session, mut server) = connected(ServerProfile::handshake()).await;
     let mut notifications = client.notifications();
     let first = async {
         let subscribe = session.expect("resources/subscribe").await;
-        session.answer(&subscribe, json!({})).await;
+        session.respond(&subscribe, json!({})).await;
     };
     let (subscribed, ()) = tokio::join!(client.resources().subscribe("u:x"), first);
     let mut subscription = subscribed.expect("it has subscriptions");
@@ -241,7 +242,7 @@ async fn a_subscription_that_is_not_taken_again_is_lost() {
     let mut session = server.session().await;
     let subscribe = session.expect("resources/subscribe").await;
     let error = bowline::proto::jsonrpc::ErrorObject::new(-32002, "gone");
-    session.refuse(&subscribe, error).await;
+    session.respond_error(&subscribe, error).await;
     assert_eq!(
         notifications.next().await,
         Some(Notification::SubscriptionLost { uri: "u:x".into() })
@@ -252,35 +253,37 @@ async fn a_subscription_that_is_not_taken_again_is_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn an_unsubscribed_resource_is_not_restored() {
-    let (client, mut session, mut server) = connected(Profile::handshake()).await;
+    let (client, mut session, mut server) = connected(ServerProfile::handshake()).await;
     let first = async {
         for method in ["resources/subscribe", "resources/unsubscribe"] {
             let request = session.expect(method).await;
-            session.answer(&request, json!({})).await;
+            session.respond(&request, json!({})).await;
         }
     };
     let both = async {
         let subscription = client.resources().subscribe("u:x").await;
         let subscription = subscription.expect("subscribed");
-        subscription.end().await.expect("unsubscribed");
+        subscription.unsubscribe().await.expect("unsubscribed");
     };
     tokio::join!(both, first);
     session.close();
     let mut session = server.session().await;
     client.stop().await;
-    session.closed().await;
+    session.wait_closed().await;
     assert_eq!(server.count("resources/subscribe"), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn attempts_can_be_limited() {
-    let (transport, mut server) = FakeServer::new(Profile::handshake());
-    let client = Client::builder().max_attempts(2).connect_later(transport);
+    let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
+    let client = Client::builder()
+        .max_connect_attempts(2)
+        .connect_in_background(transport);
     let waiting = tokio::spawn({
         let client = client.clone();
         async move {
             let call = client.tools().call("any", json!({}));
-            call.with(Call::wait_for_connection).await
+            call.map_call(Call::wait_for_connection).await
         }
     });
     // Three links: the first is no attempt that counts, but shows that the
@@ -295,19 +298,19 @@ async fn attempts_can_be_limited() {
         .expect("no panic")
         .expect_err("it was given up");
     assert_eq!(error.kind(), ErrorKind::Transport);
-    assert!(error.cause().is_some(), "{error}");
+    assert!(error.connection_error().is_some(), "{error}");
     assert!(client.health().ended);
-    client.opened().await.expect_err("it is over");
+    client.wait_connect().await.expect_err("it is over");
     client.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_of_an_earlier_session_is_refused_in_the_next() {
-    let (client, session, mut server) = connected(Profile::handshake()).await;
+    let (client, session, mut server) = connected(ServerProfile::handshake()).await;
     let first = client.session().expect("a session is open");
     session.close();
     let _second = server.session().await;
-    let back = client.ready(Duration::from_secs(60)).await;
+    let back = client.wait_ready(Duration::from_secs(60)).await;
     back.expect("it is back");
     let call = client.tools().call("pay", json!({})).in_session(first);
     let error = call.await.expect_err("the basket is gone");
@@ -323,7 +326,7 @@ async fn a_call_of_an_earlier_session_is_refused_in_the_next() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stateful_call_is_not_repeated_in_another_session() {
-    let (client, mut session, mut server) = connected(Profile::handshake()).await;
+    let (client, mut session, mut server) = connected(ServerProfile::handshake()).await;
     let call = client.tools().call("add", json!({}));
     let call = call.mode(ToolMode::Stateful).repeat_if_lost();
     let serve = async {

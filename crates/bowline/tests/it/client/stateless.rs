@@ -10,7 +10,7 @@ use bowline::{
         model::{LogLevel, PingParams},
         revision::Revision,
     },
-    testing::{FakeSession, Message, Profile},
+    testing::{FakeSession, ReceivedMessage, ServerProfile},
 };
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
@@ -25,7 +25,7 @@ const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// Acknowledges a stream of changes, all of it.
-async fn acknowledge(session: &mut FakeSession, listen: &Message) {
+async fn acknowledge(session: &mut FakeSession, listen: &ReceivedMessage) {
     let params = json!({
         "notifications": listen.params()["notifications"],
         "_meta": {SUBSCRIPTION: listen.id()},
@@ -37,7 +37,7 @@ async fn acknowledge(session: &mut FakeSession, listen: &Message) {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_opens_with_one_question_and_every_request_says_who_asks() {
-    let (client, mut session, server) = connected(Profile::stateless()).await;
+    let (client, mut session, server) = connected(ServerProfile::stateless()).await;
     let seen = client.server().expect("there is a session");
     assert_eq!(seen.revision, Revision::V2026_07_28);
     assert_eq!(seen.info.as_ref().map(|info| &*info.name), Some("fake"));
@@ -49,7 +49,7 @@ async fn a_session_opens_with_one_question_and_every_request_says_who_asks() {
             meta["io.modelcontextprotocol/clientInfo"]["name"],
             "bowline"
         );
-        session.answer(&request, said("hello")).await;
+        session.respond(&request, said("hello")).await;
     };
     let call = async { client.tools().call("hi", json!({})).await };
     let (result, ()) = tokio::join!(call, answering);
@@ -63,7 +63,7 @@ async fn a_session_opens_with_one_question_and_every_request_says_who_asks() {
 #[tokio::test(start_paused = true)]
 async fn questions_are_answered_in_rounds() {
     let builder = Client::builder().on_elicit(|params| async move { accepted(&params.message) });
-    let (client, mut session, _server) = connected_with(builder, Profile::stateless()).await;
+    let (client, mut session, _server) = connected_with(builder, ServerProfile::stateless()).await;
     let serving = async {
         let first = session.expect("tools/call").await;
         let questions = json!({"seat": {"method": "elicitation/create", "params": form("12A")}});
@@ -81,7 +81,7 @@ async fn questions_are_answered_in_rounds() {
         let answers = &third.params()["inputResponses"];
         assert_eq!(answers["meal"]["content"]["seat"], "soup");
         assert_eq!(answers["seat"], Value::Null, "this round's answers only");
-        session.answer(&third, said("booked")).await;
+        session.respond(&third, said("booked")).await;
     };
     let call = async { client.tools().call("book", json!({"to": "LIS"})).await };
     let (result, ()) = tokio::join!(call, serving);
@@ -110,7 +110,7 @@ async fn the_questions_of_a_round_are_open_at_once() {
                 Ok(sampled("a poem"))
             }
         });
-    let (client, mut session, _server) = connected_with(builder, Profile::stateless()).await;
+    let (client, mut session, _server) = connected_with(builder, ServerProfile::stateless()).await;
     let serving = async {
         let first = session.expect("tools/call").await;
         let questions = json!({
@@ -124,7 +124,7 @@ async fn the_questions_of_a_round_are_open_at_once() {
         assert_eq!(answers["a"]["content"]["seat"], "1A");
         assert_eq!(answers["b"]["content"]["text"], "a poem");
         assert_eq!(answers["c"]["content"]["seat"], "3C");
-        session.answer(&second, said("done")).await;
+        session.respond(&second, said("done")).await;
     };
     let call = async { client.tools().call("ask", json!({})).await };
     let (result, ()) = tokio::join!(call, serving);
@@ -137,7 +137,7 @@ async fn a_handler_that_panics_fails_its_own_call_only() {
         assert_ne!(params.message, "bad", "a bug in the host");
         accepted(&params.message)
     });
-    let (client, mut session, _server) = connected_with(builder, Profile::stateless()).await;
+    let (client, mut session, _server) = connected_with(builder, ServerProfile::stateless()).await;
     let serving = async {
         for message in ["bad", "good"] {
             let request = session.expect("tools/call").await;
@@ -145,7 +145,7 @@ async fn a_handler_that_panics_fails_its_own_call_only() {
             session.require_input(&request, questions, "s").await;
         }
         let again = session.find("tools/call").await;
-        session.answer(&again, said("fine")).await;
+        session.respond(&again, said("fine")).await;
     };
     let calls = async {
         let bad = client.tools().call("bad", json!({})).await;
@@ -160,7 +160,7 @@ async fn a_handler_that_panics_fails_its_own_call_only() {
 
 #[tokio::test(start_paused = true)]
 async fn questions_that_were_not_offered_fail_the_call() {
-    let (client, mut session, _server) = connected(Profile::stateless()).await;
+    let (client, mut session, _server) = connected(ServerProfile::stateless()).await;
     let serving = async {
         let request = session.expect("tools/call").await;
         let questions = json!({"q": {"method": "elicitation/create", "params": form("?")}});
@@ -186,7 +186,7 @@ async fn a_call_dropped_while_its_question_is_open_stops_the_handler() {
             accepted("never")
         }
     });
-    let (client, mut session, _server) = connected_with(builder, Profile::stateless()).await;
+    let (client, mut session, _server) = connected_with(builder, ServerProfile::stateless()).await;
     let call = client.tools().call("ask", json!({}));
     let serving = async {
         let request = session.expect("tools/call").await;
@@ -205,7 +205,7 @@ async fn a_call_dropped_while_its_question_is_open_stops_the_handler() {
 
 #[tokio::test(start_paused = true)]
 async fn changes_arrive_on_a_stream_that_is_restored() {
-    let (client, mut session, mut server) = connected(Profile::stateless()).await;
+    let (client, mut session, mut server) = connected(ServerProfile::stateless()).await;
     let mut notifications = client.notifications();
     let listen = session.expect("subscriptions/listen").await;
     acknowledge(&mut session, &listen).await;
@@ -244,7 +244,7 @@ async fn changes_arrive_on_a_stream_that_is_restored() {
 
 #[tokio::test(start_paused = true)]
 async fn the_log_level_travels_with_every_request() {
-    let (client, mut session, _server) = connected(Profile::stateless()).await;
+    let (client, mut session, _server) = connected(ServerProfile::stateless()).await;
     client
         .set_log_level(LogLevel::Debug)
         .await
@@ -253,7 +253,7 @@ async fn the_log_level_travels_with_every_request() {
         let request = session.expect("tools/list").await;
         let level = &request.params()["_meta"]["io.modelcontextprotocol/logLevel"];
         assert_eq!(level, "debug");
-        session.answer(&request, json!({"tools": []})).await;
+        session.respond(&request, json!({"tools": []})).await;
     };
     let (tools, ()) = tokio::join!(client.tools().list(), answering);
     assert!(tools.expect("a list").is_empty());
@@ -261,11 +261,11 @@ async fn the_log_level_travels_with_every_request() {
 
 #[tokio::test(start_paused = true)]
 async fn methods_of_the_other_era_are_not_sent() {
-    let (client, mut session, server) = connected(Profile::stateless()).await;
+    let (client, mut session, server) = connected(ServerProfile::stateless()).await;
     let ping = client.request(PingParams::default());
     let error = ping.await.expect_err("there is no ping");
     assert_eq!(error.reason(), Reason::MethodNotFound);
     client.stop().await;
-    session.closed().await;
+    session.wait_closed().await;
     assert_eq!(server.count("ping"), 0);
 }

@@ -6,7 +6,7 @@ use bowline::{
     Client,
     client::Change,
     proto::{ErrorKind, model::LogLevel},
-    testing::{FakeServer, Profile},
+    testing::{FakeServer, ServerProfile},
 };
 use serde_json::json;
 use tokio::time::Instant;
@@ -15,11 +15,11 @@ use super::connected;
 
 #[tokio::test(start_paused = true)]
 async fn dropping_the_last_subscription_to_a_resource_ends_it() {
-    let (client, mut session, server) = connected(Profile::handshake()).await;
+    let (client, mut session, server) = connected(ServerProfile::handshake()).await;
     let serving = async {
         for _ in 0..2 {
             let request = session.expect("resources/subscribe").await;
-            session.answer(&request, json!({})).await;
+            session.respond(&request, json!({})).await;
         }
         session
     };
@@ -37,25 +37,25 @@ async fn dropping_the_last_subscription_to_a_resource_ends_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_subscription_that_was_refused_is_not_ended() {
-    let (client, mut session, server) = connected(Profile::handshake()).await;
+    let (client, mut session, server) = connected(ServerProfile::handshake()).await;
     let refusing = async {
         let request = session.expect("resources/subscribe").await;
         let error = bowline::proto::jsonrpc::ErrorObject::new(-32002, "no such thing");
-        session.refuse(&request, error).await;
+        session.respond_error(&request, error).await;
     };
     let (refused, ()) = tokio::join!(client.resources().subscribe("u:x"), refusing);
     refused.expect_err("there is no such resource");
     client.stop().await;
-    session.closed().await;
+    session.wait_closed().await;
     assert_eq!(server.count("resources/unsubscribe"), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn only_news_of_the_resource_and_of_what_is_below_arrive() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let serving = async {
         let request = session.expect("resources/subscribe").await;
-        session.answer(&request, json!({})).await;
+        session.respond(&request, json!({})).await;
     };
     let (subscribed, ()) = tokio::join!(client.resources().subscribe("u:a"), serving);
     let mut changes = subscribed.expect("subscribed");
@@ -77,8 +77,8 @@ async fn only_news_of_the_resource_and_of_what_is_below_arrive() {
 
 #[tokio::test(start_paused = true)]
 async fn wishes_can_wait_for_the_connection() {
-    let (transport, mut server) = FakeServer::new(Profile::handshake());
-    let client = Client::builder().connect_later(transport);
+    let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
+    let client = Client::builder().connect_in_background(transport);
     let error = client.resources().subscribe("u:x").await;
     assert_eq!(error.expect_err("not open").kind(), ErrorKind::State);
     let error = client.set_log_level(LogLevel::Debug).await;
@@ -87,7 +87,7 @@ async fn wishes_can_wait_for_the_connection() {
         let mut session = server.session().await;
         for method in ["resources/subscribe", "logging/setLevel"] {
             let request = session.expect(method).await;
-            session.answer(&request, json!({})).await;
+            session.respond(&request, json!({})).await;
         }
         session
     };
@@ -103,7 +103,7 @@ async fn wishes_can_wait_for_the_connection() {
 
 #[tokio::test(start_paused = true)]
 async fn wishes_have_the_time_that_they_are_given() {
-    let (client, mut session, _server) = connected(Profile::handshake()).await;
+    let (client, mut session, _server) = connected(ServerProfile::handshake()).await;
     let begun = Instant::now();
     let second = Duration::from_secs(1);
     let error = client.resources().subscribe("u:x").timeout(second).await;
@@ -114,12 +114,16 @@ async fn wishes_have_the_time_that_they_are_given() {
     assert_eq!(begun.elapsed(), 2 * second);
     let serving = async {
         let request = session.find("resources/subscribe").await;
-        session.answer(&request, json!({})).await;
+        session.respond(&request, json!({})).await;
         let request = session.find("resources/subscribe").await;
-        session.answer(&request, json!({})).await;
+        session.respond(&request, json!({})).await;
     };
     let (subscribed, ()) = tokio::join!(client.resources().subscribe("u:y"), serving);
-    let error = subscribed.expect("subscribed").end().timeout(second).await;
+    let error = subscribed
+        .expect("subscribed")
+        .unsubscribe()
+        .timeout(second)
+        .await;
     assert!(error.expect_err("silence").is_timeout());
     assert_eq!(begun.elapsed(), 3 * second);
 }

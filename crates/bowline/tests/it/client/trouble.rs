@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use bowline::{
     Client,
-    proto::{ErrorKind, Reason, client::StateName},
-    testing::{FakeServer, FakeSession, Faults, Plan, Profile, Receiving, Sending},
+    proto::{ErrorKind, Reason, client::ConnectionState},
+    testing::{
+        FakeServer, FakeSession, FaultPlan, FaultyTransport, ReceiveFault, SendFault, ServerProfile,
+    },
     transport::Memory,
 };
 use serde_json::json;
@@ -18,16 +20,16 @@ const FIRST_RECEIVED: usize = 2;
 const FIRST_SENT: usize = 3;
 
 /// A client whose first link follows the plan.
-async fn harmed(plan: Plan) -> (Client, FakeSession, FakeServer) {
-    let (transport, server) = FakeServer::new(Profile::handshake());
-    let transport: Faults<Memory> = Faults::new(transport).link(0, plan);
+async fn harmed(plan: FaultPlan) -> (Client, FakeSession, FakeServer) {
+    let (transport, server) = FakeServer::new(ServerProfile::handshake());
+    let transport: FaultyTransport<Memory> = FaultyTransport::new(transport).on_link(0, plan);
     opened(Client::builder(), transport, server).await
 }
 
 async fn one_call(client: &Client, session: &mut FakeSession) -> Result<String, bowline::Error> {
     let answering = async {
         if let Some(request) = session.recv().await {
-            session.answer(&request, said("here")).await;
+            session.respond(&request, said("here")).await;
         }
     };
     let call = async { client.tools().call("any", json!({})).await };
@@ -38,18 +40,18 @@ async fn one_call(client: &Client, session: &mut FakeSession) -> Result<String, 
 #[tokio::test(start_paused = true)]
 async fn garbage_is_passed_over() {
     let noise = "Listening on port 3000...";
-    let plan = Plan::new().receive(FIRST_RECEIVED, Receiving::Garbage(noise.into()));
+    let plan = FaultPlan::new().on_receive(FIRST_RECEIVED, ReceiveFault::Garbage(noise.into()));
     let (client, mut session, _server) = harmed(plan).await;
     assert_eq!(
         one_call(&client, &mut session).await.expect("an answer"),
         "here"
     );
-    assert_eq!(client.state(), StateName::Ready);
+    assert_eq!(client.state(), ConnectionState::Ready);
 }
 
 #[tokio::test(start_paused = true)]
 async fn half_an_answer_fails_its_call_at_once() {
-    let plan = Plan::new().receive(FIRST_RECEIVED, Receiving::Truncate);
+    let plan = FaultPlan::new().on_receive(FIRST_RECEIVED, ReceiveFault::Truncate);
     let (client, mut session, _server) = harmed(plan).await;
     let begun = Instant::now();
     let error = one_call(&client, &mut session)
@@ -65,7 +67,7 @@ async fn half_an_answer_fails_its_call_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_duplicate_answer_is_dropped() {
-    let plan = Plan::new().receive(FIRST_RECEIVED, Receiving::Duplicate);
+    let plan = FaultPlan::new().on_receive(FIRST_RECEIVED, ReceiveFault::Duplicate);
     let (client, mut session, _server) = harmed(plan).await;
     for _ in 0..3 {
         assert_eq!(
@@ -77,7 +79,7 @@ async fn a_duplicate_answer_is_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn answers_in_reverse_find_their_callers() {
-    let plan = Plan::new().receive(FIRST_RECEIVED, Receiving::Reverse(3));
+    let plan = FaultPlan::new().on_receive(FIRST_RECEIVED, ReceiveFault::Reverse(3));
     let (client, mut session, _server) = harmed(plan).await;
     let call = |number: u32| {
         let client = client.clone();
@@ -91,7 +93,7 @@ async fn answers_in_reverse_find_their_callers() {
         for _ in 0..3 {
             let request = session.expect("tools/call").await;
             let number = request.params()["arguments"]["n"].to_string();
-            session.answer(&request, said(&number)).await;
+            session.respond(&request, said(&number)).await;
         }
     };
     tokio::join!(call(1), call(2), call(3), answering);
@@ -100,7 +102,7 @@ async fn answers_in_reverse_find_their_callers() {
 #[tokio::test(start_paused = true)]
 async fn an_oversized_frame_ends_its_call_and_nothing_else() {
     let size = 20 * 1024 * 1024;
-    let plan = Plan::new().receive(FIRST_RECEIVED, Receiving::Oversize(size));
+    let plan = FaultPlan::new().on_receive(FIRST_RECEIVED, ReceiveFault::Oversize(size));
     let (client, mut session, _server) = harmed(plan).await;
     let error = one_call(&client, &mut session)
         .await
@@ -115,7 +117,7 @@ async fn an_oversized_frame_ends_its_call_and_nothing_else() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stalled_link_runs_into_the_deadline() {
-    let plan = Plan::new().receive(FIRST_RECEIVED, Receiving::Stall);
+    let plan = FaultPlan::new().on_receive(FIRST_RECEIVED, ReceiveFault::Stall);
     let (client, mut session, _server) = harmed(plan).await;
     let error = one_call(&client, &mut session).await.expect_err("silence");
     assert!(error.is_timeout());
@@ -123,7 +125,7 @@ async fn a_stalled_link_runs_into_the_deadline() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_answer_runs_into_the_deadline_alone() {
-    let plan = Plan::new().receive(FIRST_RECEIVED, Receiving::Lose);
+    let plan = FaultPlan::new().on_receive(FIRST_RECEIVED, ReceiveFault::Drop);
     let (client, mut session, _server) = harmed(plan).await;
     let error = one_call(&client, &mut session).await.expect_err("lost");
     assert!(error.is_timeout());
@@ -137,14 +139,14 @@ async fn a_lost_answer_runs_into_the_deadline_alone() {
 #[tokio::test(start_paused = true)]
 async fn a_link_that_is_cut_is_dialled_again() {
     for plan in [
-        Plan::new().receive(FIRST_RECEIVED, Receiving::Cut),
-        Plan::new().send(FIRST_SENT, Sending::Cut),
+        FaultPlan::new().on_receive(FIRST_RECEIVED, ReceiveFault::Cut),
+        FaultPlan::new().on_send(FIRST_SENT, SendFault::Cut),
     ] {
         let (client, mut session, mut server) = harmed(plan).await;
         let call = async { client.tools().call("any", json!({})).await };
         let answering = async {
             if let Some(request) = session.recv().await {
-                session.answer(&request, said("unheard")).await;
+                session.respond(&request, said("unheard")).await;
             }
         };
         let (result, ()) = tokio::join!(call, answering);
@@ -161,14 +163,15 @@ async fn a_link_that_is_cut_is_dialled_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_link_that_is_cut_after_some_bytes_is_dialled_again() {
-    let (transport, mut server) = FakeServer::new(Profile::handshake());
-    let transport = Faults::new(transport).link(0, Plan::new().cut_after_bytes(200));
-    let client = Client::builder().connect_later(transport);
+    let (transport, mut server) = FakeServer::new(ServerProfile::handshake());
+    let transport =
+        FaultyTransport::new(transport).on_link(0, FaultPlan::new().cut_after_bytes(200));
+    let client = Client::builder().connect_in_background(transport);
     let mut first = server.accept().await;
     while let Some(message) = first.recv().await {
         if message.method() == "server/discover" {
             let error = bowline::proto::jsonrpc::ErrorObject::new(-32601, "x".repeat(300));
-            first.refuse(&message, error).await;
+            first.respond_error(&message, error).await;
         }
     }
     let mut second = server.session().await;
@@ -180,7 +183,7 @@ async fn a_link_that_is_cut_after_some_bytes_is_dialled_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_busy_link_is_offered_the_frame_again() {
-    let plan = Plan::new().send(FIRST_SENT, Sending::Busy(2));
+    let plan = FaultPlan::new().on_send(FIRST_SENT, SendFault::Busy(2));
     let (client, mut session, _server) = harmed(plan).await;
     let begun = Instant::now();
     assert_eq!(
@@ -195,7 +198,7 @@ async fn a_busy_link_is_offered_the_frame_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_link_that_stays_busy_ends_the_call_not_the_connection() {
-    let plan = Plan::new().busy_from(FIRST_SENT);
+    let plan = FaultPlan::new().busy_from(FIRST_SENT);
     let (client, _session, _server) = harmed(plan).await;
     let begun = Instant::now();
     let calls = (0..100).map(|_| {
@@ -209,12 +212,12 @@ async fn a_link_that_stays_busy_ends_the_call_not_the_connection() {
         assert!(error.to_string().contains("after 3 attempts"), "{error}");
     }
     assert!(begun.elapsed() <= Duration::from_millis(35));
-    assert_eq!(client.state(), StateName::Ready);
+    assert_eq!(client.state(), ConnectionState::Ready);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_full_link_in_memory_is_busy_too() {
-    let (transport, server) = FakeServer::new(Profile::handshake());
+    let (transport, server) = FakeServer::new(ServerProfile::handshake());
     let (client, mut session, _server) = opened(Client::builder(), transport, server).await;
     let padding = "x".repeat(200 * 1024);
     let calls = (0..20).map(|number| {
@@ -247,7 +250,7 @@ async fn a_full_link_in_memory_is_busy_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_frame_that_is_refused_fails_its_call() {
-    let plan = Plan::new().send(FIRST_SENT, Sending::Fail);
+    let plan = FaultPlan::new().on_send(FIRST_SENT, SendFault::Fail);
     let (client, mut session, _server) = harmed(plan).await;
     let error = client
         .tools()
@@ -255,7 +258,7 @@ async fn a_frame_that_is_refused_fails_its_call() {
         .await
         .expect_err("refused");
     assert_eq!(error.reason(), Reason::TransportError);
-    assert!(error.cause().is_some());
+    assert!(error.connection_error().is_some());
     assert_eq!(
         one_call(&client, &mut session).await.expect("an answer"),
         "here"

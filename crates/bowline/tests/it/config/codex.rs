@@ -35,7 +35,7 @@ fn servers_are_read_in_their_order() {
     assert_eq!(context7.args[2], "${NOT_A_REFERENCE}", "taken by its word");
     assert_eq!(context7.env["MY_ENV_VAR"], "MY_ENV_VALUE");
     assert_eq!(context7.env["PORT"], "3000");
-    let timeouts = file.servers[0].settings.timeouts.clone();
+    let timeouts = file.servers[0].connection.timeouts.clone();
     let timeouts = timeouts.expect("they are set");
     assert_eq!(timeouts.opening, Duration::from_millis(20_500));
     assert_eq!(timeouts.tool, Duration::from_secs(45));
@@ -74,7 +74,7 @@ fn a_bad_entry_does_not_stop_the_others() {
     assert_eq!(file.servers.len(), 1);
     assert_eq!(file.servers[0].name, "good");
     let problem = &file.problems[0];
-    assert_eq!(problem.kind, ProblemKind::Unset("NOT_SET".into()));
+    assert_eq!(problem.kind, ProblemKind::UnsetVariable("NOT_SET".into()));
     assert_eq!(problem.server.as_deref(), Some("bad"));
     assert_eq!(
         problem.position,

@@ -42,7 +42,7 @@ fn settings_reach_the_client() {
     let expected = Client::builder()
         .timeouts(timeouts)
         .backoff(Backoff::new(waits.0, waits.1, 0.2).expect("they make sense"))
-        .max_frame(1024 * 1024)
+        .max_frame_size(1024 * 1024)
         .revisions([Revision::V2024_11_05, Revision::V2025_06_18])
         .roots(["file:///srv/notes/drafts", "file:///srv/shared"].map(Root::new));
     let built = server.apply(Client::builder());
@@ -54,7 +54,7 @@ fn what_is_not_said_is_left_as_it_is() {
     let server = only(read_one(r#"{"command": "x"}"#, &[]));
     let builder = || {
         Client::builder()
-            .max_frame(7)
+            .max_frame_size(7)
             .timeouts(Timeouts::interactive())
     };
     let built = server.apply(builder());
@@ -85,6 +85,6 @@ fn an_entry_that_is_written_again_is_the_same_server() {
         let second = only(read_one(&again, &[]));
         assert_eq!(first.endpoint, second.endpoint, "{again}");
         assert_eq!(first.projects, second.projects, "{again}");
-        assert_eq!(first.settings, second.settings, "{again}");
+        assert_eq!(first.connection, second.connection, "{again}");
     }
 }

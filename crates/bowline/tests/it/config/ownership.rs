@@ -8,7 +8,7 @@ use std::{
 };
 
 use bowline::config::{
-    Endpoint, Environment, Loader, Os, ProblemKind, Scope, ServersFile, well_known,
+    ConfigScope, Endpoint, Environment, Loader, Os, ProblemKind, ServersFile, well_known,
 };
 
 const SERVERS: &str = r#"{"mcpServers": {"it": {"command": "./serve"}}}"#;
@@ -52,7 +52,7 @@ impl Work {
         let sources = well_known("/nowhere".as_ref(), &cwd, Os::Linux);
         let source = sources.iter().find(|source| source.path == path);
         let source = source.expect("it is looked for");
-        assert_eq!(source.scope, Scope::Project);
+        assert_eq!(source.scope, ConfigScope::Project);
         Loader::new(Environment::new()).load_source(source)
     }
 }
@@ -69,7 +69,7 @@ fn check_refused(file: &ServersFile, why: &str) {
     assert_eq!(file.servers, []);
     match &file.problems[..] {
         [problem] => match &problem.kind {
-            ProblemKind::NotOwn(found) => assert!(found.contains(why), "{found}"),
+            ProblemKind::NotOwned(found) => assert!(found.contains(why), "{found}"),
             other => panic!("{other:?}"),
         },
         other => panic!("{other:?}"),
@@ -167,9 +167,9 @@ fn a_place_for_a_new_file_is_looked_at() {
         .iter()
         .find(|source| source.path == cwd.join("bowline.json"))
         .expect("it is looked for");
-    assert_eq!(source.vet(), Ok(()));
+    assert_eq!(source.check_ownership(), Ok(()));
     work.allow("project/deep", 0o777);
-    assert!(source.vet().is_err());
+    assert!(source.check_ownership().is_err());
     assert_eq!(
         work.read("project").problems,
         [],

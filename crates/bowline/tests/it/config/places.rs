@@ -1,11 +1,11 @@
 //! Where programs keep their configurations.
 
-use bowline::config::{App, Os, Scope, well_known};
+use bowline::config::{App, ConfigScope, Os, well_known};
 
 #[track_caller]
-fn check(os: Os, expected: &[(App, Scope, &str)]) {
+fn check(os: Os, expected: &[(App, ConfigScope, &str)]) {
     let sources = well_known("/home/user".as_ref(), "/srv/notes".as_ref(), os);
-    let found: Vec<(App, Scope, &str)> = sources
+    let found: Vec<(App, ConfigScope, &str)> = sources
         .iter()
         .map(|source| {
             (
@@ -25,43 +25,75 @@ fn on_linux() {
         &[
             (
                 App::Bowline,
-                Scope::User,
+                ConfigScope::User,
                 "/home/user/.config/bowline/bowline.json",
             ),
-            (App::ClaudeCode, Scope::User, "/home/user/.claude.json"),
-            (App::Cursor, Scope::User, "/home/user/.cursor/mcp.json"),
+            (
+                App::ClaudeCode,
+                ConfigScope::User,
+                "/home/user/.claude.json",
+            ),
+            (
+                App::Cursor,
+                ConfigScope::User,
+                "/home/user/.cursor/mcp.json",
+            ),
             (
                 App::VsCode,
-                Scope::User,
+                ConfigScope::User,
                 "/home/user/.config/Code/User/mcp.json",
             ),
             (
                 App::VsCode,
-                Scope::User,
+                ConfigScope::User,
                 "/home/user/.config/Code/User/settings.json",
             ),
             (
                 App::ClaudeDesktop,
-                Scope::User,
+                ConfigScope::User,
                 "/home/user/.config/Claude/claude_desktop_config.json",
             ),
             (
                 App::Windsurf,
-                Scope::User,
+                ConfigScope::User,
                 "/home/user/.codeium/windsurf/mcp_config.json",
             ),
             #[cfg(feature = "config-toml")]
-            (App::Codex, Scope::User, "/home/user/.codex/config.toml"),
-            (App::Bowline, Scope::Project, "/srv/notes/bowline.json"),
-            (App::Bowline, Scope::Project, "/srv/bowline.json"),
-            (App::Bowline, Scope::Project, "/bowline.json"),
-            (App::ClaudeCode, Scope::Project, "/srv/notes/.mcp.json"),
-            (App::ClaudeCode, Scope::Project, "/srv/.mcp.json"),
-            (App::ClaudeCode, Scope::Project, "/.mcp.json"),
-            (App::Cursor, Scope::Project, "/srv/notes/.cursor/mcp.json"),
-            (App::VsCode, Scope::Project, "/srv/notes/.vscode/mcp.json"),
+            (
+                App::Codex,
+                ConfigScope::User,
+                "/home/user/.codex/config.toml",
+            ),
+            (
+                App::Bowline,
+                ConfigScope::Project,
+                "/srv/notes/bowline.json",
+            ),
+            (App::Bowline, ConfigScope::Project, "/srv/bowline.json"),
+            (App::Bowline, ConfigScope::Project, "/bowline.json"),
+            (
+                App::ClaudeCode,
+                ConfigScope::Project,
+                "/srv/notes/.mcp.json",
+            ),
+            (App::ClaudeCode, ConfigScope::Project, "/srv/.mcp.json"),
+            (App::ClaudeCode, ConfigScope::Project, "/.mcp.json"),
+            (
+                App::Cursor,
+                ConfigScope::Project,
+                "/srv/notes/.cursor/mcp.json",
+            ),
+            (
+                App::VsCode,
+                ConfigScope::Project,
+                "/srv/notes/.vscode/mcp.json",
+            ),
             #[cfg(feature = "config-toml")]
-            (App::Codex, Scope::Project, "/srv/notes/.codex/config.toml"),
+            (
+                App::Codex,
+                ConfigScope::Project,
+                "/srv/notes/.codex/config.toml",
+            ),
         ],
     );
 }
@@ -75,17 +107,17 @@ fn in_the_home_folder_a_file_of_the_users_is_no_projects() {
         .filter(|source| source.app == App::Cursor)
         .collect();
     assert_eq!(cursor.len(), 1);
-    assert_eq!(cursor[0].scope, Scope::User);
+    assert_eq!(cursor[0].scope, ConfigScope::User);
 }
 
 #[test]
 fn a_projects_folder_is_where_its_files_are_looked_for() {
     let sources = well_known("/home/user".as_ref(), "/srv/notes".as_ref(), Os::Linux);
     for source in sources {
-        let folder = source.project_folder().and_then(|folder| folder.to_str());
+        let folder = source.project_dir().and_then(|folder| folder.to_str());
         match (source.scope, folder) {
-            (Scope::User, None) => {}
-            (Scope::Project, Some("/srv/notes" | "/srv" | "/")) => {}
+            (ConfigScope::User, None) => {}
+            (ConfigScope::Project, Some("/srv/notes" | "/srv" | "/")) => {}
             _ => panic!("{source:?}: {folder:?}"),
         }
     }
@@ -96,8 +128,9 @@ fn a_projects_folder_is_where_its_files_are_looked_for() {
 fn check_user(os: Os, expected: [&str; 3]) {
     let sources = well_known("/home/user".as_ref(), "/".as_ref(), os);
     let path = |app: App| {
-        let of =
-            |source: &&bowline::config::Source| source.app == app && source.scope == Scope::User;
+        let of = |source: &&bowline::config::ConfigSource| {
+            source.app == app && source.scope == ConfigScope::User
+        };
         let source = sources.iter().find(of).expect("each has one");
         source.path.to_str().expect("it is text").to_owned()
     };

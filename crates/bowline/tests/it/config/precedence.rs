@@ -2,7 +2,9 @@
 
 use std::{fs, path::Path};
 
-use bowline::config::{Loader, Os, ProblemKind, Scope, ServersFile, Source, well_known};
+use bowline::config::{
+    ConfigScope, ConfigSource, Loader, Os, ProblemKind, ServersFile, well_known,
+};
 
 use super::{Variables, loader, only, read_one, stdio};
 
@@ -137,11 +139,11 @@ impl Places {
         places
     }
 
-    fn sources(&self) -> Vec<Source> {
+    fn sources(&self) -> Vec<ConfigSource> {
         well_known(&self.0.join("home"), &self.0.join("project"), Os::Linux)
     }
 
-    fn load(&self, loader: &Loader) -> Vec<(Source, ServersFile)> {
+    fn load(&self, loader: &Loader) -> Vec<(ConfigSource, ServersFile)> {
         loader.load_all(&self.sources())
     }
 }
@@ -212,7 +214,7 @@ fn servers_of_a_project_get_no_variables_by_their_names() {
         assert_eq!(env, [("KEY", "own"), ("OTHER", "4")]);
     };
     let (source, file) = places.load(&loader).remove(0);
-    assert_eq!(source.scope, Scope::Project);
+    assert_eq!(source.scope, ConfigScope::Project);
     check(&file);
     check(&loader.load_source(&source));
 }

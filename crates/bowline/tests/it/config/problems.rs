@@ -350,7 +350,7 @@ fn more_servers_than_people_have_are_not_read() {
     assert_eq!(servers(1_000).problems, []);
     let file = servers(1_001);
     assert_eq!(file.servers.len(), 1_000);
-    assert_eq!(file.problems[0].kind, ProblemKind::TooMany(1_001));
+    assert_eq!(file.problems[0].kind, ProblemKind::TooManyServers(1_001));
     let said = "the file has 1001 servers, and 1000 at most are read";
     assert!(file.problems[0].to_string().contains(said));
 }

@@ -80,7 +80,7 @@ fn settings() {
         ("MCP_MAX_FRAME", "1024"),
         ("MCP_ROOTS", "/srv/a b, ~/c,file:///d"),
     ]));
-    let settings = server.settings;
+    let settings = server.connection;
     let timeouts = settings.timeouts.expect("they are set");
     assert_eq!(timeouts.tool, Duration::from_millis(1500));
     assert_eq!(timeouts.resource, timeouts.tool);
@@ -88,7 +88,7 @@ fn settings() {
     assert_eq!(timeouts.opening, Duration::from_secs(120));
     let backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(60), 0.2);
     assert_eq!(settings.backoff, backoff.ok());
-    assert_eq!(settings.max_frame, Some(1024));
+    assert_eq!(settings.max_frame_size, Some(1024));
     let roots: Vec<String> = settings
         .roots
         .into_iter()

@@ -4,7 +4,7 @@ use super::{Variables, only, read_one};
 
 #[track_caller]
 fn canonical(entry: &str, variables: Variables<'_>) -> String {
-    only(read_one(entry, variables)).written.canonical()
+    only(read_one(entry, variables)).raw.canonical()
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use bowline::proto::{ErrorKind, client::CauseKind};
+use bowline::proto::{ErrorKind, client::ConnectionErrorKind};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -117,10 +117,10 @@ async fn a_refusal_without_one_is_told_by_its_status_and_the_wait_it_asks_for() 
         .call("x", json!({}))
         .await
         .expect_err("refused");
-    let cause = error.cause().expect("a cause");
+    let cause = error.connection_error().expect("a cause");
     assert!(matches!(
         cause.kind(),
-        CauseKind::Status { status: 503, .. }
+        ConnectionErrorKind::Status { status: 503, .. }
     ));
     assert_eq!(cause.retry_after(), Some(Duration::from_secs(120)));
     assert!(error.is_retryable());

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use bowline::{Client, proto::client::CauseKind, transport::Http};
+use bowline::{Client, proto::client::ConnectionErrorKind, transport::Http};
 use serde_json::json;
 use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::mpsc};
 
@@ -141,7 +141,10 @@ async fn a_server_that_speaks_no_tls_is_told_nothing() {
     let http = Http::new(&url).and_then(|http| http.bearer("s3cr3t"));
     let refused = within(builder().connect(http.expect("a URL"))).await;
     let error = refused.expect_err("no TLS");
-    let kind = error.cause().expect("a cause").kind();
-    assert!(matches!(kind, CauseKind::Unreachable(_)), "{kind:?}");
+    let kind = error.connection_error().expect("a cause").kind();
+    assert!(
+        matches!(kind, ConnectionErrorKind::Unreachable(_)),
+        "{kind:?}"
+    );
     within(served).await.expect("it was asked");
 }

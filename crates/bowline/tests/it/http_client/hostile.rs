@@ -5,8 +5,8 @@ use std::time::Duration;
 use bowline::{
     Client,
     client::ClientBuilder,
-    proto::{Reason, client::CauseKind},
-    transport::{Http, HttpLimits, HttpProblem},
+    proto::{Reason, client::ConnectionErrorKind},
+    transport::{Http, HttpConfigError, HttpLimits},
 };
 use serde_json::json;
 
@@ -16,7 +16,7 @@ const MIB: usize = 1024 * 1024;
 
 /// A builder that takes messages of up to 1 MiB.
 fn small() -> ClientBuilder {
-    builder().max_frame(MIB)
+    builder().max_frame_size(MIB)
 }
 
 /// Calls a tool that does harm, and then one that does not.
@@ -106,7 +106,7 @@ async fn bodies_and_events_over_the_limit_end_their_own_call_only() {
     })
     .await;
     let mut limits = HttpLimits::default();
-    limits.comments = 256 * 1024;
+    limits.max_comment_bytes = 256 * 1024;
     let http = rig.http().limits(limits);
     let client = small().connect(http).await.expect("it connects");
     for tool in ["announced", "chunked", "endless line", "endless event"] {
@@ -115,8 +115,11 @@ async fn bodies_and_events_over_the_limit_end_their_own_call_only() {
     }
     for tool in ["endless field", "endless id", "endless comments"] {
         let error = call(&client, tool).await;
-        let kind = error.cause().expect("a cause").kind().clone();
-        assert!(matches!(kind, CauseKind::Violation(_)), "{tool}: {error}");
+        let kind = error.connection_error().expect("a cause").kind().clone();
+        assert!(
+            matches!(kind, ConnectionErrorKind::ProtocolViolation(_)),
+            "{tool}: {error}"
+        );
     }
     assert_eq!(client.health().sessions, 1);
 }
@@ -147,9 +150,9 @@ async fn the_bodies_of_errors_are_bounded() {
     .await;
     let client = small().connect(rig.http()).await.expect("it connects");
     let error = call(&client, "endless").await;
-    let kind = error.cause().expect("a cause").kind().clone();
+    let kind = error.connection_error().expect("a cause").kind().clone();
     assert!(
-        matches!(kind, CauseKind::Status { status: 500, .. }),
+        matches!(kind, ConnectionErrorKind::Status { status: 500, .. }),
         "{kind:?}"
     );
 }
@@ -229,13 +232,13 @@ fn settings_that_cannot_be_sent_are_refused() {
     for value in ["a\r\nx-evil: 1", "a\nb", "\0", "\u{7f}"] {
         let problem = http().header("x-key", value).expect_err("refused");
         let name = "x-key".into();
-        assert_eq!(problem, HttpProblem::BadHeaderValue { name });
+        assert_eq!(problem, HttpConfigError::InvalidHeaderValue { name });
         let problem = http().bearer(value).expect_err("refused");
         assert!(!problem.to_string().contains("evil"), "{problem}");
     }
     for name in ["", "a b", "a:b", "a\r\nb", "é"] {
         let problem = http().header(name, "x").expect_err("refused");
-        assert_eq!(problem, HttpProblem::BadHeaderName, "{name:?}");
+        assert_eq!(problem, HttpConfigError::InvalidHeaderName, "{name:?}");
     }
     for name in [
         "Mcp-Session-Id",
@@ -246,17 +249,20 @@ fn settings_that_cannot_be_sent_are_refused() {
     ] {
         let problem = http().header(name, "x").expect_err("refused");
         assert!(
-            matches!(problem, HttpProblem::ReservedHeader { .. }),
+            matches!(problem, HttpConfigError::ReservedHeader { .. }),
             "{name}"
         );
     }
     for (url, problem) in [
-        ("", HttpProblem::BadUrl),
-        ("localhost:3000", HttpProblem::BadScheme),
-        ("/mcp", HttpProblem::BadUrl),
-        ("file:///etc/passwd", HttpProblem::BadScheme),
-        ("http://user:hush@localhost/", HttpProblem::CredentialsInUrl),
-        ("http://user@localhost/", HttpProblem::CredentialsInUrl),
+        ("", HttpConfigError::InvalidUrl),
+        ("localhost:3000", HttpConfigError::UnsupportedScheme),
+        ("/mcp", HttpConfigError::InvalidUrl),
+        ("file:///etc/passwd", HttpConfigError::UnsupportedScheme),
+        (
+            "http://user:hush@localhost/",
+            HttpConfigError::CredentialsInUrl,
+        ),
+        ("http://user@localhost/", HttpConfigError::CredentialsInUrl),
     ] {
         let refused = Http::new(url).expect_err("refused");
         assert_eq!(refused, problem, "{url}");

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use bowline::{
     proto::{
-        client::CauseKind,
+        client::ConnectionErrorKind,
         jsonrpc::ErrorObject,
         revision::{Era, Revision},
     },
@@ -148,11 +148,11 @@ async fn the_weather_and_the_keeper_are_no_evidence_of_the_era() {
     for status in [401, 403, 429, 500, 503] {
         let rig = Rig::start(move |_| Reply::status(status).with("retry-after", "7")).await;
         let error = builder().connect(rig.http()).await.expect_err("refused");
-        let cause = error.cause().expect("a cause").kind().clone();
+        let cause = error.connection_error().expect("a cause").kind().clone();
         let retry_after = Some(std::time::Duration::from_secs(7));
         assert_eq!(
             cause,
-            CauseKind::Status {
+            ConnectionErrorKind::Status {
                 status,
                 retry_after
             }
@@ -241,8 +241,11 @@ async fn a_server_that_cannot_be_reached_is_told_without_the_url() {
     let text = format!("{error} {error:?}");
     assert!(text.contains("refused"), "{text}");
     assert!(!text.contains("hush"), "{text}");
-    let kind = error.cause().expect("a cause").kind().clone();
-    assert!(matches!(kind, CauseKind::Unreachable(_)), "{kind:?}");
+    let kind = error.connection_error().expect("a cause").kind().clone();
+    assert!(
+        matches!(kind, ConnectionErrorKind::Unreachable(_)),
+        "{kind:?}"
+    );
 }
 
 #[tokio::test]
@@ -253,7 +256,7 @@ async fn a_refused_handshake_keeps_the_servers_own_words() {
     })
     .await;
     let error = builder().connect(rig.http()).await.expect_err("refused");
-    let kind = error.cause().expect("a cause").kind().clone();
+    let kind = error.connection_error().expect("a cause").kind().clone();
     let refused = ErrorObject::new(-32602, "not on Sundays");
-    assert_eq!(kind, CauseKind::Refused(refused));
+    assert_eq!(kind, ConnectionErrorKind::Refused(refused));
 }

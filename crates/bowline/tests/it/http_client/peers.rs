@@ -134,7 +134,7 @@ fn builder() -> ClientBuilder {
     timeouts.tool = Duration::from_secs(60);
     timeouts.other = Duration::from_secs(60);
     Client::builder()
-        .identity("bowline-interop", "0.0.1")
+        .client_info("bowline-interop", "0.0.1")
         .timeouts(timeouts)
 }
 
@@ -143,7 +143,7 @@ async fn open(builder: ClientBuilder, http: Http) -> (Client, Arc<Mutex<Vec<Stri
     let complaints = Arc::<Mutex<Vec<String>>>::default();
     let seen = Arc::clone(&complaints);
     let builder = builder.observer(move |telemetry| {
-        if let Telemetry::Violation { .. } | Telemetry::UnknownResponse = telemetry.telemetry {
+        if let Telemetry::Violation { .. } | Telemetry::UnknownResponse = telemetry.event {
             lock(&seen).push(format!("{telemetry:?}"));
         }
     });
@@ -171,7 +171,7 @@ fn asked() -> ClientBuilder {
 async fn text(client: &Client, tool: &str, arguments: serde_json::Value) -> String {
     let result = within(async { client.tools().call(tool, arguments).await }).await;
     let result = result.expect("an answer");
-    assert!(!result.failed(), "{tool}: {}", result.all_text());
+    assert!(!result.is_failure(), "{tool}: {}", result.all_text());
     result.all_text()
 }
 

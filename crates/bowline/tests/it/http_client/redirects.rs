@@ -1,19 +1,19 @@
 //! Redirects: within the origin, with method and body, and no others.
 
 use bowline::{
-    proto::client::CauseKind,
+    proto::client::ConnectionErrorKind,
     transport::{Http, reqwest},
 };
 use serde_json::json;
 
 use super::rig::{Reply, Rig, builder, stateless, stateless_reply, within};
 
-async fn failure(rig: &Rig) -> CauseKind {
+async fn failure(rig: &Rig) -> ConnectionErrorKind {
     let http = rig.http().bearer("s3cr3t").expect("a token");
     let refused = within(builder().connect(http)).await;
     let error = refused.expect_err("not followed");
     assert!(!error.to_string().contains("s3cr3t"));
-    error.cause().expect("a cause").kind().clone()
+    error.connection_error().expect("a cause").kind().clone()
 }
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn a_redirect_to_another_origin_is_not_followed() {
         let rig = Rig::start(move |_| Reply::status(307).with("location", &target)).await;
         let kind = failure(&rig).await;
         assert!(
-            matches!(kind, CauseKind::Unreachable(_)),
+            matches!(kind, ConnectionErrorKind::Unreachable(_)),
             "{shown}: {kind:?}"
         );
         assert_eq!(rig.hits().len(), 1);
@@ -78,7 +78,7 @@ async fn a_redirect_that_would_change_the_method_is_not_followed() {
         let retry_after = None;
         assert_eq!(
             kind,
-            CauseKind::Status {
+            ConnectionErrorKind::Status {
                 status,
                 retry_after
             }
@@ -93,7 +93,10 @@ async fn redirects_in_a_circle_and_to_nowhere_end() {
         let rig = Rig::start(move |_| Reply::status(307).with("location", location)).await;
         let kind = failure(&rig).await;
         assert!(
-            matches!(kind, CauseKind::Unreachable(_) | CauseKind::Io(_)),
+            matches!(
+                kind,
+                ConnectionErrorKind::Unreachable(_) | ConnectionErrorKind::Io(_)
+            ),
             "{location}: {kind:?}"
         );
         assert!(rig.hits().len() <= 4);

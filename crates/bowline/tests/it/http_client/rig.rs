@@ -225,7 +225,7 @@ impl Rig {
     /// A transport to it that does not wait long before it comes back.
     pub(crate) fn http(&self) -> Http {
         let policy = ResumptionPolicy {
-            delay: Duration::from_millis(1),
+            initial_delay: Duration::from_millis(1),
             min_delay: Duration::from_millis(1),
             ..ResumptionPolicy::default()
         };
@@ -403,7 +403,9 @@ pub(crate) fn builder() -> ClientBuilder {
     let mut timeouts = Timeouts::standard();
     timeouts.opening = PATIENCE;
     timeouts.probe = PATIENCE;
-    Client::builder().identity("rigged", "1").timeouts(timeouts)
+    Client::builder()
+        .client_info("rigged", "1")
+        .timeouts(timeouts)
 }
 
 /// A server of the handshake era, with a session, where the script has nothing

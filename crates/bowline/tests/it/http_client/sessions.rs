@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use bowline::{Client, proto::client::CauseKind, transport::Stopped};
+use bowline::{Client, proto::client::ConnectionErrorKind, transport::StopOutcome};
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 
@@ -73,9 +73,12 @@ async fn a_session_id_that_cannot_be_sent_back_is_not_taken() {
         })
         .await;
         let error = builder().connect(rig.http()).await.expect_err("refused");
-        let kind = error.cause().expect("a cause").kind().clone();
+        let kind = error.connection_error().expect("a cause").kind().clone();
         assert!(
-            matches!(kind, CauseKind::Violation(_) | CauseKind::Io(_)),
+            matches!(
+                kind,
+                ConnectionErrorKind::ProtocolViolation(_) | ConnectionErrorKind::Io(_)
+            ),
             "{bad:?}: {kind:?}"
         );
     }
@@ -129,7 +132,7 @@ async fn the_session_was_deleted_when_the_wait_is_over() {
         let http = rig.http();
         on_one_thread(|| async move {
             let client = builder().connect(http).await.expect("it opens");
-            assert_eq!(client.stop_and_wait(LIMIT).await, Stopped::Gracefully);
+            assert_eq!(client.stop_and_wait(LIMIT).await, StopOutcome::Graceful);
         })
         .await;
     }
@@ -175,7 +178,7 @@ async fn a_session_that_is_just_being_opened_is_ended_too() {
         None
     })
     .await;
-    let client = builder().connect_later(rig.http());
+    let client = builder().connect_in_background(rig.http());
     within(was_asked.recv()).await.expect("it is asked");
     let stopping = tokio::spawn({
         let client = client.clone();
@@ -186,7 +189,7 @@ async fn a_session_that_is_just_being_opened_is_ended_too() {
     drop(ended.expect("it lives"));
     drop(answer);
     let stopped = within(stopping).await.expect("no panic");
-    assert_eq!(stopped, Stopped::Gracefully);
+    assert_eq!(stopped, StopOutcome::Graceful);
     let deleted = rig.named("DELETE");
     assert_eq!(deleted.len(), 1);
     assert_eq!(deleted[0].header("mcp-session-id"), Some("knot-1"));
@@ -196,14 +199,14 @@ async fn a_session_that_is_just_being_opened_is_ended_too() {
 #[tokio::test]
 async fn how_it_was_stopped_depends_on_whether_the_session_is_over() {
     for (status, expected) in [
-        (200, Stopped::Gracefully),
-        (204, Stopped::Gracefully),
+        (200, StopOutcome::Graceful),
+        (204, StopOutcome::Graceful),
         // It was gone already, or the server ends sessions itself.
-        (404, Stopped::Gracefully),
-        (405, Stopped::Gracefully),
-        (400, Stopped::Forcefully),
-        (500, Stopped::Forcefully),
-        (503, Stopped::Forcefully),
+        (404, StopOutcome::Graceful),
+        (405, StopOutcome::Graceful),
+        (400, StopOutcome::Forced),
+        (500, StopOutcome::Forced),
+        (503, StopOutcome::Forced),
     ] {
         let delete = move |hit: &Hit| (hit.verb == "DELETE").then(|| Reply::status(status));
         let rig = handshake(delete).await;

@@ -7,7 +7,7 @@ use std::{
 
 use bowline::{
     client::{Change, progress_channel},
-    proto::{client::CauseKind, http::resume::ResumptionPolicy, model::ElicitResult},
+    proto::{client::ConnectionErrorKind, http::resume::ResumptionPolicy, model::ElicitResult},
 };
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -118,9 +118,12 @@ async fn a_stream_that_cannot_be_taken_up_loses_its_call() {
         let client = rig.client().await;
         let lost = within(async { client.tools().call("slow", json!({})).await }).await;
         let error = lost.expect_err("lost");
-        let cause = error.cause().expect("a cause");
+        let cause = error.connection_error().expect("a cause");
         assert!(
-            matches!(cause.kind(), CauseKind::Eof | CauseKind::Io(_)),
+            matches!(
+                cause.kind(),
+                ConnectionErrorKind::Eof | ConnectionErrorKind::Io(_)
+            ),
             "{error}"
         );
         assert_eq!(rig.named("tools/call").len(), 1);
@@ -237,7 +240,7 @@ async fn a_server_that_stays_away_takes_the_link_along() {
         });
     });
     let policy = ResumptionPolicy {
-        delay: Duration::from_millis(1),
+        initial_delay: Duration::from_millis(1),
         min_delay: Duration::from_millis(1),
         ..ResumptionPolicy::default()
     };
@@ -248,10 +251,17 @@ async fn a_server_that_stays_away_takes_the_link_along() {
     let client = builder().connect(http).await.expect("it connects");
     drop(cut);
     let mut health = client.watch_health();
-    let fell = within(health.wait_for(|health| health.last_fall.is_some())).await;
-    let cause = fell.expect("it fell").last_fall.clone().expect("a cause");
+    let fell = within(health.wait_for(|health| health.last_disconnect.is_some())).await;
+    let cause = fell
+        .expect("it fell")
+        .last_disconnect
+        .clone()
+        .expect("a cause");
     assert!(
-        matches!(cause.kind(), CauseKind::Unreachable(_) | CauseKind::Io(_)),
+        matches!(
+            cause.kind(),
+            ConnectionErrorKind::Unreachable(_) | ConnectionErrorKind::Io(_)
+        ),
         "{cause}"
     );
     server.join().expect("it ended");

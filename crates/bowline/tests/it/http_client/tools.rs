@@ -120,7 +120,7 @@ async fn a_faulty_tool_is_dropped_from_the_list_and_told() {
     let seen = Arc::<Mutex<Vec<String>>>::default();
     let told = Arc::clone(&seen);
     let builder = builder().observer(move |telemetry| {
-        if let Telemetry::ToolDropped { tool, .. } = &telemetry.telemetry {
+        if let Telemetry::ToolDropped { tool, .. } = &telemetry.event {
             lock(&told).push(tool.to_string());
         }
     });

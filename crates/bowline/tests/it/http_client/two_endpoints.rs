@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use bowline::proto::{
-    client::CauseKind,
+    client::ConnectionErrorKind,
     revision::{Era, Revision},
 };
 use bowline::transport::Transport as _;
@@ -110,9 +110,9 @@ async fn an_endpoint_of_another_origin_is_not_posted_to() {
         let (rig, _stream) = server(endpoint).await;
         let refused = within(builder().connect(rig.http())).await;
         let error = refused.expect_err("refused");
-        let kind = error.cause().expect("a cause").kind().clone();
+        let kind = error.connection_error().expect("a cause").kind().clone();
         assert!(
-            matches!(kind, CauseKind::Violation(_)),
+            matches!(kind, ConnectionErrorKind::ProtocolViolation(_)),
             "{endpoint}: {kind:?}"
         );
     }
@@ -142,9 +142,9 @@ async fn a_post_that_is_refused_ends_its_own_call() {
     let (rig, _stream) = server("/messages?s=1").await;
     let client = rig.client().await;
     let error = client.ping().await.expect_err("refused");
-    let kind = error.cause().expect("a cause").kind().clone();
+    let kind = error.connection_error().expect("a cause").kind().clone();
     assert!(
-        matches!(kind, CauseKind::Status { status: 500, .. }),
+        matches!(kind, ConnectionErrorKind::Status { status: 500, .. }),
         "{kind:?}"
     );
     client

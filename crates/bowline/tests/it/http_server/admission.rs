@@ -74,7 +74,7 @@ async fn hosts_and_origins_of_others_are_refused_whatever_they_ask() {
             assert_eq!(answer.status(), 403, "{changes:?}");
         }
     }
-    assert_eq!(node.http.sessions(), 1, "nothing was ended or opened");
+    assert_eq!(node.http.session_count(), 1, "nothing was ended or opened");
     for changes in [
         &[
             ("host", "127.0.0.1:8080"),
@@ -99,7 +99,9 @@ async fn two_hosts_are_none() {
 #[tokio::test(start_paused = true)]
 async fn a_server_behind_a_proxy_names_its_host() {
     let it = workshop();
-    let origins = OriginPolicy::none().allow_host("mcp.example.com").unwrap();
+    let origins = OriginPolicy::deny_all()
+        .allow_host("mcp.example.com")
+        .unwrap();
     let options = HttpOptions {
         origins,
         ..HttpOptions::default()
@@ -235,7 +237,7 @@ async fn deep_arguments_are_refused_and_nothing_else_happens() {
 
 #[tokio::test(start_paused = true)]
 async fn large_bodies_are_refused_before_they_are_kept() {
-    let it = workshop_with(|server| server.configure(|config| config.max_frame = 4096));
+    let it = workshop_with(|server| server.configure(|config| config.max_frame_size = 4096));
     let node = Node::new(&it.service);
     let (request, _) = stateless(LIST, json!({}));
     // As many as it takes: each piece is dropped when it is counted.
@@ -255,7 +257,7 @@ async fn large_bodies_are_refused_before_they_are_kept() {
 async fn slow_bodies_are_given_up() {
     let it = workshop();
     let options = HttpOptions {
-        min_rate: 0,
+        min_bytes_per_second: 0,
         ..HttpOptions::default()
     };
     let node = Node::with(&it.service, options);
@@ -395,7 +397,7 @@ async fn a_server_of_sessions_alone_makes_newer_clients_fall_back() {
 async fn of_several_faults_the_first_is_told() {
     let it = workshop();
     let options = HttpOptions {
-        max_body: 10,
+        max_body_bytes: 10,
         ..HttpOptions::default()
     };
     let node = Node::with(&it.service, options);

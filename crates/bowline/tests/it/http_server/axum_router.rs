@@ -78,11 +78,11 @@ async fn a_router_serves_it_beside_other_things() {
 async fn a_router_that_knows_addresses_has_limits_for_each() {
     let it = workshop();
     let http = it.service.http(HttpOptions {
-        peer: PeerSource::from_request(|parts| {
+        peer_source: PeerSource::from_request(|parts| {
             let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>()?;
             Some(peer.0.ip())
         }),
-        per_client: ClientLimits {
+        client_limits: ClientLimits {
             max_sessions: 1,
             ..ClientLimits::default()
         },
@@ -100,7 +100,7 @@ async fn a_router_that_knows_addresses_has_limits_for_each() {
             .await;
         assert_eq!(opened.status, 200);
     }
-    assert_eq!(http.sessions(), 1);
+    assert_eq!(http.session_count(), 1);
     serving.abort();
 }
 

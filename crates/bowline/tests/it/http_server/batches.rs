@@ -162,7 +162,7 @@ async fn the_checks_of_a_batch_have_one_budget_together() {
     let laborious = Tool::new("laborious")
         .description("Takes work to check")
         .input_schema(laborious(19))
-        .headless(async |_| Ok("fits"));
+        .handler(async |_| Ok("fits"));
     let server = Server::new("test", "1").tool(laborious);
     let node = Node::new(&server.build().expect("the server is sound"));
     let session = Session::open(&node, "2025-03-26").await;
@@ -197,7 +197,7 @@ async fn others_get_their_turn_while_a_batch_is_looked_at() {
     let answered = Arc::new(AtomicUsize::new(0));
     let counts = Arc::clone(&answered);
     let it = workshop_with(|server| {
-        server.observe(move |seen| {
+        server.observer(move |seen| {
             if seen.name() == "request.stop" {
                 counts.fetch_add(1, Ordering::Relaxed);
             }
@@ -247,7 +247,7 @@ async fn a_batch_is_charged_for_each_of_its_requests() {
         ..ClientLimits::default()
     };
     let options = HttpOptions {
-        per_client: few,
+        client_limits: few,
         ..HttpOptions::default()
     };
     let node = Node::with(&it.service, options).asked_by("mallory");

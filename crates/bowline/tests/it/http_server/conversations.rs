@@ -1,8 +1,8 @@
 //! Tools that talk back, over HTTP, in both eras.
 
 use bowline::server::{
-    seal::Keyring,
-    store::{MemoryJournals, MemoryState},
+    seal::SealKeys,
+    store::{MemoryJournalStore, MemoryStateStore},
 };
 use serde_json::{Value, json};
 
@@ -42,13 +42,13 @@ async fn a_conversation_by_rounds() {
 
 #[tokio::test(start_paused = true)]
 async fn two_nodes_share_a_conversation() {
-    let key = || Keyring::from_secret(&[7; 32]).unwrap();
-    let journals = std::sync::Arc::new(MemoryJournals::default());
+    let key = || SealKeys::from_secret(&[7; 32]).unwrap();
+    let journals = std::sync::Arc::new(MemoryJournalStore::default());
     let node = || {
         let journals = std::sync::Arc::clone(&journals);
         workshop_with(|server| {
-            let server = server.keyring(key()).journal_store(journals);
-            server.state_store(MemoryState::default())
+            let server = server.seal_keys(key()).journal_store(journals);
+            server.state_store(MemoryStateStore::default())
         })
     };
     let (one, two) = (node(), node());

@@ -119,7 +119,7 @@ async fn who_leaves_while_a_session_opens_leaves_it_to_the_clock() {
     tokio::task::yield_now().await;
     opening.abort();
     assert!(opening.await.is_err(), "it was still opening");
-    assert_eq!(node.http.sessions(), 1, "somebody looks after it");
+    assert_eq!(node.http.session_count(), 1, "somebody looks after it");
     tokio::time::sleep(Duration::from_secs(1801)).await;
-    assert_eq!(node.http.sessions(), 0);
+    assert_eq!(node.http.session_count(), 0);
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use bowline::server::{
-    Conversation, Notice, Resource, Server, Tool,
+    Conversation, NotificationContext, Resource, Server, Tool,
     http::{ClientLimits, HttpOptions},
 };
 use bytes::Bytes;
@@ -34,8 +34,8 @@ async fn settle() {
 
 fn impatient(per_client: ClientLimits) -> HttpOptions {
     HttpOptions {
-        patience: Duration::from_millis(1),
-        per_client,
+        stream_after: Duration::from_millis(1),
+        client_limits: per_client,
         ..HttpOptions::default()
     }
 }
@@ -131,7 +131,7 @@ impl Steps {
         let (gate, begun) = (Arc::clone(&self.gate), Arc::clone(&self.begun));
         let done = Arc::clone(&self.done);
         let tool = Tool::new("pay").description("Pays").input::<Named>();
-        tool.execute(move |input, cx: Conversation| {
+        tool.handler_with_context(move |input, cx: Conversation| {
             let (gate, begun) = (Arc::clone(&gate), Arc::clone(&begun));
             let done = Arc::clone(&done);
             async move {
@@ -256,7 +256,7 @@ async fn notifications_that_wait_for_the_author_count() {
     let gate = Arc::new(Semaphore::new(0));
     let listens = |server: Server| {
         let gate = Arc::clone(&gate);
-        server.on_notification("acme/said", move |notice: Notice| {
+        server.on_notification("acme/said", move |notice: NotificationContext| {
             let gate = Arc::clone(&gate);
             async move {
                 gate.acquire().await.expect("it is open").forget();
@@ -307,12 +307,16 @@ async fn notices_that_wait_for_a_stream_count_as_kept_by_the_session() {
         sessions.push(session);
     }
     settle().await;
-    assert_eq!(node.http.sessions(), 2);
+    assert_eq!(node.http.session_count(), 2);
     for number in 0..4 {
         it.service.resource_updated(&long(number));
     }
     settle().await;
-    assert_eq!(node.http.sessions(), 1, "nobody listens to these notices");
+    assert_eq!(
+        node.http.session_count(),
+        1,
+        "nobody listens to these notices"
+    );
     // Once they are told they take no room.
     let mut own = sessions[1].get().await;
     for _ in 0..4 {
@@ -324,7 +328,7 @@ async fn notices_that_wait_for_a_stream_count_as_kept_by_the_session() {
         more.ask(number, "resources/subscribe", watch).await;
     }
     settle().await;
-    assert_eq!(node.http.sessions(), 2);
+    assert_eq!(node.http.session_count(), 2);
 }
 
 /// How many of these can wait for the rest of their bodies at once.

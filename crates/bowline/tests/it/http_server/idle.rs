@@ -21,9 +21,9 @@ async fn a_session_that_nobody_uses_is_closed() {
     sleep(29 * MINUTE).await;
     assert_eq!(session.ask(1, "ping", json!({})).await.status(), 200);
     sleep(29 * MINUTE).await;
-    assert_eq!(node.http.sessions(), 1, "it was used");
+    assert_eq!(node.http.session_count(), 1, "it was used");
     sleep(2 * MINUTE).await;
-    assert_eq!(node.http.sessions(), 0);
+    assert_eq!(node.http.session_count(), 0);
     assert_eq!(session.ask(2, "ping", json!({})).await.status(), 404);
 }
 
@@ -34,18 +34,18 @@ async fn a_session_is_used_while_somebody_is_connected() {
     let session = Session::open(&node, "2025-11-25").await;
     let own = session.get().await;
     sleep(300 * MINUTE).await;
-    assert_eq!(node.http.sessions(), 1);
+    assert_eq!(node.http.session_count(), 1);
     let call = session.call(1, "tell_and_wait").await;
     it.started().await;
     drop(own);
     sleep(300 * MINUTE).await;
-    assert_eq!(node.http.sessions(), 1);
+    assert_eq!(node.http.session_count(), 1);
     // Work alone does not keep it: nobody would come for the answer.
     drop(call);
     let began = Instant::now();
     it.dropped().await;
     assert!(began.elapsed() <= 31 * MINUTE);
-    assert_eq!(node.http.sessions(), 0);
+    assert_eq!(node.http.session_count(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -55,7 +55,7 @@ async fn a_session_that_is_over_leaves_nothing() {
     let hold = Tool::new("hold")
         .description("Holds something for ever")
         .no_input()
-        .headless(move |_| {
+        .handler(move |_| {
             let held = Arc::clone(&held);
             async move {
                 std::future::pending::<()>().await;
@@ -73,7 +73,7 @@ async fn a_session_that_is_over_leaves_nothing() {
                 drop(deaf);
             }
         })
-        .at_once(1)
+        .max_concurrent_calls(1)
         .build()
         .unwrap();
     let node = Node::new(&service);
@@ -109,7 +109,7 @@ async fn a_session_that_is_over_leaves_nothing() {
             tokio::task::yield_now().await;
         }
         assert_eq!(Arc::strong_count(&count), baseline);
-        assert_eq!(node.http.sessions(), 0);
+        assert_eq!(node.http.session_count(), 0);
     }
 }
 
@@ -117,7 +117,7 @@ async fn a_session_that_is_over_leaves_nothing() {
 async fn many_sessions_leave_nothing() {
     let mut it = workshop();
     let options = HttpOptions {
-        sessions: 300,
+        max_sessions: 300,
         ..HttpOptions::default()
     };
     let node = Node::with(&it.service, options);
@@ -128,14 +128,14 @@ async fn many_sessions_leave_nothing() {
             streams.push(session.call(1, "tell_and_wait").await);
             it.started().await;
         }
-        assert_eq!((node.http.sessions(), it.alive()), (300, 300));
+        assert_eq!((node.http.session_count(), it.alive()), (300, 300));
         assert!(node.http.replay_bytes() > 0);
         drop(streams);
         sleep(61 * MINUTE).await;
         for _ in 0..300 {
             it.dropped().await;
         }
-        assert_eq!((node.http.sessions(), it.alive()), (0, 0));
+        assert_eq!((node.http.session_count(), it.alive()), (0, 0));
         assert_eq!(node.http.replay_bytes(), 0);
     }
 }
@@ -157,10 +157,10 @@ async fn a_service_that_is_dropped_drops_its_sessions() {
 async fn times_that_never_come_are_times_too() {
     let mut it = workshop();
     let options = HttpOptions {
-        idle: Duration::MAX,
-        keep_alive: Duration::MAX,
-        patience: Duration::MAX,
-        body_time: Duration::MAX,
+        idle_timeout: Duration::MAX,
+        keep_alive_interval: Duration::MAX,
+        stream_after: Duration::MAX,
+        body_timeout: Duration::MAX,
         ..HttpOptions::default()
     };
     let node = Node::with(&it.service, options);
@@ -173,5 +173,5 @@ async fn times_that_never_come_are_times_too() {
     assert!(call.message().await.is_some());
     // Whoever looks after the session has not panicked.
     assert_eq!(session.delete().await.status(), 204);
-    assert_eq!(node.http.sessions(), 0);
+    assert_eq!(node.http.session_count(), 0);
 }

@@ -38,7 +38,7 @@ async fn a_stream_says_what_it_brings_and_brings_it() {
         let id = &message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
         assert_eq!(id, 1);
     }
-    assert_eq!(node.http.sessions(), 0);
+    assert_eq!(node.http.session_count(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -68,7 +68,7 @@ async fn a_quiet_stream_is_kept_alive() {
 async fn there_are_no_more_streams_than_places_and_who_leaves_makes_room() {
     let it = workshop();
     let options = HttpOptions {
-        listens: 1,
+        max_listen_streams: 1,
         ..HttpOptions::default()
     };
     let node = Node::with(&it.service, options);
@@ -88,7 +88,7 @@ async fn the_application_hears_what_is_watched_and_what_is_not_any_more() {
     let heard: Arc<Mutex<Vec<Vec<String>>>> = Arc::default();
     let log = Arc::clone(&heard);
     let it = workshop_with(|server| {
-        server.on_watch(move |watched| {
+        server.on_subscriptions_changed(move |watched| {
             let watched = watched.iter().cloned().collect();
             log.lock().unwrap().push(watched);
         })
@@ -149,7 +149,7 @@ async fn a_test_that_waits_for_what_never_comes_fails() {
 /// A client that watches much must not make it dear for others to watch.
 #[tokio::test(start_paused = true)]
 async fn what_others_watch_is_not_looked_through() {
-    let it = workshop_with(|server| server.on_watch(|_| {}));
+    let it = workshop_with(|server| server.on_subscriptions_changed(|_| {}));
     let node = Node::new(&it.service);
     let uris: Vec<_> = (0..4000).map(|number| format!("a:{number}")).collect();
     let _many = listen(&node, json!({"resourceSubscriptions": uris})).await;

@@ -17,7 +17,7 @@ fn node() -> Node {
     let tool = Tool::new("store")
         .description("Says where it keeps things")
         .input::<Place>()
-        .headless(async |place| Ok(place.region));
+        .handler(async |place| Ok(place.region));
     let service = Server::new("test", "1").tool(tool).build();
     Node::new(&service.expect("the server is sound"))
 }

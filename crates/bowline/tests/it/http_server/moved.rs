@@ -81,7 +81,7 @@ async fn noting_takes_in_proportion_to_what_is_watched() {
     let second = Node::with(&two.service, database.options());
     let moved = session.at(&second);
     assert_eq!(moved.ask(1, "ping", json!({})).await.status(), 200);
-    assert_eq!(two.service.watched().len(), 999);
+    assert_eq!(two.service.subscribed_resources().len(), 999);
 }
 
 #[tokio::test(start_paused = true)]
@@ -104,7 +104,7 @@ async fn a_session_that_gives_way_here_is_not_ended_elsewhere() {
     let database = Arc::new(Database::default());
     let it = workshop();
     let one_seat = || HttpOptions {
-        sessions: 1,
+        max_sessions: 1,
         ..database.options()
     };
     let first = Node::with(&it.service, one_seat());
@@ -115,7 +115,7 @@ async fn a_session_that_gives_way_here_is_not_ended_elsewhere() {
     // The first node has it still, and needs the seat.
     let other = Session::open(&first, VERSION).await;
     settle().await;
-    assert_eq!((first.http.sessions(), database.len().0), (1, 2));
+    assert_eq!((first.http.session_count(), database.len().0), (1, 2));
     let third = Node::with(&it.service, database.options());
     let moved = session.at(&third);
     assert_eq!(moved.ask(2, "ping", json!({})).await.status(), 200);

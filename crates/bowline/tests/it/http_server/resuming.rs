@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bowline::{
-    proto::http::resume::ReplayLimits,
+    proto::http::resume::EventBufferLimits,
     server::{Conversation, Tool, http::HttpOptions},
 };
 use serde_json::json;
@@ -242,12 +242,12 @@ async fn places_of_others_and_of_nobody_are_refused() {
 #[tokio::test(start_paused = true)]
 async fn what_is_no_longer_kept_is_said_to_be_gone() {
     let it = workshop();
-    let replay = ReplayLimits {
-        events: 3,
-        ..ReplayLimits::default()
+    let replay_limits = EventBufferLimits {
+        max_events: 3,
+        ..EventBufferLimits::default()
     };
     let options = HttpOptions {
-        replay,
+        replay_limits,
         ..HttpOptions::default()
     };
     let node = Node::with(&it.service, options);
@@ -269,7 +269,7 @@ async fn what_is_no_longer_kept_is_said_to_be_gone() {
 async fn all_sessions_together_keep_no_more_than_they_may() {
     let mut it = workshop();
     let options = HttpOptions {
-        replay_bytes: 1000,
+        max_replay_bytes: 1000,
         ..HttpOptions::default()
     };
     let node = Node::with(&it.service, options);
@@ -333,10 +333,10 @@ async fn a_question_is_not_lost_on_a_client_that_does_not_read() {
     let flood = Tool::new("flood_and_ask")
         .description("Says very much, and then asks")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let words = "x".repeat(1024);
             for step in 0..2_000 {
-                cx.progress_with(f64::from(step), None, &words);
+                cx.progress_with_message(f64::from(step), None, &words);
             }
             cx.confirm("Sure?").await?;
             Ok("sure")
@@ -358,7 +358,7 @@ async fn a_question_is_not_lost_on_a_client_that_does_not_read() {
 async fn streams_that_ended_make_room_for_those_that_have_not() {
     let mut it = workshop();
     let options = HttpOptions {
-        replay_bytes: 1000,
+        max_replay_bytes: 1000,
         ..HttpOptions::default()
     };
     let node = Node::with(&it.service, options);

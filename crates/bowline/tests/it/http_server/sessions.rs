@@ -21,7 +21,7 @@ async fn a_session_lives_from_its_opening_to_its_deletion() {
         assert!(id.len() >= 32 && id.bytes().all(|byte| byte.is_ascii_graphic()));
         assert_eq!(answer.json().await["result"]["protocolVersion"], version);
         let session = Session::open(&node, version).await;
-        assert_eq!(node.http.sessions(), 2);
+        assert_eq!(node.http.session_count(), 2);
         let params = json!({"name": "echo", "arguments": {"message": "hi"}});
         let answer = session.ask(1, "tools/call", params).await;
         assert_eq!(answer.status(), 200);
@@ -41,7 +41,7 @@ async fn a_session_lives_from_its_opening_to_its_deletion() {
             assert_eq!(session.get().await.status(), 404);
             assert_eq!(session.delete().await.status(), 404);
         }
-        assert_eq!(node.http.sessions(), 0);
+        assert_eq!(node.http.session_count(), 0);
     }
 }
 
@@ -74,7 +74,7 @@ async fn requests_must_name_a_session_that_there_is() {
             "{method}"
         );
     }
-    assert_eq!(node.http.sessions(), 1);
+    assert_eq!(node.http.session_count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,7 +118,7 @@ async fn another_principals_session_is_not_there() {
 async fn there_are_no_more_sessions_than_places() {
     let it = workshop();
     let options = HttpOptions {
-        sessions: 2,
+        max_sessions: 2,
         ..HttpOptions::default()
     };
     let node = Node::with(&it.service, options);
@@ -128,7 +128,7 @@ async fn there_are_no_more_sessions_than_places() {
     tokio::time::advance(std::time::Duration::from_secs(1)).await;
     assert_eq!(one.ask(1, "ping", json!({})).await.status(), 200);
     Session::open(&node, "2025-11-25").await;
-    assert_eq!(node.http.sessions(), 2);
+    assert_eq!(node.http.session_count(), 2);
     tokio::time::advance(std::time::Duration::from_secs(1)).await;
     assert_eq!(one.ask(2, "ping", json!({})).await.status(), 200);
     assert_eq!(two.ask(1, "ping", json!({})).await.status(), 404);
@@ -145,7 +145,7 @@ async fn there_are_no_more_sessions_than_places() {
 async fn an_opening_that_fails_leaves_nothing() {
     let it = workshop();
     let options = HttpOptions {
-        sessions: 1,
+        max_sessions: 1,
         ..HttpOptions::default()
     };
     let node = Node::with(&it.service, options);
@@ -155,7 +155,7 @@ async fn an_opening_that_fails_leaves_nothing() {
         assert_eq!(answer.header("mcp-session-id"), None);
         assert_eq!(answer.error().await["code"], -32602);
     }
-    assert_eq!(node.http.sessions(), 0);
+    assert_eq!(node.http.session_count(), 0);
     let session = Session::open(&node, "2025-11-25").await;
     let again = node
         .send(session.request(Method::POST), initialize("2025-11-25"))
@@ -183,7 +183,7 @@ async fn notifications_and_answers_are_taken_without_an_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn no_more_than_so_many_calls_of_a_session_run_at_once() {
-    let mut it = workshop_with(|server| server.at_once(2));
+    let mut it = workshop_with(|server| server.max_concurrent_calls(2));
     let node = Node::new(&it.service);
     let session = Session::open(&node, "2025-11-25").await;
     let other = Session::open(&node, "2025-11-25").await;
@@ -289,7 +289,7 @@ async fn a_version_that_the_server_does_not_speak_is_a_400() {
             assert_eq!(answer.status(), 400, "{method} {version}");
         }
     }
-    assert_eq!(node.http.sessions(), 1);
+    assert_eq!(node.http.session_count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -301,5 +301,5 @@ async fn a_client_introduces_itself_in_few_words() {
     opening["params"]["capabilities"]["experimental"] = json!({"x": {"y": "z".repeat(1 << 20)}});
     let answer = node.send(post(), opening.to_string()).await;
     assert_eq!(answer.status(), 413);
-    assert_eq!(node.http.sessions(), 0);
+    assert_eq!(node.http.session_count(), 0);
 }

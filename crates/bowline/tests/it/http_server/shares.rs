@@ -20,7 +20,10 @@ const VERSION: &str = "2025-11-25";
 const SECOND: Duration = Duration::from_secs(1);
 
 fn limited(it: &Workshop, per_client: ClientLimits, rest: HttpOptions) -> Node {
-    let options = HttpOptions { per_client, ..rest };
+    let options = HttpOptions {
+        client_limits: per_client,
+        ..rest
+    };
     Node::with(&it.service, options)
 }
 
@@ -33,7 +36,7 @@ async fn opening(node: &Node) -> Answer {
 async fn who_opens_sessions_without_end_shuts_nobody_out() {
     let it = workshop();
     let options = HttpOptions {
-        sessions: 10,
+        max_sessions: 10,
         ..HttpOptions::default()
     };
     let node = Node::with(&it.service, options);
@@ -43,7 +46,7 @@ async fn who_opens_sessions_without_end_shuts_nobody_out() {
     for _ in 0..20 {
         assert_eq!(opening(&mallory).await.status(), 200);
     }
-    assert_eq!(node.http.sessions(), 10);
+    assert_eq!(node.http.session_count(), 10);
     let second = Session::open(&ada, VERSION).await;
     for session in [first, second] {
         let answer = session.ask(1, "tools/list", json!({})).await;
@@ -66,12 +69,16 @@ async fn an_address_is_one_client_and_so_is_a_principal() {
         opening(&one.asked_by("ada")).await;
         opening(&two.asked_by("ada")).await;
     }
-    assert_eq!(node.http.sessions(), 4, "two of the address, two of ada");
+    assert_eq!(
+        node.http.session_count(),
+        4,
+        "two of the address, two of ada"
+    );
     // Nobody knows who these are: only all together are limited.
     for _ in 0..5 {
         opening(&node).await;
     }
-    assert_eq!(node.http.sessions(), 9);
+    assert_eq!(node.http.session_count(), 9);
 }
 
 #[tokio::test(start_paused = true)]
@@ -83,12 +90,12 @@ async fn a_header_is_believed_only_if_the_operator_says_so() {
     };
     let from = |address: &str| post().header("x-real-ip", address);
     let deaf = limited(&it, few, HttpOptions::default()).asked_from([192, 0, 2, 1]);
-    let peer = PeerSource::from_request(|parts| {
+    let peer_source = PeerSource::from_request(|parts| {
         let address = parts.headers.get("x-real-ip")?;
         address.to_str().ok()?.parse().ok()
     });
     let options = HttpOptions {
-        peer,
+        peer_source,
         ..HttpOptions::default()
     };
     let told = limited(&it, few, options).asked_from([192, 0, 2, 1]);
@@ -96,8 +103,12 @@ async fn a_header_is_believed_only_if_the_operator_says_so() {
         deaf.send(from(address), initialize(VERSION)).await;
         told.send(from(address), initialize(VERSION)).await;
     }
-    assert_eq!(deaf.http.sessions(), 1);
-    assert_eq!(told.http.sessions(), 3, "two clients, and the proxy itself");
+    assert_eq!(deaf.http.session_count(), 1);
+    assert_eq!(
+        told.http.session_count(),
+        3,
+        "two clients, and the proxy itself"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -116,14 +127,14 @@ async fn a_session_that_was_never_initialised_is_closed_soon() {
     };
     let whole = Session::open(&node, VERSION).await;
     opening(&node).await;
-    assert_eq!(node.http.sessions(), 3);
+    assert_eq!(node.http.session_count(), 3);
     sleep(40 * SECOND).await;
     let used = sloppy.ask(1, "tools/list", json!({})).await;
     assert_eq!(used.status(), 200, "some clients forget to say so");
     sleep(40 * SECOND).await;
-    assert_eq!(node.http.sessions(), 2);
+    assert_eq!(node.http.session_count(), 2);
     sleep(40 * SECOND).await;
-    assert_eq!(node.http.sessions(), 1);
+    assert_eq!(node.http.session_count(), 1);
     assert_eq!(whole.ask(1, "ping", json!({})).await.status(), 200);
 }
 
@@ -143,10 +154,10 @@ async fn what_a_client_says_of_itself_is_no_burden() {
     };
     let many = node.send(post(), members(5_000, "")).await;
     assert_eq!(many.error().await["code"], -32600);
-    assert_eq!(node.http.sessions(), 0);
+    assert_eq!(node.http.session_count(), 0);
     let long = node.send(post(), members(1, &"x".repeat(50_000))).await;
     assert_eq!(long.status(), 200);
-    assert_eq!(node.http.sessions(), 1);
+    assert_eq!(node.http.session_count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -164,7 +175,7 @@ async fn what_sessions_keep_is_bounded() {
     for _ in 0..20 {
         Session::open(&mallory, VERSION).await;
     }
-    let before = node.http.sessions();
+    let before = node.http.session_count();
     assert!(before < 15, "{before}");
     let last = Session::open(&mallory, VERSION).await;
     let watch = async |uri: &str| {
@@ -176,12 +187,12 @@ async fn what_sessions_keep_is_bounded() {
     };
     // What is watched counts as it comes, and what is refused does not.
     assert!(watch(&long('0')).await["error"].is_object());
-    assert_eq!(node.http.sessions(), before);
+    assert_eq!(node.http.session_count(), before);
     assert_eq!(watch(&long('1')).await["result"], json!({}));
-    let fewer = node.http.sessions();
+    let fewer = node.http.session_count();
     assert!(fewer <= before - 3, "{fewer} of {before}");
     assert_eq!(watch(&long('2')).await["result"], json!({}));
-    assert!(node.http.sessions() <= fewer - 3);
+    assert!(node.http.session_count() <= fewer - 3);
     assert_eq!(ours.ask(1, "ping", json!({})).await.status(), 200);
     assert_eq!(last.ask(1, "ping", json!({})).await.status(), 200);
 }
@@ -201,9 +212,13 @@ async fn a_large_network_is_more_than_one_client_but_not_many() {
         assert_eq!(opening(&small).await.status(), 200);
         sleep(SECOND).await;
     }
-    assert_eq!(node.http.sessions(), 4, "twice as many as one may have");
+    assert_eq!(
+        node.http.session_count(),
+        4,
+        "twice as many as one may have"
+    );
     opening(&from("2001:db8:2::1")).await;
-    assert_eq!(node.http.sessions(), 5);
+    assert_eq!(node.http.session_count(), 5);
     let slow: Vec<_> = (0..16)
         .map(|number| {
             let small = from(&format!("2001:db8:1:{number}::1"));
@@ -228,7 +243,7 @@ async fn calls_that_were_abandoned_hold_no_more_than_a_client_may() {
         ..ClientLimits::default()
     };
     let options = HttpOptions {
-        patience: Duration::from_millis(1),
+        stream_after: Duration::from_millis(1),
         ..HttpOptions::default()
     };
     let node = limited(&it, few, options);
@@ -290,7 +305,7 @@ async fn slow_bodies_hold_the_places_of_their_sender_alone() {
         ..ClientLimits::default()
     };
     let options = HttpOptions {
-        requests: 8,
+        max_requests: 8,
         ..HttpOptions::default()
     };
     let node = limited(&it, few, options);
@@ -323,7 +338,7 @@ async fn a_body_that_is_too_slow_is_given_up_before_its_time() {
     assert_eq!(node.send(request, body).await.status(), 408);
     assert!(began.elapsed() < 6 * SECOND, "{:?}", began.elapsed());
     let unhurried = HttpOptions {
-        min_rate: 0,
+        min_bytes_per_second: 0,
         ..HttpOptions::default()
     };
     let node = Node::with(&it.service, unhurried);
@@ -336,7 +351,7 @@ async fn a_body_that_is_too_slow_is_given_up_before_its_time() {
 async fn sessions_that_are_open_go_on_when_all_places_are_taken() {
     let it = workshop();
     let options = HttpOptions {
-        requests: 8,
+        max_requests: 8,
         ..HttpOptions::default()
     };
     let node = Node::with(&it.service, options);
@@ -359,7 +374,7 @@ async fn sessions_that_are_open_go_on_when_all_places_are_taken() {
 async fn one_client_has_no_more_streams_of_changes_than_it_may() {
     let it = workshop();
     let few = ClientLimits {
-        max_listens: 1,
+        max_listen_streams: 1,
         ..ClientLimits::default()
     };
     let node = limited(&it, few, HttpOptions::default());
@@ -379,7 +394,7 @@ async fn one_client_has_no_more_streams_of_changes_than_it_may() {
 async fn streams_of_sessions_count_as_streams_of_changes() {
     let it = workshop();
     let few = ClientLimits {
-        max_listens: 1,
+        max_listen_streams: 1,
         ..ClientLimits::default()
     };
     let node = limited(&it, few, HttpOptions::default());
@@ -403,7 +418,7 @@ async fn one_client_has_no_more_calls_than_it_may() {
         ..ClientLimits::default()
     };
     let options = HttpOptions {
-        patience: Duration::from_millis(1),
+        stream_after: Duration::from_millis(1),
         ..HttpOptions::default()
     };
     let node = limited(&it, few, options);

@@ -119,7 +119,7 @@ impl EventStore for Slow {
         self.database.append(session, event, ttl)
     }
 
-    fn after<'a>(
+    fn events_after<'a>(
         &'a self,
         session: &'a SessionId,
         stream: &'a str,
@@ -127,7 +127,7 @@ impl EventStore for Slow {
     ) -> BoxFuture<'a, Result<Vec<StoredEvent>, StoreError>> {
         Box::pin(async move {
             self.after.pass().await;
-            self.database.after(session, stream, sequence).await
+            self.database.events_after(session, stream, sequence).await
         })
     }
 
@@ -176,10 +176,10 @@ async fn a_stream_of_a_session_that_ended_meanwhile_ends() {
         async move { moved.resume(&primed).await }
     });
     settle().await;
-    assert_eq!(second.http.sessions(), 1);
+    assert_eq!(second.http.session_count(), 1);
     second.http.stop(Duration::ZERO);
     settle().await;
-    assert_eq!(second.http.sessions(), 0);
+    assert_eq!(second.http.session_count(), 0);
     slow.after.release(1);
     // What was missed, and the end.
     let answer = resuming.await.unwrap();
@@ -196,10 +196,10 @@ async fn a_store_that_does_not_answer_does_not_keep_a_session_for_ever() {
     slow.put.hold(usize::MAX);
     let hour = Duration::from_secs(3600);
     sleep(hour).await;
-    assert_eq!(node.http.sessions(), 1, "somebody is connected");
+    assert_eq!(node.http.session_count(), 1, "somebody is connected");
     drop(own);
     sleep(hour).await;
-    assert_eq!(node.http.sessions(), 0);
+    assert_eq!(node.http.session_count(), 0);
     // Nor does it hold up the end.
     slow.put.hold(0);
     let session = Session::open(&node, "2025-11-25").await;
@@ -294,7 +294,7 @@ async fn a_session_that_is_being_ended_is_not_taken_up() {
     slow.remove.release(1);
     assert_eq!(ending.await.unwrap(), 204);
     assert_eq!(session.ask(2, "ping", json!({})).await.status(), 404);
-    assert_eq!(node.http.sessions(), 0);
+    assert_eq!(node.http.session_count(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -371,7 +371,7 @@ async fn whoever_waits_for_a_store_has_a_place_whatever_it_asks() {
     let slow = Arc::new(Slow::default());
     let it = workshop();
     let options = HttpOptions {
-        requests: 2,
+        max_requests: 2,
         ..slow.options()
     };
     let node = Node::with(&it.service, options);

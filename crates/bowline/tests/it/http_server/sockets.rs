@@ -100,7 +100,7 @@ async fn leaving_calls_a_stateless_request_off_and_not_a_sessions() {
 async fn heads_that_dawdle_are_cut_off() {
     let it = workshop();
     let options = HttpOptions {
-        header_time: Duration::from_millis(50),
+        header_timeout: Duration::from_millis(50),
         ..HttpOptions::default()
     };
     let server = Server::start(&it.service, options).await;
@@ -116,7 +116,7 @@ async fn heads_that_dawdle_are_cut_off() {
 async fn bodies_that_dawdle_are_refused() {
     let it = workshop();
     let options = HttpOptions {
-        body_time: Duration::from_millis(50),
+        body_timeout: Duration::from_millis(50),
         ..HttpOptions::default()
     };
     let server = Server::start(&it.service, options).await;
@@ -132,8 +132,8 @@ async fn bodies_that_dawdle_are_refused() {
 async fn who_does_not_read_is_closed_and_holds_nothing() {
     let mut it = workshop();
     let options = HttpOptions {
-        connections: 1,
-        write_time: Duration::from_millis(50),
+        max_connections: 1,
+        write_timeout: Duration::from_millis(50),
         ..HttpOptions::default()
     };
     let server = Server::start(&it.service, options).await;
@@ -285,7 +285,7 @@ async fn the_host_in_the_target_counts() {
 async fn one_address_has_no_more_connections_than_it_may() {
     let it = workshop();
     let options = HttpOptions {
-        per_client: ClientLimits {
+        client_limits: ClientLimits {
             max_connections: 2,
             ..ClientLimits::default()
         },
@@ -354,7 +354,7 @@ async fn damaged_requests_harm_nobody() {
 async fn connections_over_the_limit_wait() {
     let it = workshop();
     let options = HttpOptions {
-        connections: 1,
+        max_connections: 1,
         ..HttpOptions::default()
     };
     let server = Server::start(&it.service, options).await;
@@ -442,7 +442,7 @@ async fn one_line_serves() {
     let (sender, bound) = tokio::sync::oneshot::channel();
     let http = service.http(HttpOptions::default());
     let serving = tokio::spawn(async move {
-        http.bind("127.0.0.1:0", |address| sender.send(address).unwrap())
+        http.bind_and_serve("127.0.0.1:0", |address| sender.send(address).unwrap())
             .await
     });
     let mut connection = Connection::to(bound.await.unwrap()).await;

@@ -20,7 +20,7 @@ async fn one_answer_is_json() {
     let answer = answer.json().await;
     assert_eq!(text_of(&answer), "hi");
     assert_eq!(answer["result"]["resultType"], "complete");
-    assert_eq!(node.http.sessions(), 0);
+    assert_eq!(node.http.session_count(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -133,18 +133,20 @@ async fn nothing_follows_the_answer() {
     let it = workshop_with(|server| {
         let tool = bowline::server::Tool::new("linger").description("Talks on");
         let tool = tool.no_input();
-        server.tool(tool.execute(async |_, cx: bowline::server::Conversation| {
-            cx.progress(1.0, None);
-            let later = bowline::server::ServerContext::clone(&cx);
-            tokio::spawn(async move {
-                for step in 2..100 {
-                    later.progress(f64::from(step), None);
-                    tokio::task::yield_now().await;
-                }
-            });
-            tokio::task::yield_now().await;
-            Ok("done")
-        }))
+        server.tool(
+            tool.handler_with_context(async |_, cx: bowline::server::Conversation| {
+                cx.progress(1.0, None);
+                let later = bowline::server::ServerContext::clone(&cx);
+                tokio::spawn(async move {
+                    for step in 2..100 {
+                        later.progress(f64::from(step), None);
+                        tokio::task::yield_now().await;
+                    }
+                });
+                tokio::task::yield_now().await;
+                Ok("done")
+            }),
+        )
     });
     let node = Node::new(&it.service);
     let params = json!({"name": "linger", "_meta": {"progressToken": 1}});
@@ -163,8 +165,8 @@ async fn nothing_follows_the_answer() {
 async fn no_more_than_so_many_requests_are_worked_on_at_once() {
     let mut it = workshop();
     let options = HttpOptions {
-        requests: 2,
-        patience: Duration::from_millis(1),
+        max_requests: 2,
+        stream_after: Duration::from_millis(1),
         ..HttpOptions::default()
     };
     let node = Node::with(&it.service, options);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bowline::transport::MemoryPeer;
+use bowline::transport::MemoryLink;
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -44,7 +44,7 @@ async fn requests_under_way_finish_and_new_ones_are_refused() {
     assert_eq!(text_of(&theirs.message().await.unwrap()), "waited");
     assert_eq!(theirs.event().await, None);
     tokio::task::yield_now().await;
-    assert_eq!(node.http.sessions(), 0);
+    assert_eq!(node.http.session_count(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -112,7 +112,7 @@ async fn who_comes_after_the_end_is_not_served() {
     assert_eq!(refused.status(), 503);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     node.http.serve(listener).await.unwrap();
-    let (mut near, far) = MemoryPeer::pair();
+    let (mut near, far) = MemoryLink::pair();
     it.service.serve(far).await;
     assert_eq!(near.recv().await, None);
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use bowline::{
-    proto::http::{SessionId, resume::ReplayLimits},
+    proto::http::{SessionId, resume::EventBufferLimits},
     server::{
         Resource, Server,
         http::{EventStore, HttpOptions, SessionStore, StoredEvent, StoredSession},
@@ -87,7 +87,7 @@ impl EventStore for Database {
         })
     }
 
-    fn after<'a>(
+    fn events_after<'a>(
         &'a self,
         session: &'a SessionId,
         stream: &'a str,
@@ -154,7 +154,7 @@ async fn a_session_is_taken_up_by_another_node_with_all_that_it_was_made_of() {
     assert_eq!(own.status(), 200);
     // What is watched is granted in its own turn.
     tokio::task::yield_now().await;
-    assert_eq!(two.service.watched().len(), 1);
+    assert_eq!(two.service.subscribed_resources().len(), 1);
     two.service.resource_updated("a:1");
     let told = own.message().await.unwrap();
     assert_eq!(told["params"]["uri"], "a:1");
@@ -164,7 +164,7 @@ async fn a_session_is_taken_up_by_another_node_with_all_that_it_was_made_of() {
     assert_eq!(question["method"], "elicitation/create");
     let messages = session.call(4, "chatty").await.messages().await;
     assert_eq!(messages.len(), 4, "progress and the answer: {messages:?}");
-    assert_eq!(second.http.sessions(), 1);
+    assert_eq!(second.http.session_count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -182,7 +182,7 @@ async fn a_session_that_was_unwatched_stays_so() {
     let second = Node::with(&two.service, database.options());
     let taken_up = session.at(&second);
     assert_eq!(taken_up.ask(3, "ping", json!({})).await.status(), 200);
-    assert_eq!(two.service.watched().len(), 0);
+    assert_eq!(two.service.subscribed_resources().len(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -196,7 +196,7 @@ async fn another_principals_session_is_not_taken_up() {
         let answer = session.at(thief).ask(1, "ping", json!({})).await;
         assert_eq!(answer.status(), 404);
     }
-    assert_eq!(second.http.sessions(), 0);
+    assert_eq!(second.http.session_count(), 0);
     let answer = session
         .at(&second.asked_by("ada"))
         .ask(1, "ping", json!({}))
@@ -234,7 +234,10 @@ async fn a_session_is_kept_while_it_is_used_and_expires_then() {
     );
     drop(own);
     sleep(Duration::from_secs(3 * 3600)).await;
-    assert_eq!((first.http.sessions(), second.http.sessions()), (0, 0));
+    assert_eq!(
+        (first.http.session_count(), second.http.session_count()),
+        (0, 0)
+    );
     assert_eq!(session.ask(2, "ping", json!({})).await.status(), 404);
 }
 
@@ -276,12 +279,12 @@ async fn what_was_sent_can_be_had_from_another_node() {
 async fn what_is_no_longer_kept_here_is_looked_up_there() {
     let database = Arc::new(Database::default());
     let mut it = workshop();
-    let replay = ReplayLimits {
-        events: 2,
-        ..ReplayLimits::default()
+    let replay_limits = EventBufferLimits {
+        max_events: 2,
+        ..EventBufferLimits::default()
     };
     let options = HttpOptions {
-        replay,
+        replay_limits,
         ..database.options()
     };
     let node = Node::with(&it.service, options);
@@ -345,7 +348,7 @@ async fn taking_up_from_several_requests_makes_one_session() {
     for one in all {
         assert_eq!(one.await.unwrap(), 200);
     }
-    assert_eq!(second.http.sessions(), 1);
+    assert_eq!(second.http.session_count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -375,12 +378,12 @@ async fn an_answer_to_another_nodes_question_answers_none_of_ours() {
 async fn a_gap_in_the_servers_own_stream_is_seen() {
     let database = Arc::new(Database::default());
     let it = workshop();
-    let replay = ReplayLimits {
-        events: 2,
-        ..ReplayLimits::default()
+    let replay_limits = EventBufferLimits {
+        max_events: 2,
+        ..EventBufferLimits::default()
     };
     let options = HttpOptions {
-        replay,
+        replay_limits,
         ..database.options()
     };
     let node = Node::with(&it.service, options);
@@ -462,5 +465,5 @@ async fn a_session_may_watch_more_than_it_may_ask_at_once() {
     let moved = session.at(&second);
     assert_eq!(moved.ask(9, "ping", json!({})).await.status(), 200);
     tokio::task::yield_now().await;
-    assert_eq!(two.service.watched().len(), 5);
+    assert_eq!(two.service.subscribed_resources().len(), 5);
 }

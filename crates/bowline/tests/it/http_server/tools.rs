@@ -65,7 +65,7 @@ pub(super) fn workshop_with(configure: impl FnOnce(Server) -> Server) -> Worksho
     let waits = |name: &str, before: fn(&Conversation)| {
         let (gate, alive, sender) = (Arc::clone(&gate), Arc::clone(&alive), sender.clone());
         let tool = Tool::new(name).description("Waits").no_input();
-        tool.execute(move |_, cx: Conversation| {
+        tool.handler_with_context(move |_, cx: Conversation| {
             let guard = Guard::new(&alive, &sender);
             let gate = Arc::clone(&gate);
             async move {
@@ -79,13 +79,13 @@ pub(super) fn workshop_with(configure: impl FnOnce(Server) -> Server) -> Worksho
     let pour = {
         let (alive, sender) = (Arc::clone(&alive), sender.clone());
         let tool = Tool::new("pour").description("Talks for ever").no_input();
-        tool.execute(move |_, cx: Conversation| {
+        tool.handler_with_context(move |_, cx: Conversation| {
             let guard = Guard::new(&alive, &sender);
             async move {
                 let _guard = guard;
                 let words = "x".repeat(64 * 1024);
                 for step in 0..u32::MAX {
-                    cx.progress_with(step.into(), None, &words);
+                    cx.progress_with_message(step.into(), None, &words);
                     tokio::task::yield_now().await;
                 }
                 Ok("empty")
@@ -113,7 +113,7 @@ pub(super) fn workshop_with(configure: impl FnOnce(Server) -> Server) -> Worksho
             cx.progress(2.0, 2.0);
         }))
         .resource(Resource::new("a:1", "one").text("1"))
-        .watchable();
+        .resource_subscriptions();
     Workshop {
         service: configure(server).build().expect("the server is sound"),
         events,
@@ -146,15 +146,15 @@ fn quick() -> Vec<Tool> {
     let echo = Tool::new("echo")
         .description("Says it again")
         .input::<Say>()
-        .headless(async |say| Ok(say.message));
+        .handler(async |say| Ok(say.message));
     let large = Tool::new("large")
         .description("Says much at once")
         .input::<Size>()
-        .headless(async |it| Ok("x".repeat(it.size)));
+        .handler(async |it| Ok("x".repeat(it.size)));
     let chatty = Tool::new("chatty")
         .description("Tells how it goes")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             for step in 1..=3 {
                 cx.progress(f64::from(step), 3.0);
                 tokio::task::yield_now().await;
@@ -165,16 +165,17 @@ fn quick() -> Vec<Tool> {
     let flood = Tool::new("flood")
         .description("Says very much, and counts what is taken")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let words = "x".repeat(1024);
             let steps = 0..20_000;
-            let told = steps.filter(|step| cx.progress_with(f64::from(*step), None, &words));
+            let told =
+                steps.filter(|step| cx.progress_with_message(f64::from(*step), None, &words));
             Ok(told.count().to_string())
         });
     let ask = Tool::new("ask")
         .description("Asks twice")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let first = cx.elicit::<Colour>("First?").key("first").strict().await?;
             let second = cx
                 .elicit::<Colour>("Second?")
@@ -183,13 +184,12 @@ fn quick() -> Vec<Tool> {
                 .await?;
             Ok(format!("{} and {}", first.colour, second.colour))
         });
-    let fail =
-        Tool::new("fail")
-            .description("Panics")
-            .no_input()
-            .execute(async |_, cx: Conversation| {
-                assert!(cx.name().is_empty(), "on purpose");
-                Ok("unreached")
-            });
+    let fail = Tool::new("fail")
+        .description("Panics")
+        .no_input()
+        .handler_with_context(async |_, cx: Conversation| {
+            assert!(cx.name().is_empty(), "on purpose");
+            Ok("unreached")
+        });
     vec![echo, large, chatty, flood, ask, fail]
 }

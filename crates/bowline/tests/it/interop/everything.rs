@@ -26,7 +26,7 @@ async fn it_opens_by_handshake_and_describes_itself() -> Checked {
         let instructions = server.instructions.as_deref().unwrap_or_default();
         assert!(instructions.contains("Everything Server"), "{instructions}");
         for capability in ["logging", "completions", "resources.subscribe", "tasks"] {
-            assert!(server.offers(capability), "{capability}");
+            assert!(server.has_capability(capability), "{capability}");
         }
         assert_eq!(peer.frames.sent("server/discover").len(), 1, "the probe");
         peer.ping().await?;

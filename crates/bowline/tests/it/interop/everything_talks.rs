@@ -39,7 +39,7 @@ async fn log_messages_arrive_from_the_level_asked_for() -> Checked {
         let messages = peer.frames.received("notifications/message");
         assert!(messages.is_empty(), "{messages:?}");
         peer.set_log_level(LogLevel::Debug).await?;
-        subscribed.end().await?;
+        subscribed.unsubscribe().await?;
         let is_log = |notice: &Notification| matches!(notice, Notification::Log(_));
         let Notification::Log(log) = await_notice(&mut notices, is_log).await? else {
             return Err("not a log message".into());
@@ -66,7 +66,7 @@ async fn progress_is_reported_step_by_step() -> Checked {
         let call = peer
             .tools()
             .call("trigger-long-running-operation", arguments)
-            .with(|call| call.on_progress(listener));
+            .map_call(|call| call.on_progress(listener));
         let text = text_of(&call.await?);
         assert!(text.contains("completed"), "{text}");
         let mut steps = Vec::new();
@@ -92,7 +92,7 @@ async fn a_call_that_is_dropped_is_cancelled_on_the_wire() -> Checked {
         let call = peer
             .tools()
             .call("trigger-long-running-operation", arguments)
-            .with(|call| call.on_progress(listener));
+            .map_call(|call| call.on_progress(listener));
         tokio::select! {
             result = call => return Err(format!("ended: {result:?}").into()),
             step = progress.recv() => assert!(step.is_some()),
@@ -129,7 +129,7 @@ async fn updates_arrive_of_what_is_subscribed_to() -> Checked {
         await_notice(&mut notices, is_update(&first)).await?;
         await_notice(&mut notices, is_update(&second)).await?;
         peer.text("toggle-subscriber-updates", json!({})).await?;
-        on_first.end().await?;
+        on_first.unsubscribe().await?;
         let before = peer.frames.received("notifications/resources/updated");
         peer.text("toggle-subscriber-updates", json!({})).await?;
         await_notice(&mut notices, is_update(&second)).await?;
@@ -208,7 +208,7 @@ impl User {
         let user = self.clone();
         let builder = builder()
             .on_elicit(move |question| std::future::ready(user.asked(question)))
-            .elicit_urls();
+            .allow_url_elicitation();
         Peer::open(builder, node("mcp-server-everything")?).await
     }
 }

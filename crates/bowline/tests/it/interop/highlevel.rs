@@ -79,7 +79,7 @@ async fn tools_are_called_well_and_badly() -> Checked {
             assert!(text.contains("validation error"), "{text}");
             let unknown = peer.tools().call("untie", json!({})).await;
             match unknown {
-                Ok(result) => assert!(result.failed(), "{result:?}"),
+                Ok(result) => assert!(result.is_failure(), "{result:?}"),
                 Err(error) => assert_eq!(error.reason(), Reason::InvalidParams),
             }
             peer.close().await?;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bowline::{
     client::{ClientBuilder, Notification, progress_channel},
     proto::{
-        client::{CallOptions, OnInput},
+        client::{CallOptions, InputHandling},
         jsonrpc::RawJson,
         model::{
             CallToolParams, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams,
@@ -87,7 +87,7 @@ async fn a_host_may_answer_by_hand() -> Checked {
         let mut rounds = 0;
         let result = loop {
             let options = CallOptions {
-                on_input: OnInput::HandBack,
+                input_handling: InputHandling::ReturnToCaller,
                 ..CallOptions::default()
             };
             let result = peer.request(params.clone()).options(options).await?;
@@ -135,7 +135,7 @@ async fn what_the_client_did_not_offer_is_not_asked() -> Checked {
         for revision in ERAS {
             let peer = open(builder(), revision).await?;
             let refused = match peer.tools().call("book", json!({"flight": "BW 3"})).await {
-                Ok(result) => result.failed().then(|| text_of(&result)),
+                Ok(result) => result.is_failure().then(|| text_of(&result)),
                 Err(error) => error.server_error().map(ToString::to_string),
             };
             let refused = refused.ok_or("it went through")?;
@@ -194,7 +194,7 @@ async fn progress_is_reported_step_by_step() -> Checked {
             let call = peer
                 .tools()
                 .call("count", json!({"steps": 3}))
-                .with(|call| call.on_progress(listener));
+                .map_call(|call| call.on_progress(listener));
             assert_eq!(text_of(&call.await?), "counted to 3");
             let mut steps = Vec::new();
             while let Some(step) = progress.recv().await {
@@ -218,7 +218,7 @@ async fn a_call_that_is_dropped_is_called_off_at_the_server() -> Checked {
             let call = peer
                 .tools()
                 .call("hang", json!({}))
-                .with(|call| call.on_progress(listener));
+                .map_call(|call| call.on_progress(listener));
             tokio::select! {
                 result = call => return Err(format!("ended: {result:?}").into()),
                 step = progress.recv() => assert!(step.is_some()),
@@ -284,7 +284,7 @@ async fn updates_arrive_of_what_is_subscribed_to() -> Checked {
         await_notice(&mut notices, update_of("note://today")).await?;
         let read = peer.resources().read("note://today").await?;
         assert_eq!(read.contents[0].text.as_deref(), Some("splice"));
-        monday.end().await?;
+        monday.unsubscribe().await?;
         let before = peer.frames.received("notifications/resources/updated");
         for name in ["monday", "today"] {
             peer.text("write", json!({"name": name, "text": "whip"}))

@@ -56,7 +56,7 @@ async fn met_by_ada() -> Result<Peer, Fault> {
             ElicitResult::accept(name.clone())
         })
     };
-    let builder = builder().on_elicit(on_elicit).elicit_urls();
+    let builder = builder().on_elicit(on_elicit).allow_url_elicitation();
     let only = builder.revisions([Revision::V2026_07_28]);
     Peer::open(only, script("lowlevel_server.py")?).await
 }

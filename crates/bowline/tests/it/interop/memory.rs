@@ -78,7 +78,7 @@ async fn changes_of_the_graph_are_announced_to_subscribers() -> Checked {
         let read = peer.resources().read(uri).await?;
         let text = read.contents[0].text.as_deref().unwrap_or_default();
         assert!(text.contains("cleat"), "{text}");
-        subscribed.end().await?;
+        subscribed.unsubscribe().await?;
         peer.close().await
     })
     .await

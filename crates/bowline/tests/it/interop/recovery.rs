@@ -10,11 +10,11 @@ use bowline::{
     Client,
     client::{Call, ClientBuilder, Notification},
     proto::{
-        client::{Backoff, StateName},
+        client::{Backoff, ConnectionState},
         model::LogLevel,
         revision::Revision,
     },
-    transport::{CauseKind, ChildProcess, StderrPolicy},
+    transport::{ChildProcess, ConnectionErrorKind, StderrPolicy},
 };
 use serde_json::json;
 
@@ -30,7 +30,7 @@ fn eager() -> Result<ClientBuilder, Fault> {
 async fn back(client: &Client) -> Checked {
     let mut health = client.watch_health();
     health
-        .wait_for(|health| health.sessions == 2 && health.state == StateName::Ready)
+        .wait_for(|health| health.sessions == 2 && health.state == ConnectionState::Ready)
         .await?;
     Ok(())
 }
@@ -45,20 +45,23 @@ async fn a_server_that_exits_is_started_again() -> Checked {
                 return Err("the dead do not answer".into());
             };
             assert!(error.is_connection() && error.is_retryable(), "{error}");
-            let cause = error.cause().ok_or("no cause")?;
-            let exited = CauseKind::Exited {
+            let cause = error.connection_error().ok_or("no cause")?;
+            let exited = ConnectionErrorKind::Exited {
                 code: Some(3),
                 signal: None,
             };
             assert_eq!(cause.kind(), &exited);
-            assert!(cause.tail().unwrap_or_default().contains("dying with 3"));
+            assert!(cause.detail().unwrap_or_default().contains("dying with 3"));
             let arguments = json!({"a": 1, "b": 1});
             let call = peer.tools().call("add", arguments);
-            let result = call.with(Call::wait_for_connection).await?;
+            let result = call.map_call(Call::wait_for_connection).await?;
             assert!(text_of(&result).contains("\"total\": 2"));
             let health = peer.health();
             assert_eq!(health.sessions, 2);
-            let fall = health.last_fall.as_ref().map(|cause| cause.kind().clone());
+            let fall = health
+                .last_disconnect
+                .as_ref()
+                .map(|cause| cause.kind().clone());
             assert_eq!(fall, Some(exited));
             assert_eq!(peer.revision(), Some(revision));
             peer.close().await?;
@@ -126,8 +129,8 @@ async fn a_server_that_is_killed_is_started_again_as_it_was() -> Checked {
         assert!(Command::new("kill").args(["-KILL", &pid]).status()?.success());
         back(&peer).await?;
         let health = peer.health();
-        let fall = health.last_fall.as_ref().map(|cause| cause.kind().clone());
-        let killed = CauseKind::Exited {
+        let fall = health.last_disconnect.as_ref().map(|cause| cause.kind().clone());
+        let killed = ConnectionErrorKind::Exited {
             code: None,
             signal: Some(9),
         };

@@ -83,7 +83,7 @@ pub(crate) fn builder() -> ClientBuilder {
     timeouts.tool = Duration::from_secs(60);
     timeouts.other = Duration::from_secs(60);
     Client::builder()
-        .identity("bowline-interop", "0.0.1")
+        .client_info("bowline-interop", "0.0.1")
         .timeouts(timeouts)
 }
 
@@ -100,7 +100,7 @@ impl Peer {
         let complaints = Arc::<Mutex<Vec<String>>>::default();
         let seen = Arc::clone(&complaints);
         let observer = move |telemetry: &Observation| {
-            if let Telemetry::Violation { .. } | Telemetry::UnknownResponse = telemetry.telemetry {
+            if let Telemetry::Violation { .. } | Telemetry::UnknownResponse = telemetry.event {
                 let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
                 seen.push(format!("{telemetry:?}"));
             }
@@ -153,7 +153,7 @@ impl Peer {
     pub(crate) async fn text<A: Serialize>(&self, tool: &str, args: A) -> Result<String, Fault> {
         let result = self.client.tools().call(tool, args).await?;
         let text = text_of(&result);
-        if result.failed() {
+        if result.is_failure() {
             return Err(format!("{tool} failed: {text}").into());
         }
         Ok(text)
@@ -162,14 +162,14 @@ impl Peer {
     /// Calls a tool that must fail in its result; gives its texts.
     pub(crate) async fn failure<A: Serialize>(&self, tool: &str, args: A) -> Result<String, Fault> {
         let result = self.client.tools().call(tool, args).await?;
-        assert!(result.failed(), "{tool}: {result:?}");
+        assert!(result.is_failure(), "{tool}: {result:?}");
         Ok(text_of(&result))
     }
 
     /// Calls a tool that must succeed; gives its structured result.
     pub(crate) async fn value<A: Serialize>(&self, tool: &str, args: A) -> Result<Value, Fault> {
         let result = self.client.tools().call(tool, args).await?;
-        assert!(!result.failed(), "{tool}: {result:?}");
+        assert!(!result.is_failure(), "{tool}: {result:?}");
         match &result.structured_content {
             Some(value) => Ok(value.decode()?),
             None => Err(format!("{tool} has no structured result").into()),

@@ -10,7 +10,8 @@ use std::{
 use bowline::{
     proto::revision::Revision,
     transport::{
-        BoxFuture, Cause, ChildProcess, Dial, Link, LinkEvent, Outgoing, Refusal, Transport, Wire,
+        BoxFuture, ChildProcess, ConnectionError, DialOptions, Link, LinkEvent, OutgoingFrame,
+        SendError, Transport, TransportKind,
     },
 };
 use bytes::Bytes;
@@ -64,7 +65,10 @@ pub(crate) struct Tapped {
 }
 
 impl Transport for Tapped {
-    fn dial(&mut self, dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
+    fn dial(
+        &mut self,
+        dial: DialOptions,
+    ) -> BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>> {
         let dialling = self.process.dial(dial);
         let frames = self.frames.clone();
         Box::pin(async move {
@@ -73,8 +77,8 @@ impl Transport for Tapped {
         })
     }
 
-    fn wire(&self) -> Wire {
-        self.process.wire()
+    fn kind(&self) -> TransportKind {
+        self.process.kind()
     }
 
     fn describe(&self) -> String {
@@ -88,7 +92,7 @@ struct TappedLink {
 }
 
 impl Link for TappedLink {
-    fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal> {
+    fn send(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError> {
         let frame: Bytes = outgoing.frame.clone();
         self.link.send(outgoing)?;
         self.frames.record(Way::Out, &frame);
@@ -111,8 +115,8 @@ impl Link for TappedLink {
         self.link.abort(id);
     }
 
-    fn settle(&mut self, revision: Revision) {
-        self.link.settle(revision);
+    fn set_revision(&mut self, revision: Revision) {
+        self.link.set_revision(revision);
     }
 
     fn close(self: Box<Self>) {

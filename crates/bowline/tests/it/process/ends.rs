@@ -69,7 +69,7 @@ async fn family(stubborn: bool) -> (Client, Family) {
     } else {
         faulty("forks").arg(port)
     };
-    let server = server.grace(Duration::from_millis(100));
+    let server = server.shutdown_timeout(Duration::from_millis(100));
     let connecting = Client::builder().connect(server);
     let (client, family) = tokio::join!(within("connecting", connecting), Family::meet(&listener));
     (client.expect("it opens"), family)
@@ -139,7 +139,7 @@ async fn a_dial_that_is_given_up_takes_its_process_along() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("it is bound").port();
     let server = faulty("slow").arg(port.to_string());
-    let client = Client::builder().connect_later(server);
+    let client = Client::builder().connect_in_background(server);
     let (mut socket, _) = within("the server", listener.accept())
         .await
         .expect("it connects");

@@ -10,10 +10,10 @@ use bowline::{
     client::{Call, Notification},
     proto::{
         ErrorKind, Reason,
-        client::{Backoff, CauseKind, StateName, Timeouts},
+        client::{Backoff, ConnectionErrorKind, ConnectionState, Timeouts},
         revision::Era,
     },
-    transport::{Cause, ChildProcess, StderrPolicy},
+    transport::{ChildProcess, ConnectionError, StderrPolicy},
 };
 use serde_json::json;
 use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::mpsc, task::JoinSet};
@@ -36,7 +36,7 @@ fn builder() -> bowline::client::ClientBuilder {
 
 async fn call(client: &Client) -> Result<String, Error> {
     let call = client.tools().call("any", json!({}));
-    let call = call.with(Call::wait_for_connection);
+    let call = call.map_call(Call::wait_for_connection);
     let result = within("a call", call.into_future()).await?;
     Ok(result.content[0].as_text().unwrap_or_default().to_owned())
 }
@@ -64,17 +64,18 @@ async fn killed_during_64_calls() {
     while let Some(call) = within("a call to end", calls.join_next()).await {
         let error = call.expect("no panic").expect_err("the server is dead");
         assert_eq!(error.kind(), ErrorKind::Transport);
-        let killed = CauseKind::Exited {
+        let killed = ConnectionErrorKind::Exited {
             code: None,
             signal: Some(9),
         };
-        assert_eq!(error.cause().expect("a cause").kind(), &killed);
+        assert_eq!(error.connection_error().expect("a cause").kind(), &killed);
         assert!(error.to_string().contains("ended by signal 9"), "{error}");
         ended += 1;
     }
     assert_eq!(ended, 64);
     let mut health = client.watch_health();
-    let back = health.wait_for(|health| health.sessions == 2 && health.state == StateName::Ready);
+    let back =
+        health.wait_for(|health| health.sessions == 2 && health.state == ConnectionState::Ready);
     drop(within("the next session", back).await.expect("it lives"));
     assert_ne!(pid(&client), first);
     client.stop().await;
@@ -108,11 +109,11 @@ async fn one_that_ends_after_half_a_frame() {
     let client = connect(faulty("half")).await;
     let error = call(&client).await.expect_err("half an answer");
     assert_eq!(error.kind(), ErrorKind::Transport);
-    let exited = CauseKind::Exited {
+    let exited = ConnectionErrorKind::Exited {
         code: Some(0),
         signal: None,
     };
-    assert_eq!(error.cause().expect("a cause").kind(), &exited);
+    assert_eq!(error.connection_error().expect("a cause").kind(), &exited);
 }
 
 #[tokio::test]
@@ -139,7 +140,7 @@ async fn one_that_answers_with_17_megabytes_loses_that_call_only() {
 #[tokio::test]
 async fn one_that_never_ends_its_line_is_hung_up_on() {
     let server = faulty("flood").arg("noise");
-    let connecting = builder().max_frame(64 * 1024).connect(server);
+    let connecting = builder().max_frame_size(64 * 1024).connect(server);
     let client = within("connecting", connecting).await.expect("it opens");
     let first = pid(&client);
     let error = call(&client).await.expect_err("no answer");
@@ -148,9 +149,12 @@ async fn one_that_never_ends_its_line_is_hung_up_on() {
     let back = health.wait_for(|health| health.sessions == 2);
     drop(within("the next session", back).await.expect("it lives"));
     assert_ne!(pid(&client), first, "with another process");
-    let fall = client.health().last_fall.expect("it fell");
-    assert!(matches!(fall.kind(), CauseKind::Oversize { .. }), "{fall}");
-    assert_eq!(fall.tail(), Some("there is no end to this"));
+    let fall = client.health().last_disconnect.expect("it fell");
+    assert!(
+        matches!(fall.kind(), ConnectionErrorKind::OversizedFrame { .. }),
+        "{fall}"
+    );
+    assert_eq!(fall.detail(), Some("there is no end to this"));
 }
 
 #[tokio::test]
@@ -159,24 +163,24 @@ async fn one_that_does_not_open_in_time_is_quoted() {
     let server = ChildProcess::new("sh").args(["-c", script]);
     let client = builder()
         .opening_timeout(Duration::from_millis(100))
-        .connect_later(server);
+        .connect_in_background(server);
     let mut health = client.watch_health();
     // The first attempts may be over before it has said anything.
     let quoted = health.wait_for(|health| {
-        let fall = health.last_fall.as_ref();
-        fall.is_some_and(|fall| fall.tail().is_some())
+        let fall = health.last_disconnect.as_ref();
+        fall.is_some_and(|fall| fall.detail().is_some())
     });
     let quoted = within("an attempt that tells", quoted).await;
     let fall = quoted
         .expect("it lives")
-        .last_fall
+        .last_disconnect
         .clone()
         .expect("it fell");
     assert!(
-        matches!(fall.kind(), CauseKind::OpeningTimeout(_)),
+        matches!(fall.kind(), ConnectionErrorKind::OpeningTimeout(_)),
         "{fall}"
     );
-    assert_eq!(fall.tail(), Some("waiting for the database"));
+    assert_eq!(fall.detail(), Some("waiting for the database"));
     client.stop().await;
 }
 
@@ -186,13 +190,13 @@ async fn one_that_exits_at_once() {
     let error = within("connecting", connecting)
         .await
         .expect_err("it exits");
-    let cause = error.cause().expect("a cause");
-    let exited = CauseKind::Exited {
+    let cause = error.connection_error().expect("a cause");
+    let exited = ConnectionErrorKind::Exited {
         code: Some(3),
         signal: None,
     };
     assert_eq!(cause.kind(), &exited);
-    assert_eq!(cause.tail(), Some("starting\nDATABASE_URL is not set"));
+    assert_eq!(cause.detail(), Some("starting\nDATABASE_URL is not set"));
     assert_eq!(
         error.to_string(),
         "not connected: the server process exited with code 3; \
@@ -204,7 +208,7 @@ async fn one_that_exits_at_once() {
 async fn one_that_takes_long_to_start() {
     let gate = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = gate.local_addr().expect("it is bound").port();
-    let client = builder().connect_later(faulty("slow").arg(port.to_string()));
+    let client = builder().connect_in_background(faulty("slow").arg(port.to_string()));
     let waiting = tokio::spawn({
         let client = client.clone();
         async move { call(&client).await }
@@ -218,7 +222,7 @@ async fn one_that_takes_long_to_start() {
     server.write_all(b"!").await.expect("it waits for this");
     let late = within("the call", waiting).await.expect("no panic");
     late.expect("those who wait are served");
-    assert_eq!(client.health().failures, 0);
+    assert_eq!(client.health().consecutive_failures, 0);
 }
 
 #[tokio::test]
@@ -245,7 +249,7 @@ async fn one_that_answers_the_era_probe_late() {
 async fn one_that_dies_of_the_era_probe() {
     let client = connect(faulty("probe-shy")).await;
     call(&client).await.expect("an answer");
-    assert_eq!(client.health().failures, 0);
+    assert_eq!(client.health().consecutive_failures, 0);
 }
 
 /// Opens a session, closes its input, and says so.
@@ -263,7 +267,7 @@ exec sleep 900
 #[tokio::test]
 async fn one_that_closes_its_input_and_lives() {
     let server = ChildProcess::new("sh").args(["-c", CLOSES_INPUT]);
-    let client = builder().connect_later(server);
+    let client = builder().connect_in_background(server);
     let mut notifications = client.notifications();
     let deaf = within("its input to close", notifications.next()).await;
     assert!(matches!(deaf, Some(Notification::Log(_))), "{deaf:?}");
@@ -273,8 +277,8 @@ async fn one_that_closes_its_input_and_lives() {
         ErrorKind::Transport,
         "and no timeout: {error}"
     );
-    let cause = error.cause().expect("a cause");
-    assert_eq!(cause.kind(), &CauseKind::Eof);
+    let cause = error.connection_error().expect("a cause");
+    assert_eq!(cause.kind(), &ConnectionErrorKind::Eof);
     client.stop().await;
 }
 
@@ -282,13 +286,13 @@ async fn one_that_closes_its_input_and_lives() {
 async fn one_that_leaves_a_child_behind_which_holds_its_output() {
     let client = connect(faulty("abandons")).await;
     let error = call(&client).await.expect_err("it ends");
-    let cause = error.cause().expect("a cause");
-    let exited = CauseKind::Exited {
+    let cause = error.connection_error().expect("a cause");
+    let exited = ConnectionErrorKind::Exited {
         code: Some(5),
         signal: None,
     };
     assert_eq!(cause.kind(), &exited);
-    let tail = cause.tail().expect("it said whom it left");
+    let tail = cause.detail().expect("it said whom it left");
     let left: u32 = tail
         .split_whitespace()
         .nth(1)
@@ -308,8 +312,8 @@ async fn one_that_says_a_lot_on_its_standard_error() {
         .await
         .expect("nothing is in the way of the answer");
     let error = call(&client).await.expect_err("it ends");
-    let cause = error.cause().expect("a cause");
-    let tail = cause.tail().expect("it said something");
+    let cause = error.connection_error().expect("a cause");
+    let tail = cause.detail().expect("it said something");
     assert!(tail.ends_with("the last line"), "{tail}");
     assert!(tail.len() <= 4096, "{} bytes", tail.len());
     for _ in 0..1000 {
@@ -333,8 +337,8 @@ async fn a_listener_that_panics_costs_its_line_only() {
         .expect("nothing is in the way of the answer");
     let error = call(&client).await.expect_err("it ends");
     let tail = error
-        .cause()
-        .and_then(Cause::tail)
+        .connection_error()
+        .and_then(ConnectionError::detail)
         .expect("it said something");
     assert!(tail.ends_with("the last line"), "{tail}");
     for _ in 0..1001 {
@@ -362,7 +366,10 @@ async fn standard_error_goes_where_it_is_wanted() {
     let error = within("connecting", connecting)
         .await
         .expect_err("it exits");
-    assert_eq!(error.cause().and_then(Cause::tail), None);
+    assert_eq!(
+        error.connection_error().and_then(ConnectionError::detail),
+        None
+    );
 }
 
 #[tokio::test]
@@ -410,7 +417,13 @@ async fn a_child_gets_what_it_needs_and_no_secrets() {
     let usual = variables(server.clone()).await;
     assert!(usual.contains(&"PATH".to_owned()), "{usual:?}");
     assert!(!usual.contains(&secret), "{usual:?}");
-    let kept = variables(server.clone().env_keep(&secret).env_keep("NOT_THERE")).await;
+    let kept = variables(
+        server
+            .clone()
+            .inherit_env_var(&secret)
+            .inherit_env_var("NOT_THERE"),
+    )
+    .await;
     assert!(kept.contains(&secret), "{kept:?}");
     assert!(!kept.contains(&"NOT_THERE".to_owned()), "{kept:?}");
     let all = variables(server.clone().inherit_env()).await;

@@ -70,7 +70,7 @@ async fn each_line_is_logged_with_the_name_of_the_server() {
     let server = faulty("exit").arg("3").stderr(StderrPolicy::Log);
     let error = within("connecting", Client::builder().connect(server)).await;
     let error = error.expect_err("it exits");
-    let tail = error.cause().and_then(|cause| cause.tail());
+    let tail = error.connection_error().and_then(|cause| cause.detail());
     assert_eq!(tail, Some("starting\nDATABASE_URL is not set"), "kept, too");
     let lines = log.0.lock().unwrap_or_else(PoisonError::into_inner);
     let server = super::faulty_path().display().to_string();
@@ -116,6 +116,6 @@ async fn a_subscriber_that_panics_does_not_close_the_standard_error_of_a_server(
     let server = faulty("exit").arg("3").stderr(StderrPolicy::Log);
     let error = within("connecting", Client::builder().connect(server)).await;
     let error = error.expect_err("it exits");
-    let tail = error.cause().and_then(|cause| cause.tail());
+    let tail = error.connection_error().and_then(|cause| cause.detail());
     assert_eq!(tail, Some("starting\nDATABASE_URL is not set"), "all of it");
 }

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, TcpListener as StdListener};
 
 use bowline::{
-    testing::contract::{FarSide, StreamPeer},
+    testing::contract::{PeerListener, StreamPeer},
     transport::ChildProcess,
 };
 use tokio::net::{
@@ -30,7 +30,7 @@ pub(crate) fn pair() -> (ChildProcess, Relays) {
     (transport, Relays { listener })
 }
 
-impl FarSide for Relays {
+impl PeerListener for Relays {
     type Peer = StreamPeer<OwnedReadHalf, OwnedWriteHalf>;
 
     async fn accept(&mut self) -> Self::Peer {

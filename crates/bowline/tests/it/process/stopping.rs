@@ -11,7 +11,7 @@ use bowline::{
     Client,
     pool::Pool,
     registry::Registry,
-    transport::{ChildProcess, Stopped},
+    transport::{ChildProcess, StopOutcome},
 };
 
 use super::within;
@@ -82,7 +82,7 @@ fn a_child_has_cleaned_up_when_the_wait_is_over() {
         client.stop_and_wait(LIMIT).await
     });
     assert_eq!(note.text().as_deref(), Some("clean\n"));
-    assert_eq!(stopped, Stopped::Gracefully);
+    assert_eq!(stopped, StopOutcome::Graceful);
 }
 
 #[test]
@@ -92,16 +92,21 @@ fn all_servers_of_a_registry_and_of_a_pool_have() {
     on_one_thread(async move {
         let registry = Registry::new();
         for (name, server) in [("one", one), ("two", two)] {
-            let start = move |_: &str| Client::builder().connect_later(server.clone());
+            let start = move |_: &str| Client::builder().connect_in_background(server.clone());
             registry.add(name, start).expect("a good name");
             registry.start(name).await.expect("it opens");
         }
-        let pool = Pool::new(1, move || Client::builder().connect_later(pooled.clone()));
+        let pool = Pool::new(1, move || {
+            Client::builder().connect_in_background(pooled.clone())
+        });
         pool.client().await.expect("it opens");
         let one = registry.stop_and_wait("one", LIMIT).await;
-        assert_eq!(one.expect("it is known"), Stopped::Gracefully);
-        assert_eq!(registry.stop_all_and_wait(LIMIT).await, Stopped::Gracefully);
-        assert_eq!(pool.stop_and_wait(LIMIT).await, Stopped::Gracefully);
+        assert_eq!(one.expect("it is known"), StopOutcome::Graceful);
+        assert_eq!(
+            registry.stop_all_and_wait(LIMIT).await,
+            StopOutcome::Graceful
+        );
+        assert_eq!(pool.stop_and_wait(LIMIT).await, StopOutcome::Graceful);
     });
     for note in &notes {
         assert_eq!(note.text().as_deref(), Some("clean\n"));
@@ -119,10 +124,10 @@ while :; do sleep 0.05; done
 async fn a_child_is_told_to_end_before_it_is_killed() {
     let note = Note::new();
     let server = note.server(WAITS_FOR_A_SIGNAL);
-    let client = connect(server.grace(Duration::from_millis(500))).await;
+    let client = connect(server.shutdown_timeout(Duration::from_millis(500))).await;
     let stopped = within("stopping", client.stop_and_wait(LIMIT)).await;
     assert_eq!(note.text().as_deref(), Some("told\n"));
-    assert_eq!(stopped, Stopped::Gracefully);
+    assert_eq!(stopped, StopOutcome::Graceful);
 }
 
 /// It would take more than a pipe holds before it leaves its note.
@@ -138,7 +143,7 @@ async fn what_a_child_still_says_is_read() {
     let client = connect(note.server(SAYS_A_LOT)).await;
     let stopped = within("stopping", client.stop_and_wait(LIMIT)).await;
     assert_eq!(note.text().as_deref(), Some("said\n"));
-    assert_eq!(stopped, Stopped::Gracefully);
+    assert_eq!(stopped, StopOutcome::Graceful);
 }
 
 #[cfg(target_os = "linux")]
@@ -153,7 +158,7 @@ async fn a_child_that_does_not_end_in_time_is_killed() {
     let client = connect(server).await;
     let pid = note.text().expect("it said who it is");
     let stopped = within("stopping", client.stop_and_wait(Duration::ZERO)).await;
-    assert_eq!(stopped, Stopped::Forcefully);
+    assert_eq!(stopped, StopOutcome::Forced);
     let pid = pid.trim().parse().expect("a number");
     assert!(super::is_gone(pid), "it is gone when the wait is over");
 }

@@ -29,11 +29,11 @@ fn service() -> Service {
     let hello = Tool::new("hello")
         .description("Says hello")
         .input::<Greeting>()
-        .headless(async |greeting| Ok(format!("Hello, {}!", greeting.name)));
+        .handler(async |greeting| Ok(format!("Hello, {}!", greeting.name)));
     let paint = Tool::new("paint")
         .description("Asks twice")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let first = cx.elicit::<Colour>("First?").strict().await?;
             match cx.elicit::<Colour>("Second?").await? {
                 Elicited::Accepted(second) => Ok(format!("{} and {}", first.colour, second.colour)),
@@ -103,7 +103,7 @@ async fn arguments_that_do_not_fit_are_told_to_the_model() {
         .call("hello", json!({"name": 7}))
         .await
         .unwrap();
-    assert!(result.failed());
+    assert!(result.is_failure());
     assert_eq!(
         result.all_text(),
         "Invalid arguments\n- at /name: 7 is not of type \"string\""

@@ -14,7 +14,7 @@ use bowline::{
         model::{Role, SamplingBlock, SamplingMessage},
         revision::{Era, Revision},
     },
-    server::{Conversation, Error, Limits, Result, Service, form::Elicit},
+    server::{CallLimits, Conversation, Error, Result, Service, form::Elicit},
     transport::BoxFuture,
 };
 use serde_json::{Value, json};
@@ -169,7 +169,7 @@ async fn branches_are_only_so_deep() {
         let none = down(cx, Some(0)).await?;
         Ok([all, narrow, wide, none].join(" | "))
     };
-    let service = serve(draft(Limits::new().depth(2), work));
+    let service = serve(draft(CallLimits::new().max_depth(2), work));
     for revision in REVISIONS {
         let told = call(&service, revision, echo()).await;
         let expected = "0 1 2 DepthExceeded { limit: 2 } | 0 1 DepthExceeded { limit: 1 } | \
@@ -185,16 +185,16 @@ async fn a_branch_asks_the_user_only_if_it_may() {
         Ok(name.name)
     }
     async fn visit(cx: Conversation) -> Result<String> {
-        let visit = cx.visit("Go", "https://example.com/").await?;
+        let visit = cx.elicit_url("Go", "https://example.com/").await?;
         Ok(format!("{visit:?}"))
     }
     let service = talk(async |cx: Conversation| {
         let refused = kind(cx.branch(name).await);
         let nor = kind(cx.branch(visit).await);
-        let allowed = kind(cx.branch(name).allow_elicit().await);
-        let nested = async |b: Conversation| b.branch(name).allow_elicit().await;
+        let allowed = kind(cx.branch(name).allow_elicitation().await);
+        let nested = async |b: Conversation| b.branch(name).allow_elicitation().await;
         let within = kind(cx.branch(nested).await);
-        let both = kind(cx.branch(nested).allow_elicit().await);
+        let both = kind(cx.branch(nested).allow_elicitation().await);
         Ok([refused, nor, allowed, within, both].join(" | "))
     });
     for revision in REVISIONS {
@@ -221,10 +221,11 @@ async fn tokens_are_charged_to_all_around() {
         let rest = kind(cx.branch(nested).await);
         Ok([narrow, wide, rest].join(" | "))
     };
-    let service = serve(draft(Limits::new().tokens(12), work));
+    let service = serve(draft(CallLimits::new().max_tokens(12), work));
     for revision in REVISIONS {
         let told = call(&service, revision, echo()).await;
-        let expected = "TokenBudget { limit: 3 } | done | TokenBudget { limit: 12 }";
+        let expected =
+            "TokenBudgetExceeded { limit: 3 } | done | TokenBudgetExceeded { limit: 12 }";
         assert_eq!(told.text, expected, "{revision}");
         assert_eq!(told.asked.len(), 4, "{revision}");
     }

@@ -2,7 +2,7 @@
 
 use bowline::{
     proto::model::{Icon, ToolAnnotations},
-    server::{Conversation, Json, Limits, Need, Server, Tool, form::Elicit},
+    server::{CallLimits, ClientCapability, Conversation, Json, Server, Tool, form::Elicit},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,11 +41,11 @@ fn what_is_said_is_what_clients_are_told() {
         .destructive(false)
         .open_world(true)
         .icon(Icon::new("https://example.com/sun.png"))
-        .requires([Need::Elicitation])
-        .requires([Need::Roots])
-        .limits(Limits::new().questions(1))
+        .requires([ClientCapability::Elicitation])
+        .requires([ClientCapability::Roots])
+        .limits(CallLimits::new().max_questions(1))
         .description("Tells the weather")
-        .headless(async |place| {
+        .handler(async |place| {
             let rain = place.city == "Bergen" && place.days != Some(0);
             Ok(Json(Forecast { rain }))
         });
@@ -79,9 +79,12 @@ fn what_is_said_is_what_clients_are_told() {
         },
     });
     assert_eq!(definition(&tool), expected);
-    let needs: Vec<Need> = tool.needs().collect();
-    assert_eq!(needs, [Need::Elicitation, Need::Roots]);
-    assert_eq!(tool.limits().questions, 1);
+    let needs: Vec<ClientCapability> = tool.required_capabilities().collect();
+    assert_eq!(
+        needs,
+        [ClientCapability::Elicitation, ClientCapability::Roots]
+    );
+    assert_eq!(tool.limits().max_questions, 1);
 }
 
 #[test]
@@ -89,7 +92,7 @@ fn no_input_lets_nothing_in() {
     let tool: Tool = Tool::new("now")
         .description("Tells the time")
         .no_input()
-        .headless(async |_| Ok("late"));
+        .handler(async |_| Ok("late"));
     let schema = &definition(&tool)["inputSchema"];
     assert_eq!(schema["type"], "object");
     assert_eq!(schema["additionalProperties"], false);
@@ -106,7 +109,7 @@ fn check_refused(tool: Tool, why: &str) {
 fn what_the_compiler_cannot_see_is_refused_when_the_server_is_built() {
     let named = |name: &str| -> Tool {
         let draft = Tool::new(name).description("Says hello").no_input();
-        draft.headless(async |_| Ok("Hello!"))
+        draft.handler(async |_| Ok("Hello!"))
     };
     let name = "its name must be 1 to 128 letters, digits, `_`, `-` and `.`";
     let refusal = |tool: &str, why: &str| format!("the tool {tool:?} cannot be served: {why}");
@@ -118,7 +121,7 @@ fn what_the_compiler_cannot_see_is_refused_when_the_server_is_built() {
     let list: Tool = Tool::new("sum")
         .description("Adds numbers")
         .input::<Vec<i64>>()
-        .headless(async |numbers| Ok(numbers.iter().sum::<i64>().to_string()));
+        .handler(async |numbers| Ok(numbers.iter().sum::<i64>().to_string()));
     let object = "the input must be an object: a struct with named fields";
     check_refused(list, &refusal("sum", object));
 
@@ -127,7 +130,7 @@ fn what_the_compiler_cannot_see_is_refused_when_the_server_is_built() {
         .no_input()
         .elicits::<Where>()
         .elicits::<Where>()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let place = cx.elicit::<Where>("Where?").strict().await?;
             Ok(place.city)
         });

@@ -10,7 +10,7 @@ use bowline::{
         revision::Revision,
     },
     server::{
-        Conversation, Need, Prompt, Resource, ResourceTemplate, Server, Service,
+        ClientCapability, Conversation, Prompt, Resource, ResourceTemplate, Server, Service,
         completion::{CompletionContext, Completions},
         prompt::Argument,
     },
@@ -42,7 +42,7 @@ fn service() -> Service<Vec<&'static str>> {
                     Ok(match cx.argument("language") {
                         Some("rust") => ["axum", "warp"].into(),
                         Some(_) => Completions::default(),
-                        None => Completions::new(["which?"]).and_more(),
+                        None => Completions::new(["which?"]).has_more(),
                     })
                 })
                 .get(async |_, _cx: Conversation<_>| Ok("x")),
@@ -57,7 +57,7 @@ fn service() -> Service<Vec<&'static str>> {
         )
         .prompt(
             Prompt::new("asks")
-                .requires([Need::Elicitation])
+                .requires([ClientCapability::Elicitation])
                 .argument(Argument::new("a"))
                 .complete_from("a", ["b"])
                 .get(async |_, _cx: Conversation<_>| Ok("x")),

@@ -3,7 +3,7 @@
 use allocation_counter::{AllocationInfo, measure};
 use bowline::{
     server::{Server, Service, Tool},
-    transport::MemoryPeer,
+    transport::MemoryLink,
 };
 use bytes::Bytes;
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ fn service(tools: usize) -> Service {
         Tool::new(name)
             .description("Says it again")
             .input::<Say>()
-            .headless(async |say| Ok(say.message))
+            .handler(async |say| Ok(say.message))
     };
     let others = (1..tools).map(|number| tool(format!("other{number}")));
     let all = others.chain([tool("echo".to_owned())]);
@@ -42,7 +42,7 @@ fn allocations_per_call(tools: usize, handshake: bool) -> u64 {
         .build()
         .expect("a runtime");
     let service = service(tools);
-    let (mut client, server) = MemoryPeer::pair();
+    let (mut client, server) = MemoryLink::pair();
     runtime.spawn(async move { service.serve(server).await });
     let call = Bytes::from_static(if handshake { LEGACY } else { MODERN }.as_bytes());
     if handshake {

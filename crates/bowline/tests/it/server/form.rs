@@ -7,7 +7,8 @@ use bowline::{
         revision::Revision,
     },
     server::form::{
-        self, Answer, Choice, ChoiceOption, ChoiceSchema, Elicit, Form, FormError, StringFormat,
+        self, Choice, ChoiceOption, ChoiceSchema, Elicit, FormAnswer, FormBuilder, FormError,
+        StringFormat,
     },
 };
 use serde_json::{Value, json};
@@ -378,7 +379,7 @@ fn every_revision_gets_what_it_can_carry() {
 fn revisions_say_what_they_cannot_carry() {
     let why = |form: ElicitSchema| {
         let params = ElicitParams::form("Please", form);
-        Revision::ALL.map(|revision| params.unsupported(&revision.rules().dialect))
+        Revision::ALL.map(|revision| params.unsupported_reason(&revision.rules().dialect))
     };
     let none = Some("this protocol version has no elicitation");
     let one = Some("this protocol version has no choice of several values");
@@ -449,30 +450,32 @@ fn a_form_may_be_empty_and_the_crate_elsewhere() {
 fn a_form_is_built_field_by_field() {
     let titled =
         [("s", "Slow"), ("f", "Fast")].map(|(value, title)| ChoiceOption::new(value, title));
-    let form = Form::new()
-        .text("name", |f| {
+    let form = FormBuilder::new()
+        .string("name", |f| {
             f.title("Name")
                 .description("Yours")
                 .min_length(1)
                 .max_length(9)
                 .default("Ada".to_owned())
         })
-        .text("site", |f| f.format(StringFormat::Uri).optional())
+        .string("site", |f| f.format(StringFormat::Uri).optional())
         .number("share", |f| f.min(0.0).max(1.0))
         .integer("bags", |f| f.title("Bags").min(0).default(1))
         .boolean("sure", |f| f.description("Really?"))
         .choice("speed", ChoiceSchema::titled(titled.clone()), |f| {
-            f.begin_at("f")
+            f.default_choice("f")
         })
-        .choice("seat", ChoiceSchema::bare(["w", "a"]), |f| f.title("Seat"))
-        .choices("days", ChoiceSchema::bare(["sa", "su"]), |f| {
+        .choice("seat", ChoiceSchema::untitled(["w", "a"]), |f| {
+            f.title("Seat")
+        })
+        .choices("days", ChoiceSchema::untitled(["sa", "su"]), |f| {
             f.title("Days")
                 .description("Free ones")
                 .min_items(1)
                 .max_items(2)
         })
         .choices("speeds", ChoiceSchema::titled(titled), |f| {
-            f.begin_at(["s"])
+            f.default_choices(["s"])
         })
         .field::<Option<u8>>("floor", |f| f.max(9))
         .build()
@@ -511,45 +514,50 @@ fn a_form_that_cannot_be_answered_is_refused() {
     let nothing: [&str; 0] = [];
     for (form, message) in [
         (
-            Form::new()
-                .text("a", |f| f)
+            FormBuilder::new()
+                .string("a", |f| f)
                 .integer("b", |f| f)
                 .boolean("a", |f| f),
             "the form has two fields `a`",
         ),
         (
-            Form::new().choice("a", ChoiceSchema::bare(nothing), |f| f),
+            FormBuilder::new().choice("a", ChoiceSchema::untitled(nothing), |f| f),
             "the choice `a` has no values",
         ),
         (
-            Form::new().choices("a", ChoiceSchema::bare(nothing), |f| f),
+            FormBuilder::new().choices("a", ChoiceSchema::untitled(nothing), |f| f),
             "the choice `a` has no values",
         ),
         (
-            Form::new().integer("a", |f| f.max(3).default(4)),
+            FormBuilder::new().integer("a", |f| f.max(3).default(4)),
             "the default of `a` does not fit: 4 is greater than 3",
         ),
         (
-            Form::new().choice("a", ChoiceSchema::bare(["x"]), |f| f.begin_at("y")),
+            FormBuilder::new().choice("a", ChoiceSchema::untitled(["x"]), |f| {
+                f.default_choice("y")
+            }),
             "the default of `a` does not fit: this is not one of the choices",
         ),
         (
-            Form::new().text("a", |f| f.min_length(2).default("x".to_owned())),
+            FormBuilder::new().string("a", |f| f.min_length(2).default("x".to_owned())),
             "the default of `a` does not fit: 1 characters are fewer than 2",
         ),
     ] {
         assert_eq!(form.build().unwrap_err().to_string(), message);
     }
     assert_eq!(
-        Form::new().text("a", |f| f).text("a", |f| f).build(),
+        FormBuilder::new()
+            .string("a", |f| f)
+            .string("a", |f| f)
+            .build(),
         Err(FormError::Duplicate("a".to_owned()))
     );
 }
 
 #[test]
 fn unchecked_the_later_of_two_fields_stays() {
-    let form = Form::new()
-        .text("a", |f| f)
+    let form = FormBuilder::new()
+        .string("a", |f| f)
         .boolean("b", |f| f)
         .boolean("a", |f| f.title("A").optional())
         .into_schema();
@@ -566,7 +574,7 @@ fn unchecked_the_later_of_two_fields_stays() {
 #[test]
 fn its_answer_is_read_by_name() {
     let answer: Value = json!({"name": "Ada", "bags": 2, "empty": null});
-    let answer = Answer::of(&answer).unwrap();
+    let answer = FormAnswer::new(&answer).unwrap();
     assert_eq!(answer.read::<String>("name").unwrap(), "Ada");
     assert_eq!(answer.read::<i64>("bags").unwrap(), 2);
     assert_eq!(answer.read::<Option<i64>>("empty").unwrap(), None);

@@ -7,8 +7,8 @@ use bowline::{
     client::Notification,
     proto::{model::CacheScope, revision::Revision},
     server::{
-        BuildError, Cached, Conversation, Need, Prompt, Resource, ResourceTemplate, Server,
-        Service, Tool,
+        BuildError, CacheTarget, ClientCapability, Conversation, Prompt, Resource,
+        ResourceTemplate, Server, Service, Tool,
     },
 };
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ fn tool(name: &str) -> Tool {
     Tool::new(name)
         .description("A tool")
         .no_input()
-        .headless(async |_| Ok("x"))
+        .handler(async |_| Ok("x"))
 }
 
 fn prompt(name: &str) -> Prompt {
@@ -197,8 +197,12 @@ async fn how_long_lists_may_be_kept_is_said_for_each() {
         .prompt(prompt("a"))
         .resource(resource("a:1"))
         .template(template("a:{x}"))
-        .cache(minute, CacheScope::Public)
-        .cache_only(Cached::Prompts, Duration::from_secs(5), CacheScope::Private)
+        .cache_hint(minute, CacheScope::Public)
+        .cache_hint_for(
+            CacheTarget::Prompts,
+            Duration::from_secs(5),
+            CacheScope::Private,
+        )
         .build()
         .unwrap();
     let mut raw = Raw::stateless(&service);
@@ -227,13 +231,13 @@ async fn a_list_that_hides_something_is_nobody_elses() {
     let asks = Tool::new("asks")
         .description("Asks")
         .no_input()
-        .requires([Need::Elicitation])
-        .headless(async |_| Ok("x"));
+        .requires([ClientCapability::Elicitation])
+        .handler(async |_| Ok("x"));
     let service = Server::new("test", "1")
         .tool(tool("plain"))
         .tool(asks)
         .prompt(prompt("a"))
-        .cache(Duration::from_secs(60), CacheScope::Public)
+        .cache_hint(Duration::from_secs(60), CacheScope::Public)
         .build()
         .unwrap();
     let mut raw = Raw::stateless(&service);

@@ -2,7 +2,7 @@
 
 use bowline::{
     proto::{model::Meta, revision::Revision},
-    server::{Json, Need, Server, Service, Tool, form::Elicit},
+    server::{ClientCapability, Json, Server, Service, Tool, form::Elicit},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ fn server() -> Server {
     let book = Tool::new("book")
         .description("Books a trip")
         .input::<Trip>()
-        .requires([Need::Sampling, Need::Elicitation])
+        .requires([ClientCapability::Sampling, ClientCapability::Elicitation])
         .scope("trips:book")
         .elicits::<Seat>()
         .elicits::<Meal>()
@@ -41,11 +41,11 @@ fn server() -> Server {
             meta.set_traceparent("kept");
             meta
         })
-        .headless(async |trip| Ok(Json(trip)));
+        .handler(async |trip| Ok(Json(trip)));
     let plain = Tool::new("a_plain_one")
         .description("Does little")
         .no_input()
-        .headless(async |_| Ok("done"));
+        .handler(async |_| Ok("done"));
     Server::new("travel", "1.2.0").tool(book).tool(plain)
 }
 
@@ -132,7 +132,7 @@ fn tools_look_as_the_newest_revision_that_is_spoken_has_them() {
 fn what_is_added_later_is_in_it() {
     let service = server().build().expect("the server is sound");
     let more = Tool::new("more").description("One more").no_input();
-    let added = service.add_tool(more.headless(async |_| Ok("done")));
+    let added = service.add_tool(more.handler(async |_| Ok("done")));
     added.expect("it has a name of its own");
     assert_eq!(manifest(&service)["tools"][2]["name"], "more");
 }

@@ -11,7 +11,7 @@ use bowline::{
         revision::Revision,
     },
     server::{
-        Conversation, Error, Need, Prompt, Server, Service,
+        ClientCapability, Conversation, Error, Prompt, Server, Service,
         form::Elicit,
         prompt::{Argument, assistant, user},
     },
@@ -83,7 +83,7 @@ fn service() -> Service {
         .prompt(
             Prompt::new("asks")
                 .argument(Argument::new("topic").required())
-                .requires([Need::Elicitation])
+                .requires([ClientCapability::Elicitation])
                 .get(async |arguments, cx: Conversation| {
                     let tone = cx.elicit::<Tone>("Which tone?").strict().await?;
                     let again = cx.elicit::<Tone>("Really?").strict().await?;

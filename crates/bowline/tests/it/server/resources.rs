@@ -18,10 +18,10 @@ use bowline::{
         revision::Revision,
     },
     server::{
-        Conversation, Error, Json, Need, Resource, ResourceSource, ResourceTemplate, Result,
-        Server, ServerContext, Service,
+        ClientCapability, Conversation, Error, Json, Resource, ResourceSource, ResourceTemplate,
+        Result, Server, ServerContext, Service,
         form::Elicit,
-        resource::{Part, ResourcePage},
+        resource::{ContentPart, ResourcePage},
     },
 };
 use serde::Deserialize;
@@ -57,15 +57,15 @@ impl<S: Send + Sync + 'static> ResourceSource<S> for Numbers {
         })
     }
 
-    async fn read(&self, uri: &str, _cx: Conversation<S>) -> Result<Option<Vec<Part>>> {
+    async fn read(&self, uri: &str, _cx: Conversation<S>) -> Result<Option<Vec<ContentPart>>> {
         let number = uri.strip_prefix("set:");
         let number = number.and_then(|number| number.parse::<u32>().ok());
         Ok(number
             .filter(|number| *number < 25)
-            .map(|number| vec![Part::text(number.to_string())]))
+            .map(|number| vec![ContentPart::text(number.to_string())]))
     }
 
-    fn may_watch(&self, uri: &str) -> bool {
+    fn is_subscribable(&self, uri: &str) -> bool {
         uri.starts_with("set:")
     }
 }
@@ -91,14 +91,14 @@ fn service() -> Service {
         .resource(
             Resource::new("test://parts", "parts").read(async |_cx: Conversation| {
                 Ok(vec![
-                    Part::text("a").mime_type("text/plain"),
-                    Part::bytes(b"b").uri("test://parts/b"),
+                    ContentPart::text("a").mime_type("text/plain"),
+                    ContentPart::bytes(b"b").uri("test://parts/b"),
                 ])
             }),
         )
         .resource(
             Resource::new("test://asks", "asks")
-                .requires([Need::Elicitation])
+                .requires([ClientCapability::Elicitation])
                 .read(async |cx: Conversation| {
                     let which = cx.elicit::<Which>("Which?").strict().await?;
                     Ok(format!("the {} one", which.one))
@@ -357,16 +357,16 @@ impl ResourceSource for Forms {
         Ok(ResourcePage::new([model::Resource::new("form:1", "form")]))
     }
 
-    async fn read(&self, uri: &str, cx: Conversation) -> Result<Option<Vec<Part>>> {
+    async fn read(&self, uri: &str, cx: Conversation) -> Result<Option<Vec<ContentPart>>> {
         if uri != "form:1" {
             return Ok(None);
         }
         let which = cx.elicit::<Which>("Which?").strict().await?;
-        Ok(Some(vec![Part::text(which.one)]))
+        Ok(Some(vec![ContentPart::text(which.one)]))
     }
 
-    fn requires(&self) -> Vec<Need> {
-        vec![Need::Elicitation]
+    fn requires(&self) -> Vec<ClientCapability> {
+        vec![ClientCapability::Elicitation]
     }
 }
 
@@ -375,7 +375,7 @@ async fn a_source_may_ask_and_is_hidden_from_who_cannot_answer() {
     let service = Server::new("test", "1")
         .resource(Resource::new("a:1", "one").text("1"))
         .resource_source(Forms)
-        .cache(Duration::from_secs(60), CacheScope::Public)
+        .cache_hint(Duration::from_secs(60), CacheScope::Public)
         .build()
         .unwrap();
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
@@ -403,15 +403,15 @@ async fn how_long_contents_may_be_kept_is_said() {
     let minute = Duration::from_secs(60);
     let service =
         Server::new("test", "1")
-            .cache_only(
-                bowline::server::Cached::Contents,
+            .cache_hint_for(
+                bowline::server::CacheTarget::Contents,
                 minute,
                 CacheScope::Public,
             )
             .resource(Resource::new("a:1", "as the server says").text("1"))
             .resource(
                 Resource::new("a:2", "for itself")
-                    .cache(Duration::from_secs(2), CacheScope::Private)
+                    .cache_hint(Duration::from_secs(2), CacheScope::Private)
                     .text("2"),
             )
             .resource(Resource::new("a:3", "asks").read(async |cx: Conversation| {
@@ -482,19 +482,22 @@ async fn changes_reach_those_who_watch_in_both_eras() {
     ] {
         let service = Server::new("test", "1")
             .resource(Resource::new("a:1", "one").text("1"))
-            .watchable()
+            .resource_subscriptions()
             .build()
             .unwrap();
         let client = connect(&service, revision, |builder| builder).await;
         let mut changes = client.resources().subscribe("a:1").await.unwrap();
-        assert_eq!(service.watched(), BTreeSet::from(["a:1".to_owned()]));
+        assert_eq!(
+            service.subscribed_resources(),
+            BTreeSet::from(["a:1".to_owned()])
+        );
         assert!(service.resource_updated("a:1"), "{revision}");
         assert!(!service.resource_updated("a:2"), "nobody watches that");
         let Some(Change::Updated(update)) = changes.next().await else {
             panic!("there is news on {revision}");
         };
         assert_eq!(update.uri, "a:1");
-        changes.end().await.unwrap();
+        changes.unsubscribe().await.unwrap();
     }
 }
 
@@ -504,7 +507,7 @@ async fn only_what_there_is_can_be_watched_in_a_session() {
         .resource(Resource::new("a:1", "one").text("1"))
         .template(ResourceTemplate::new("b:{x}", "b").read(async |_, _cx: Conversation| Ok("b")))
         .resource_source(Numbers)
-        .watchable()
+        .resource_subscriptions()
         .build()
         .unwrap();
     let client = connect(&service, Revision::V2025_11_25, |builder| builder).await;
@@ -514,7 +517,7 @@ async fn only_what_there_is_can_be_watched_in_a_session() {
     }
     let error = client.resources().subscribe("c:1").await.unwrap_err();
     assert_eq!(error.server_error().unwrap().code, -32002);
-    assert_eq!(service.watched().len(), 3);
+    assert_eq!(service.subscribed_resources().len(), 3);
 }
 
 #[tokio::test]
@@ -525,7 +528,7 @@ async fn the_application_hears_of_what_is_watched() {
     let service = Server::new("test", "1")
         .resource(Resource::new("a:1", "one").text("1"))
         .resource(Resource::new("a:2", "two").text("2"))
-        .on_watch(move |watched| {
+        .on_subscriptions_changed(move |watched| {
             log.lock()
                 .unwrap()
                 .push(watched.iter().cloned().collect::<Vec<_>>());
@@ -540,7 +543,7 @@ async fn the_application_hears_of_what_is_watched() {
     let first = one.resources().subscribe("a:1").await.unwrap();
     let same = two.resources().subscribe("a:1").await.unwrap();
     let second = two.resources().subscribe("a:2").await.unwrap();
-    first.end().await.unwrap();
+    first.unsubscribe().await.unwrap();
     drop(same);
     drop(second);
     one.stop().await;
@@ -561,7 +564,7 @@ async fn a_client_that_goes_away_watches_no_longer() {
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     let service = Server::new("test", "1")
         .resource(Resource::new("a:1", "one").text("1"))
-        .on_watch(move |watched| {
+        .on_subscriptions_changed(move |watched| {
             let _ = sender.send(watched.len());
         })
         .build()
@@ -572,7 +575,7 @@ async fn a_client_that_goes_away_watches_no_longer() {
     assert_eq!(receiver.recv().await, Some(1));
     drop(raw);
     assert_eq!(receiver.recv().await, Some(0));
-    assert!(service.watched().is_empty());
+    assert!(service.subscribed_resources().is_empty());
 }
 
 #[tokio::test]
@@ -592,7 +595,9 @@ async fn watching_is_declared_only_where_it_is_offered() {
         .error("resources/subscribe", json!({"uri": "a:1"}))
         .await;
     assert_eq!(error["code"], -32601);
-    let watchable = Server::new("test", "1").resource(resource()).watchable();
+    let watchable = Server::new("test", "1")
+        .resource(resource())
+        .resource_subscriptions();
     let watchable = watchable.build().unwrap();
     let raw = Raw::session(&watchable, "2025-11-25").await;
     let expected = json!({"listChanged": true, "subscribe": true});

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bowline::{
     proto::model::{Role, SamplingBlock, SamplingMessage, ToolResultContent},
-    server::{Conversation, ErrorKind, Limits, Result, Sample, form::Elicit},
+    server::{CallLimits, Conversation, ErrorKind, Result, Sample, form::Elicit},
 };
 use serde_json::json;
 
@@ -44,7 +44,7 @@ async fn a_model_is_asked_with_all_that_was_wished() {
             .system("Be brief.")
             .max_tokens(10)
             .temperature(0.5)
-            .stop_at(["END"])
+            .stop_sequences(["END"])
             .model_hint("parrot")
             .model_hint("raven")
             .cost_priority(0.0)
@@ -182,14 +182,15 @@ async fn what_would_cost_too_many_tokens_is_not_asked() {
         let third = kind(cx.elicit::<Yes>("Yes?").await);
         Ok(format!("{first}, {second}, {aside}, {third}"))
     };
-    let service = serve(draft(Limits::new().tokens(20), work));
+    let service = serve(draft(CallLimits::new().max_tokens(20), work));
     for revision in REVISIONS {
         let answers: Arc<Answers> = Arc::new(|question| match question.get("messages") {
             Some(_) => says("re: 0123456789abcdef"),
             None => json!({"action": "decline"}),
         });
         let told = call(&service, revision, answers).await;
-        let expected = "re: 0123456789abcdef, TokenBudget { limit: 20 }, no error, no error";
+        let expected =
+            "re: 0123456789abcdef, TokenBudgetExceeded { limit: 20 }, no error, no error";
         assert_eq!(told.text, expected, "{revision}");
         assert_eq!(told.asked.len(), 3, "{revision}");
     }

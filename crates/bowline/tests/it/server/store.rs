@@ -7,8 +7,8 @@ use std::{error::Error, sync::Arc, time::Duration};
 
 use bowline::{
     server::store::{
-        Appended, JournalStore, Key, Lease, MemoryJournals, MemoryState, NewEntry, StateStore,
-        StoreError,
+        AppendOutcome, ConversationKey, JournalStore, Lease, MemoryJournalStore, MemoryStateStore,
+        NewEntry, StateStore, StoreError,
     },
     transport::BoxFuture,
 };
@@ -33,8 +33,8 @@ fn bytes(text: &'static str) -> Bytes {
     Bytes::from_static(text.as_bytes())
 }
 
-fn key(id: &str) -> Key<'_> {
-    Key::new(id, "")
+fn key(id: &str) -> ConversationKey<'_> {
+    ConversationKey::new(id, "")
 }
 
 fn entry(position: u64, value: &'static str) -> NewEntry {
@@ -50,7 +50,7 @@ fn first_entry(position: u64, value: &'static str) -> NewEntry {
 
 fn last_entry(position: u64, value: &'static str, answer: impl Into<Bytes>) -> NewEntry {
     let mut entry = first_entry(position, value);
-    entry.answer = Some(answer.into());
+    entry.response = Some(answer.into());
     entry
 }
 
@@ -60,35 +60,35 @@ fn lease(holder: &str) -> Lease<'_> {
 
 #[tokio::test(start_paused = true)]
 async fn memory_keeps_the_contract_of_journals() {
-    journal::check(|| in_memory(MemoryJournals::new()))
+    journal::check(|| in_memory(MemoryJournalStore::new()))
         .await
         .unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_shared_store_keeps_the_contract_of_journals() {
-    journal::check(|| in_memory::<Arc<dyn JournalStore>>(Arc::new(MemoryJournals::new())))
+    journal::check(|| in_memory::<Arc<dyn JournalStore>>(Arc::new(MemoryJournalStore::new())))
         .await
         .unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn entries_in_memory_are_written_once_by_several_threads() {
-    journal::of_many_at_once_one_has_the_position(in_memory(MemoryJournals::new()))
+    journal::of_many_at_once_one_has_the_position(in_memory(MemoryJournalStore::new()))
         .await
         .unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn memory_keeps_the_contract_of_state() {
-    state::check(|| in_memory(MemoryState::new()))
+    state::check(|| in_memory(MemoryStateStore::new()))
         .await
         .unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_shared_store_keeps_the_contract_of_state() {
-    state::check(|| in_memory::<Arc<dyn StateStore>>(Arc::new(MemoryState::new())))
+    state::check(|| in_memory::<Arc<dyn StateStore>>(Arc::new(MemoryStateStore::new())))
         .await
         .unwrap();
 }
@@ -120,22 +120,31 @@ mod journal {
         let store = rig.store;
         assert_eq!(
             store.append(key("a"), entry(1, "gap")).await?,
-            Appended::Taken
+            AppendOutcome::Conflict
         );
-        assert_eq!(store.append(key("a"), entry(0, "1")).await?, Appended::Done);
+        assert_eq!(
+            store.append(key("a"), entry(0, "1")).await?,
+            AppendOutcome::Appended
+        );
         assert_eq!(
             store.append(key("a"), entry(0, "2")).await?,
-            Appended::Taken
+            AppendOutcome::Conflict
         );
         assert_eq!(
             store.append(key("a"), entry(2, "gap")).await?,
-            Appended::Taken
+            AppendOutcome::Conflict
         );
-        assert_eq!(store.append(key("b"), entry(0, "3")).await?, Appended::Done);
-        assert_eq!(store.append(key("a"), entry(1, "4")).await?, Appended::Done);
+        assert_eq!(
+            store.append(key("b"), entry(0, "3")).await?,
+            AppendOutcome::Appended
+        );
+        assert_eq!(
+            store.append(key("a"), entry(1, "4")).await?,
+            AppendOutcome::Appended
+        );
         let opened = store.open(key("a"), 0, lease("x")).await?;
         assert_eq!(opened.entries, [bytes("1"), bytes("4")]);
-        assert_eq!(opened.next, 2);
+        assert_eq!(opened.next_position, 2);
         Ok(())
     }
 
@@ -143,7 +152,7 @@ mod journal {
         rig: Rig<S>,
     ) -> Result<(), StoreError> {
         let store = rig.store;
-        assert_eq!(store.open(key("a"), 0, lease("x")).await?.next, 0);
+        assert_eq!(store.open(key("a"), 0, lease("x")).await?.next_position, 0);
         for (position, value) in [(0, "0"), (1, "1"), (2, "2")] {
             store.append(key("a"), entry(position, value)).await?;
         }
@@ -154,8 +163,8 @@ mod journal {
                 opened.entries,
                 all.iter().skip(from).cloned().collect::<Vec<_>>()
             );
-            assert_eq!(opened.next, 3);
-            assert_eq!(opened.answer, None);
+            assert_eq!(opened.next_position, 3);
+            assert_eq!(opened.response, None);
         }
         assert!(
             store
@@ -176,13 +185,13 @@ mod journal {
         store.append(key("a"), entry(2, "2")).await?;
         let opened = store.open(key("a"), 1, lease("x")).await?;
         assert_eq!(opened.entries, [bytes("1"), bytes("2")]);
-        assert_eq!(opened.next, 3);
+        assert_eq!(opened.next_position, 3);
         // Whoever knows less finds what is kept, which is not what it expects.
         let opened = store.open(key("a"), 0, lease("x")).await?;
         assert_eq!(opened.entries.last(), Some(&bytes("2")));
         assert_eq!(
             store.append(key("a"), entry(0, "x")).await?,
-            Appended::Taken
+            AppendOutcome::Conflict
         );
         Ok(())
     }
@@ -197,8 +206,8 @@ mod journal {
         store.append(key("a"), last_entry(1, "end", "42")).await?;
         let opened = store.open(key("a"), 0, lease("y")).await?;
         assert_eq!(opened.entries.last(), Some(&bytes("end")));
-        assert_eq!(opened.answer, Some(bytes("42")));
-        assert_eq!(opened.next, 2);
+        assert_eq!(opened.response, Some(bytes("42")));
+        assert_eq!(opened.next_position, 2);
         assert!(opened.acquired);
         Ok(())
     }
@@ -242,7 +251,7 @@ mod journal {
         store.release(key("a"), "x").await?;
         let opened = store.open(key("a"), 0, lease("y")).await?;
         assert!(opened.acquired);
-        assert_eq!(opened.next, 1, "what was written stays");
+        assert_eq!(opened.next_position, 1, "what was written stays");
         Ok(())
     }
 
@@ -254,11 +263,11 @@ mod journal {
         pass(TTL / 2).await;
         store.append(key("a"), entry(1, "1")).await?;
         pass(TTL - TICK).await;
-        assert_eq!(store.open(key("a"), 0, lease("x")).await?.next, 2);
+        assert_eq!(store.open(key("a"), 0, lease("x")).await?.next_position, 2);
         pass(LEASE + 2 * TICK).await;
         assert_eq!(
             store.append(key("a"), entry(0, "new")).await?,
-            Appended::Done
+            AppendOutcome::Appended
         );
         Ok(())
     }
@@ -273,7 +282,10 @@ mod journal {
         ];
         for (position, value) in (0..).zip(&values) {
             let entry = NewEntry::new(position, value.clone(), TTL);
-            assert_eq!(store.append(key(&id), entry).await?, Appended::Done);
+            assert_eq!(
+                store.append(key(&id), entry).await?,
+                AppendOutcome::Appended
+            );
         }
         assert_eq!(store.open(key(&id), 0, lease("x")).await?.entries, values);
         Ok(())
@@ -297,7 +309,7 @@ mod journal {
             }
             let told: Result<Vec<_>, _> = tasks.join_all().await.into_iter().collect();
             let mut done = told?;
-            done.retain(|(_, appended)| *appended == Appended::Done);
+            done.retain(|(_, appended)| *appended == AppendOutcome::Appended);
             let [(task, _)] = *done else {
                 panic!("at {position}: {done:?}");
             };
@@ -383,7 +395,7 @@ const BOB: &str = "b0b0";
 #[tokio::test(start_paused = true)]
 async fn a_full_store_refuses_entries_and_forgets_none() {
     // Callers without a name may have half of it.
-    let store = MemoryJournals::with_limits(4, 1000, 1000);
+    let store = MemoryJournalStore::with_limits(4, 1000, 1000);
     store.append(key("a"), entry(0, "1")).await.unwrap();
     store.append(key("b"), entry(0, "2")).await.unwrap();
     let full = store.append(key("c"), entry(0, "3")).await.unwrap_err();
@@ -395,46 +407,53 @@ async fn a_full_store_refuses_entries_and_forgets_none() {
     }
     let last = last_entry(1, "end", "answer");
     let ended = store.append(key("a"), last).await.unwrap();
-    assert_eq!(ended, Appended::Done, "what has a journal may end");
+    assert_eq!(ended, AppendOutcome::Appended, "what has a journal may end");
     tokio::time::advance(TTL + LEASE).await;
     let made = store.append(key("c"), entry(0, "3")).await.unwrap();
-    assert_eq!(made, Appended::Done, "what expired made room");
+    assert_eq!(made, AppendOutcome::Appended, "what expired made room");
 }
 
 #[tokio::test(start_paused = true)]
 async fn one_caller_cannot_fill_the_store_for_others() {
-    let store = MemoryJournals::with_limits(1000, 8000, 8000);
+    let store = MemoryJournalStore::with_limits(1000, 8000, 8000);
     let large: &'static str = "x".repeat(400).leak();
     let mut had = 0;
     while store
-        .append(Key::new(&format!("{had}"), ADA), entry(0, large))
+        .append(
+            ConversationKey::new(&format!("{had}"), ADA),
+            entry(0, large),
+        )
         .await
         .is_ok()
     {
         had += 1;
     }
     assert_eq!(had, 2, "an eighth of 8,000 bytes");
-    let other = store.append(Key::new("b0", BOB), entry(0, large)).await;
-    assert_eq!(other.unwrap(), Appended::Done);
+    let other = store
+        .append(ConversationKey::new("b0", BOB), entry(0, large))
+        .await;
+    assert_eq!(other.unwrap(), AppendOutcome::Appended);
     let nobody = store.append(key("n0"), entry(0, large)).await;
-    assert_eq!(nobody.unwrap(), Appended::Done);
+    assert_eq!(nobody.unwrap(), AppendOutcome::Appended);
     // Nobody is kept from a lease.
-    let opened = store.open(Key::new("a9", ADA), 0, lease("x")).await;
+    let opened = store
+        .open(ConversationKey::new("a9", ADA), 0, lease("x"))
+        .await;
     assert!(opened.unwrap().acquired);
 }
 
 #[tokio::test(start_paused = true)]
 async fn old_answers_make_room_for_new_ones_of_the_same_caller() {
-    let store = MemoryJournals::with_limits(1000, 80_000, 8000);
+    let store = MemoryJournalStore::with_limits(1000, 80_000, 8000);
     let answer = || vec![7; 400];
     let ids = ["a0", "a1", "a2", "a3"];
-    let bob = Key::new("b0", BOB);
+    let bob = ConversationKey::new("b0", BOB);
     store
         .append(bob, last_entry(0, "end", answer()))
         .await
         .unwrap();
     for id in ids {
-        let key = Key::new(id, ADA);
+        let key = ConversationKey::new(id, ADA);
         store
             .append(key, last_entry(0, "end", answer()))
             .await
@@ -442,35 +461,43 @@ async fn old_answers_make_room_for_new_ones_of_the_same_caller() {
     }
     let mut kept = Vec::new();
     for id in ids {
-        let opened = store.open(Key::new(id, ADA), 0, lease("x")).await.unwrap();
+        let opened = store
+            .open(ConversationKey::new(id, ADA), 0, lease("x"))
+            .await
+            .unwrap();
         assert_eq!(opened.entries, [bytes("end")], "that it has ended is known");
-        kept.push(opened.answer.is_some());
+        kept.push(opened.response.is_some());
     }
     assert_eq!(kept, [false, false, true, true]);
     let opened = store.open(bob, 0, lease("x")).await.unwrap();
-    assert!(opened.answer.is_some(), "it is another's");
+    assert!(opened.response.is_some(), "it is another's");
     // One that never has room is not kept, and takes no others along.
     let large = last_entry(0, "end", vec![7; 2000]);
-    store.append(Key::new("a4", ADA), large).await.unwrap();
-    let opened = store.open(Key::new("a4", ADA), 0, lease("x")).await;
-    assert_eq!(opened.unwrap().answer, None);
+    store
+        .append(ConversationKey::new("a4", ADA), large)
+        .await
+        .unwrap();
+    let opened = store
+        .open(ConversationKey::new("a4", ADA), 0, lease("x"))
+        .await;
+    assert_eq!(opened.unwrap().response, None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn those_who_wait_are_told_when_something_changes() {
-    let store = MemoryJournals::new();
+    let store = MemoryJournalStore::new();
     store.open(key("a"), 0, lease("x")).await.unwrap();
-    let appended = store.changed(key("a"));
+    let appended = store.wait_for_change(key("a"));
     store.append(key("a"), entry(0, "0")).await.unwrap();
     appended.await;
-    let released = store.changed(key("a"));
+    let released = store.wait_for_change(key("a"));
     store.release(key("a"), "x").await.unwrap();
     released.await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_lease_alone_leaves_nothing_behind() {
-    let store = MemoryJournals::with_limits(0, 0, 0);
+    let store = MemoryJournalStore::with_limits(0, 0, 0);
     let empty = format!("{store:?}");
     for id in ["a", "b", "c"] {
         assert!(store.open(key(id), 0, lease("x")).await.unwrap().acquired);
@@ -481,7 +508,7 @@ async fn a_lease_alone_leaves_nothing_behind() {
 
 #[tokio::test(start_paused = true)]
 async fn a_full_store_refuses_states_and_forgets_none() {
-    let store = MemoryState::with_limits(20, 20);
+    let store = MemoryStateStore::with_limits(20, 20);
     store.save(key("a"), bytes("1234"), TTL).await.unwrap();
     store.save(key("b"), bytes("12345"), TTL).await.unwrap_err();
     store.save(key("b"), bytes("1234"), TTL).await.unwrap();
@@ -498,9 +525,9 @@ async fn a_full_store_refuses_states_and_forgets_none() {
 #[tokio::test(start_paused = true)]
 async fn a_small_part_does_not_keep_a_large_frame() {
     let frame = Bytes::from(vec![7; 1 << 20]);
-    let (journals, states) = (MemoryJournals::new(), MemoryState::new());
+    let (journals, states) = (MemoryJournalStore::new(), MemoryStateStore::new());
     let mut entry = NewEntry::new(0, frame.slice(..5), TTL);
-    entry.answer = Some(frame.slice(..5));
+    entry.response = Some(frame.slice(..5));
     journals.append(key("a"), entry).await.unwrap();
     let state = frame.slice(..5);
     states.save(key("c"), state, TTL).await.unwrap();
@@ -510,15 +537,15 @@ async fn a_small_part_does_not_keep_a_large_frame() {
 /// A call that is dropped before it began has not happened.
 #[tokio::test(start_paused = true)]
 async fn nothing_happens_before_the_first_poll() {
-    let store = MemoryJournals::new();
+    let store = MemoryJournalStore::new();
     drop(store.append(key("a"), entry(0, "1")));
     let appended = store.append(key("a"), entry(0, "2")).await;
-    assert_eq!(appended.unwrap(), Appended::Done);
+    assert_eq!(appended.unwrap(), AppendOutcome::Appended);
 }
 
 #[tokio::test(start_paused = true)]
 async fn debug_shows_no_contents() {
-    let store = MemoryJournals::new();
+    let store = MemoryJournalStore::new();
     store
         .append(key("secret"), entry(0, "value"))
         .await
@@ -533,16 +560,16 @@ async fn debug_shows_no_contents() {
 
 #[test]
 fn stores_in_memory_have_a_name_that_no_other_has() {
-    let (one, other) = (MemoryJournals::new(), MemoryJournals::new());
-    assert!(one.instance().is_some());
-    assert_ne!(one.instance(), other.instance());
+    let (one, other) = (MemoryJournalStore::new(), MemoryJournalStore::new());
+    assert!(one.instance_id().is_some());
+    assert_ne!(one.instance_id(), other.instance_id());
 }
 
 #[test]
 fn errors_tell_their_cause() {
     let bare = StoreError::new("no answer");
     assert!(bare.source().is_none());
-    let caused = bare.caused_by(std::io::Error::other("reset"));
+    let caused = bare.with_source(std::io::Error::other("reset"));
     assert_eq!(caused.to_string(), "no answer");
     assert_eq!(caused.source().unwrap().to_string(), "reset");
 }

@@ -21,9 +21,10 @@ use bowline::{
         },
         revision::Revision,
     },
-    server::{Conversation, Json, Need, Result, Server, Service, Tool, form::Elicit},
+    server::{ClientCapability, Conversation, Json, Result, Server, Service, Tool, form::Elicit},
     testing::{
-        Entry, ModelAnswer, TestClient, TestError, accept, cancel, confirmed, decline, visited,
+        ModelAnswer, TestClient, TestError, TranscriptEntry, accept, accept_url, cancel, confirm,
+        decline,
     },
 };
 use schemars::JsonSchema;
@@ -75,9 +76,9 @@ fn book() -> Tool<App> {
     Tool::new("book")
         .description("Books a flight")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             cx.log(LogLevel::Info, "looking");
-            cx.progress_with(1.0, 2.0, "found some");
+            cx.progress_with_message(1.0, 2.0, "found some");
             let choice = cx.elicit::<Choice>("Which flight?").strict().await?;
             let number: u32 = cx
                 .step("reserve", async { Ok(cx.state().reserve()) })
@@ -118,13 +119,13 @@ async fn queued_answers_are_given_in_order_in_every_revision() {
         let app = App::default();
         let client = TestClient::new(booking(&app))
             .elicit(choice())
-            .elicit(confirmed())
+            .elicit(confirm())
             .revision(revision);
         let outcome = client.call("book", json!({})).await;
         outcome.assert_text("2 seats on FL1, no. 1");
         assert_eq!(outcome.transcript().asked(), ["Which flight?", "Book FL1?"]);
         assert_eq!(app.counts(), (1, 1), "{revision}");
-        client.assert_done();
+        client.assert_all_used();
     }
 }
 
@@ -137,7 +138,7 @@ async fn a_transcript_tells_the_whole_story() {
     client
         .call("book", json!({}))
         .await
-        .assert_failed("the user said no");
+        .assert_tool_error("the user said no");
     let expected = r#"call     tools/call book {}
 log      info: "looking"
 progress 1 of 2: found some
@@ -155,7 +156,7 @@ result   {"content":[{"type":"text","text":"Error: ElicitationDeclined: the user
 async fn a_transcript_is_the_same_live_and_by_replay() {
     let ask = || {
         let tool = Tool::new("ask").description("Asks").no_input();
-        tool.execute(async |_, cx: Conversation| {
+        tool.handler_with_context(async |_, cx: Conversation| {
             let choice = cx.elicit::<Choice>("Which?").strict().await?;
             cx.confirm("Sure?").await?;
             Ok(choice.flight)
@@ -163,17 +164,22 @@ async fn a_transcript_is_the_same_live_and_by_replay() {
     };
     let mut transcripts = Vec::new();
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-        let client = TestClient::of_tool(ask()).elicit(choice()).elicit(cancel());
+        let client = TestClient::for_tool(ask())
+            .elicit(choice())
+            .elicit(cancel());
         let client = client.revision(revision);
         client
             .call("ask", json!({}))
             .await
-            .assert_failed("ElicitationCancelled");
+            .assert_tool_error("ElicitationCancelled");
         transcripts.push(client.transcript());
     }
     assert_eq!(transcripts[0], transcripts[1]);
     assert_eq!(transcripts[0].entries().len(), 6);
-    assert!(matches!(transcripts[0].entries()[5], Entry::Returned(_)));
+    assert!(matches!(
+        transcripts[0].entries()[5],
+        TranscriptEntry::Returned(_)
+    ));
 }
 
 #[tokio::test]
@@ -190,7 +196,7 @@ async fn a_question_without_an_answer_is_named_and_ends_the_call() {
             "{revision}"
         );
         assert_eq!(app.counts(), (1, 0), "the tool must not go on");
-        client.finish().expect("the mistake was told");
+        client.check_all_used().expect("the mistake was told");
     }
 }
 
@@ -202,9 +208,9 @@ async fn an_answer_that_the_form_does_not_allow_never_reaches_the_server() {
             .revision(revision);
         let outcome = client.call("book", json!({})).await;
         match outcome.error() {
-            Some(TestError::WrongAnswer { question, why }) => {
+            Some(TestError::InvalidAnswer { question, reason }) => {
                 assert_eq!(question.message(), "Which flight?");
-                assert_eq!(why.to_string(), "seats: 12 is greater than 9");
+                assert_eq!(reason.to_string(), "seats: 12 is greater than 9");
             }
             other => panic!("{other:?}"),
         }
@@ -218,8 +224,8 @@ async fn an_answer_may_be_wrong_on_purpose() {
             .elicit(accept(json!({"flight": "FL1", "seats": 12})).unchecked())
             .revision(revision);
         let outcome = client.call("book", json!({})).await;
-        outcome.assert_failed("InvalidAnswer: seats: 12 is greater than 9");
-        client.assert_done();
+        outcome.assert_tool_error("InvalidAnswer: seats: 12 is greater than 9");
+        client.assert_all_used();
     }
 }
 
@@ -230,7 +236,7 @@ async fn answers_may_be_computed_and_may_assert() {
             .elicit_with(|question| {
                 assert_ne!(question.message, "Book FL2?", "the wrong flight");
                 match &*question.message {
-                    "Book FL1?" => confirmed(),
+                    "Book FL1?" => confirm(),
                     _ => accept(json!({"flight": "FL1", "seats": 1})),
                 }
             })
@@ -249,18 +255,21 @@ async fn answers_may_be_computed_and_may_assert() {
 async fn answers_that_nobody_asks_for_are_left_over() {
     let client = TestClient::new(booking(&App::default()))
         .elicit(choice())
-        .elicit(confirmed())
-        .elicit(confirmed())
+        .elicit(confirm())
+        .elicit(confirm())
         .sample("never");
     client.call("book", json!({})).await.assert_contains("FL1");
-    let left = client.finish().expect_err("there is more").to_string();
+    let left = client
+        .check_all_used()
+        .expect_err("there is more")
+        .to_string();
     assert_eq!(
         left,
         "nobody asked for all answers; left are 1 of the user's and 1 of the model's"
     );
-    panics(|| client.assert_done());
+    panics(|| client.assert_all_used());
     client.reset();
-    client.assert_done();
+    client.assert_all_used();
     assert_eq!(client.transcript().entries(), []);
 }
 
@@ -281,13 +290,13 @@ async fn assertions_fail_with_the_story() {
         "{story}"
     );
     panics(|| {
-        outcome.assert_failed("another reason");
+        outcome.assert_tool_error("another reason");
     });
     panics(|| {
-        outcome.assert_refused(code::INVALID_PARAMS);
+        outcome.assert_error_code(code::INVALID_PARAMS);
     });
     let unknown = client.call("bok", json!({})).await;
-    unknown.assert_refused(code::INVALID_PARAMS);
+    unknown.assert_error_code(code::INVALID_PARAMS);
     assert_eq!(
         unknown.error().and_then(TestError::reason),
         Some(Reason::ToolNotFound)
@@ -299,7 +308,7 @@ fn summary() -> Tool {
     Tool::new("summary")
         .description("Asks a model")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let prompt = SamplingMessage::new(Role::User, SamplingBlock::text("Summarise"));
             let question = CreateMessageParams::new(vec![prompt], 100);
             let answer = cx.ask(question, None).await?;
@@ -312,7 +321,7 @@ fn summary() -> Tool {
 #[tokio::test]
 async fn models_answer_by_script() {
     for revision in ASKING {
-        let client = TestClient::of_tool(summary())
+        let client = TestClient::for_tool(summary())
             .sample("A fine flight.")
             .sample(ModelAnswer::structured(json!({"fine": true})))
             .sample(ModelAnswer::tool_calls([("look", json!({"at": 1}))]))
@@ -337,13 +346,13 @@ async fn models_answer_by_script() {
 
 #[tokio::test]
 async fn a_model_may_refuse() {
-    let live = TestClient::of_tool(summary())
+    let live = TestClient::for_tool(summary())
         .sample(ModelAnswer::refused("not now"))
         .revision(Revision::V2025_11_25);
     live.call("summary", json!({}))
         .await
-        .assert_failed("Refused: the client refused: not now");
-    let replayed = TestClient::of_tool(summary()).sample(ModelAnswer::refused("not now"));
+        .assert_tool_error("Refused: the client refused: not now");
+    let replayed = TestClient::for_tool(summary()).sample(ModelAnswer::refused("not now"));
     let outcome = replayed.call("summary", json!({})).await;
     assert!(matches!(outcome.error(), Some(TestError::Client(_))));
 }
@@ -352,16 +361,16 @@ async fn a_model_may_refuse() {
 async fn roots_and_pages_are_answered() {
     let tool = || {
         let tool = Tool::new("ask").description("Asks").no_input();
-        tool.execute(async |_, cx: Conversation| {
+        tool.handler_with_context(async |_, cx: Conversation| {
             let roots = cx.roots().await?;
-            let agreed = cx.visit("Sign in", "https://example.com/").await?;
+            let agreed = cx.elicit_url("Sign in", "https://example.com/").await?;
             Ok(format!("{} {agreed:?}", roots[0].uri))
         })
     };
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-        let client = TestClient::of_tool(tool())
+        let client = TestClient::for_tool(tool())
             .roots(["file:///work"])
-            .elicit(visited())
+            .elicit(accept_url())
             .revision(revision);
         let outcome = client.call("ask", json!({})).await;
         outcome.assert_text("file:///work Accepted(())");
@@ -376,18 +385,18 @@ async fn roots_and_pages_are_answered() {
 async fn what_a_client_cannot_do_is_refused() {
     let client = TestClient::new(booking(&App::default())).without_elicitation();
     let outcome = client.call("book", json!({})).await;
-    outcome.assert_refused(code::MISSING_CLIENT_CAPABILITY);
-    let client = TestClient::of_tool(summary()).without_sampling();
+    outcome.assert_error_code(code::MISSING_CLIENT_CAPABILITY);
+    let client = TestClient::for_tool(summary()).without_sampling();
     let client = client.revision(Revision::V2025_11_25);
     let outcome = client.call("summary", json!({})).await;
-    outcome.assert_failed("Capability: the client did not declare sampling");
+    outcome.assert_tool_error("Capability: the client did not declare sampling");
     let tool = Tool::new("visit").description("Asks").no_input();
-    let tool = tool.requires([Need::UrlElicitation]);
-    let tool: Tool = tool.headless(async |_| Ok("done"));
-    let client = TestClient::of_tool(tool.clone()).without_urls();
+    let tool = tool.requires([ClientCapability::UrlElicitation]);
+    let tool: Tool = tool.handler(async |_| Ok("done"));
+    let client = TestClient::for_tool(tool.clone()).without_url_elicitation();
     let outcome = client.call("visit", json!({})).await;
-    outcome.assert_refused(code::MISSING_CLIENT_CAPABILITY);
-    let client = TestClient::of_tool(tool);
+    outcome.assert_error_code(code::MISSING_CLIENT_CAPABILITY);
+    let client = TestClient::for_tool(tool);
     client.call("visit", json!({})).await.assert_text("done");
 }
 
@@ -399,7 +408,7 @@ struct Weather {
 /// Says in JSON that it is a number, and in its schema that it is not.
 struct Liar;
 
-impl bowline::server::Output for Liar {
+impl bowline::server::IntoToolResult for Liar {
     fn schema() -> Option<RawJson> {
         Json::<Weather>::schema()
     }
@@ -417,11 +426,11 @@ async fn structured_results_must_be_what_the_tool_publishes() {
         let told = Tool::new("told").description("Tells").no_input();
         let lied = Tool::new("lied").description("Lies").no_input();
         Server::new("weather", "1")
-            .tool(told.headless(async |_| Ok(Json(Weather { celsius: 21 }))))
-            .tool(lied.headless(async |_| Ok(Liar)))
+            .tool(told.handler(async |_| Ok(Json(Weather { celsius: 21 }))))
+            .tool(lied.handler(async |_| Ok(Liar)))
     };
     for revision in ASKING {
-        let client = TestClient::of_server(server()).revision(revision);
+        let client = TestClient::for_server(server()).revision(revision);
         let outcome = client.call("told", json!({})).await;
         outcome.assert_structured(json!({"celsius": 21}));
         assert_eq!(outcome.structured::<Weather>(), Weather { celsius: 21 });

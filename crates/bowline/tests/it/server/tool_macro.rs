@@ -13,8 +13,8 @@ use bowline::{
         revision::Revision,
     },
     server::{
-        Conversation, Json, Limits, Need, Result, Server, ServerContext, Service, Tool,
-        form::Elicit, tool,
+        CallLimits, ClientCapability, Conversation, Json, Result, Server, ServerContext, Service,
+        Tool, form::Elicit, tool,
     },
 };
 use schemars::JsonSchema;
@@ -65,7 +65,12 @@ async fn add(
     requires(elicitation, sampling),
     elicits(Seat),
     scope("flights:read", "flights:book"),
-    limits(questions = 10, time_ms = 5000, tokens = 1000, depth = 2)
+    limits(
+        max_questions = 10,
+        timeout_ms = 5000,
+        max_tokens = 1000,
+        max_depth = 2
+    )
 )]
 /// Books a flight.
 ///
@@ -127,7 +132,7 @@ fn definition<S>(tool: &Tool<S>) -> Value {
 fn check<S>(made: &Tool<S>, built: &Tool<S>) {
     assert_eq!(definition(made), definition(built));
     assert_eq!(made.limits(), built.limits());
-    let needs = |tool: &Tool<S>| tool.needs().collect::<Vec<_>>();
+    let needs = |tool: &Tool<S>| tool.required_capabilities().collect::<Vec<_>>();
     assert_eq!(needs(made), needs(built));
     let scopes = |tool: &Tool<S>| tool.scopes().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(scopes(made), scopes(built));
@@ -144,7 +149,7 @@ fn arguments_become_an_input() {
     let built: Tool = Tool::new("add")
         .description("Adds two numbers.")
         .input::<Add>()
-        .headless(async |sum| add(sum.a, sum.b).await);
+        .handler(async |sum| add(sum.a, sum.b).await);
     check(&add::tool(), &built);
     let schema = &definition(&built)["inputSchema"];
     assert_eq!(schema["required"], json!(["a"]));
@@ -163,19 +168,19 @@ fn options_become_calls() {
         .idempotent()
         .destructive(false)
         .open_world(false)
-        .requires([Need::Elicitation, Need::Sampling])
+        .requires([ClientCapability::Elicitation, ClientCapability::Sampling])
         .elicits::<Seat>()
         .scope("flights:read")
         .scope("flights:book")
         .limits(
-            Limits::new()
-                .questions(10)
-                .time(Duration::from_millis(5000))
-                .tokens(1000)
-                .depth(2),
+            CallLimits::new()
+                .max_questions(10)
+                .timeout(Duration::from_millis(5000))
+                .max_tokens(1000)
+                .max_depth(2),
         )
         .input::<Trip>()
-        .execute(book_flight);
+        .handler_with_context(book_flight);
     check(&book_flight::tool(), &built);
 }
 
@@ -206,8 +211,8 @@ fn attributes_of_parameters_become_those_of_fields() {
     let built: Tool<App> = Tool::new("look_up")
         .description("Looks something up.")
         .input::<LookUp>()
-        .execute(async |input, cx: Conversation<App>| {
-            look_up(input.region, input.limit, input.r#type, cx.server()).await
+        .handler_with_context(async |input, cx: Conversation<App>| {
+            look_up(input.region, input.limit, input.r#type, cx.context()).await
         });
     check(&look_up::tool(), &built);
     let properties = &definition(&built)["inputSchema"]["properties"];
@@ -221,7 +226,7 @@ fn no_arguments_are_no_input() {
     let built: Tool = Tool::new("sure")
         .description("Asks, and needs no state for it.")
         .no_input()
-        .execute(async |_, cx: Conversation| sure(cx).await);
+        .handler_with_context(async |_, cx: Conversation| sure(cx).await);
     check(&sure::tool(), &built);
 }
 
@@ -270,7 +275,7 @@ async fn tools_of_functions_run() {
         ] {
             let result = client.tools().call(name, arguments).await.unwrap();
             assert_eq!(result.all_text(), expected, "{name} in {revision}");
-            assert!(!result.failed(), "{name} in {revision}");
+            assert!(!result.is_failure(), "{name} in {revision}");
         }
     }
     let client = client(&service, Revision::V2026_07_28).await;
@@ -278,7 +283,7 @@ async fn tools_of_functions_run() {
     let result = client.tools().call("look_up", arguments).await.unwrap();
     assert_eq!(result.all_text(), "north 3 \"x\" 2");
     let result = client.tools().call("add", json!({"a": "1"})).await.unwrap();
-    assert!(result.failed());
+    assert!(result.is_failure());
 }
 
 #[tokio::test]

@@ -12,11 +12,12 @@ use bowline::{
     proto::{jsonrpc::code, model::CreateMessageParams, revision::Revision},
     server::{
         Server, Service,
-        seal::Keyring,
-        store::{MemoryJournals, MemoryState},
+        seal::SealKeys,
+        store::{MemoryJournalStore, MemoryStateStore},
     },
     testing::{
-        BothWays, Entry, ModelAnswer, TestClient, UserAnswer, accept, cancel, confirmed, decline,
+        ModelAnswer, TestClient, TestClients, TranscriptEntry, UserAnswer, accept, cancel, confirm,
+        decline,
     },
 };
 use serde_json::{Value, json};
@@ -40,8 +41,8 @@ fn service(agency: &Agency) -> Service<Agency> {
     server(agency).build().expect("the server is sound")
 }
 
-fn both_ways() -> BothWays {
-    TestClient::both_ways(|| service(&Agency::default()))
+fn both_ways() -> TestClients {
+    TestClient::in_all_revisions(|| service(&Agency::default()))
 }
 
 fn to_lisbon() -> Value {
@@ -73,9 +74,9 @@ async fn all_airlines_are_asked() {
     outcome.assert_structured(json!({"flights": []}));
 }
 
-fn progress(entry: &Entry) -> Option<&str> {
+fn progress(entry: &TranscriptEntry) -> Option<&str> {
     match entry {
-        Entry::Progressed { message, .. } => Some(message),
+        TranscriptEntry::Progressed { message, .. } => Some(message),
         _ => None,
     }
 }
@@ -85,12 +86,12 @@ async fn a_flight_is_booked_in_every_revision() {
     let client = both_ways()
         .elicit(choice())
         .sample("At noon to Lisbon, at the window.")
-        .elicit(confirmed());
+        .elicit(confirm());
     let outcome = client.call("book_flight", to_lisbon()).await;
     outcome.assert_text(BOOKED);
     let question = "At noon to Lisbon, at the window.\n\nBook it?";
     assert_eq!(outcome.transcript().asked(), [CHOICE, WISH, question]);
-    client.assert_done();
+    client.assert_all_used();
 }
 
 #[tokio::test]
@@ -100,7 +101,7 @@ async fn a_model_is_asked_for_no_more_than_a_sentence() {
         "Fine."
     };
     let client = both_ways().elicit(choice()).sample_with(short);
-    let client = client.elicit(confirmed());
+    let client = client.elicit(confirm());
     let outcome = client.call("book_flight", to_lisbon()).await;
     outcome.assert_text(BOOKED);
 }
@@ -109,13 +110,13 @@ async fn a_model_is_asked_for_no_more_than_a_sentence() {
 async fn nothing_is_booked_twice_on_two_nodes() {
     let agency = Agency::default();
     let (journals, states) = (
-        Arc::new(MemoryJournals::default()),
-        Arc::new(MemoryState::default()),
+        Arc::new(MemoryJournalStore::default()),
+        Arc::new(MemoryStateStore::default()),
     );
     let node = || {
-        let keys = Keyring::from_secret(b"a secret for tests, and for nothing else");
+        let keys = SealKeys::from_secret(b"a secret for tests, and for nothing else");
         server(&agency)
-            .keyring(keys.expect("it is long enough"))
+            .seal_keys(keys.expect("it is long enough"))
             .journal_store(Arc::clone(&journals))
             .state_store(Arc::clone(&states))
             .build()
@@ -124,17 +125,17 @@ async fn nothing_is_booked_twice_on_two_nodes() {
     let client = TestClient::on_two_nodes(node(), node())
         .elicit(choice())
         .sample("Fine.")
-        .elicit(confirmed())
-        .each_round_twice();
+        .elicit(confirm())
+        .duplicate_rounds();
     client
         .call("book_flight", to_lisbon())
         .await
         .assert_text(BOOKED);
-    client.assert_done();
+    client.assert_all_used();
     assert!(agency.booking(1001).is_some());
     assert_eq!(agency.booking(1002), None, "it is booked once");
 
-    let client = client.elicit(confirmed());
+    let client = client.elicit(confirm());
     let outcome = client.call("cancel_booking", json!({"number": 1001})).await;
     outcome.assert_text("Booking 1001 is cancelled.");
     assert_eq!(agency.booking(1001), None);
@@ -152,12 +153,12 @@ async fn what_is_cancelled_meanwhile_is_not_cancelled_again() {
         let client = TestClient::new(service(&agency)).revision(revision);
         let client = client.elicit_with(move |_| {
             assert!(elsewhere.cancel(number));
-            confirmed()
+            confirm()
         });
         let outcome = client
             .call("cancel_booking", json!({"number": number}))
             .await;
-        outcome.assert_failed("somebody else has just cancelled it");
+        outcome.assert_tool_error("somebody else has just cancelled it");
     }
 }
 
@@ -174,16 +175,16 @@ async fn whoever_says_no_books_nothing() {
     ] {
         let agency = Agency::default();
         // At the confirmation.
-        let client = TestClient::both_ways(|| service(&agency))
+        let client = TestClient::in_all_revisions(|| service(&agency))
             .elicit(choice())
             .sample("Fine.")
             .elicit(no.clone())
-            .each_round_twice();
+            .duplicate_rounds();
         client
             .call("book_flight", to_lisbon())
             .await
-            .assert_failed(why);
-        client.assert_done();
+            .assert_tool_error(why);
+        client.assert_all_used();
         assert_eq!(
             agency.book(some_flight()),
             1001,
@@ -191,9 +192,9 @@ async fn whoever_says_no_books_nothing() {
         );
 
         // And the same when it is to be cancelled.
-        let client = TestClient::both_ways(|| service(&agency)).elicit(no);
+        let client = TestClient::in_all_revisions(|| service(&agency)).elicit(no);
         let outcome = client.call("cancel_booking", json!({"number": 1001})).await;
-        outcome.assert_failed(why);
+        outcome.assert_tool_error(why);
         assert!(agency.booking(1001).is_some());
     }
 }
@@ -203,7 +204,7 @@ async fn whoever_says_no_at_once_is_asked_no_more() {
     for (no, why) in [(decline(), "said no"), (cancel(), "went away")] {
         let client = both_ways().elicit(no);
         let outcome = client.call("book_flight", to_lisbon()).await;
-        outcome.assert_failed(why);
+        outcome.assert_tool_error(why);
         assert_eq!(outcome.transcript().asked(), [CHOICE]);
     }
 }
@@ -212,7 +213,7 @@ async fn whoever_says_no_at_once_is_asked_no_more() {
 async fn a_wrong_answer_is_asked_for_again_once() {
     let wrong = || accept(json!({"flight": "Heron-1", "seat": "roof"})).unchecked();
     let client = both_ways().elicit(wrong()).elicit(choice());
-    let client = client.sample("Fine.").elicit(confirmed());
+    let client = client.sample("Fine.").elicit(confirm());
     let outcome = client.call("book_flight", to_lisbon()).await;
     outcome.assert_text(BOOKED);
     let asked = outcome.transcript().asked();
@@ -225,8 +226,8 @@ async fn a_wrong_answer_is_asked_for_again_once() {
 
     let client = both_ways().elicit(wrong()).elicit(wrong());
     let outcome = client.call("book_flight", to_lisbon()).await;
-    outcome.assert_failed("Error: InvalidAnswer: seat: ");
-    client.assert_done();
+    outcome.assert_tool_error("Error: InvalidAnswer: seat: ");
+    client.assert_all_used();
 }
 
 #[tokio::test]
@@ -234,13 +235,13 @@ async fn what_is_not_there_is_said() {
     let client = both_ways();
     let nowhere = json!({"destination": "Atlantis", "date": "2027-05-01"});
     let outcome = client.call("book_flight", nowhere).await;
-    outcome.assert_failed("nobody flies to Atlantis; there are flights to Lisbon, Oslo, Tokyo");
+    outcome.assert_tool_error("nobody flies to Atlantis; there are flights to Lisbon, Oslo, Tokyo");
     let outcome = client.call("cancel_booking", json!({"number": 7})).await;
-    outcome.assert_failed("there is no booking 7");
+    outcome.assert_tool_error("there is no booking 7");
     let client = client.elicit(accept(json!({"flight": "Stork-1"})));
     let outcome = client.call("book_flight", to_lisbon()).await;
-    outcome.assert_failed("there is no flight Stork-1");
-    client.assert_done();
+    outcome.assert_tool_error("there is no flight Stork-1");
+    client.assert_all_used();
 }
 
 #[tokio::test]
@@ -254,9 +255,9 @@ async fn a_model_that_refuses_ends_the_booking() {
         match revision {
             // The client gives up: an answer cannot be an error here.
             Revision::LATEST => assert!(outcome.error().is_some(), "{outcome}"),
-            _ => drop(outcome.assert_failed("the client refused: not today")),
+            _ => drop(outcome.assert_tool_error("the client refused: not today")),
         }
-        client.assert_done();
+        client.assert_all_used();
     }
     assert_eq!(
         agency.book(some_flight()),
@@ -274,9 +275,9 @@ async fn clients_that_cannot_ask_are_refused() {
         let client = TestClient::new(service(&Agency::default())).revision(revision);
         let client = client.without_sampling();
         let outcome = client.call("book_flight", to_lisbon()).await;
-        outcome.assert_refused(refusal);
+        outcome.assert_error_code(refusal);
         let client = client.without_elicitation();
         let outcome = client.call("cancel_booking", json!({"number": 1001})).await;
-        outcome.assert_refused(refusal);
+        outcome.assert_error_code(refusal);
     }
 }

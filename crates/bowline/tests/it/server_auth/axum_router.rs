@@ -19,7 +19,7 @@ async fn send(app: &mut Router, request: Request<axum::body::Body>) -> (u16, Val
 #[tokio::test]
 async fn a_router_serves_the_metadata_and_the_server() {
     let issuer = Issuer::new("k");
-    let protection = protected().accept(issuer.verifier()).build().unwrap();
+    let protection = protected().verifier(issuer.verifier()).build().unwrap();
     let mcp = service(&Ran::default()).http(HttpOptions {
         protection: Some(protection.clone()),
         ..HttpOptions::default()

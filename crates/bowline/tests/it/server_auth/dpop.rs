@@ -21,9 +21,9 @@ fn bound() -> Bound {
 fn bound_by(how: fn(ProtectionBuilder) -> ProtectionBuilder) -> Bound {
     let issuer = Issuer::new("k");
     let key = SigningKey::generate().expect("random numbers");
-    let thumbprint = key.public().thumbprint();
+    let thumbprint = key.public_key().thumbprint();
     let token = issuer.token_with(|claims| claims["cnf"] = json!({"jkt": thumbprint}));
-    let node = Node::new(how(protected().accept(issuer.verifier())));
+    let node = Node::new(how(protected().verifier(issuer.verifier())));
     let node = node.authorized(&format!("DPoP {token}"));
     Bound { node, key, token }
 }
@@ -41,7 +41,7 @@ impl Bound {
     fn proof(&self, change: impl FnOnce(&mut Value)) -> String {
         let mut claims = self.claims();
         change(&mut claims);
-        let proof = self.key.sign_with_key("dpop+jwt", &claims);
+        let proof = self.key.sign_embedding_key("dpop+jwt", &claims);
         proof.expect("a proof")
     }
 
@@ -125,9 +125,14 @@ async fn a_proof_is_by_the_tokens_key() {
     bound.refuses(&[&proof, &proof], "more than one").await;
     bound.refuses(&["x"], "read").await;
     let thief = SigningKey::generate().unwrap();
-    let stolen = thief.sign_with_key("dpop+jwt", &bound.claims()).unwrap();
+    let stolen = thief
+        .sign_embedding_key("dpop+jwt", &bound.claims())
+        .unwrap();
     bound.refuses(&[&stolen], "another key").await;
-    let wrong = bound.key.sign_with_key("JWT", &bound.claims()).unwrap();
+    let wrong = bound
+        .key
+        .sign_embedding_key("JWT", &bound.claims())
+        .unwrap();
     bound.refuses(&[&wrong], "not a proof").await;
     let unsigned = bound.key.sign("dpop+jwt", &bound.claims()).unwrap();
     bound.refuses(&[&unsigned], "read").await;
@@ -165,7 +170,7 @@ async fn a_bound_token_is_no_bearer_token() {
         .refuses("invalid_token", "bound to a key")
         .await;
     // Nor does a proof make a plain token more than it is.
-    let node = Node::new(protected().accept(issuer.verifier()).dpop());
+    let node = Node::new(protected().verifier(issuer.verifier()).dpop());
     let plain = node.authorized(&format!("DPoP {}", issuer.token("ada")));
     let answer = plain.call("whoami").await;
     assert_eq!(answer.status(), 401);
@@ -176,7 +181,7 @@ async fn a_bound_token_is_no_bearer_token() {
 #[tokio::test]
 async fn both_schemes_are_offered_and_lacking_scopes_are_told_in_the_one_used() {
     let issuer = Issuer::new("k");
-    let node = Node::new(protected().accept(issuer.verifier()).dpop());
+    let node = Node::new(protected().verifier(issuer.verifier()).dpop());
     let answer = node.call("whoami").await;
     let expected = [
         format!("Bearer resource_metadata=\"{METADATA}\", scope=\"mcp:use\""),
@@ -201,7 +206,7 @@ async fn both_schemes_are_offered_and_lacking_scopes_are_told_in_the_one_used() 
 
 #[tokio::test]
 async fn proofs_must_repeat_a_nonce_where_that_is_wanted() {
-    let shared: fn(ProtectionBuilder) -> _ = |it| it.dpop_nonces_with(&[7; 32]);
+    let shared: fn(ProtectionBuilder) -> _ = |it| it.dpop_nonces_with_key(&[7; 32]);
     for how in [ProtectionBuilder::dpop_nonces, shared] {
         let bound = bound_by(how);
         let mut given = String::new();
@@ -226,8 +231,8 @@ async fn proofs_must_repeat_a_nonce_where_that_is_wanted() {
     assert_eq!(answer.header("dpop-nonce"), None);
     assert!(
         protected()
-            .accept(Issuer::new("k").verifier())
-            .dpop_nonces_with(b"short")
+            .verifier(Issuer::new("k").verifier())
+            .dpop_nonces_with_key(b"short")
             .build()
             .is_err()
     );

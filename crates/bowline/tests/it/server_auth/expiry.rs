@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bowline::server::auth::Introspection;
+use bowline::server::auth::IntrospectionVerifier;
 use http::{Method, Request};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -131,9 +131,9 @@ fn endless() -> (Node, Published) {
     said.as_object_mut().expect("an object").remove("exp");
     published.put("/introspect", said);
     let endpoint = "https://login.example.com/introspect";
-    let verifier = Introspection::new(ISSUER, endpoint, ("vault", "x"), published.clone());
+    let verifier = IntrospectionVerifier::new(ISSUER, endpoint, ("vault", "x"), published.clone());
     (
-        Node::new(protected().accept(verifier)).bearing("opaque"),
+        Node::new(protected().verifier(verifier)).bearing("opaque"),
         published,
     )
 }

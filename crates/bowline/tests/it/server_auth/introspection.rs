@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use bowline::server::auth::{Introspection, Protection};
+use bowline::server::auth::{IntrospectionVerifier, Protection};
 use serde_json::{Value, json};
 
 use super::rig::{ISSUER, Issuer, Node, Published, RESOURCE, claims, now, protected};
 
 const ENDPOINT: &str = "https://login.example.com/introspect";
 
-fn introspection(published: &Published) -> Introspection {
-    Introspection::new(ISSUER, ENDPOINT, ("vault", "s:cret/+"), published.clone())
+fn introspection(published: &Published) -> IntrospectionVerifier {
+    IntrospectionVerifier::new(ISSUER, ENDPOINT, ("vault", "s:cret/+"), published.clone())
 }
 
 fn node(published: &Published) -> Node {
-    Node::new(protected().accept(introspection(published)))
+    Node::new(protected().verifier(introspection(published)))
 }
 
 fn active(change: impl FnOnce(&mut Value)) -> Value {
@@ -126,8 +126,8 @@ async fn an_audience_may_be_assumed_where_the_issuer_names_none() {
         "/introspect",
         active(|it| drop(it.as_object_mut().unwrap().remove("aud"))),
     );
-    let assuming = introspection(&published).audience_unless_named(RESOURCE);
-    let node = Node::new(protected().accept(assuming));
+    let assuming = introspection(&published).default_audience(RESOURCE);
+    let node = Node::new(protected().verifier(assuming));
     node.bearing("one").whoami().await;
     published.put(
         "/introspect",
@@ -143,8 +143,8 @@ async fn signed_tokens_stand_beside_those_that_only_the_issuer_reads() {
     let (issuer, published) = (Issuer::new("k"), Published::default());
     published.put("/introspect", active(|it| it["sub"] = "bob".into()));
     let both = protected()
-        .accept(issuer.verifier())
-        .accept(introspection(&published));
+        .verifier(issuer.verifier())
+        .verifier(introspection(&published));
     let node = Node::new(both);
     assert_eq!(
         node.bearing(&issuer.token("ada")).whoami().await["subject"],
@@ -163,9 +163,9 @@ async fn signed_tokens_stand_beside_those_that_only_the_issuer_reads() {
 const OTHER: &str = "https://id.example.org";
 
 /// A second issuer, which knows what is published there.
-fn other(published: &Published) -> Introspection {
+fn other(published: &Published) -> IntrospectionVerifier {
     let endpoint = "https://id.example.org/introspect";
-    Introspection::new(OTHER, endpoint, ("vault", "x"), published.clone())
+    IntrospectionVerifier::new(OTHER, endpoint, ("vault", "x"), published.clone())
 }
 
 #[tokio::test(start_paused = true)]
@@ -177,8 +177,8 @@ async fn a_token_is_shown_to_its_own_issuer_only() {
     let signed = issuer.token_with(|claims| claims["iss"] = OTHER.into());
     let stranger = issuer.token_with(|claims| claims["iss"] = "https://x.example".into());
     let both = protected()
-        .accept(introspection(&ours).token_prefix("own_"))
-        .accept(other(&theirs).token_prefix("org_"));
+        .verifier(introspection(&ours).token_prefix("own_"))
+        .verifier(other(&theirs).token_prefix("org_"));
     let node = Node::new(both);
     // The second one's, by what it says of itself, and by how it begins.
     assert_eq!(node.bearing(&signed).whoami().await["issuer"], OTHER);
@@ -202,8 +202,8 @@ async fn a_token_is_shown_to_several_issuers_only_if_that_is_allowed() {
     ours.put("/introspect", json!({"active": false}));
     theirs.put("/introspect", active(|it| it["iss"] = OTHER.into()));
     let both = || {
-        let both = Protection::of(RESOURCE).accept(introspection(&ours));
-        both.accept(other(&theirs))
+        let both = Protection::builder(RESOURCE).verifier(introspection(&ours));
+        both.verifier(other(&theirs))
     };
     let error = both()
         .build()
@@ -298,7 +298,7 @@ async fn made_up_tokens_do_not_hold_the_places_of_good_ones() {
     let published = Published::default();
     published.put("/introspect", active(|_| ()));
     let few = introspection(&published).max_concurrent_calls(4);
-    let node = Node::new(protected().accept(few));
+    let node = Node::new(protected().verifier(few));
     node.bearing("good").whoami().await;
     tokio::time::advance(Duration::from_secs(16)).await;
     // The issuer takes its time over these.

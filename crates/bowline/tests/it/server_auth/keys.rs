@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bowline::server::auth::{JwtVerifier, Keys};
+use bowline::server::auth::{JwtVerifier, KeySource};
 use serde_json::json;
 
 use super::rig::{ISSUER, Issuer, Node, Published, protected};
@@ -10,13 +10,16 @@ use super::rig::{ISSUER, Issuer, Node, Published, protected};
 const JWKS: &str = "/jwks.json";
 
 fn publish(published: &Published, issuers: &[&Issuer]) {
-    let keys: Vec<_> = issuers.iter().map(|it| it.key.public().to_jwk()).collect();
+    let keys: Vec<_> = issuers
+        .iter()
+        .map(|it| it.key.public_key().to_jwk())
+        .collect();
     published.put(JWKS, json!({"keys": keys}));
 }
 
 fn node(published: &Published) -> Node {
-    let keys = Keys::at("https://login.example.com/jwks.json", published.clone());
-    Node::new(protected().accept(JwtVerifier::new(ISSUER, keys)))
+    let keys = KeySource::from_url("https://login.example.com/jwks.json", published.clone());
+    Node::new(protected().verifier(JwtVerifier::new(ISSUER, keys)))
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,16 +141,16 @@ async fn keys_are_found_by_the_issuers_metadata() {
         publish(&published, &[&issuer]);
         let jwks = "https://keys.example.com/jwks.json";
         published.put(place, json!({"issuer": name, "jwks_uri": jwks}));
-        let verifier = JwtVerifier::new(name, Keys::published(published.clone()));
-        let node = Node::new(protected().accept(verifier));
+        let verifier = JwtVerifier::new(name, KeySource::discovered(published.clone()));
+        let node = Node::new(protected().verifier(verifier));
         let token = issuer.token_with(|claims| claims["iss"] = name.into());
         node.bearing(&token).whoami().await;
         // One that says to be another issuer is not believed; nor are keys
         // fetched from where others can listen.
         for (issuer, jwks) in [(ISSUER, jwks), (name, "http://keys.example.com/jwks.json")] {
             published.put(place, json!({"issuer": issuer, "jwks_uri": jwks}));
-            let verifier = JwtVerifier::new(name, Keys::published(published.clone()));
-            let node = Node::new(protected().accept(verifier));
+            let verifier = JwtVerifier::new(name, KeySource::discovered(published.clone()));
+            let node = Node::new(protected().verifier(verifier));
             let answer = node.bearing(&token).call("whoami").await;
             assert_eq!(answer.status(), 503);
         }

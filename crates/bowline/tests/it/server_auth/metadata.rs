@@ -10,10 +10,10 @@ use super::rig::{ISSUER, Issuer, METADATA, Node, RESOURCE, protected};
 async fn the_document_is_there_without_a_token() {
     let issuer = Issuer::new("k");
     let protection = protected()
-        .accept(issuer.verifier())
-        .offers(["files:read", "mcp:use"])
+        .verifier(issuer.verifier())
+        .additional_scopes(["files:read", "mcp:use"])
         .name("The vault")
-        .documentation("https://docs.example.com/vault");
+        .documentation_url("https://docs.example.com/vault");
     let node = Node::new(protection);
     let path = METADATA.strip_prefix("https://mcp.example.com").unwrap();
     let at = |method: &str, path: &str| {
@@ -54,7 +54,7 @@ async fn the_document_is_there_without_a_token() {
 #[test]
 fn what_cannot_be_protected_is_not() {
     let build = |resource: &str| {
-        let protection = Protection::of(resource).accept(Issuer::new("k").verifier());
+        let protection = Protection::builder(resource).verifier(Issuer::new("k").verifier());
         protection.build().map_err(|error| error.to_string())
     };
     let good = build("http://127.0.0.1:3000").unwrap();
@@ -68,6 +68,6 @@ fn what_cannot_be_protected_is_not() {
     ] {
         assert!(build(bad).unwrap_err().contains("resource"), "{bad}");
     }
-    let nobody = Protection::of(RESOURCE).build().unwrap_err();
+    let nobody = Protection::builder(RESOURCE).build().unwrap_err();
     assert!(nobody.to_string().contains("verifier"), "{nobody}");
 }

@@ -55,7 +55,7 @@ async fn what_takes_scopes_is_still_watched_where_a_session_is_taken_up() {
     let poor = issuer.token("ada");
     let kept: Arc<Kept> = Arc::default();
     let node = || {
-        let protection = protected().accept(issuer.verifier()).build();
+        let protection = protected().verifier(issuer.verifier()).build();
         Node::with(HttpOptions {
             protection: Some(protection.expect("a protection")),
             session_store: Some(Arc::clone(&kept) as Arc<dyn SessionStore>),
@@ -80,7 +80,7 @@ async fn what_takes_scopes_is_still_watched_where_a_session_is_taken_up() {
         let answer = session.at(&other.bearing(token)).post(&ping).await;
         assert_eq!(answer.status(), 200);
         tokio::task::yield_now().await;
-        let all: Vec<_> = other.service.watched().into_iter().collect();
+        let all: Vec<_> = other.service.subscribed_resources().into_iter().collect();
         assert_eq!(all, watched);
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::rig::{ISSUER, Issuer, METADATA, Node, protected, stateless};
 use bowline::{
     server::{
-        auth::{AccessToken, Grant, Refusal, TokenVerifier},
+        auth::{AccessToken, Grant, TokenVerifier, VerifyError},
         http::HttpOptions,
     },
     transport::BoxFuture,
@@ -134,10 +134,10 @@ impl TokenVerifier for Talkative {
         ISSUER
     }
 
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, Refusal>> {
+    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>> {
         assert_eq!(format!("{token:?}"), "AccessToken(…)");
         let verified = match token.secret() {
-            "quotes" => Err(Refusal::Invalid("a \"b\"\r\nX-Evil: é, scope=\\")),
+            "quotes" => Err(VerifyError::Invalid("a \"b\"\r\nX-Evil: é, scope=\\")),
             "stranger" => Ok(Grant::new("https://elsewhere.example", "ada")),
             _ => Ok(Grant::new(ISSUER, "ada")),
         };
@@ -147,7 +147,7 @@ impl TokenVerifier for Talkative {
 
 #[tokio::test]
 async fn a_verifier_of_ones_own_cannot_break_the_rules() {
-    let node = Node::new(protected().accept(Talkative));
+    let node = Node::new(protected().verifier(Talkative));
     let answer = node.bearing("quotes").call("whoami").await;
     let challenge = answer.header("www-authenticate").unwrap();
     assert!(
@@ -164,7 +164,7 @@ async fn a_verifier_of_ones_own_cannot_break_the_rules() {
 #[tokio::test]
 async fn pages_can_ask_whether_they_may_ask_and_read_the_refusal() {
     let issuer = Issuer::new("k");
-    let protection = protected().accept(issuer.verifier()).build().unwrap();
+    let protection = protected().verifier(issuer.verifier()).build().unwrap();
     let node = Node::with(HttpOptions {
         protection: Some(protection),
         cors: true,

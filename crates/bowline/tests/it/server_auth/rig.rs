@@ -16,7 +16,7 @@ use bowline::{
     proto::http::sse::{Decoder, Event},
     server::{
         Conversation, Prompt, Resource, ResourceTemplate, Server, Service, Tool,
-        auth::{Fetch, FetchError, Grant, JwtVerifier, Keys, Protection, ProtectionBuilder},
+        auth::{Fetch, FetchError, Grant, JwtVerifier, KeySource, Protection, ProtectionBuilder},
         http::{Body, HttpOptions, HttpService, PeerAddr},
         prompt::Argument,
     },
@@ -56,7 +56,7 @@ impl Issuer {
     }
 
     pub(super) fn keys(&self) -> KeySet {
-        KeySet::from(self.key.public().clone())
+        KeySet::from(self.key.public_key().clone())
     }
 
     /// A good token for this subject.
@@ -72,12 +72,12 @@ impl Issuer {
     }
 
     pub(super) fn verifier(&self) -> JwtVerifier {
-        JwtVerifier::new(ISSUER, Keys::fixed(self.keys()))
+        JwtVerifier::new(ISSUER, KeySource::fixed(self.keys()))
     }
 
     /// A server that trusts this issuer.
     pub(super) fn node(&self) -> Node {
-        Node::new(protected().accept(self.verifier()))
+        Node::new(protected().verifier(self.verifier()))
     }
 }
 
@@ -90,7 +90,7 @@ pub(super) fn claims() -> Value {
 }
 
 pub(super) fn protected() -> ProtectionBuilder {
-    Protection::of(RESOURCE).scopes(["mcp:use"])
+    Protection::builder(RESOURCE).required_scopes(["mcp:use"])
 }
 
 /// What is published: key sets, and how often they were asked for.
@@ -173,7 +173,7 @@ pub(super) fn service(ran: &Ran) -> Service {
     let whoami = Tool::new("whoami")
         .description("Says what it knows of its caller")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let grant = cx.grant();
             let said = json!({
                 "principal": cx.principal(),
@@ -193,20 +193,19 @@ pub(super) fn service(ran: &Ran) -> Service {
         .scope("files:read")
         .scope("files:write")
         .no_input()
-        .headless(move |_| {
+        .handler(move |_| {
             counted.fetch_add(1, Ordering::SeqCst);
             async { Ok("written") }
         });
-    let ask =
-        Tool::new("ask")
-            .description("Asks")
-            .no_input()
-            .execute(async |_, cx: Conversation| {
-                cx.confirm("Really?").await?;
-                Ok(format!("{:?}", cx.grant().and_then(|it| it.subject())))
-            });
+    let ask = Tool::new("ask")
+        .description("Asks")
+        .no_input()
+        .handler_with_context(async |_, cx: Conversation| {
+            cx.confirm("Really?").await?;
+            Ok(format!("{:?}", cx.grant().and_then(|it| it.subject())))
+        });
     let wait = Tool::new("wait").description("Waits for ever").no_input();
-    let wait = wait.headless(|_| std::future::pending::<bowline::server::Result<&str>>());
+    let wait = wait.handler(|_| std::future::pending::<bowline::server::Result<&str>>());
     let plan = Resource::new("vault:///plan", "plan")
         .scope("files:read")
         .text("the plan");
@@ -227,7 +226,7 @@ pub(super) fn service(ran: &Ran) -> Service {
         .resource(open)
         .template(page)
         .prompt(sum)
-        .watchable();
+        .resource_subscriptions();
     server.build().expect("a server")
 }
 

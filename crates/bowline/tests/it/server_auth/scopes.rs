@@ -248,8 +248,8 @@ async fn one_scope_may_be_good_for_others() {
     let issuer = Issuer::new("k");
     let node = Node::new(
         protected()
-            .accept(issuer.verifier())
-            .implies(|held, needed| {
+            .verifier(issuer.verifier())
+            .scope_implies(|held, needed| {
                 let all = held.strip_suffix('*');
                 all.is_some_and(|all| needed.starts_with(all))
             }),
@@ -318,17 +318,17 @@ async fn with_protection_only_the_token_says_what_a_caller_may_do() {
 fn what_is_no_scope_is_found_when_the_server_is_built() {
     for scope in ["", "two words", "quo\"te", "offline_access"] {
         let tool = Tool::new("t").description("d").scope(scope).no_input();
-        let tool = tool.headless(async |_| Ok("x"));
+        let tool = tool.handler(async |_| Ok("x"));
         let built = Server::new("s", "1").tool(tool).build();
         assert!(built.unwrap_err().to_string().contains("scope") || scope == "offline_access");
         let issuer = Issuer::new("k");
-        let protection = Protection::of(RESOURCE)
-            .accept(issuer.verifier())
-            .scopes([scope]);
+        let protection = Protection::builder(RESOURCE)
+            .verifier(issuer.verifier())
+            .required_scopes([scope]);
         assert!(protection.build().is_err(), "{scope}");
-        let protection = Protection::of(RESOURCE)
-            .accept(issuer.verifier())
-            .offers([scope]);
+        let protection = Protection::builder(RESOURCE)
+            .verifier(issuer.verifier())
+            .additional_scopes([scope]);
         assert!(protection.build().is_err(), "{scope}");
     }
 }

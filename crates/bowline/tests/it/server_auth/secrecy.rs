@@ -1,7 +1,7 @@
 //! Tokens go no further than to whoever checks them.
 
 use bowline::server::auth::{
-    AccessToken, Grant, Introspection, Protection, Refusal, TokenVerifier,
+    AccessToken, Grant, IntrospectionVerifier, Protection, TokenVerifier, VerifyError,
 };
 use bowline::transport::BoxFuture;
 use serde_json::json;
@@ -71,10 +71,10 @@ async fn a_token_is_shown_to_its_issuer_and_to_nobody_else() {
         json!({"active": true, "iss": ISSUER, "sub": "ada", "aud": RESOURCE, "scope": "mcp:use"});
     published.put("/introspect", active);
     let place = format!("{ISSUER}/introspect");
-    let tokens = Introspection::new(ISSUER, &place, ("vault", "hush"), published.clone());
+    let tokens = IntrospectionVerifier::new(ISSUER, &place, ("vault", "hush"), published.clone());
     let shown = format!("{tokens:?}");
     assert!(!shown.contains("hush"), "{shown}");
-    let node = Node::new(protected().accept(tokens));
+    let node = Node::new(protected().verifier(tokens));
     node.bearing("opaque-hush").whoami().await;
     for (url, authorization, body) in published.requests() {
         assert_eq!(url, place);
@@ -93,10 +93,10 @@ impl TokenVerifier for Careless {
         ISSUER
     }
 
-    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, Refusal>> {
+    fn verify<'a>(&'a self, token: AccessToken<'a>) -> BoxFuture<'a, Result<Grant, VerifyError>> {
         let words = format!("{token:?}");
         Box::pin(async move {
-            let grant = Grant::new(ISSUER, &words).for_audience(RESOURCE);
+            let grant = Grant::new(ISSUER, &words).with_audience(RESOURCE);
             Ok(grant.with_scopes(["mcp:use"]))
         })
     }
@@ -104,9 +104,9 @@ impl TokenVerifier for Careless {
 
 #[tokio::test(start_paused = true)]
 async fn what_holds_a_token_does_not_print_it() {
-    let protection = Protection::of(RESOURCE)
-        .accept(Careless)
-        .scopes(["mcp:use"]);
+    let protection = Protection::builder(RESOURCE)
+        .verifier(Careless)
+        .required_scopes(["mcp:use"]);
     assert!(!format!("{protection:?}").contains("hush"));
     let shown = Node::new(protection).bearing("hush").whoami().await;
     assert!(!shown.to_string().contains("hush"), "{shown}");

@@ -11,7 +11,7 @@ use axum::{
 use bowline::{
     Client,
     server::{
-        auth::{Fetch as _, JwtVerifier, Keys, Protection, WebFetch},
+        auth::{Fetch as _, JwtVerifier, KeySource, Protection, WebFetch},
         http::HttpOptions,
     },
     transport::Http,
@@ -47,9 +47,12 @@ async fn a_client_with_a_token_gets_in() {
     let login = format!("http://{}", publish(&issuer).await);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let resource = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let tokens = JwtVerifier::of(&login).unwrap();
-    tokens.ready().await.unwrap();
-    let protection = Protection::of(&resource).accept(tokens).build().unwrap();
+    let tokens = JwtVerifier::discover(&login).unwrap();
+    tokens.prefetch_keys().await.unwrap();
+    let protection = Protection::builder(&resource)
+        .verifier(tokens)
+        .build()
+        .unwrap();
     let metadata = protection.metadata_url().to_owned();
     let http = service(&Ran::default()).http(HttpOptions {
         protection: Some(protection),
@@ -80,22 +83,31 @@ async fn a_client_with_a_token_gets_in() {
 async fn who_waits_for_the_keys_learns_what_is_wrong() {
     let issuer = Issuer::new("k");
     let address = publish(&issuer).await;
-    let trouble = async |issuer: &str, keys: Keys| {
+    let trouble = async |issuer: &str, keys: KeySource| {
         let verifier = JwtVerifier::new(issuer, keys);
-        let trouble = verifier.ready().await.unwrap_err();
+        let trouble = verifier.prefetch_keys().await.unwrap_err();
         trouble.to_string()
     };
     let fetch = || WebFetch::new().unwrap();
     let login = format!("http://{address}");
-    let at = |path: &str| Keys::at(&format!("http://{address}/{path}"), fetch());
+    let at = |path: &str| KeySource::from_url(&format!("http://{address}/{path}"), fetch());
     // A redirect is not followed, and an answer without an end not read to it.
     assert!(trouble(&login, at("moved")).await.contains("307"));
     assert!(trouble(&login, at("large")).await.contains("too large"));
     assert!(trouble(&login, at("nothing")).await.contains("404"));
     let alias = format!("http://localhost:{}", address.port());
-    let why = trouble(&alias, Keys::published(fetch())).await;
+    let why = trouble(&alias, KeySource::discovered(fetch())).await;
     assert!(why.contains(&format!("that of \"{login}\"")), "{why}");
-    let why = trouble(&login, Keys::at("http://login.example.com/keys", fetch())).await;
+    let why = trouble(
+        &login,
+        KeySource::from_url("http://login.example.com/keys", fetch()),
+    )
+    .await;
     assert!(why.contains("https"), "{why}");
-    assert!(JwtVerifier::new(&login, at("keys")).ready().await.is_ok());
+    assert!(
+        JwtVerifier::new(&login, at("keys"))
+            .prefetch_keys()
+            .await
+            .is_ok()
+    );
 }

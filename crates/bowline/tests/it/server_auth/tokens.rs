@@ -2,7 +2,7 @@
 
 use bowline::{
     jose::{KeySet, SigningKey},
-    server::auth::{JwtVerifier, Keys},
+    server::auth::{JwtVerifier, KeySource},
 };
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ async fn clocks_may_differ_a_little() {
         let token = issuer.token_with(|claims| claims[claim] = value.into());
         issuer.node().bearing(&token).whoami().await;
         let exact = issuer.verifier().leeway(std::time::Duration::ZERO);
-        let exact = Node::new(protected().accept(exact)).bearing(&token);
+        let exact = Node::new(protected().verifier(exact)).bearing(&token);
         exact.refuses("invalid_token", "the token").await;
     }
 }
@@ -104,7 +104,7 @@ async fn one_of_several_audiences_is_enough_and_may_have_another_name() {
         .refuses("invalid_token", "audience")
         .await;
     let knows = protected()
-        .accept(issuer.verifier())
+        .verifier(issuer.verifier())
         .audience("api://vault");
     Node::new(knows).bearing(&named).whoami().await;
 }
@@ -112,7 +112,7 @@ async fn one_of_several_audiences_is_enough_and_may_have_another_name() {
 #[tokio::test]
 async fn only_access_tokens_are_access_tokens() {
     let issuer = Issuer::new("k");
-    let strict = Node::new(protected().accept(issuer.verifier().strict()));
+    let strict = Node::new(protected().verifier(issuer.verifier().require_typ()));
     let cases = [
         ("at+jwt", true, true),
         ("application/at+jwt", true, true),
@@ -158,9 +158,9 @@ async fn a_public_key_is_no_shared_secret() {
         .unwrap()
         .with_id("k")
         .unwrap();
-    let public = key.public().to_jwk();
-    let keys = Keys::fixed(KeySet::from(key.public().clone()));
-    let node = Node::new(protected().accept(JwtVerifier::new(ISSUER, keys)));
+    let public = key.public_key().to_jwk();
+    let keys = KeySource::fixed(KeySet::from(key.public_key().clone()));
+    let node = Node::new(protected().verifier(JwtVerifier::new(ISSUER, keys)));
     let good = key.sign("JWT", &claims()).unwrap();
     node.bearing(&good).whoami().await;
     // Whatever bytes somebody may take for the key.
@@ -193,10 +193,10 @@ async fn a_key_is_used_with_its_own_algorithm_only() {
         .unwrap();
     let pss = pss.with_pss().unwrap();
     let curve = Issuer::new("e");
-    let keys: KeySet = [rsa.public().clone(), curve.key.public().clone()]
+    let keys: KeySet = [rsa.public_key().clone(), curve.key.public_key().clone()]
         .into_iter()
         .collect();
-    let node = Node::new(protected().accept(JwtVerifier::new(ISSUER, Keys::fixed(keys))));
+    let node = Node::new(protected().verifier(JwtVerifier::new(ISSUER, KeySource::fixed(keys))));
     node.bearing(&rsa.sign("JWT", &claims()).unwrap())
         .whoami()
         .await;
@@ -224,8 +224,8 @@ async fn a_key_is_used_with_its_own_algorithm_only() {
 async fn one_issuers_key_does_not_sign_for_another() {
     let (ours, theirs) = (Issuer::new("a"), Issuer::new("b"));
     let other = "https://other.example.com";
-    let others = JwtVerifier::new(other, Keys::fixed(theirs.keys()));
-    let node = Node::new(protected().accept(ours.verifier()).accept(others));
+    let others = JwtVerifier::new(other, KeySource::fixed(theirs.keys()));
+    let node = Node::new(protected().verifier(ours.verifier()).verifier(others));
     node.bearing(&ours.token("ada")).whoami().await;
     let good = theirs.token_with(|claims| claims["iss"] = other.into());
     let said = node.bearing(&good).whoami().await;
@@ -244,7 +244,7 @@ async fn one_issuers_key_does_not_sign_for_another() {
 #[tokio::test]
 async fn keys_that_a_token_brings_along_are_not_believed() {
     let (issuer, thief) = (Issuer::new("k"), Issuer::new("k"));
-    let brought = thief.key.sign_with_key("at+jwt", &claims()).unwrap();
+    let brought = thief.key.sign_embedding_key("at+jwt", &claims()).unwrap();
     issuer
         .node()
         .bearing(&brought)

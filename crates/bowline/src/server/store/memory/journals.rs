@@ -10,8 +10,10 @@ use bytes::Bytes;
 use tokio::{sync::Notify, time::Instant};
 
 use super::{
-    super::{Appended, JournalStore, Key, Lease, NewEntry, Opened, StoreError},
-    FOREVER, MIB, SWEEP,
+    super::{
+        AppendOutcome, ConversationKey, JournalStore, Lease, NewEntry, OpenedJournal, StoreError,
+    },
+    MAX_SWEPT_PER_WRITE, MAX_TTL, MIB,
     quota::{Amount, Quota},
 };
 use crate::{
@@ -29,12 +31,12 @@ use crate::{
 /// returns is a part of an entry: if that has no room, the step has happened and
 /// its outcome is unknown. A restart forgets everything, and with it the states
 /// that were handed out.
-pub struct MemoryJournals {
-    name: String,
-    kept: Mutex<Kept>,
+pub struct MemoryJournalStore {
+    instance_id: String,
+    journals: Mutex<Journals>,
 }
 
-impl MemoryJournals {
+impl MemoryJournalStore {
     /// A store of the usual size.
     #[must_use]
     pub fn new() -> Self {
@@ -44,34 +46,34 @@ impl MemoryJournals {
     /// A store for this many journals, this many bytes of entries, and this
     /// many bytes of answers.
     #[must_use]
-    pub fn with_limits(max_journals: usize, max_bytes: usize, max_answer_bytes: usize) -> Self {
+    pub fn with_limits(max_journals: usize, max_bytes: usize, max_response_bytes: usize) -> Self {
         let name: [u8; 16] = random_bytes();
         Self {
-            name: hex(&name),
-            kept: Mutex::new(Kept {
+            instance_id: hex(&name),
+            journals: Mutex::new(Journals {
                 journals: HashMap::new(),
                 expiries: BTreeMap::new(),
-                answers: BTreeMap::new(),
+                responses: BTreeMap::new(),
                 quota: Quota::new(max_journals, max_bytes),
-                answer_quota: Quota::new(usize::MAX, max_answer_bytes),
+                response_quota: Quota::new(usize::MAX, max_response_bytes),
                 counter: 0,
             }),
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        lock(&self.kept)
+    fn lock(&self) -> MutexGuard<'_, Journals> {
+        lock(&self.journals)
     }
 }
 
-struct Kept {
+struct Journals {
     journals: HashMap<Arc<str>, Journal>,
     /// The ids by expiry. The number keeps equal times apart.
     expiries: BTreeMap<Expiry, Arc<str>>,
     /// The ids of those that have an answer, by account and age.
-    answers: BTreeMap<(Box<str>, u64), Arc<str>>,
+    responses: BTreeMap<(Box<str>, u64), Arc<str>>,
     quota: Quota,
-    answer_quota: Quota,
+    response_quota: Quota,
     /// A number that no other has, and that grows.
     counter: u64,
 }
@@ -81,20 +83,20 @@ type Expiry = (Instant, u64);
 struct Journal {
     account: Box<str>,
     /// The position of the first entry that is kept.
-    first: u64,
+    first_position: u64,
     entries: Vec<Bytes>,
     /// How many bytes the entries have.
     bytes: usize,
     /// The answer, and its number among the answers of its account.
-    answer: Option<(Bytes, u64)>,
+    response: Option<(Bytes, u64)>,
     lease: Option<(Box<str>, Instant)>,
     expiry: Expiry,
-    waiting: Option<Arc<Notify>>,
+    change_notify: Option<Arc<Notify>>,
 }
 
 impl Journal {
-    fn next(&self) -> u64 {
-        self.first + self.entries.len() as u64
+    fn next_position(&self) -> u64 {
+        self.first_position + self.entries.len() as u64
     }
 
     /// What it takes of the quota: its id and its entries. One that has
@@ -114,44 +116,44 @@ impl Journal {
 
     fn is_held_by_other(&self, holder: &str, now: Instant) -> bool {
         let lease = self.lease.as_ref();
-        lease.is_some_and(|(other, until)| **other != *holder && *until > now)
+        lease.is_some_and(|(other, expires_at)| **other != *holder && *expires_at > now)
     }
 
-    fn wake(&mut self) {
-        if let Some(waiting) = self.waiting.take() {
+    fn notify_change(&mut self) {
+        if let Some(waiting) = self.change_notify.take() {
             waiting.notify_waiters();
         }
     }
 }
 
-impl JournalStore for MemoryJournals {
+impl JournalStore for MemoryJournalStore {
     fn open<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         from: u64,
         lease: Lease<'a>,
-    ) -> BoxFuture<'a, Result<Opened, StoreError>> {
-        Box::pin(async move { Ok(self.kept().open(key, from, lease, Instant::now())) })
+    ) -> BoxFuture<'a, Result<OpenedJournal, StoreError>> {
+        Box::pin(async move { Ok(self.lock().open(key, from, lease, Instant::now())) })
     }
 
     fn append<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         entry: NewEntry,
-    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
-        Box::pin(async move { self.kept().append(key, entry, Instant::now()) })
+    ) -> BoxFuture<'a, Result<AppendOutcome, StoreError>> {
+        Box::pin(async move { self.lock().append(key, entry, Instant::now()) })
     }
 
     fn renew<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         lease: Lease<'a>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            let mut kept = self.kept();
-            let journal = kept.journals.get(key.id);
+            let mut journals = self.lock();
+            let journal = journals.journals.get(key.id);
             if journal.is_some_and(|journal| journal.has_lease(lease.holder)) {
-                kept.acquire(key, lease, Instant::now());
+                journals.acquire(key, lease, Instant::now());
             }
             Ok(())
         })
@@ -159,50 +161,60 @@ impl JournalStore for MemoryJournals {
 
     fn release<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         holder: &'a str,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
-            self.kept().release(key, holder);
+            self.lock().release(key, holder);
             Ok(())
         })
     }
 
-    fn changed<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, ()> {
-        let mut kept = self.kept();
-        let Some(journal) = kept.journals.get_mut(key.id) else {
+    fn wait_for_change<'a>(&'a self, key: ConversationKey<'a>) -> BoxFuture<'a, ()> {
+        let mut journals = self.lock();
+        let Some(journal) = journals.journals.get_mut(key.id) else {
             return Box::pin(async {});
         };
-        let notify = Arc::clone(journal.waiting.get_or_insert_default());
+        let notify = Arc::clone(journal.change_notify.get_or_insert_default());
         // From here on, though nobody polls it yet.
         Box::pin(notify.notified_owned())
     }
 
-    fn instance(&self) -> Option<&str> {
-        Some(&self.name)
+    fn instance_id(&self) -> Option<&str> {
+        Some(&self.instance_id)
     }
 }
 
-impl Kept {
-    fn open(&mut self, key: Key<'_>, from: u64, lease: Lease<'_>, now: Instant) -> Opened {
+impl Journals {
+    fn open(
+        &mut self,
+        key: ConversationKey<'_>,
+        from: u64,
+        lease: Lease<'_>,
+        now: Instant,
+    ) -> OpenedJournal {
         let acquired = self.acquire(key, lease, now);
         let Some(journal) = self.journals.get(key.id) else {
-            return Opened::default();
+            return OpenedJournal::default();
         };
-        let known = usize::try_from(from.saturating_sub(journal.first)).unwrap_or(usize::MAX);
-        let mut opened = Opened::new(journal.next());
+        let known =
+            usize::try_from(from.saturating_sub(journal.first_position)).unwrap_or(usize::MAX);
+        let mut opened = OpenedJournal::new(journal.next_position());
         opened.entries = journal.entries.iter().skip(known).cloned().collect();
-        opened.answer = journal.answer.as_ref().map(|(answer, _)| answer.clone());
+        opened.response = journal
+            .response
+            .as_ref()
+            .map(|(response, _)| response.clone());
         opened.acquired = acquired;
         opened
     }
 
     /// Takes the lease, or makes it longer. Says whether it is the caller's.
-    fn acquire(&mut self, key: Key<'_>, lease: Lease<'_>, now: Instant) -> bool {
+    fn acquire(&mut self, key: ConversationKey<'_>, lease: Lease<'_>, now: Instant) -> bool {
         self.drop_expired(key.id, now);
-        let until = now + lease.duration.min(FOREVER);
+        let expires_at = now + lease.duration.min(MAX_TTL);
         if !self.journals.contains_key(key.id) {
-            self.insert(key, until, now);
+            self.insert(key, expires_at, now);
         }
         let Some(journal) = self.journals.get_mut(key.id) else {
             return false;
@@ -210,39 +222,44 @@ impl Kept {
         if journal.is_held_by_other(lease.holder, now) {
             return false;
         }
-        journal.lease = Some((lease.holder.into(), until));
-        self.keep_until(key.id, until);
+        journal.lease = Some((lease.holder.into(), expires_at));
+        self.extend_expiry(key.id, expires_at);
         true
     }
 
     fn append(
         &mut self,
-        key: Key<'_>,
+        key: ConversationKey<'_>,
         entry: NewEntry,
         now: Instant,
-    ) -> Result<Appended, StoreError> {
+    ) -> Result<AppendOutcome, StoreError> {
         self.drop_expired(key.id, now);
-        let next = self.journals.get(key.id).map_or(0, Journal::next);
+        let next = self.journals.get(key.id).map_or(0, Journal::next_position);
         if entry.position != next {
-            return Ok(Appended::Taken);
+            return Ok(AppendOutcome::Conflict);
         }
-        let until = now + entry.ttl.min(FOREVER);
+        let expires_at = now + entry.ttl.min(MAX_TTL);
         if !self.journals.contains_key(key.id) {
-            self.insert(key, until, now);
+            self.insert(key, expires_at, now);
         }
-        self.keep_until(key.id, until);
-        if let Err(full) = self.write(key, &entry, now) {
+        self.extend_expiry(key.id, expires_at);
+        if let Err(exceeded) = self.write(key, &entry, now) {
             self.remove_empty(key.id);
-            return Err(full);
+            return Err(exceeded);
         }
-        if let Some(answer) = entry.answer {
-            self.keep_answer(key, &answer);
+        if let Some(response) = entry.response {
+            self.store_response(key, &response);
         }
-        Ok(Appended::Done)
+        Ok(AppendOutcome::Appended)
     }
 
     /// Writes an entry at the end, if there is room for it.
-    fn write(&mut self, key: Key<'_>, entry: &NewEntry, now: Instant) -> Result<(), StoreError> {
+    fn write(
+        &mut self,
+        key: ConversationKey<'_>,
+        entry: &NewEntry,
+        now: Instant,
+    ) -> Result<(), StoreError> {
         // A copy: the given bytes may be a small part of a large frame, all of
         // which would stay in memory.
         let value = Bytes::copy_from_slice(&entry.value);
@@ -251,43 +268,43 @@ impl Kept {
         };
         let old = journal.size(key.id);
         let first = entry.truncate || old == Amount::NONE;
-        let kept = if first { key.id.len() } else { old.bytes };
-        let new = Amount::one(kept + value.len());
-        while let Err(full) = self.quota.check(key.account, old, new) {
+        let journals = if first { key.id.len() } else { old.bytes };
+        let new = Amount::one(journals + value.len());
+        while let Err(exceeded) = self.quota.check(key.account, old, new) {
             if !self.drop_first_expired(now) {
-                return Err(full.into());
+                return Err(exceeded.into());
             }
         }
         self.quota.replace(key.account, old, new);
         if let Some(journal) = self.journals.get_mut(key.id) {
             if entry.truncate {
-                journal.first = entry.position;
+                journal.first_position = entry.position;
                 journal.entries.clear();
                 journal.bytes = 0;
             }
             journal.bytes += value.len();
             journal.entries.push(value);
-            if entry.answer.is_some() {
+            if entry.response.is_some() {
                 journal.lease = None;
             }
-            journal.wake();
+            journal.notify_change();
         }
         Ok(())
     }
 
     /// Keeps an answer, if there is room once older ones are gone.
-    fn keep_answer(&mut self, key: Key<'_>, answer: &Bytes) {
-        self.forget_answer(key.id);
-        let size = Amount::one(answer.len());
-        if !self.answer_quota.allows(key.account, size) {
+    fn store_response(&mut self, key: ConversationKey<'_>, response: &Bytes) {
+        self.remove_response(key.id);
+        let size = Amount::one(response.len());
+        if !self.response_quota.allows(key.account, size) {
             return;
         }
         while self
-            .answer_quota
+            .response_quota
             .check(key.account, Amount::NONE, size)
             .is_err()
         {
-            if !self.drop_an_answer(key.account) {
+            if !self.evict_response(key.account) {
                 return;
             }
         }
@@ -298,36 +315,36 @@ impl Kept {
         };
         let id = Arc::clone(id);
         if let Some(journal) = self.journals.get_mut(key.id) {
-            journal.answer = Some((Bytes::copy_from_slice(answer), number));
-            self.answers.insert((key.account.into(), number), id);
-            self.answer_quota.replace(key.account, Amount::NONE, size);
+            journal.response = Some((Bytes::copy_from_slice(response), number));
+            self.responses.insert((key.account.into(), number), id);
+            self.response_quota.replace(key.account, Amount::NONE, size);
         }
     }
 
     /// Drops the oldest answer of the account. Where it has none, others have
     /// them all, each within its share, and this one does without.
-    fn drop_an_answer(&mut self, account: &str) -> bool {
-        let own = (account.into(), 0)..=(account.into(), u64::MAX);
-        let Some((place, id)) = self.answers.range(own).next() else {
+    fn evict_response(&mut self, account: &str) -> bool {
+        let range = (account.into(), 0)..=(account.into(), u64::MAX);
+        let Some((response_key, id)) = self.responses.range(range).next() else {
             return false;
         };
-        let (place, id) = (place.clone(), Arc::clone(id));
-        self.answers.remove(&place);
-        self.forget_answer(&id);
+        let (response_key, id) = (response_key.clone(), Arc::clone(id));
+        self.responses.remove(&response_key);
+        self.remove_response(&id);
         true
     }
 
-    fn forget_answer(&mut self, id: &str) {
+    fn remove_response(&mut self, id: &str) {
         if let Some(journal) = self.journals.get_mut(id)
-            && let Some((answer, number)) = journal.answer.take()
+            && let Some((response, number)) = journal.response.take()
         {
-            let (account, size) = (&journal.account, Amount::one(answer.len()));
-            self.answer_quota.replace(account, size, Amount::NONE);
-            self.answers.remove(&(account.clone(), number));
+            let (account, size) = (&journal.account, Amount::one(response.len()));
+            self.response_quota.replace(account, size, Amount::NONE);
+            self.responses.remove(&(account.clone(), number));
         }
     }
 
-    fn release(&mut self, key: Key<'_>, holder: &str) {
+    fn release(&mut self, key: ConversationKey<'_>, holder: &str) {
         let Some(journal) = self.journals.get_mut(key.id) else {
             return;
         };
@@ -335,53 +352,53 @@ impl Kept {
             return;
         }
         journal.lease = None;
-        journal.wake();
+        journal.notify_change();
         self.remove_empty(key.id);
     }
 
     /// Removes a journal that has neither entries nor a lease.
     fn remove_empty(&mut self, id: &str) {
         let journal = self.journals.get(id);
-        if journal.is_some_and(|journal| journal.next() == 0 && journal.lease.is_none()) {
+        if journal.is_some_and(|journal| journal.next_position() == 0 && journal.lease.is_none()) {
             self.remove(id);
         }
     }
 }
 
 /// What goes by the clock.
-impl Kept {
+impl Journals {
     /// A journal without entries, for as long as somebody has its lease.
-    fn insert(&mut self, key: Key<'_>, until: Instant, now: Instant) {
-        for _ in 0..SWEEP {
+    fn insert(&mut self, key: ConversationKey<'_>, expires_at: Instant, now: Instant) {
+        for _ in 0..MAX_SWEPT_PER_WRITE {
             self.drop_first_expired(now);
         }
         self.counter += 1;
-        let (id, expiry): (Arc<str>, _) = (key.id.into(), (until, self.counter));
+        let (id, expiry): (Arc<str>, _) = (key.id.into(), (expires_at, self.counter));
         self.expiries.insert(expiry, Arc::clone(&id));
         let journal = Journal {
             account: key.account.into(),
-            first: 0,
+            first_position: 0,
             entries: Vec::new(),
             bytes: 0,
-            answer: None,
+            response: None,
             lease: None,
             expiry,
-            waiting: None,
+            change_notify: None,
         };
         self.journals.insert(id, journal);
     }
 
     /// Keeps a journal until then, if that is later than now.
-    fn keep_until(&mut self, id: &str, until: Instant) {
+    fn extend_expiry(&mut self, id: &str, expires_at: Instant) {
         let Some(journal) = self.journals.get_mut(id) else {
             return;
         };
-        if journal.expiry.0 >= until {
+        if journal.expiry.0 >= expires_at {
             return;
         }
         if let Some(id) = self.expiries.remove(&journal.expiry) {
             self.counter += 1;
-            journal.expiry = (until, self.counter);
+            journal.expiry = (expires_at, self.counter);
             self.expiries.insert(journal.expiry, id);
         }
     }
@@ -397,7 +414,7 @@ impl Kept {
     /// Drops the one that expired first. Says whether there was one.
     fn drop_first_expired(&mut self, now: Instant) -> bool {
         let expired = match self.expiries.first_key_value() {
-            Some(((until, _), id)) if *until <= now => Arc::clone(id),
+            Some(((expires_at, _), id)) if *expires_at <= now => Arc::clone(id),
             _ => return false,
         };
         self.remove(&expired);
@@ -405,30 +422,30 @@ impl Kept {
     }
 
     fn remove(&mut self, id: &str) {
-        self.forget_answer(id);
+        self.remove_response(id);
         let Some((id, mut journal)) = self.journals.remove_entry(id) else {
             return;
         };
         self.expiries.remove(&journal.expiry);
         let size = journal.size(&id);
         self.quota.replace(&journal.account, size, Amount::NONE);
-        journal.wake();
+        journal.notify_change();
     }
 }
 
-impl Default for MemoryJournals {
+impl Default for MemoryJournalStore {
     fn default() -> Self {
         Self::new()
     }
 }
 
 /// Shows how full it is, and no contents.
-impl fmt::Debug for MemoryJournals {
+impl fmt::Debug for MemoryJournalStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kept = self.kept();
-        f.debug_struct("MemoryJournals")
-            .field("journals", &kept.quota)
-            .field("answers", &kept.answer_quota)
+        let journals = self.lock();
+        f.debug_struct("MemoryJournalStore")
+            .field("journals", &journals.quota)
+            .field("answers", &journals.response_quota)
             .finish()
     }
 }

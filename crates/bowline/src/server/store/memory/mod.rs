@@ -11,15 +11,15 @@ mod states;
 
 use std::time::Duration;
 
-pub use journals::MemoryJournals;
-pub use states::MemoryState;
+pub use journals::MemoryJournalStore;
+pub use states::MemoryStateStore;
 
 const MIB: usize = 1024 * 1024;
 
 /// How many things that have expired a write drops even if it has room. More
 /// than it adds, so that they become fewer.
-const SWEEP: usize = 4;
+const MAX_SWEPT_PER_WRITE: usize = 4;
 
 /// In place of any time that is longer. A point in time has an end of its own
 /// on some systems, and this is before it.
-const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+const MAX_TTL: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);

@@ -20,11 +20,11 @@ pub(super) struct Amount {
 
 /// Why there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Full {
+pub(super) enum QuotaExceeded {
     /// The account has as much as it may.
     Account,
     /// All have, together.
-    All,
+    Total,
 }
 
 impl Quota {
@@ -42,44 +42,53 @@ impl Quota {
 
     /// Whether there is room for `new` in place of `old`. What takes no more
     /// room than before always has it.
-    pub(super) fn check(&self, account: &str, old: Amount, new: Amount) -> Result<(), Full> {
+    pub(super) fn check(
+        &self,
+        account: &str,
+        old: Amount,
+        new: Amount,
+    ) -> Result<(), QuotaExceeded> {
         if new.entries <= old.entries && new.bytes <= old.bytes {
             return Ok(());
         }
-        let own = self.by_account.get(account).copied().unwrap_or_default();
-        if !own.without(old).with(new).fits(self.share(account)) {
-            return Err(Full::Account);
+        let used_by_account = self.by_account.get(account).copied().unwrap_or_default();
+        if !used_by_account
+            .minus(old)
+            .plus(new)
+            .fits_in(self.account_limit(account))
+        {
+            return Err(QuotaExceeded::Account);
         }
-        if !self.used.without(old).with(new).fits(self.max) {
-            return Err(Full::All);
+        if !self.used.minus(old).plus(new).fits_in(self.max) {
+            return Err(QuotaExceeded::Total);
         }
         Ok(())
     }
 
     /// Whether the account may have this at all.
     pub(super) fn allows(&self, account: &str, new: Amount) -> bool {
-        new.fits(self.share(account))
+        new.fits_in(self.account_limit(account))
     }
 
     /// What one account may have. Callers without a name share one, which may
     /// have more; but never all, so that they shut nobody out who has a name.
-    fn share(&self, account: &str) -> Amount {
-        let parts = if account.is_empty() { 2 } else { 8 };
+    fn account_limit(&self, account: &str) -> Amount {
+        let divisor = if account.is_empty() { 2 } else { 8 };
         Amount {
-            entries: self.max.entries.div_ceil(parts),
-            bytes: self.max.bytes.div_ceil(parts),
+            entries: self.max.entries.div_ceil(divisor),
+            bytes: self.max.bytes.div_ceil(divisor),
         }
     }
 
     /// Counts `new` in place of `old`.
     pub(super) fn replace(&mut self, account: &str, old: Amount, new: Amount) {
-        self.used = self.used.without(old).with(new);
-        let own = match self.by_account.get_mut(account) {
-            Some(own) => own,
+        self.used = self.used.minus(old).plus(new);
+        let used_by_account = match self.by_account.get_mut(account) {
+            Some(used_by_account) => used_by_account,
             None => self.by_account.entry(account.into()).or_default(),
         };
-        *own = own.without(old).with(new);
-        if *own == Amount::default() {
+        *used_by_account = used_by_account.minus(old).plus(new);
+        if *used_by_account == Amount::default() {
             self.by_account.remove(account);
         }
     }
@@ -100,30 +109,30 @@ impl Amount {
         Self { entries: 1, bytes }
     }
 
-    fn with(self, more: Self) -> Self {
+    fn plus(self, more: Self) -> Self {
         Self {
             entries: self.entries.saturating_add(more.entries),
             bytes: self.bytes.saturating_add(more.bytes),
         }
     }
 
-    fn without(self, less: Self) -> Self {
+    fn minus(self, less: Self) -> Self {
         Self {
             entries: self.entries.saturating_sub(less.entries),
             bytes: self.bytes.saturating_sub(less.bytes),
         }
     }
 
-    fn fits(self, max: Self) -> bool {
+    fn fits_in(self, max: Self) -> bool {
         self.entries <= max.entries && self.bytes <= max.bytes
     }
 }
 
-impl From<Full> for StoreError {
-    fn from(full: Full) -> Self {
-        Self::new(match full {
-            Full::Account => "this caller has its share of the store in memory in use",
-            Full::All => "the store in memory is full of what has not expired",
+impl From<QuotaExceeded> for StoreError {
+    fn from(exceeded: QuotaExceeded) -> Self {
+        Self::new(match exceeded {
+            QuotaExceeded::Account => "this caller has its share of the store in memory in use",
+            QuotaExceeded::Total => "the store in memory is full of what has not expired",
         })
     }
 }

@@ -11,9 +11,9 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::{
-    super::{Key, StateStore, StoreError},
-    FOREVER, MIB, SWEEP,
-    quota::{Amount, Full, Quota},
+    super::{ConversationKey, StateStore, StoreError},
+    MAX_SWEPT_PER_WRITE, MAX_TTL, MIB,
+    quota::{Amount, Quota, QuotaExceeded},
 };
 use crate::{
     sync::{Mutex, lock},
@@ -26,9 +26,9 @@ use crate::{
 /// account may have an eighth of that; callers without a name have one account
 /// together, which may have half. What has expired makes room; when nothing
 /// has, states are refused. A restart forgets everything.
-pub struct MemoryState(Mutex<States>);
+pub struct MemoryStateStore(Mutex<States>);
 
-impl MemoryState {
+impl MemoryStateStore {
     /// A store of the usual size.
     #[must_use]
     pub fn new() -> Self {
@@ -42,10 +42,10 @@ impl MemoryState {
     }
 }
 
-impl StateStore for MemoryState {
+impl StateStore for MemoryStateStore {
     fn save<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         state: Bytes,
         ttl: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
@@ -56,7 +56,10 @@ impl StateStore for MemoryState {
         })
     }
 
-    fn load<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
+    fn load<'a>(
+        &'a self,
+        key: ConversationKey<'a>,
+    ) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
         Box::pin(async move { Ok(lock(&self.0).get(key.id, Instant::now())) })
     }
 }
@@ -66,7 +69,7 @@ struct States {
     entries: HashMap<Arc<str>, Entry>,
     /// The ids by expiry. The number keeps equal times apart.
     expiries: BTreeMap<Expiry, Arc<str>>,
-    written: u64,
+    counter: u64,
     quota: Quota,
 }
 
@@ -83,7 +86,7 @@ impl States {
         Self {
             entries: HashMap::new(),
             expiries: BTreeMap::new(),
-            written: 0,
+            counter: 0,
             quota: Quota::new(max_entries, max_bytes),
         }
     }
@@ -95,8 +98,14 @@ impl States {
     }
 
     /// Puts a value there. If it has no room, what was there stays.
-    fn put(&mut self, key: Key<'_>, value: &[u8], now: Instant, ttl: Duration) -> Result<(), Full> {
-        for _ in 0..SWEEP {
+    fn put(
+        &mut self,
+        key: ConversationKey<'_>,
+        value: &[u8],
+        now: Instant,
+        ttl: Duration,
+    ) -> Result<(), QuotaExceeded> {
+        for _ in 0..MAX_SWEPT_PER_WRITE {
             self.drop_expired(now);
         }
         let size = |value: &[u8]| Amount::one(key.id.len() + value.len());
@@ -107,12 +116,12 @@ impl States {
             match self.quota.check(key.account, old, new) {
                 Ok(()) => break,
                 Err(_) if self.drop_expired(now) => {}
-                Err(full) => return Err(full),
+                Err(exceeded) => return Err(exceeded),
             }
         }
         let id = self.remove(key.id).unwrap_or_else(|| key.id.into());
-        self.written += 1;
-        let expiry = (now + ttl.min(FOREVER), self.written);
+        self.counter += 1;
+        let expiry = (now + ttl.min(MAX_TTL), self.counter);
         self.quota.replace(key.account, Amount::NONE, new);
         self.expiries.insert(expiry, Arc::clone(&id));
         let entry = Entry {
@@ -129,7 +138,7 @@ impl States {
     /// Drops the entry that expired first. Says whether there was one.
     fn drop_expired(&mut self, now: Instant) -> bool {
         let expired = match self.expiries.first_key_value() {
-            Some(((until, _), id)) if *until <= now => Arc::clone(id),
+            Some(((expires_at, _), id)) if *expires_at <= now => Arc::clone(id),
             _ => return false,
         };
         self.remove(&expired).is_some()
@@ -144,17 +153,19 @@ impl States {
     }
 }
 
-impl Default for MemoryState {
+impl Default for MemoryStateStore {
     fn default() -> Self {
         Self::new()
     }
 }
 
 /// Shows how full it is, and no contents.
-impl fmt::Debug for MemoryState {
+impl fmt::Debug for MemoryStateStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let states = lock(&self.0);
-        f.debug_tuple("MemoryState").field(&states.quota).finish()
+        f.debug_tuple("MemoryStateStore")
+            .field(&states.quota)
+            .finish()
     }
 }
 
@@ -178,8 +189,8 @@ mod tests {
 
     impl Model {
         fn get(&self, key: &str, now: Instant) -> Option<Vec<u8>> {
-            let (value, until) = self.0.get(key)?;
-            (*until > now).then(|| value.clone())
+            let (value, expires_at) = self.0.get(key)?;
+            (*expires_at > now).then(|| value.clone())
         }
 
         fn put(
@@ -188,13 +199,13 @@ mod tests {
             value: &[u8],
             now: Instant,
             ttl: Duration,
-        ) -> Result<(), Full> {
-            self.0.retain(|_, (_, until)| *until > now);
+        ) -> Result<(), QuotaExceeded> {
+            self.0.retain(|_, (_, expires_at)| *expires_at > now);
             let mut after = self.0.clone();
             after.insert(key.to_owned(), (value.to_vec(), now + ttl));
             let size = |(key, (value, _)): (&String, &(Vec<u8>, Instant))| key.len() + value.len();
             if after.len() > MAX_ENTRIES || after.iter().map(size).sum::<usize>() > MAX_BYTES {
-                return Err(Full::Account);
+                return Err(QuotaExceeded::Account);
             }
             self.0 = after;
             Ok(())
@@ -230,7 +241,7 @@ mod tests {
                     Step::Wait(ttl) => now += seconds(ttl),
                     Step::Put { key, len, ttl } => {
                         let (key, value) = (format!("key {key}"), vec![count as u8; len]);
-                        let put = states.put(Key::new(&key, ""), &value, now, seconds(ttl));
+                        let put = states.put(ConversationKey::new(&key, ""), &value, now, seconds(ttl));
                         prop_assert_eq!(put, model.put(&key, &value, now, seconds(ttl)));
                     }
                 }
@@ -262,13 +273,23 @@ mod tests {
         let now = Instant::now();
         for key in 0..100 {
             states
-                .put(Key::new(&format!("old {key}"), ""), b"", now, seconds(1))
+                .put(
+                    ConversationKey::new(&format!("old {key}"), ""),
+                    b"",
+                    now,
+                    seconds(1),
+                )
                 .unwrap();
         }
         let later = now + seconds(1);
         for key in 0..34 {
             states
-                .put(Key::new(&format!("new {key}"), ""), b"", later, seconds(1))
+                .put(
+                    ConversationKey::new(&format!("new {key}"), ""),
+                    b"",
+                    later,
+                    seconds(1),
+                )
                 .unwrap();
         }
         assert_eq!(states.entries.len(), 34, "4 went for each that came");
@@ -280,14 +301,19 @@ mod tests {
         let now = Instant::now();
         for key in 0..100 {
             states
-                .put(Key::new(&format!("old {key}"), ""), b"", now, seconds(1))
+                .put(
+                    ConversationKey::new(&format!("old {key}"), ""),
+                    b"",
+                    now,
+                    seconds(1),
+                )
                 .unwrap();
         }
         let later = now + seconds(1);
         states
-            .put(Key::new("new", ""), b"", later, seconds(1))
+            .put(ConversationKey::new("new", ""), b"", later, seconds(1))
             .unwrap();
-        assert_eq!(states.entries.len(), 100 - SWEEP + 1);
+        assert_eq!(states.entries.len(), 100 - MAX_SWEPT_PER_WRITE + 1);
     }
 
     #[test]
@@ -295,8 +321,13 @@ mod tests {
         let mut states = States::new(10, 1000);
         let now = Instant::now();
         states
-            .put(Key::new("key", ""), b"value", now, Duration::MAX)
+            .put(
+                ConversationKey::new("key", ""),
+                b"value",
+                now,
+                Duration::MAX,
+            )
             .unwrap();
-        assert!(states.get("key", now + FOREVER - seconds(1)).is_some());
+        assert!(states.get("key", now + MAX_TTL - seconds(1)).is_some());
     }
 }

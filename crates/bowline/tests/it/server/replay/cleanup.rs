@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bowline::server::{Conversation, Limits, Server, ServerContext, Service, Tool};
+use bowline::server::{CallLimits, Conversation, Server, ServerContext, Service, Tool};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -34,7 +34,7 @@ fn hold(does: Does) -> Tool<App> {
     Tool::new("hold")
         .description("Holds something")
         .no_input()
-        .limits(Limits::new().time(30 * SECOND))
+        .limits(CallLimits::new().timeout(30 * SECOND))
         .handoff()
         .before(async |_, cx: ServerContext<App>| {
             cx.state().note("before").await?;
@@ -140,7 +140,7 @@ async fn a_state_that_cannot_be_kept_is_cleaned_up_after() {
         .tool(hold(Does::Ask))
         .journal_store(Arc::clone(&stores))
         .state_store(Arc::clone(&stores))
-        .max_state(0)
+        .max_state_bytes(0)
         .build()
         .expect("the server is sound");
     stores.fail("save", 1);

@@ -5,8 +5,8 @@ use std::{sync::Arc, time::Duration};
 
 use bowline::server::{
     Conversation, Elicited, Server, ServerContext, Service, Tool,
-    seal::Keyring,
-    store::{JournalStore, MemoryJournals, MemoryState},
+    seal::SealKeys,
+    store::{JournalStore, MemoryJournalStore, MemoryStateStore},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -21,7 +21,7 @@ use super::{
 
 /// Two nodes with one application and one store.
 fn nodes(tool: impl Fn() -> Tool<Arc<App>>) -> (Service<Arc<App>>, Service<Arc<App>>) {
-    nodes_on(&Arc::new(MemoryJournals::new()), tool)
+    nodes_on(&Arc::new(MemoryJournalStore::new()), tool)
 }
 
 /// The same with this store.
@@ -35,9 +35,9 @@ fn nodes_on(
         Server::new("course", "1")
             .state(Arc::clone(&app))
             .tool(tool())
-            .keyring(Keyring::from_secret(secret).expect("long enough"))
+            .seal_keys(SealKeys::from_secret(secret).expect("long enough"))
             .journal_store(Arc::clone(store))
-            .state_store(MemoryState::new())
+            .state_store(MemoryStateStore::new())
             .build()
             .expect("the server is sound")
     };
@@ -59,7 +59,7 @@ fn buy() -> Tool<Arc<App>> {
     Tool::new("buy")
         .description("Buys something")
         .input::<Order>()
-        .execute(async |order: Order, cx: Conversation<Arc<App>>| {
+        .handler_with_context(async |order: Order, cx: Conversation<Arc<App>>| {
             cx.elicit::<Text>("buy?").strict().await?;
             let what = format!("{:?}", order.item);
             cx.step("order", cx.state().note(&what)).await
@@ -71,7 +71,7 @@ fn buy_many() -> Tool<Arc<App>> {
     Tool::new("buy")
         .description("Buys many")
         .input::<Amount>()
-        .execute(async |amount: Amount, cx: Conversation<Arc<App>>| {
+        .handler_with_context(async |amount: Amount, cx: Conversation<Arc<App>>| {
             cx.elicit::<Text>("buy?").strict().await?;
             let what = amount.count.to_string();
             cx.step("order", cx.state().note(&what)).await
@@ -275,7 +275,7 @@ fn choose() -> Tool<Arc<App>> {
     Tool::new("choose")
         .description("Refunds or ships")
         .no_input()
-        .execute(async |_, cx: Conversation<Arc<App>>| {
+        .handler_with_context(async |_, cx: Conversation<Arc<App>>| {
             match &*cx.elicit::<Text>("which?").strict().await?.text {
                 "refund" => cx.step("refund", cx.state().note("refund")).await,
                 _ => cx.step("ship", cx.state().note("ship")).await,
@@ -307,7 +307,7 @@ fn path() -> Tool<Arc<App>> {
     Tool::new("path")
         .description("Goes one way or the other")
         .no_input()
-        .execute(async |_, cx: Conversation<Arc<App>>| {
+        .handler_with_context(async |_, cx: Conversation<Arc<App>>| {
             let mut all = cx.elicit::<Text>("which way?").strict().await?.text;
             for _ in 0..all.len() {
                 all += &cx.elicit::<Text>("sure?").strict().await?.text;
@@ -408,7 +408,7 @@ async fn what_one_answer_led_to_is_not_repeated_when_there_are_two() {
         Tool::new("pair")
             .description("Asks two things at once, and acts on each")
             .no_input()
-            .execute(async |_, cx: Conversation<Arc<App>>| {
+            .handler_with_context(async |_, cx: Conversation<Arc<App>>| {
                 let side = async |key: &str| {
                     cx.elicit::<Text>(key).key(key).strict().await?;
                     cx.step("act", cx.state().note(key)).await
@@ -417,7 +417,7 @@ async fn what_one_answer_led_to_is_not_repeated_when_there_are_two() {
                 Ok(format!("{} {}", left?, right?))
             })
     };
-    let (one, two) = nodes_on(&Arc::new(Through(Far, MemoryJournals::new())), tool);
+    let (one, two) = nodes_on(&Arc::new(Through(Far, MemoryJournalStore::new())), tool);
     let called = Called::new("pair");
     let asked = Peer::new(&one).begin(&called).await.questions();
     let right = json!({"right": say("yes")});
@@ -446,7 +446,7 @@ async fn to_lack_a_capability_is_not_the_end() {
         Tool::new("sum")
             .description("Asks the user, and then a model")
             .no_input()
-            .execute(async |_, cx: Conversation<Arc<App>>| {
+            .handler_with_context(async |_, cx: Conversation<Arc<App>>| {
                 let first = cx.elicit::<Text>("first").strict().await?.text;
                 cx.step("step", cx.state().note("step")).await?;
                 Ok(format!("{first}: {}", cx.sample("sum up").await?))
@@ -483,7 +483,7 @@ async fn nothing_is_done_beside_a_question_that_has_changed() {
         Tool::new("reserve")
             .description("Asks something else later, and reserves beside it")
             .no_input()
-            .execute(async |_, cx: Conversation<Arc<App>>| {
+            .handler_with_context(async |_, cx: Conversation<Arc<App>>| {
                 let world = cx.state().world();
                 let reserve = async {
                     match world {

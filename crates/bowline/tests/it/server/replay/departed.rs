@@ -161,7 +161,7 @@ fn two_steps() -> Tool<App> {
     Tool::new("steps")
         .description("Takes two steps")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             cx.elicit::<Text>("go?").strict().await?;
             cx.step("one", work(cx.state(), "one")).await?;
             cx.step("two", work(cx.state(), "two")).await?;

@@ -33,7 +33,7 @@ async fn another_question_is_refused() {
     let tool = Tool::new("other")
         .description("Asks what it should not")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             let times = cx.state().noted().len();
             let answer = cx.elicit::<Text>(format!("{times}?")).strict().await?;
             Ok(answer.text)
@@ -51,7 +51,7 @@ async fn a_question_that_is_not_asked_again_is_refused() {
     let tool = Tool::new("fewer")
         .description("Asks once only")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             if cx.state().noted().is_empty() {
                 cx.elicit::<Text>("?").key("first").strict().await?;
             }
@@ -66,7 +66,7 @@ async fn another_question_in_place_of_one_is_refused_and_not_asked() {
     let tool = Tool::new("instead")
         .description("Asks under another name")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             let key = ["first", "second"][cx.state().noted().len().min(1)];
             let answer = cx.elicit::<Text>("?").key(key).strict().await?;
             Ok(answer.text)
@@ -80,7 +80,7 @@ async fn no_step_is_taken_off_the_path() {
     let tool = Tool::new("buy")
         .description("Buys what is cheap, and asks before it buys what is not")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             if cx.state().noted().is_empty() {
                 cx.elicit::<Text>("It is dear. Buy?").strict().await?;
             }
@@ -98,7 +98,7 @@ async fn what_only_takes_longer_is_not_taken_for_missing() {
     let tool = Tool::new("slow")
         .description("Waits for something else than a step, beside a step")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             let left = async {
                 let slow = async {
                     sleep(Duration::from_millis(20)).await;
@@ -132,7 +132,7 @@ async fn a_step_that_was_given_up_is_not_begun_again() {
     let tool = Tool::new("hasty")
         .description("Gives up a step that takes too long")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             let endless = async {
                 cx.state().note("begun").await?;
                 std::future::pending::<()>().await;
@@ -156,7 +156,7 @@ async fn a_step_that_was_given_up_and_now_is_waited_for_is_refused() {
     let tool = Tool::new("patient")
         .description("Gives up a step the first time")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             let step = cx.step("endless", std::future::pending());
             if cx.state().noted().is_empty() {
                 let _: Option<Result<()>> = timeout(Duration::from_secs(60), step).await.ok();

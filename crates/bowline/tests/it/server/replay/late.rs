@@ -2,7 +2,7 @@
 
 use std::{future::pending, time::Duration};
 
-use bowline::server::{Conversation, Limits, Server, ServerContext, Service, Tool};
+use bowline::server::{CallLimits, Conversation, Server, ServerContext, Service, Tool};
 use serde_json::json;
 use tokio::time::{advance, sleep};
 
@@ -19,7 +19,7 @@ fn serve(tool: Tool<App>, life: Duration) -> Service<App> {
         .state(App::default())
         .tool(tool)
         .clock(clock())
-        .conversation_life(life)
+        .conversation_timeout(life)
         .build()
         .expect("the server is sound")
 }
@@ -38,12 +38,12 @@ fn pay(waits: bool) -> Tool<App> {
     Tool::new("pay")
         .description("Charges within a minute")
         .no_input()
-        .execute(move |_, cx: Conversation<App>| async move {
+        .handler_with_context(move |_, cx: Conversation<App>| async move {
             let work = async |branch: Conversation<App>| {
                 branch.elicit::<Text>("pay?").strict().await?;
                 branch.step("charge", branch.state().note("charge")).await
             };
-            let paid = cx.branch(work).allow_elicit().timeout(MINUTE).await;
+            let paid = cx.branch(work).allow_elicitation().timeout(MINUTE).await;
             let end = match paid {
                 Ok(_) => "charged",
                 Err(_) => "too late: nothing was charged",
@@ -92,7 +92,7 @@ async fn time_does_not_go_back_when_a_round_is_repeated() {
     let tool = Tool::new("wait")
         .description("Takes longer than the branch after it may")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             cx.elicit::<Text>("begin?").strict().await?;
             let slow = async {
                 sleep(3 * MINUTE / 2).await;
@@ -103,7 +103,7 @@ async fn time_does_not_go_back_when_a_round_is_repeated() {
                 let answer = branch.elicit::<Text>("soon?").strict().await?;
                 Ok(answer.text)
             };
-            cx.branch(ask).allow_elicit().timeout(MINUTE).await
+            cx.branch(ask).allow_elicitation().timeout(MINUTE).await
         });
     let service = serve(tool, 60 * MINUTE);
     let called = Called::new("wait");
@@ -128,12 +128,12 @@ async fn who_was_in_time_is_not_overtaken_by_a_copy_that_is_not() {
     let tool = Tool::new("ask")
         .description("Asks twice within a minute, or does something")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             let ask = async |branch: Conversation<App>| {
                 branch.elicit::<Text>("first").strict().await?;
                 branch.elicit::<Text>("second").strict().await
             };
-            let asked = cx.branch(ask).allow_elicit().timeout(MINUTE).await;
+            let asked = cx.branch(ask).allow_elicitation().timeout(MINUTE).await;
             match asked {
                 Ok(_) => Ok("in time".to_owned()),
                 Err(_) => cx.step("late", cx.state().note("late")).await,
@@ -184,8 +184,8 @@ fn pay_in_all(waits: bool) -> Tool<App> {
     Tool::new("pay")
         .description("Charges, and has a minute for all")
         .no_input()
-        .limits(Limits::new().time(MINUTE))
-        .execute(move |_, cx: Conversation<App>| async move {
+        .limits(CallLimits::new().timeout(MINUTE))
+        .handler_with_context(move |_, cx: Conversation<App>| async move {
             cx.elicit::<Text>("pay?").strict().await?;
             cx.step("charge", cx.state().note("charge")).await?;
             if waits {
@@ -228,7 +228,7 @@ async fn a_round_in_time_is_in_time_when_it_was_cut_off() {
 }
 
 /// Holds, asks, takes its time, asks again, and books or lets go.
-fn book(limits: Limits, takes: Duration) -> Tool<App> {
+fn book(limits: CallLimits, takes: Duration) -> Tool<App> {
     let note = |what: &'static str, cx: ServerContext<App>| async move {
         cx.state().note(what).await?;
         Ok(())
@@ -273,7 +273,7 @@ async fn booked_late(service: &Service<App>, after: Duration) -> (Vec<Round>, Ve
 
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_time_is_over_is_cleaned_up_after() {
-    let limits = Limits::new().time(MINUTE);
+    let limits = CallLimits::new().timeout(MINUTE);
     let service = serve(book(limits, Duration::ZERO), 60 * MINUTE);
     let (rounds, noted) = booked_late(&service, 2 * MINUTE).await;
     for round in &rounds {
@@ -286,7 +286,7 @@ async fn a_call_whose_time_is_over_is_cleaned_up_after() {
 /// The time is over in the middle of a round.
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_time_ends_is_cleaned_up_after() {
-    let limits = Limits::new().time(MINUTE);
+    let limits = CallLimits::new().timeout(MINUTE);
     let service = serve(book(limits, 2 * MINUTE), 60 * MINUTE);
     let (rounds, noted) = booked_late(&service, MINUTE / 2).await;
     for round in &rounds {
@@ -298,7 +298,7 @@ async fn a_call_whose_time_ends_is_cleaned_up_after() {
 
 #[tokio::test(start_paused = true)]
 async fn a_conversation_that_has_expired_is_cleaned_up_after() {
-    let service = serve(book(Limits::new(), Duration::ZERO), MINUTE);
+    let service = serve(book(CallLimits::new(), Duration::ZERO), MINUTE);
     let (rounds, noted) = booked_late(&service, MINUTE + Duration::from_secs(5)).await;
     for round in &rounds {
         assert!(!matches!(round, Round::Asked(_)), "{round:?}");
@@ -309,7 +309,7 @@ async fn a_conversation_that_has_expired_is_cleaned_up_after() {
 /// It expires in the middle of a round, which has nowhere to go on to.
 #[tokio::test(start_paused = true)]
 async fn a_conversation_that_expires_is_cleaned_up_after() {
-    let service = serve(book(Limits::new(), 2 * MINUTE), MINUTE);
+    let service = serve(book(CallLimits::new(), 2 * MINUTE), MINUTE);
     let (rounds, noted) = booked_late(&service, MINUTE / 2).await;
     for round in &rounds {
         assert!(!matches!(round, Round::Asked(_)), "a dead state: {round:?}");
@@ -320,7 +320,7 @@ async fn a_conversation_that_expires_is_cleaned_up_after() {
 /// What was booked stays booked, whoever comes back when.
 #[tokio::test(start_paused = true)]
 async fn what_was_booked_is_not_released_when_it_expires() {
-    let service = serve(book(Limits::new(), Duration::ZERO), MINUTE);
+    let service = serve(book(CallLimits::new(), Duration::ZERO), MINUTE);
     let called = Called::new("book");
     let mut peer = Peer::new(&service);
     let first = peer.begin(&called).await.questions();
@@ -343,7 +343,7 @@ async fn a_round_that_ends_after_expiry_hands_out_no_state() {
     let tool = Tool::new("slow")
         .description("Takes longer than it has")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             cx.elicit::<Text>("first").strict().await?;
             let slow = async {
                 cx.state().note("slow").await?;
@@ -371,7 +371,7 @@ async fn no_step_begins_after_expiry() {
     let tool = Tool::new("slow")
         .description("Takes longer than it has, and goes on")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             cx.elicit::<Text>("first").strict().await?;
             let slow = async {
                 cx.state().note("slow").await?;

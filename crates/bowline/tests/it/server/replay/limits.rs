@@ -8,7 +8,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use bowline::server::{Conversation, Limits, Server, Tool};
+use bowline::server::{CallLimits, Conversation, Server, Tool};
 use serde_json::json;
 
 use super::{
@@ -23,8 +23,8 @@ fn slow() -> Tool<App> {
     Tool::new("slow")
         .description("Takes its time")
         .no_input()
-        .limits(Limits::new().time(Duration::from_secs(60)))
-        .execute(async |_, cx: Conversation<App>| {
+        .limits(CallLimits::new().timeout(Duration::from_secs(60)))
+        .handler_with_context(async |_, cx: Conversation<App>| {
             cx.elicit::<Text>("first").strict().await?;
             cx.step("step", cx.state().note("step")).await?;
             cx.elicit::<Text>("second").strict().await?;
@@ -66,5 +66,5 @@ async fn the_time_of_a_live_call_is_limited_likewise() {
     let result = client.tools().call("slow", json!({}));
     let result = result.timeout(Duration::from_secs(600)).await.unwrap();
     assert_eq!(result.all_text(), TOO_LATE);
-    assert!(result.failed());
+    assert!(result.is_failure());
 }

@@ -38,7 +38,7 @@ fn booking(panics: &'static str) -> Tool<App> {
         .before(move |_, cx: ServerContext<App>| work("before", cx))
         .client(move |(), cx: Conversation<App>| async move {
             let first = cx.elicit::<Text>("first").strict().await?.text;
-            cx.step("step", work("step", cx.server())).await?;
+            cx.step("step", work("step", cx.context())).await?;
             let second = cx.elicit::<Text>("second").strict().await?.text;
             assert_ne!(panics, "client", "as it should");
             Ok(first + &second)
@@ -83,7 +83,7 @@ async fn a_long_step_is_waited_for_by_those_who_repeat_its_round() {
     let tool = Tool::new("book")
         .description("Takes its time")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             cx.elicit::<Text>("q").strict().await?;
             let long = async {
                 cx.state().note("begun").await?;
@@ -194,7 +194,7 @@ async fn a_round_that_was_cut_off_may_be_repeated() {
     let tool = Tool::new("wait")
         .description("Waits for something that is no step, once")
         .no_input()
-        .execute(move |_, cx: Conversation<App>| {
+        .handler_with_context(move |_, cx: Conversation<App>| {
             let waits = Arc::clone(&waits);
             async move {
                 cx.elicit::<Text>("q").strict().await?;

@@ -19,7 +19,7 @@ async fn a_step_that_ends_at_once_keeps_its_place_among_questions() {
     let tool = Tool::new("both")
         .description("A step and a question on one side, a question on the other")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             let left = async {
                 let name = cx.step("name", cx.state().note("left")).await?;
                 cx.elicit::<Text>(name).strict().await
@@ -43,7 +43,7 @@ async fn alike_questions_beside_a_step_do_not_change_places() {
     let tool = Tool::new("alike")
         .description("The same question on both sides")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             let left = async {
                 cx.step("quick", cx.state().note("quick")).await?;
                 cx.state().note("left").await?;

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bowline::server::{
-    Conversation, Elicited, Error, ErrorKind, Limits, Result, Server, Service, Tool,
+    CallLimits, Conversation, Elicited, Error, ErrorKind, Result, Server, Service, Tool,
 };
 use proptest::{
     prelude::*,
@@ -141,8 +141,8 @@ pub(crate) fn serve(
     let tool = Tool::new("program")
         .description("Runs a random conversation")
         .no_input()
-        .limits(Limits::new().questions(10_000))
-        .execute(move |_, cx: Conversation<App>| {
+        .limits(CallLimits::new().max_questions(10_000))
+        .handler_with_context(move |_, cx: Conversation<App>| {
             let program = Arc::clone(&program);
             async move { play(&program, &cx).await }
         });

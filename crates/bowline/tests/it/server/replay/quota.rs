@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bowline::server::{Conversation, Server, Service, Tool, store::MemoryJournals};
+use bowline::server::{Conversation, Server, Service, Tool, store::MemoryJournalStore};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -18,7 +18,7 @@ fn node(entries: usize, bytes: usize) -> Service<App> {
     Server::new("quota", "1")
         .state(App::default())
         .tool(large())
-        .journal_store(MemoryJournals::with_limits(entries, bytes, bytes))
+        .journal_store(MemoryJournalStore::with_limits(entries, bytes, bytes))
         .build()
         .expect("the server is sound")
 }
@@ -28,7 +28,7 @@ fn large() -> Tool<App> {
     Tool::new("large")
         .description("Asks twice, and answers at length")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             let first = cx.elicit::<Text>("first").strict().await?.text;
             cx.step("step", cx.state().note(&first)).await?;
             cx.elicit::<Text>("second").strict().await?;

@@ -13,8 +13,10 @@ use std::{
 use bowline::{
     server::{
         Conversation, ErrorKind, Server, ServerContext, Service, Tool,
-        seal::Keyring,
-        store::{JournalStore, Key, Lease, MemoryJournals, MemoryState, StoreError},
+        seal::SealKeys,
+        store::{
+            ConversationKey, JournalStore, Lease, MemoryJournalStore, MemoryStateStore, StoreError,
+        },
     },
     transport::BoxFuture,
 };
@@ -113,7 +115,7 @@ where
     Tool::new(name)
         .description("Asks, and charges")
         .no_input()
-        .execute(move |_, cx: Conversation<Machine>| {
+        .handler_with_context(move |_, cx: Conversation<Machine>| {
             let then = Arc::clone(&then);
             async move {
                 cx.state().app.note(&format!("id {}", cx.id())).await?;
@@ -145,7 +147,7 @@ fn node(app: &Arc<App>, stores: &Arc<Stores>, hangs: bool) -> Node {
     };
     let service = Server::new("recovery", "1")
         .state(machine)
-        .keyring(Keyring::from_secret(&[7; 32]).expect("long enough"))
+        .seal_keys(SealKeys::from_secret(&[7; 32]).expect("long enough"))
         .journal_store(Through(way, Arc::clone(stores)))
         .state_store(Arc::clone(stores))
         .tools([pay(), look(), careless()])
@@ -272,7 +274,7 @@ async fn the_wait_for_a_dead_node_is_short_and_is_told() {
     let id = noted[0].strip_prefix("id ").expect("its name");
     let dead = Lease::new("dead", LEASE);
     let opened = stores
-        .open(Key::new(id, ""), 0, dead)
+        .open(ConversationKey::new(id, ""), 0, dead)
         .await
         .expect("it opens");
     assert!(opened.acquired);
@@ -300,7 +302,7 @@ async fn who_waits_in_the_same_process_waits_no_longer_than_needed() {
     let tool = Tool::new("slow")
         .description("Takes its time")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             cx.elicit::<Text>("q").strict().await?;
             let slow = async {
                 sleep(Duration::from_millis(12_345)).await;
@@ -348,7 +350,7 @@ async fn stores_hold_nothing_that_they_could_read() {
     let tool = Tool::new("secret")
         .description("Knows a secret")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             cx.elicit::<Text>("q").strict().await?;
             let step = cx.step("hush", async { Ok("a secret".to_owned()) }).await?;
             cx.elicit::<Text>("r").strict().await?;
@@ -358,7 +360,7 @@ async fn stores_hold_nothing_that_they_could_read() {
     let server = server
         .journal_store(Arc::clone(&stores))
         .state_store(Arc::clone(&stores))
-        .max_state(0);
+        .max_state_bytes(0);
     let service = server.build().expect("the server is sound");
     let mut peer = Peer::new(&service);
     let end = peer.play(&Called::new("secret"), always("a secret")).await;
@@ -388,18 +390,18 @@ fn with_secret() -> Server<App> {
     Server::new("secret", "1")
         .state(App::default())
         .tool(book)
-        .keyring(Keyring::from_secret(&[7; 32]).expect("long enough"))
+        .seal_keys(SealKeys::from_secret(&[7; 32]).expect("long enough"))
 }
 
 #[test]
 fn keys_that_outlive_the_process_need_stores() {
     let error = with_secret().build().expect_err("no stores");
     assert!(error.to_string().contains("`journal_store`"), "{error}");
-    let server = with_secret().journal_store(MemoryJournals::new());
+    let server = with_secret().journal_store(MemoryJournalStore::new());
     let error = server.build().expect_err("one store");
     assert!(error.to_string().contains("`state_store`"), "{error}");
-    let server = with_secret().journal_store(MemoryJournals::new());
-    let server = server.state_store(MemoryState::new());
+    let server = with_secret().journal_store(MemoryJournalStore::new());
+    let server = server.state_store(MemoryStateStore::new());
     assert!(server.build().is_ok(), "told that it is meant");
 }
 
@@ -407,9 +409,9 @@ fn keys_that_outlive_the_process_need_stores() {
 #[tokio::test(start_paused = true)]
 async fn a_restart_books_nothing_again() {
     let run = || {
-        let server = with_secret().journal_store(MemoryJournals::new());
+        let server = with_secret().journal_store(MemoryJournalStore::new());
         server
-            .state_store(MemoryState::new())
+            .state_store(MemoryStateStore::new())
             .build()
             .expect("it is meant")
     };

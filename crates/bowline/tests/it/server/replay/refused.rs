@@ -11,8 +11,8 @@ use std::{
 
 use bowline::server::{
     Conversation, Server, Service, Tool,
-    seal::Keyring,
-    store::{MemoryJournals, MemoryState},
+    seal::SealKeys,
+    store::{MemoryJournalStore, MemoryStateStore},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -33,10 +33,10 @@ const SECRET: &[u8] = b"a secret of at least thirty-two bytes";
 const OTHER: &[u8] = b"another secret of thirty-two bytes or so";
 
 /// All servers here share it, as the nodes of a fleet do.
-static JOURNALS: LazyLock<Arc<MemoryJournals>> = LazyLock::new(Arc::default);
+static JOURNALS: LazyLock<Arc<MemoryJournalStore>> = LazyLock::new(Arc::default);
 
-fn keyring() -> Keyring {
-    Keyring::from_secret(SECRET).expect("long enough")
+fn keyring() -> SealKeys {
+    SealKeys::from_secret(SECRET).expect("long enough")
 }
 
 /// Two tools that do the same: a question, a step, two questions at once.
@@ -45,7 +45,7 @@ fn server(name: &str) -> Server<App> {
         Tool::new(name)
             .description("Asks")
             .input::<Numbers>()
-            .execute(async |numbers, cx: Conversation<App>| {
+            .handler_with_context(async |numbers, cx: Conversation<App>| {
                 let first = cx.elicit::<Text>("first").strict().await?.text;
                 cx.step("step", cx.state().note("step")).await?;
                 let (second, roots) = tokio::join!(
@@ -60,9 +60,9 @@ fn server(name: &str) -> Server<App> {
         .state(App::default())
         .tool(tool("one"))
         .tool(tool("other"))
-        .keyring(keyring())
+        .seal_keys(keyring())
         .journal_store(Arc::clone(&JOURNALS))
-        .state_store(MemoryState::new())
+        .state_store(MemoryStateStore::new())
 }
 
 fn service() -> Service<App> {
@@ -136,7 +136,7 @@ async fn a_state_of_another_server_is_refused() {
         .await;
     is_refused(&round, "it is not what this server sent");
     let stranger = server("refused")
-        .keyring(Keyring::random())
+        .seal_keys(SealKeys::random())
         .build()
         .unwrap();
     let round = Peer::known(&stranger, "ada")
@@ -176,7 +176,7 @@ async fn who_puts_nothing_off_takes_no_state() {
     let echo = Tool::new("echo")
         .description("Asks nothing")
         .input::<Numbers>()
-        .headless(async |numbers| Ok(format!("{:?}", numbers.a)));
+        .handler(async |numbers| Ok(format!("{:?}", numbers.a)));
     let service = server("refused").tool(echo).build().unwrap();
     let (state, answers) = first(&service).await;
     let echoed = Called {
@@ -200,7 +200,7 @@ async fn a_state_expires() {
     let now = Arc::new(AtomicU64::new(1_000_000));
     let clock = Arc::clone(&now);
     let service = server("refused")
-        .conversation_life(Duration::from_secs(60))
+        .conversation_timeout(Duration::from_secs(60))
         .clock(move || SystemTime::UNIX_EPOCH + Duration::from_millis(clock.load(Ordering::SeqCst)))
         .build()
         .unwrap();
@@ -279,8 +279,8 @@ async fn answers_without_a_state_are_ignored() {
 #[tokio::test(start_paused = true)]
 async fn keys_may_change_in_the_middle_of_a_conversation() {
     let old = service();
-    let new = Keyring::from_secret(OTHER).and_then(|keys| keys.accept(SECRET));
-    let new = server("refused").keyring(new.unwrap()).build().unwrap();
+    let new = SealKeys::from_secret(OTHER).and_then(|keys| keys.accept_secret(SECRET));
+    let new = server("refused").seal_keys(new.unwrap()).build().unwrap();
     let (state, answers) = first(&old).await;
     let mut peer = Peer::known(&new, "ada");
     let then = peer.go_on(&called(), &state, &answers).await.questions();

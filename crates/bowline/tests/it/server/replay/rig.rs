@@ -5,13 +5,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use bowline::{server::Service, transport::MemoryPeer};
+use bowline::{server::Service, transport::MemoryLink};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 /// One end of a link, with a server at the other.
 pub(crate) struct Peer {
-    link: MemoryPeer,
+    link: MemoryLink,
     next: u64,
     arrived: HashMap<u64, Value>,
     /// What it says of itself with each request; a test may change it.
@@ -57,7 +57,7 @@ impl Peer {
     }
 
     fn connect<S: Send + Sync + 'static>(service: &Service<S>, principal: Option<String>) -> Self {
-        let (link, far) = MemoryPeer::pair();
+        let (link, far) = MemoryLink::pair();
         let service = service.clone();
         tokio::spawn(async move {
             match principal {

@@ -7,8 +7,8 @@ use std::{
 
 use bowline::{
     server::store::{
-        Appended, JournalStore, Key, Lease, MemoryJournals, MemoryState, NewEntry, Opened,
-        StateStore, StoreError,
+        AppendOutcome, ConversationKey, JournalStore, Lease, MemoryJournalStore, MemoryStateStore,
+        NewEntry, OpenedJournal, StateStore, StoreError,
     },
     transport::BoxFuture,
 };
@@ -19,8 +19,8 @@ use tokio::time::sleep;
 /// remember what they saw.
 #[derive(Debug, Default)]
 pub(crate) struct Stores {
-    journals: MemoryJournals,
-    states: MemoryState,
+    journals: MemoryJournalStore,
+    states: MemoryStateStore,
     seen: Mutex<Seen>,
 }
 
@@ -118,25 +118,25 @@ pub(crate) struct Through<W, S>(pub(crate) W, pub(crate) S);
 impl<W: Way, S: JournalStore> JournalStore for Through<W, S> {
     fn open<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         from: u64,
         lease: Lease<'a>,
-    ) -> BoxFuture<'a, Result<Opened, StoreError>> {
+    ) -> BoxFuture<'a, Result<OpenedJournal, StoreError>> {
         self.0.reach(Operation::Open, self.1.open(key, from, lease))
     }
 
     fn append<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         entry: NewEntry,
-    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+    ) -> BoxFuture<'a, Result<AppendOutcome, StoreError>> {
         let appended = self.1.append(key, self.0.pass(entry));
         self.0.reach(Operation::Append, appended)
     }
 
     fn renew<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         lease: Lease<'a>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         self.0.reach(Operation::Renew, self.1.renew(key, lease))
@@ -144,7 +144,7 @@ impl<W: Way, S: JournalStore> JournalStore for Through<W, S> {
 
     fn release<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         holder: &'a str,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         self.0
@@ -171,10 +171,10 @@ impl Way for Far {
 impl JournalStore for Stores {
     fn open<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         from: u64,
         lease: Lease<'a>,
-    ) -> BoxFuture<'a, Result<Opened, StoreError>> {
+    ) -> BoxFuture<'a, Result<OpenedJournal, StoreError>> {
         Box::pin(async move {
             self.check("open")?;
             self.journals.open(key, from, lease).await
@@ -183,16 +183,16 @@ impl JournalStore for Stores {
 
     fn append<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         mut entry: NewEntry,
-    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+    ) -> BoxFuture<'a, Result<AppendOutcome, StoreError>> {
         Box::pin(async move {
             self.check("append")?;
             let unheard = self.see(|seen| {
                 entry.truncate &= !seen.keeps_all;
                 seen.appended.push(entry.ttl);
                 seen.values.push(entry.value.clone());
-                seen.values.extend(entry.answer.clone());
+                seen.values.extend(entry.response.clone());
                 let unheard = seen.unheard > 0;
                 seen.unheard = seen.unheard.saturating_sub(1);
                 unheard
@@ -207,7 +207,7 @@ impl JournalStore for Stores {
 
     fn renew<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         lease: Lease<'a>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
@@ -218,7 +218,7 @@ impl JournalStore for Stores {
 
     fn release<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         holder: &'a str,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
@@ -231,7 +231,7 @@ impl JournalStore for Stores {
 impl StateStore for Stores {
     fn save<'a>(
         &'a self,
-        key: Key<'a>,
+        key: ConversationKey<'a>,
         state: Bytes,
         ttl: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
@@ -245,7 +245,10 @@ impl StateStore for Stores {
         })
     }
 
-    fn load<'a>(&'a self, key: Key<'a>) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
+    fn load<'a>(
+        &'a self,
+        key: ConversationKey<'a>,
+    ) -> BoxFuture<'a, Result<Option<Bytes>, StoreError>> {
         Box::pin(async move {
             self.check("load")?;
             self.states.load(key).await

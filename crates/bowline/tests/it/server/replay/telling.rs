@@ -6,7 +6,7 @@ use std::time::Duration;
 use bowline::{
     proto::model::LogLevel,
     server::{Conversation, Server, Service, Tool},
-    transport::MemoryPeer,
+    transport::MemoryLink,
 };
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -27,11 +27,11 @@ fn report() -> Tool<App> {
     Tool::new("report")
         .description("Says how it goes")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             let mut told = 0_u8;
             let mut tell = |what: &str| {
                 told += 1;
-                cx.progress_with(f64::from(told), 20.0, what);
+                cx.progress_with_message(f64::from(told), 20.0, what);
                 cx.log(LogLevel::Info, &format!("{told}: {what}"));
             };
             tell("begin");
@@ -39,7 +39,7 @@ fn report() -> Tool<App> {
                 tell(round);
                 cx.elicit::<Text>(round).strict().await?;
                 tell("answered");
-                let server = cx.server();
+                let server = cx.context();
                 let step = async {
                     server.log(LogLevel::Info, "in a step");
                     sleep(Duration::from_secs(1)).await;
@@ -66,7 +66,7 @@ fn words(frame: &Value) -> String {
 
 /// What is told on 2025-11-25, by a client that says yes to everything.
 async fn live(service: &Service<App>) -> Vec<String> {
-    let (mut link, far) = MemoryPeer::pair();
+    let (mut link, far) = MemoryLink::pair();
     let serving = service.clone();
     tokio::spawn(async move { serving.serve(far).await });
     let initialize = json!({

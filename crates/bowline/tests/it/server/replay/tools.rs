@@ -1,7 +1,7 @@
 //! Tools that ask in all the ways that authors write.
 
 use bowline::server::{
-    Conversation, Elicited, Error, Limits, OnDecline, Result, ServerContext, Tool,
+    CallLimits, Conversation, Elicited, Error, OnDecline, Result, ServerContext, Tool,
 };
 use tokio::{join, try_join};
 
@@ -30,7 +30,7 @@ where
     W: Future<Output = Result<String>> + Send + 'static,
 {
     let draft = Tool::new(name).description("Asks").no_input();
-    draft.execute(move |_, cx| work(cx))
+    draft.handler_with_context(move |_, cx| work(cx))
 }
 
 fn done(
@@ -111,8 +111,8 @@ fn one_after_another() -> Vec<Case> {
     let limited = Tool::new("limited")
         .description("Asks too much")
         .no_input()
-        .limits(Limits::new().questions(2))
-        .execute(async |_, cx: Talk| {
+        .limits(CallLimits::new().max_questions(2))
+        .handler_with_context(async |_, cx: Talk| {
             for number in 0.. {
                 let asked = text(&cx, &format!("q{number}")).await;
                 if let Err(error) = asked {

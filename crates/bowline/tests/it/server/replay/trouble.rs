@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bowline::server::{
     Conversation, Server, Service, Tool,
-    store::{MemoryJournals, MemoryState},
+    store::{MemoryJournalStore, MemoryStateStore},
 };
 
 use tokio::time::Instant;
@@ -20,7 +20,7 @@ fn pay() -> Tool<App> {
     Tool::new("pay")
         .description("A question, a step, a question")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             cx.elicit::<Text>("first").strict().await?;
             let paid = cx.step("pay", cx.state().note("paid")).await;
             let said = paid.unwrap_or_else(|error| error.to_string());
@@ -74,7 +74,7 @@ async fn a_state_that_cannot_be_kept_now_may_be_kept_later() {
     let service = server()
         .journal_store(Arc::clone(&stores))
         .state_store(Arc::clone(&stores))
-        .max_state(0)
+        .max_state_bytes(0)
         .build()
         .unwrap();
     let called = Called::new("pay");
@@ -124,7 +124,7 @@ async fn an_answer_that_cannot_be_kept_is_found_again() {
 #[tokio::test(start_paused = true)]
 async fn full_stores_refuse_and_nothing_happens() {
     let service = server()
-        .journal_store(MemoryJournals::with_limits(0, 0, 0))
+        .journal_store(MemoryJournalStore::with_limits(0, 0, 0))
         .build()
         .unwrap();
     let called = Called::new("pay");
@@ -136,8 +136,8 @@ async fn full_stores_refuse_and_nothing_happens() {
     assert!(service.state().noted().is_empty());
 
     let service = server()
-        .max_state(0)
-        .state_store(MemoryState::with_limits(0, 0))
+        .max_state_bytes(0)
+        .state_store(MemoryStateStore::with_limits(0, 0))
         .build()
         .unwrap();
     let failed = Peer::new(&service).begin(&called).await;
@@ -151,7 +151,7 @@ async fn an_earlier_round_is_refused_though_its_entries_are_kept() {
     let tool = Tool::new("pay")
         .description("Takes a step after each question")
         .no_input()
-        .execute(async |_, cx: Conversation<App>| {
+        .handler_with_context(async |_, cx: Conversation<App>| {
             for name in ["one", "two", "three"] {
                 cx.elicit::<Text>(name).strict().await?;
                 cx.step("pay", cx.state().note(name)).await?;
@@ -192,7 +192,7 @@ async fn claims_outlast_states() {
     let stores = Stores::new();
     let service = server()
         .journal_store(Arc::clone(&stores))
-        .conversation_life(life)
+        .conversation_timeout(life)
         .build()
         .unwrap();
     let called = Called::new("pay");

@@ -81,7 +81,7 @@ pub(crate) async fn call_over(
         .expect("it connects");
     let result = client.tools().call(tool, arguments).await;
     let (text, failed) = match result {
-        Ok(result) => (result.all_text(), result.failed()),
+        Ok(result) => (result.all_text(), result.is_failure()),
         Err(error) => (format!("{error}"), true),
     };
     let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner).clone();

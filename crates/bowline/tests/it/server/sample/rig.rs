@@ -8,8 +8,8 @@ use std::{
 use bowline::{
     Client,
     proto::revision::{Era, Revision},
-    server::{Conversation, Limits, Result, Server, Service, Tool},
-    transport::{Dial, Link, LinkEvent, Outgoing, Transport as _},
+    server::{CallLimits, Conversation, Result, Server, Service, Tool},
+    transport::{DialOptions, Link, LinkEvent, OutgoingFrame, Transport as _},
 };
 use serde_json::{Value, json};
 
@@ -50,11 +50,11 @@ pub(in crate::server) fn talk<W>(
 where
     W: Future<Output = Result<String>> + Send + 'static,
 {
-    serve(draft(Limits::new(), work))
+    serve(draft(CallLimits::new(), work))
 }
 
 pub(in crate::server) fn draft<W>(
-    limits: Limits,
+    limits: CallLimits,
     work: impl Fn(Conversation) -> W + Send + Sync + 'static,
 ) -> Tool
 where
@@ -64,7 +64,7 @@ where
         .description("Talks")
         .no_input()
         .limits(limits)
-        .execute(move |_, cx: Conversation| work(cx))
+        .handler_with_context(move |_, cx: Conversation| work(cx))
 }
 
 /// Calls the tool with a client that gives models no tools.
@@ -131,7 +131,7 @@ impl ByHand {
         revision: Revision,
         capabilities: Value,
     ) -> Self {
-        let link = service.in_memory().dial(Dial::default()).await;
+        let link = service.in_memory().dial(DialOptions::default()).await;
         let mut client = Self {
             link: link.expect("it dials"),
             revision,
@@ -207,7 +207,7 @@ impl ByHand {
     fn send(&mut self, mut message: Value) {
         message["jsonrpc"] = "2.0".into();
         let frame = message.to_string().into();
-        let sent = self.link.send(Outgoing { id: None, frame });
+        let sent = self.link.send(OutgoingFrame { id: None, frame });
         sent.expect("there is room");
     }
 

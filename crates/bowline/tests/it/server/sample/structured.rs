@@ -30,7 +30,7 @@ pub(super) fn mood() -> Service {
             .sample("Mood?")
             .schema::<Mood>()
             .key("mood")
-            .attempts(2)
+            .max_attempts(2)
             .await;
         let mood = match mood {
             Ok(mood) => mood,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bowline::{
     proto::{model::Root, revision::Revision},
-    server::{Error, Notice, Result, Server, ServerContext},
+    server::{Error, NotificationContext, Result, Server, ServerContext},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -97,7 +97,9 @@ async fn changed_roots_are_heard_of() {
     let heard = Arc::new(Notify::new());
     let service = Server::new("test", "1")
         .state(Arc::clone(&heard))
-        .on_roots_changed(async |notice: Notice<Arc<Notify>>| notice.state().notify_one())
+        .on_roots_changed(async |notice: NotificationContext<Arc<Notify>>| {
+            notice.state().notify_one();
+        })
         .build()
         .unwrap();
     let client = connect(&service, Revision::V2025_11_25, |builder| {
@@ -112,7 +114,7 @@ async fn changed_roots_are_heard_of() {
 async fn notifications_are_heard_one_after_the_other() {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let service = Server::new("test", "1")
-        .on_notification("acme/note", move |notice: Notice| {
+        .on_notification("acme/note", move |notice: NotificationContext| {
             let sender = sender.clone();
             async move {
                 let params: Value = notice.params().unwrap();

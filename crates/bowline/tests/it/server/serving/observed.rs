@@ -19,7 +19,7 @@ type Seen = Arc<Mutex<Vec<Observation>>>;
 fn observed() -> (Service, Seen) {
     let seen = Seen::default();
     let writes = Arc::clone(&seen);
-    let server = Server::new("acme", "1").observe(move |observation| {
+    let server = Server::new("acme", "1").observer(move |observation| {
         let mut seen = writes.lock().expect("nobody panicked");
         seen.push(observation.clone());
     });

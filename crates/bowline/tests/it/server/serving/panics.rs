@@ -1,11 +1,11 @@
 //! Handlers that panic, of every kind.
 
 use bowline::server::{
-    Conversation, Notice, Prompt, Resource, ResourceSource, ResourceTemplate, Result, Server,
-    ServerContext, Service, Tool,
+    Conversation, NotificationContext, Prompt, Resource, ResourceSource, ResourceTemplate, Result,
+    Server, ServerContext, Service, Tool,
     completion::{CompletionContext, Completions},
     prompt::Argument,
-    resource::{Part, ResourcePage},
+    resource::{ContentPart, ResourcePage},
 };
 use serde_json::{Value, json};
 
@@ -19,11 +19,11 @@ impl ResourceSource for Panics {
         panic!("in a list")
     }
 
-    async fn read(&self, _uri: &str, _cx: Conversation) -> Result<Option<Vec<Part>>> {
+    async fn read(&self, _uri: &str, _cx: Conversation) -> Result<Option<Vec<ContentPart>>> {
         panic!("in a source")
     }
 
-    fn may_watch(&self, _uri: &str) -> bool {
+    fn is_subscribable(&self, _uri: &str) -> bool {
         panic!("when asked whether")
     }
 }
@@ -32,7 +32,7 @@ fn panicking() -> Service {
     let tool = Tool::new("panics")
         .description("Panics")
         .no_input()
-        .headless(async |_| -> Result<String> { panic!("in a tool") });
+        .handler(async |_| -> Result<String> { panic!("in a tool") });
     let resource = Resource::new("panic:resource", "panics")
         .read(async |_cx: Conversation| -> Result<String> { panic!("in a resource") });
     let template = ResourceTemplate::new("panic:///{x}", "panics")
@@ -50,12 +50,14 @@ fn panicking() -> Service {
         .template(template)
         .prompt(prompt)
         .resource_source(Panics)
-        .watchable()
+        .resource_subscriptions()
         .method(
             "acme/panic",
             async |_: Value, _cx: ServerContext| -> Result<()> { panic!("in a method") },
         )
-        .on_notification("acme/panic", async |_: Notice| panic!("in a notice"))
+        .on_notification("acme/panic", async |_: NotificationContext| {
+            panic!("in a notice")
+        })
         .build()
         .expect("the server is sound")
 }

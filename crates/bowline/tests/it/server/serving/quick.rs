@@ -33,7 +33,7 @@ fn obedient() -> (Service, Arc<Semaphore>, mpsc::UnboundedReceiver<()>) {
     let tool = Tool::new("obey")
         .description("Does what it is told")
         .input::<Wish>()
-        .headless(move |wish| {
+        .handler(move |wish| {
             let (open, sender) = (Arc::clone(&open), sender.clone());
             async move {
                 match wish.what {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bowline::{
     Client, client::ClientBuilder, proto::revision::Revision, server::Service,
-    transport::MemoryPeer,
+    transport::MemoryLink,
 };
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub(in crate::server) async fn connect<S: Send + Sync + 'static>(
 
 /// A client that sees every frame.
 pub(in crate::server) struct Raw {
-    peer: MemoryPeer,
+    peer: MemoryLink,
     /// What each request carries.
     meta: Option<Value>,
     declared: Value,
@@ -59,7 +59,7 @@ impl Raw {
     }
 
     fn dial<S: Send + Sync + 'static>(service: &Service<S>) -> Self {
-        let (near, far) = MemoryPeer::pair();
+        let (near, far) = MemoryLink::pair();
         let service = service.clone();
         tokio::spawn(async move { service.serve(far).await });
         Self {

@@ -13,7 +13,7 @@ use std::{
 use bowline::{
     proto::revision::Revision,
     server::{Server, Service, Tool},
-    transport::{CauseKind, Link, LinkEvent, MemoryPeer, Outgoing, Refusal},
+    transport::{ConnectionErrorKind, Link, LinkEvent, MemoryLink, OutgoingFrame, SendError},
 };
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ fn waiting(configure: impl FnOnce(Server) -> Server) -> Waiting {
     let wait = Tool::new("wait")
         .description("Waits")
         .no_input()
-        .headless(move |_| {
+        .handler(move |_| {
             let (open, count, sender) = (Arc::clone(&open), count.clone(), sender.clone());
             async move {
                 count.0.fetch_add(1, Ordering::SeqCst);
@@ -71,7 +71,7 @@ fn waiting(configure: impl FnOnce(Server) -> Server) -> Waiting {
 
 #[tokio::test]
 async fn no_more_than_so_many_calls_run_at_once() {
-    let mut it = waiting(|server| server.at_once(2));
+    let mut it = waiting(|server| server.max_concurrent_calls(2));
     let mut raw = Raw::stateless(&it.service);
     let mut ids = Vec::new();
     for _ in 0..5 {
@@ -94,7 +94,7 @@ async fn no_more_than_so_many_calls_run_at_once() {
 
 #[tokio::test]
 async fn what_is_called_off_makes_room_for_what_waits() {
-    let mut it = waiting(|server| server.at_once(1));
+    let mut it = waiting(|server| server.max_concurrent_calls(1));
     let mut raw = Raw::session(&it.service, "2025-11-25").await;
     let first = raw.call("wait").await;
     assert_eq!(it.events.recv().await, Some("started"));
@@ -118,7 +118,7 @@ async fn what_is_called_off_makes_room_for_what_waits() {
 
 #[tokio::test]
 async fn one_clients_calls_do_not_hold_up_anothers() {
-    let mut it = waiting(|server| server.at_once(1));
+    let mut it = waiting(|server| server.max_concurrent_calls(1));
     let mut one = Raw::stateless(&it.service);
     let mut two = Raw::stateless(&it.service);
     one.call("wait").await;
@@ -129,7 +129,11 @@ async fn one_clients_calls_do_not_hold_up_anothers() {
 
 #[tokio::test]
 async fn a_link_that_closes_drops_all_that_ran_for_it() {
-    let mut it = waiting(|server| server.at_once(2).grace(Duration::ZERO));
+    let mut it = waiting(|server| {
+        server
+            .max_concurrent_calls(2)
+            .shutdown_timeout(Duration::ZERO)
+    });
     let mut raw = Raw::stateless(&it.service);
     for _ in 0..3 {
         raw.call("wait").await;
@@ -146,7 +150,7 @@ async fn a_link_that_closes_drops_all_that_ran_for_it() {
 #[tokio::test]
 async fn serving_that_is_given_up_drops_all_that_ran_for_it() {
     let mut it = waiting(|server| server);
-    let (mut near, far) = MemoryPeer::pair();
+    let (mut near, far) = MemoryLink::pair();
     let service = it.service.clone();
     let serving = tokio::spawn(async move { service.serve(far).await });
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
@@ -167,7 +171,7 @@ async fn who_says_nothing_of_itself_is_told_what_could_be_said() {
     let both = Revision::ALL.to_vec();
     for (revisions, hint) in [(both, true), (vec![Revision::V2025_11_25], false)] {
         let it = waiting(|server| server.revisions(revisions));
-        let (mut near, far) = MemoryPeer::pair();
+        let (mut near, far) = MemoryLink::pair();
         let service = it.service.clone();
         let serving = tokio::spawn(async move { service.serve(far).await });
         let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
@@ -225,11 +229,11 @@ async fn stopping_without_work_ends_at_once_and_tells_listeners() {
 /// A link to a client that has said its last, and still listens.
 struct LastWords {
     said: VecDeque<Bytes>,
-    listens: MemoryPeer,
+    listens: MemoryLink,
 }
 
 impl Link for LastWords {
-    fn send(&mut self, outgoing: Outgoing) -> Result<(), Refusal> {
+    fn send(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError> {
         self.listens.send(outgoing)
     }
 
@@ -240,7 +244,7 @@ impl Link for LastWords {
     fn poll_event(&mut self, _cx: &mut Context<'_>) -> Poll<LinkEvent> {
         Poll::Ready(match self.said.pop_front() {
             Some(frame) => LinkEvent::Frame(frame),
-            None => LinkEvent::Down(CauseKind::Eof.into()),
+            None => LinkEvent::Down(ConnectionErrorKind::Eof.into()),
         })
     }
 
@@ -250,7 +254,7 @@ impl Link for LastWords {
 #[tokio::test]
 async fn a_call_is_answered_though_the_client_has_said_its_last() {
     let mut it = waiting(|server| server);
-    let (mut near, far) = MemoryPeer::pair();
+    let (mut near, far) = MemoryLink::pair();
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
     "name": "wait", "_meta": {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use bowline::{
     proto::model::LogLevel,
     server::{Conversation, Resource, Server, Service, Tool},
-    transport::MemoryPeer,
+    transport::MemoryLink,
 };
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -19,13 +19,13 @@ async fn a_client_that_does_not_read_costs_little() {
     let chatty = Tool::new("chatty")
         .description("Says much")
         .no_input()
-        .execute(move |_, cx: Conversation| {
+        .handler_with_context(move |_, cx: Conversation| {
             let sender = Arc::clone(&sender);
             async move {
                 let words = "x".repeat(1024);
                 let mut told = 0;
                 for step in 0..20_000 {
-                    told += usize::from(cx.progress_with(f64::from(step), None, &words));
+                    told += usize::from(cx.progress_with_message(f64::from(step), None, &words));
                     told += usize::from(cx.log(LogLevel::Error, &words));
                 }
                 let _ = sender.lock().unwrap().take().unwrap().send(told);
@@ -35,7 +35,7 @@ async fn a_client_that_does_not_read_costs_little() {
     let service = Server::new("test", "1").tool(chatty);
     let service = service
         .resource(Resource::new("a:1", "one").text("1"))
-        .watchable()
+        .resource_subscriptions()
         .build()
         .unwrap();
     let mut raw = Raw::session(&service, "2025-11-25").await;
@@ -79,19 +79,19 @@ fn reporting() -> Service {
     let report = Tool::new("report")
         .description("Says how far it is")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             let mut sent = Vec::new();
             for progress in [1.0, 1.0, 0.5, 2.0, f64::NAN, f64::INFINITY, 3.5] {
-                sent.push(cx.progress_with(progress, 4.0, "going on"));
+                sent.push(cx.progress_with_message(progress, 4.0, "going on"));
             }
             Ok(serde_json::to_string(&sent)?)
         });
     let log = Tool::new("log")
         .description("Logs at every level")
         .no_input()
-        .execute(async |_, cx: Conversation| {
+        .handler_with_context(async |_, cx: Conversation| {
             for level in LogLevel::ALL {
-                cx.log_from("tool", level.clone(), &json!({"at": level.as_str()}));
+                cx.log_with_logger("tool", level.clone(), &json!({"at": level.as_str()}));
             }
             Ok("logged")
         });
@@ -185,9 +185,9 @@ async fn a_client_that_does_not_read_cannot_hold_up_the_end() {
     let large = Tool::new("large")
         .description("Returns much")
         .no_input()
-        .headless(async |_| Ok("x".repeat(1024 * 1024)));
+        .handler(async |_| Ok("x".repeat(1024 * 1024)));
     let service = Server::new("test", "1").tool(large).build().unwrap();
-    let (mut near, far) = MemoryPeer::pair();
+    let (mut near, far) = MemoryLink::pair();
     let serving = {
         let service = service.clone();
         tokio::spawn(async move { service.serve(far).await })

@@ -6,10 +6,10 @@ use bowline::{
     proto::jsonrpc::code,
     server::{
         Conversation, Server, Service, Tool,
-        seal::Keyring,
-        store::{MemoryJournals, MemoryState},
+        seal::SealKeys,
+        store::{MemoryJournalStore, MemoryStateStore},
     },
-    testing::{TestClient, TestError, confirmed},
+    testing::{TestClient, TestError, confirm},
 };
 use serde_json::json;
 
@@ -21,31 +21,32 @@ async fn steps_happen_once_however_often_a_round_is_repeated() {
         let app = App::default();
         let client = TestClient::new(booking(&app))
             .elicit(choice())
-            .elicit(confirmed())
-            .each_round(times);
+            .elicit(confirm())
+            .repeat_rounds(times);
         let outcome = client.call("book", json!({})).await;
         outcome.assert_text("2 seats on FL1, no. 1");
         assert_eq!(app.counts(), (1, 1), "{times} times");
         assert_eq!(outcome.transcript().asked(), ["Which flight?", "Book FL1?"]);
-        client.assert_done();
+        client.assert_all_used();
     }
 }
 
 #[tokio::test]
 async fn what_is_no_step_is_found_out_by_repeated_rounds() {
-    let careless = Tool::new("book").description("Books").no_input().execute(
-        async |_, cx: Conversation<App>| {
+    let careless = Tool::new("book")
+        .description("Books")
+        .no_input()
+        .handler_with_context(async |_, cx: Conversation<App>| {
             cx.confirm("Book?").await?;
             cx.state().reserve();
             cx.confirm("Pay?").await?;
             Ok("done")
-        },
-    );
+        });
     let app = App::default();
-    let client = TestClient::of_tool_with(careless, app.clone())
-        .elicit(confirmed())
-        .elicit(confirmed())
-        .each_round_twice();
+    let client = TestClient::for_tool_with_state(careless, app.clone())
+        .elicit(confirm())
+        .elicit(confirm())
+        .duplicate_rounds();
     client.call("book", json!({})).await.assert_text("done");
     // Twice in the second round, and once in the third, whose repetition is
     // told what the first came to.
@@ -53,13 +54,13 @@ async fn what_is_no_step_is_found_out_by_repeated_rounds() {
 }
 
 /// A node of a fleet, or a machine of its own.
-fn node(app: &App, stores: &(Arc<MemoryJournals>, Arc<MemoryState>)) -> Service<App> {
-    let keys = Keyring::from_secret(b"thirty-two bytes, all of them known");
+fn node(app: &App, stores: &(Arc<MemoryJournalStore>, Arc<MemoryStateStore>)) -> Service<App> {
+    let keys = SealKeys::from_secret(b"thirty-two bytes, all of them known");
     let (journals, states) = stores;
     let server = Server::new("travel", "1")
         .state(app.clone())
         .tool(book())
-        .keyring(keys.expect("it is long enough"))
+        .seal_keys(keys.expect("it is long enough"))
         .journal_store(Arc::clone(journals))
         .state_store(Arc::clone(states));
     server.build().expect("the server is sound")
@@ -71,8 +72,8 @@ async fn rounds_go_to_two_nodes_in_turn() {
     let stores = Default::default();
     let client = TestClient::on_two_nodes(node(&app, &stores), node(&app, &stores))
         .elicit(choice())
-        .elicit(confirmed())
-        .each_round_twice();
+        .elicit(confirm())
+        .duplicate_rounds();
     let outcome = client.call("book", json!({})).await;
     outcome.assert_text("2 seats on FL1, no. 1");
     assert_eq!(app.counts(), (1, 1));
@@ -85,7 +86,7 @@ async fn nodes_that_share_no_store_are_found_out() {
     let [one, other] = nodes.each_ref().map(|stores| node(&app, stores));
     let client = TestClient::on_two_nodes(one, other).elicit(choice());
     let outcome = client.call("book", json!({})).await;
-    outcome.assert_refused(code::INVALID_PARAMS);
+    outcome.assert_error_code(code::INVALID_PARAMS);
     assert_eq!(app.counts(), (0, 0));
 }
 
@@ -94,20 +95,20 @@ async fn nodes_that_share_no_keys_are_found_out() {
     let app = App::default();
     let client = TestClient::on_two_nodes(booking(&app), booking(&app)).elicit(choice());
     let outcome = client.call("book", json!({})).await;
-    outcome.assert_refused(code::INVALID_PARAMS);
+    outcome.assert_error_code(code::INVALID_PARAMS);
     assert_eq!(app.counts(), (0, 0));
 }
 
 #[tokio::test]
 async fn rounds_without_end_are_found_out() {
     let tool = Tool::new("ask").description("Asks").no_input();
-    let tool: Tool = tool.execute(async |_, cx: Conversation| {
+    let tool: Tool = tool.handler_with_context(async |_, cx: Conversation| {
         for _ in 0..50 {
             cx.confirm("Again?").await?;
         }
         Ok("done")
     });
-    let client = TestClient::of_tool(tool).elicit_with(|_| confirmed());
+    let client = TestClient::for_tool(tool).elicit_with(|_| confirm());
     let outcome = client.call("ask", json!({})).await;
     assert!(matches!(
         outcome.error(),

@@ -8,8 +8,8 @@ use std::{
 use bowline::{
     server::{
         Server, Service, Tool,
-        seal::Keyring,
-        store::{MemoryJournals, MemoryState, NewEntry, StoreError},
+        seal::SealKeys,
+        store::{MemoryJournalStore, MemoryStateStore, NewEntry, StoreError},
     },
     transport::BoxFuture,
 };
@@ -29,8 +29,8 @@ use crate::server::replay::{
 pub(crate) struct Fleet {
     pub(crate) world: Arc<World>,
     tools: Vec<Tool<Hold>>,
-    journals: Arc<MemoryJournals>,
-    states: Arc<MemoryState>,
+    journals: Arc<MemoryJournalStore>,
+    states: Arc<MemoryStateStore>,
     clock: Arc<dyn Fn() -> std::time::SystemTime + Send + Sync>,
     nodes: Vec<(Service<Hold>, Hold)>,
 }
@@ -46,8 +46,8 @@ impl Fleet {
         let mut fleet = Self {
             world: World::new(),
             tools: tools::all(program),
-            journals: Arc::new(MemoryJournals::with_limits(JOURNALS, 1 << 20, 1 << 16)),
-            states: Arc::new(MemoryState::new()),
+            journals: Arc::new(MemoryJournalStore::with_limits(JOURNALS, 1 << 20, 1 << 16)),
+            states: Arc::new(MemoryStateStore::new()),
             clock: Arc::new(clock()),
             nodes: Vec::new(),
         };
@@ -66,13 +66,13 @@ impl Fleet {
         let clock = Arc::clone(&self.clock);
         let server = Server::new("adversary", "1")
             .state(hold.clone())
-            .keyring(Keyring::from_secret(secret).expect("long enough"))
+            .seal_keys(SealKeys::from_secret(secret).expect("long enough"))
             .journal_store(Through(way, Arc::clone(&self.journals)))
             .state_store(Arc::clone(&self.states))
-            .conversation_life(LIFE)
+            .conversation_timeout(LIFE)
             .clock(move || clock());
         let server = match number {
-            2 => server.max_state(0),
+            2 => server.max_state_bytes(0),
             _ => server,
         };
         let tools = self.tools.iter().cloned();

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use bowline::server::{Conversation, Elicited, Error, Limits, Result, ServerContext, Tool};
+use bowline::server::{CallLimits, Conversation, Elicited, Error, Result, ServerContext, Tool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::join;
@@ -108,7 +108,7 @@ fn choose() -> Tool<Hold> {
     Tool::new("choose")
         .description("Refunds or ships")
         .input::<Order>()
-        .execute(async |order: Order, cx: Conversation<Hold>| {
+        .handler_with_context(async |order: Order, cx: Conversation<Hold>| {
             let scene = scene(&cx, &order).await?;
             let which = ask(&cx, &scene, "which?").await?;
             if ask(&cx, &scene, "sure?").await? != "0" {
@@ -128,14 +128,14 @@ fn timed() -> Tool<Hold> {
     Tool::new("timed")
         .description("Charges in time")
         .input::<Order>()
-        .execute(async |order: Order, cx: Conversation<Hold>| {
+        .handler_with_context(async |order: Order, cx: Conversation<Hold>| {
             let scene = scene(&cx, &order).await?;
             let within = scene.clone();
             let charge = async move |branch: Conversation<Hold>| {
                 ask(&branch, &within, "pay?").await?;
                 step(&branch, &within, "charge", 2).await
             };
-            let paid = cx.branch(charge).allow_elicit().timeout(SOON).await;
+            let paid = cx.branch(charge).allow_elicitation().timeout(SOON).await;
             let paid = if paid.is_ok() { "receipt" } else { "apology" };
             scene.hear(IN_TIME, paid);
             ask(&cx, &scene, "where to?").await?;
@@ -148,7 +148,7 @@ fn both() -> Tool<Hold> {
     Tool::new("both")
         .description("Does two things at once")
         .input::<Order>()
-        .execute(async |order: Order, cx: Conversation<Hold>| {
+        .handler_with_context(async |order: Order, cx: Conversation<Hold>| {
             let scene = &scene(&cx, &order).await?;
             let side = |side: &'static str, seconds| {
                 let work = async move |branch: Conversation<Hold>| {
@@ -159,7 +159,7 @@ fn both() -> Tool<Hold> {
                     let name = format!("{name} {more}");
                     step(&branch, scene, &name, seconds).await
                 };
-                cx.branch(work).allow_elicit().into_future()
+                cx.branch(work).allow_elicitation().into_future()
             };
             let (left, right) = join!(side("left", 1), side("right", 3));
             Ok(format!("{}, {}", left?, right?))
@@ -171,7 +171,7 @@ fn three() -> Tool<Hold> {
     Tool::new("three")
         .description("Asks three times")
         .input::<Order>()
-        .execute(async |order: Order, cx: Conversation<Hold>| {
+        .handler_with_context(async |order: Order, cx: Conversation<Hold>| {
             let scene = scene(&cx, &order).await?;
             let mut all = String::from("three");
             for question in ["one?", "two?", "three?"] {
@@ -188,8 +188,8 @@ fn random(program: &Part) -> Tool<Hold> {
     Tool::new("program")
         .description("Runs a random conversation")
         .input::<Order>()
-        .limits(Limits::new().questions(10_000))
-        .execute(move |order: Order, cx: Conversation<Hold>| {
+        .limits(CallLimits::new().max_questions(10_000))
+        .handler_with_context(move |order: Order, cx: Conversation<Hold>| {
             let program = Arc::clone(&program);
             async move {
                 let scene = scene(&cx, &order).await?;

@@ -1,0 +1,178 @@
+//! `bowline call`.
+
+use bowline::{Client, model::CallToolResult};
+use clap::Args;
+use serde_json::Value;
+
+use super::list;
+use crate::{
+    arguments::{self, ArgumentTarget, ArgumentWord, Arguments},
+    commands::raw::encode,
+    context::Context,
+    failure::Failure,
+    interaction::{self, CallOutcome},
+    output::{ContentParts, FileContent, SaveArgs, pretty_json, print_parts},
+    signature::{Document, Signature},
+    target::{self, Target, TargetWords},
+};
+
+/// Call a tool
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "bowline call <SERVER>.<TOOL> [NAME=VALUE]… [OPTIONS]\n       bowline call <TOOL> [NAME=VALUE]… [OPTIONS] -- <COMMAND>…",
+    after_help = "\
+How arguments are written:
+  name=value     a value, read as the tool's schema says; again for lists
+  name:=JSON     a value, as JSON
+  name=@file     the text of a file (@- is standard input, @@ a plain @)
+  name:=@file    the JSON in a file
+  a.b=value      a value within an object
+  '{…}'          all arguments, as JSON; also from @file, or - for standard input;
+                 names after it replace what is in it
+
+Examples:
+  bowline call demo.echo message=hi
+  bowline call 'demo.add(1, 2)'
+  bowline call demo.search_flights destination=Lisbon --json
+  bowline call https://example.com/mcp echo message=hi
+  bowline call echo message=hi -- npx -y @modelcontextprotocol/server-everything"
+)]
+pub(crate) struct Call {
+    #[command(flatten)]
+    words: TargetWords,
+    /// Send the arguments as they are, without a look at the tool's schema
+    #[arg(long)]
+    no_check: bool,
+    #[command(flatten)]
+    save: SaveArgs,
+}
+
+impl Call {
+    pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
+        self.save.check()?;
+        let words = self.words.clone().resolve(cx)?;
+        let server = words.target.name();
+        let Some(name) = words.name.as_deref().filter(|name| !name.is_empty()) else {
+            return Err(
+                Failure::usage(format!("which tool of {server}?")).hint(format!(
+                    "`bowline list {}` shows those that there are",
+                    words.target.to_shell_args()
+                )),
+            );
+        };
+        let argument_words = arguments::parse_words(&words.rest, cx.time_left())?;
+        let (tool, outcome) = target::with_client(cx, &words.target, async |client| {
+            let (tool, arguments) = self
+                .arguments(cx, client, &words.target, name, &argument_words)
+                .await?;
+            let outcome = interaction::call(cx, client, &tool, Value::Object(arguments)).await;
+            let outcome =
+                outcome.map_err(|failure| failure.with_prefix(&format!("{server}.{tool}")))?;
+            Ok((tool, outcome))
+        })
+        .await?;
+        print_outcome(cx, server, &tool, outcome, &self.save)
+    }
+
+    /// The tool that is called, and the arguments as it wants them.
+    async fn arguments(
+        &self,
+        cx: &Context,
+        client: &Client,
+        target: &Target,
+        word: &str,
+        argument_words: &[ArgumentWord],
+    ) -> Result<(String, Arguments), Failure> {
+        if self.no_check {
+            let expression = arguments::parse_call(word, [])?;
+            let arguments = arguments::build_unchecked(expression.all_arguments(argument_words)?)?;
+            return Ok((expression.name.into_owned(), arguments));
+        }
+        let listed = list::tools(client).await?;
+        let names = listed.items.iter().map(|tool| tool.name.as_str());
+        let expression = arguments::parse_call(word, names)?;
+        let name = &*expression.name;
+        let tool = list::tool(&listed.items, target, name)?;
+        let schema = Document::new(tool.input_schema_or_empty().get());
+        let argument_target = ArgumentTarget {
+            name,
+            schema: schema.schema(),
+            signature: Signature::new(tool).line(),
+        };
+        let checked =
+            arguments::build_checked(expression.all_arguments(argument_words)?, &argument_target)?;
+        Ok((name.to_owned(), checked.into_arguments(&cx.output, name)))
+    }
+}
+
+/// Shows how a call ended. What was typed for it and did not count is a
+/// failure, after all else was said.
+pub(crate) fn print_outcome(
+    cx: &Context,
+    server: &str,
+    tool: &str,
+    outcome: CallOutcome,
+    save: &SaveArgs,
+) -> Result<(), Failure> {
+    let what = format!("{server}.{tool}");
+    let printed = match outcome {
+        CallOutcome::Done(result) => print(cx, &what, tool, &result, save),
+        CallOutcome::Parked(id) => interaction::report_parked(cx, &id),
+    };
+    let responder_failure = cx
+        .responder
+        .take_failure()
+        .map(|failure| failure.with_prefix(&what));
+    match (printed, responder_failure) {
+        (printed, None) => printed,
+        (Ok(()), Some(responder_failure)) => Err(responder_failure),
+        (Err(failure), Some(responder_failure)) => Err(failure.hint(responder_failure.message)),
+    }
+}
+
+/// Prints what a tool returned.
+fn print(
+    cx: &Context,
+    what: &str,
+    tool: &str,
+    result: &CallToolResult,
+    save: &SaveArgs,
+) -> Result<(), Failure> {
+    let mut parts = ContentParts::from_blocks(&result.content);
+    let structured = result.structured_content.as_ref();
+    if let (true, Some(value)) = (parts.texts.is_empty(), structured) {
+        match save.out {
+            Some(_) => parts.files.push(FileContent {
+                mime_type: Some("application/json".to_owned()),
+                bytes: format!("{}\n", pretty_json(value.get())).into_bytes(),
+            }),
+            None => parts.texts.push(pretty_json(value.get())),
+        }
+    }
+    if cx.json() {
+        cx.output.json_text(encode(result)?.get())?;
+        if result.is_failure() {
+            return Err(Failure::failed(format!("{what} failed")));
+        }
+        return save.save(&cx.output, tool, &parts.files);
+    }
+    if result.is_failure() {
+        return Err(tool_failure(what, &parts));
+    }
+    if parts.is_empty() {
+        cx.output
+            .note(format!("{what} is done, and returned nothing"));
+    }
+    print_parts(&cx.output, tool, parts, save)
+}
+
+/// The tool says itself what went wrong.
+fn tool_failure(what: &str, parts: &ContentParts) -> Failure {
+    let text = parts.texts.join("\n");
+    let text = text.trim();
+    Failure::failed(match text {
+        "" => format!("{what} failed, and does not say why"),
+        line if !line.contains('\n') => format!("{what} failed: {line}"),
+        lines => format!("{what} failed:\n{lines}"),
+    })
+}

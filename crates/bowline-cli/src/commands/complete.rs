@@ -1,0 +1,103 @@
+//! `bowline complete`.
+
+use bowline::model::{CompleteResult, Extra, method};
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    commands::raw::{encode, send},
+    context::Context,
+    failure::Failure,
+    output::escape_control,
+    target::{self, TargetWords},
+};
+
+/// Ask how an argument of a prompt or template might go on
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "bowline complete <SERVER>.<PROMPT> [NAME=VALUE]… <NAME>=<BEGINNING>\n       bowline complete <SERVER> <TEMPLATE> [NAME=VALUE]… <NAME>=<BEGINNING>",
+    after_help = "\
+The last argument is completed; those before it are told to the server.
+
+Examples:
+  bowline complete demo.review language=ru
+  bowline complete demo 'note:///by/{author}/{title}' author=a"
+)]
+pub(crate) struct Complete {
+    #[command(flatten)]
+    words: TargetWords,
+}
+
+impl Complete {
+    pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
+        let words = self.words.resolve(cx)?;
+        let (server, shell_args) = (words.target.name(), words.target.to_shell_args());
+        let Some(name) = &words.name else {
+            return Err(
+                Failure::usage(format!("which prompt or template of {server}?")).hint(format!(
+                    "`bowline prompts {shell_args}` and `bowline templates {shell_args}` show them"
+                )),
+            );
+        };
+        let params = params(name, &words.rest)?;
+        let raw = target::with_client(cx, &words.target, async |client| {
+            let result = send(client, method::COMPLETION_COMPLETE, params.clone()).await;
+            result.map_err(|failure| failure.with_prefix(&format!("{server}.{name}")))
+        })
+        .await?;
+        if cx.json() {
+            return cx.output.json_text(raw.get());
+        }
+        let result: CompleteResult = raw.decode().map_err(|error| {
+            Failure::failed(format!("{server}: the answer does not fit: {error}"))
+        })?;
+        let values = &result.completion.values;
+        for value in values {
+            cx.output.line(escape_control(value))?;
+        }
+        let more = match result.completion.total {
+            Some(total) if total > values.len() as u64 => format!("there are {total} in all"),
+            _ if result.completion.has_more == Some(true) => "there are more".to_owned(),
+            _ if values.is_empty() => "nothing to propose".to_owned(),
+            _ => return Ok(()),
+        };
+        cx.output.note(more);
+        Ok(())
+    }
+}
+
+/// The params of the request: what it is about, the last word, and the others.
+fn params(name: &str, words: &[String]) -> Result<Extra, Failure> {
+    let split = |word: &String| {
+        let (name, value) = word.split_once('=').ok_or_else(|| {
+            Failure::usage(format!("`{word}` is not an argument"))
+                .hint("write name=value; the value may be empty")
+        })?;
+        Ok::<_, Failure>((name.to_owned(), value.to_owned()))
+    };
+    let Some((last, others)) = words.split_last() else {
+        return Err(
+            Failure::usage("which argument?").hint(format!("write it as name=, after `{name}`"))
+        );
+    };
+    let (argument, value) = split(last)?;
+    let reference = match name.contains("://") || name.contains('{') {
+        true => json!({"type": "ref/resource", "uri": name}),
+        false => json!({"type": "ref/prompt", "name": name}),
+    };
+    let mut params = Extra::new();
+    params.insert("ref", encode(&reference)?);
+    params.insert(
+        "argument",
+        encode(&json!({"name": argument, "value": value}))?,
+    );
+    if !others.is_empty() {
+        let mut known = Map::new();
+        for word in others {
+            let (name, value) = split(word)?;
+            known.insert(name, Value::from(value));
+        }
+        params.insert("context", encode(&json!({"arguments": known}))?);
+    }
+    Ok(params)
+}

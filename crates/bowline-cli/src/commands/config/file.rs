@@ -1,0 +1,121 @@
+//! Changing one of Bowline's files, whole or not at all.
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use bowline::config::ConfigDocument;
+
+use super::file_choice::{ConfigLocation, display_path};
+use crate::failure::Failure;
+
+/// A file that is to be changed.
+pub(super) struct ConfigFile {
+    path: PathBuf,
+    is_project: bool,
+    pub(super) document: ConfigDocument,
+}
+
+impl ConfigFile {
+    /// Reads a file, which need not be there.
+    pub(super) fn open(location: &ConfigLocation) -> Result<Self, Failure> {
+        let path = location.path.as_path();
+        check_location(location)?;
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(Failure::usage(format!("{}: {error}", display_path(path)))),
+        };
+        let document = ConfigDocument::parse(&text).map_err(|problem| {
+            Failure::usage(format!("{}: {problem}", display_path(path)))
+                .hint("nothing was changed; correct the file first")
+        })?;
+        Ok(Self {
+            path: path.to_owned(),
+            is_project: location.is_project(),
+            document,
+        })
+    }
+
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.document.names().iter().any(|known| known == name)
+    }
+
+    /// Puts a server in, which replaces one of the same name.
+    pub(super) fn insert(&mut self, name: &str, entry: &str) -> Result<(), Failure> {
+        let path = display_path(&self.path);
+        self.document
+            .insert(name, entry)
+            .map_err(|problem| Failure::usage(format!("{path}: {problem}")))
+    }
+
+    /// Writes it, so that a reader sees the old text or the new one.
+    pub(super) fn save(&self) -> Result<(), Failure> {
+        let path = match self.is_project {
+            // What is there is replaced, whatever it has become meanwhile.
+            true => self.path.clone(),
+            // Where the file is a link, what it leads to is changed: people
+            // keep their files in other places.
+            false => fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone()),
+        };
+        write_atomically(&path, self.document.as_str())
+            .map_err(|error| Failure::usage(format!("{}: {error}", display_path(&self.path))))
+    }
+}
+
+/// Refuses to change a project's file that others could have put there: a link,
+/// which may lead to any file of the user's, or one in a folder of others.
+fn check_location(location: &ConfigLocation) -> Result<(), Failure> {
+    let Some(source) = location.source.as_ref().filter(|_| location.is_project()) else {
+        return Ok(());
+    };
+    let path = display_path(&location.path);
+    let hint = "nothing was changed; --config FILE changes a file by its name";
+    source
+        .check_ownership()
+        .map_err(|problem| Failure::usage(format!("{path}: {problem}")).hint(hint))?;
+    match fs::symlink_metadata(&location.path) {
+        Ok(metadata) if metadata.is_symlink() => {
+            let why = format!("{path} is a link, and may lead out of the project");
+            Err(Failure::usage(why).hint(hint))
+        }
+        Ok(metadata) if !metadata.is_file() => Err(Failure::usage(format!("{path} is not a file"))),
+        _ => Ok(()),
+    }
+}
+
+fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary_path = folder.join(format!(".{name}.{}", std::process::id()));
+    // Left behind by a command that was ended, or put there by others.
+    let _ = fs::remove_file(&temporary_path);
+    let written = write_temporary(&temporary_path, path, text)
+        .and_then(|()| fs::rename(&temporary_path, path));
+    if written.is_err() {
+        // What could not be put in its place is in nobody's way.
+        let _ = fs::remove_file(&temporary_path);
+    }
+    written
+}
+
+/// Writes the text beside the file, for those who may read the file.
+fn write_temporary(temporary_path: &Path, path: &Path, text: &str) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    // Configurations hold keys: a new file is for its owner alone.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(temporary_path)?;
+    if let Ok(existing) = fs::symlink_metadata(path) {
+        file.set_permissions(existing.permissions())?;
+    }
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}

@@ -1,0 +1,91 @@
+//! `bowline config path`.
+
+use bowline::config::{App, ConfigScope, ConfigSource, Loader};
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::file_choice::{self, display_path};
+use crate::{context::Context, failure::Failure};
+
+/// Say where Bowline's files are
+#[derive(Args, Debug)]
+pub(crate) struct Path {
+    /// Every place that is looked at, also those of other programs
+    #[arg(long)]
+    all: bool,
+}
+
+impl Path {
+    pub(super) fn run(self, cx: &Context) -> Result<(), Failure> {
+        let mut sources = file_choice::all_sources()?;
+        if !self.all {
+            // Folders above are looked at, too, but new files go here.
+            let cwd = std::env::current_dir()?;
+            sources.retain(|source| {
+                let is_relevant =
+                    source.scope == ConfigScope::User || source.path.parent() == Some(&cwd);
+                source.app == App::Bowline && (is_relevant || source.path.is_file())
+            });
+        }
+        if cx.json() {
+            let sources: Vec<Value> = sources.iter().map(as_json).collect();
+            return cx.output.json(&sources);
+        }
+        let paths: Vec<String> = sources
+            .iter()
+            .map(|source| display_path(&source.path))
+            .collect();
+        let width = paths.iter().map(|path| path.chars().count()).max();
+        let width = width.unwrap_or_default();
+        for (source, path) in sources.iter().zip(&paths) {
+            let app_name = match self.all {
+                true => format!("{:<15}", source.app.name()),
+                false => String::new(),
+            };
+            let scope = scope_name(source);
+            let (line, contents) = (
+                format!("{path:<width$}  {app_name}{scope:<8}"),
+                describe_contents(source),
+            );
+            let paint = cx.output.paint();
+            cx.output.line(match contents {
+                Some(count) => format!("{line} {count}"),
+                None => paint.dim(format!("{line} no file")),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn scope_name(source: &ConfigSource) -> &'static str {
+    match source.scope {
+        ConfigScope::Project => "project",
+        ConfigScope::User => "user",
+    }
+}
+
+/// What is in a file, if it is there.
+fn describe_contents(source: &ConfigSource) -> Option<String> {
+    if !source.path.is_file() {
+        return None;
+    }
+    let file = Loader::from_process().load_source(source);
+    let servers = match file.servers.len() {
+        1 => "1 server".to_owned(),
+        count => format!("{count} servers"),
+    };
+    Some(match file.errors().count() {
+        0 => servers,
+        1 => format!("{servers}, 1 problem"),
+        count => format!("{servers}, {count} problems"),
+    })
+}
+
+fn as_json(source: &ConfigSource) -> Value {
+    json!({
+        "path": source.path,
+        "app": source.app.name(),
+        "scope": scope_name(source),
+        "exists": source.path.is_file(),
+    })
+}

@@ -1,0 +1,132 @@
+//! `bowline read`.
+
+use bowline::{
+    Client, RawJson, Reason,
+    model::{ReadResourceResult, Resource, method},
+};
+use clap::Args;
+
+use super::{
+    list,
+    raw::{encode, list as list_all, request},
+};
+use crate::{
+    context::Context,
+    failure::{Failure, FailureKind},
+    output::{ContentParts, FileContent, SaveArgs, print_parts},
+    target::{self, Target, TargetWords},
+};
+
+/// Read a resource
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "bowline read <SERVER> <URI> [OPTIONS]\n       bowline read <URI> [OPTIONS] -- <COMMAND>…",
+    after_help = "\
+Text is printed as it is. What is not text goes to a pipe or a file, not to a terminal.
+
+Examples:
+  bowline read demo note:///hello
+  bowline read demo note:///logo --out logo.png
+  bowline read demo note:///logo | file -"
+)]
+pub(crate) struct Read {
+    #[command(flatten)]
+    words: TargetWords,
+    #[command(flatten)]
+    save: SaveArgs,
+}
+
+impl Read {
+    pub(crate) async fn run(self, cx: &Context) -> Result<(), Failure> {
+        self.save.check()?;
+        let words = self.words.resolve(cx)?;
+        let server = words.target.name();
+        let Some(uri) = &words.name else {
+            return Err(
+                Failure::usage(format!("which resource of {server}?")).hint(format!(
+                    "`bowline resources {}` shows those that there are",
+                    words.target.to_shell_args()
+                )),
+            );
+        };
+        if let Some(word) = words.rest.first() {
+            return Err(Failure::usage(format!("`{word}` is one word too many"))
+                .hint("one resource is read at a time"));
+        }
+        let raw = target::with_client(cx, &words.target, async |client| {
+            read(client, &words.target, uri).await
+        })
+        .await?;
+        let result: ReadResourceResult = raw.decode().map_err(|error| {
+            Failure::failed(format!("{server}: the answer does not fit: {error}"))
+        })?;
+        let parts = ContentParts::from_contents(&result.contents);
+        let name = uri.rsplit('/').next().unwrap_or_default();
+        if cx.json() {
+            cx.output.json_text(raw.get())?;
+            return self.save.save(&cx.output, name, &parts.files);
+        }
+        print_contents(cx, name, parts, &self.save)
+    }
+}
+
+async fn read(client: &Client, target: &Target, uri: &str) -> Result<RawJson, Failure> {
+    let (server, shell_args) = (target.name(), target.to_shell_args());
+    let params = [("uri", encode(uri)?)].into_iter().collect();
+    let error = match request(client, method::RESOURCES_READ, params).await {
+        Ok(result) => return Ok(result),
+        Err(error) => error,
+    };
+    let reason = error.reason();
+    let failure = Failure::from(error).with_prefix(server);
+    // Some servers have no code of their own for what is not there.
+    if !matches!(reason, Reason::ResourceNotFound | Reason::InvalidParams) {
+        return Err(failure);
+    }
+    let listed = list_all::<Resource>(client, method::RESOURCES_LIST, "resources").await;
+    let listed = listed.map(|listed| listed.items).unwrap_or_default();
+    if listed.iter().any(|resource| resource.uri == uri) {
+        return Err(failure);
+    }
+    let known = listed.iter().map(|resource| resource.uri.as_str());
+    let mut missing = list::not_found(server, "resource", uri, known).hint(format!(
+        "`bowline resources {shell_args}` and `bowline templates {shell_args}` show what there is"
+    ));
+    missing.kind = FailureKind::Failed;
+    match reason {
+        Reason::ResourceNotFound => Err(missing),
+        _ => Err(missing.hint(format!("the server said: {}", failure.message))),
+    }
+}
+
+/// Prints a resource as it is, so that it can be piped.
+fn print_contents(
+    cx: &Context,
+    name: &str,
+    parts: ContentParts,
+    save: &SaveArgs,
+) -> Result<(), Failure> {
+    if save.out.is_some() || cx.output.is_terminal() {
+        if save.out.is_none() && !parts.files.is_empty() && parts.texts.is_empty() {
+            let what = parts.files.first().map(FileContent::describe);
+            let what = what.unwrap_or_default();
+            return Err(Failure::usage(format!("{what}: not for a terminal"))
+                .hint("save it with --out FILE, or pipe it somewhere"));
+        }
+        return print_parts(&cx.output, name, parts, save);
+    }
+    if parts.is_empty() {
+        cx.output.note("the resource is empty");
+    }
+    for text in &parts.texts {
+        cx.output.bytes(text.as_bytes())?;
+    }
+    for file in &parts.files {
+        cx.output.bytes(&file.bytes)?;
+    }
+    for what in &parts.unsupported {
+        cx.output
+            .note(format!("not shown: {what}; --json shows it"));
+    }
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! `bowline resume`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+
+use super::call;
+use crate::{
+    context::Context,
+    failure::Failure,
+    interaction::{self, ParkedCall, ParkedStore},
+    output::SaveArgs,
+    target,
+};
+
+/// Go on with a call that waits for answers
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  bowline resume                                 list the calls that wait
+  bowline resume brave-otter-12                  be asked, in a terminal
+  bowline resume brave-otter-12 seat=12A bags=1  answer at once
+  bowline resume brave-otter-12 @answers.json    answer from a file
+  bowline resume brave-otter-12 --discard        forget the call
+
+What stands behind the name answers what the call has asked. What it may ask
+afterwards is answered with --answer FIELD=VALUE, as with `bowline call`.
+
+A call goes on at the server that it was made to, started in the same folder. If
+the entry of that server has changed since, nothing is sent.")]
+pub(crate) struct Resume {
+    /// The call, as it was named when it was parked
+    id: Option<String>,
+    /// Answers to what it has asked: FIELD=VALUE, QUESTION.FIELD=VALUE or @FILE
+    #[arg(value_name = "FIELD=VALUE", value_parser = interaction::parse_answer)]
+    answers: Vec<interaction::AnswerWord>,
+    /// Forget the call; the server is not told
+    #[arg(long, requires = "id", conflicts_with = "answers")]
+    discard: bool,
+    #[command(flatten)]
+    save: SaveArgs,
+}
+
+impl Resume {
+    pub(crate) async fn run(mut self, cx: &Context) -> Result<(), Failure> {
+        self.save.check()?;
+        let store = ParkedStore::open()?;
+        let Some(id) = self.id else {
+            return list(cx, &store.list());
+        };
+        let parked = store.get(&id)?;
+        if self.discard {
+            store.remove(&id)?;
+            cx.output.note(format!("forgot {id}"));
+            return Ok(());
+        }
+        // Before the folder changes.
+        self.save.out = self.save.out.as_deref().map(absolute);
+        let questions = parked.continuation.questions();
+        let answers = interaction::read_answers(&self.answers, cx.time_left())?;
+        let answers =
+            interaction::match_to_questions(&answers, questions, |key| parked.is_open(key))
+                .map_err(|failure| {
+                    failure.hint(format!("go on with: {}", parked.command_line()))
+                })?;
+        let cx = &resumed_context(cx, &parked, answers)?;
+        let target = parked.target(cx)?;
+        let tool = parked.tool.clone();
+        let server = parked.name.clone();
+        let what = format!("{server}.{tool}");
+        let outcome = target::with_client(cx, &target, async |client| {
+            // As it stands now, should this not be the first attempt.
+            let outcome = interaction::resume(cx, client, store.get(&id)?).await;
+            outcome.map_err(|failure| failure.with_prefix(&what))
+        });
+        call::print_outcome(cx, &server, &tool, outcome.await?, &self.save)
+    }
+}
+
+/// The world as it was when the call was parked, with the answers of now.
+fn resumed_context(
+    cx: &Context,
+    parked: &ParkedCall,
+    answers: Vec<interaction::Answers>,
+) -> Result<Context, Failure> {
+    let mut globals = cx.globals.clone();
+    globals.record = globals.record.as_deref().map(absolute);
+    globals.interaction.root = globals
+        .interaction
+        .root
+        .iter()
+        .map(|root| absolute(root))
+        .collect();
+    globals.interaction.parked_answers = answers;
+    // A project's file is found again there, and needs its yes again.
+    let is_user_file = |path: &PathBuf| !target::is_project_file(path, parked.folder());
+    globals.config = parked.config().filter(is_user_file).or(globals.config);
+    globals.protocol = parked.revision().or(globals.protocol);
+    parked.enter_folder()?;
+    Ok(cx.with_globals(globals))
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn list(cx: &Context, all: &[ParkedCall]) -> Result<(), Failure> {
+    if cx.json() {
+        let all: Vec<_> = all
+            .iter()
+            .map(|parked| {
+                json!({
+                    "parked": parked.id,
+                    "server": parked.name,
+                    "tool": parked.tool,
+                    "questions": parked.continuation.questions(),
+                    "resume": parked.command_line(),
+                })
+            })
+            .collect();
+        return cx.output.json(&all);
+    }
+    if all.is_empty() {
+        cx.output.note("no call waits for answers");
+    }
+    let paint = cx.output.paint();
+    for parked in all {
+        let what = format!("{} of {}", parked.tool, parked.name);
+        let what = interaction::one_line(&what);
+        let age = paint.dim(format_age(parked.age().as_secs()));
+        cx.output
+            .line(format!("{}  {what}, {age}", paint.bold(&parked.id)))?;
+        cx.output.line(format!("  {}", parked.command_line()))?;
+    }
+    Ok(())
+}
+
+/// A time that has passed, in the largest unit that has one.
+fn format_age(seconds: u64) -> String {
+    let (number, unit) = match seconds {
+        0..2 => return "just now".to_owned(),
+        2..60 => (seconds, "second"),
+        60..3600 => (seconds / 60, "minute"),
+        3600..86_400 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {unit}{plural} ago")
+}

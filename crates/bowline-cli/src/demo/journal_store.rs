@@ -1,0 +1,275 @@
+//! Where the demo writes down what happens in conversations.
+//!
+//! A call that is answered later goes on in another process, which must know
+//! what happened in this one. So there is a folder with a file for each entry
+//! of a journal, beside the secret. Nothing is written before somebody has
+//! answered something.
+
+use std::{
+    fs,
+    io::{self, ErrorKind, Write as _},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+use bowline::{
+    server::store::{
+        AppendOutcome, ConversationKey, JournalStore, Lease, MemoryJournalStore, NewEntry,
+        OpenedJournal, StoreError,
+    },
+    transport::BoxFuture,
+};
+use bytes::Bytes;
+
+use crate::dirs;
+
+/// How long files are kept: longer than the demo's conversations may go on.
+const RETENTION: Duration = Duration::from_secs(60 * 60);
+
+/// The journals of a user's demo servers; in memory where the user has no
+/// folder for them.
+pub(super) fn for_user() -> Arc<dyn JournalStore> {
+    match dirs::state_dir() {
+        Some(folder) => Arc::new(FileJournalStore(folder.join("demo-journals"))),
+        None => Arc::new(MemoryJournalStore::new()),
+    }
+}
+
+struct FileJournalStore(PathBuf);
+
+impl FileJournalStore {
+    fn entry_path(&self, id: &str, position: u64) -> PathBuf {
+        self.0.join(format!("{id}.{position}"))
+    }
+
+    fn lease_path(&self, id: &str) -> PathBuf {
+        self.0.join(format!("{id}.lease"))
+    }
+
+    fn read(&self, id: &str, from: u64, lease: Lease<'_>) -> io::Result<OpenedJournal> {
+        fs::create_dir_all(&self.0)?;
+        self.remove_expired();
+        let acquired = self.acquire_lease(id, lease)?;
+        let mut opened = OpenedJournal::new(0);
+        while let Some(file) = optional(fs::read(self.entry_path(id, opened.next_position)))? {
+            let (entry, answer) = unpack(&file)?;
+            opened.response = answer;
+            if opened.next_position >= from {
+                opened.entries.push(entry);
+            }
+            opened.next_position += 1;
+        }
+        opened.acquired = acquired;
+        Ok(opened)
+    }
+
+    fn write(&self, id: &str, entry: &NewEntry) -> io::Result<AppendOutcome> {
+        fs::create_dir_all(&self.0)?;
+        let gap = entry.position > 0 && !self.entry_path(id, entry.position - 1).exists();
+        if gap || !write_once(&self.entry_path(id, entry.position), &pack(entry))? {
+            return Ok(AppendOutcome::Conflict);
+        }
+        if entry.response.is_some() {
+            optional(fs::remove_file(self.lease_path(id)))?;
+        }
+        Ok(AppendOutcome::Appended)
+    }
+
+    /// Takes the lease unless another has it. Two who find that it has ended
+    /// move it away; one of them succeeds.
+    fn acquire_lease(&self, id: &str, lease: Lease<'_>) -> io::Result<bool> {
+        let file = self.lease_path(id);
+        let content = format!(
+            "{} {}",
+            lease.holder,
+            unix_millis() + lease.duration.as_millis()
+        );
+        if write_once(&file, content.as_bytes())? {
+            return Ok(true);
+        }
+        let existing = optional(fs::read_to_string(&file))?.unwrap_or_default();
+        let (holder, expires_at) = existing.split_once(' ').unwrap_or_default();
+        if holder == lease.holder {
+            fs::rename(write_temporary(&file, content.as_bytes())?, &file)?;
+            return Ok(true);
+        }
+        if expires_at
+            .parse()
+            .is_ok_and(|expires_at: u128| expires_at > unix_millis())
+        {
+            return Ok(false);
+        }
+        let moved_path = file.with_extension(lease.holder);
+        let moved = optional(fs::rename(&file, &moved_path))?.is_some();
+        optional(fs::remove_file(moved_path))?;
+        Ok(moved && write_once(&file, content.as_bytes())?)
+    }
+
+    fn holds_lease(&self, id: &str, holder: &str) -> io::Result<bool> {
+        let existing = optional(fs::read_to_string(self.lease_path(id)))?;
+        Ok(existing.is_some_and(|existing| existing.starts_with(holder)))
+    }
+
+    /// Drops what nobody can come back for. What cannot be dropped now can be
+    /// later.
+    fn remove_expired(&self) {
+        let files = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        for file in files {
+            let modified = file.metadata().and_then(|it| it.modified());
+            let age = modified.map(|time| time.elapsed().unwrap_or_default());
+            if age.is_ok_and(|age| age > RETENTION) {
+                let _ = fs::remove_file(file.path());
+            }
+        }
+    }
+}
+
+impl JournalStore for FileJournalStore {
+    fn open<'a>(
+        &'a self,
+        key: ConversationKey<'a>,
+        from: u64,
+        lease: Lease<'a>,
+    ) -> BoxFuture<'a, Result<OpenedJournal, StoreError>> {
+        Box::pin(async move { self.read(key.id, from, lease).map_err(store_error) })
+    }
+
+    fn append<'a>(
+        &'a self,
+        key: ConversationKey<'a>,
+        entry: NewEntry,
+    ) -> BoxFuture<'a, Result<AppendOutcome, StoreError>> {
+        Box::pin(async move { self.write(key.id, &entry).map_err(store_error) })
+    }
+
+    fn renew<'a>(
+        &'a self,
+        key: ConversationKey<'a>,
+        lease: Lease<'a>,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            if self
+                .holds_lease(key.id, lease.holder)
+                .map_err(store_error)?
+            {
+                self.acquire_lease(key.id, lease).map_err(store_error)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn release<'a>(
+        &'a self,
+        key: ConversationKey<'a>,
+        holder: &'a str,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            if self.holds_lease(key.id, holder).map_err(store_error)? {
+                optional(fs::remove_file(self.lease_path(key.id))).map_err(store_error)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Writes a file if there is none of that name, and as a whole. Says whether it
+/// did.
+fn write_once(file: &Path, bytes: &[u8]) -> io::Result<bool> {
+    let new = write_temporary(file, bytes)?;
+    let linked = fs::hard_link(&new, file);
+    optional(fs::remove_file(new))?;
+    match linked {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// A file beside this one that nobody else writes, only for its owner to read.
+fn write_temporary(file: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let (process, number) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let mut name = file.as_os_str().to_owned();
+    name.push(format!("-new-{process}-{number}"));
+    let path = PathBuf::from(name);
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&path)?.write_all(bytes)?;
+    Ok(path)
+}
+
+/// The length of the entry, the entry, and the answer if there is one.
+fn pack(entry: &NewEntry) -> Vec<u8> {
+    let length = (entry.value.len() as u64).to_le_bytes();
+    let answer = entry.response.as_deref().unwrap_or_default();
+    [&length, &*entry.value, answer].concat()
+}
+
+fn unpack(file: &[u8]) -> io::Result<(Bytes, Option<Bytes>)> {
+    let truncated = || io::Error::other("an entry is not whole");
+    let (length, rest) = file.split_first_chunk::<8>().ok_or_else(truncated)?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| truncated())?;
+    let (entry, answer) = rest.split_at_checked(length).ok_or_else(truncated)?;
+    let answer = (!answer.is_empty()).then(|| Bytes::copy_from_slice(answer));
+    Ok((Bytes::copy_from_slice(entry), answer))
+}
+
+/// What is there, if it is.
+fn optional<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Milliseconds of the Unix epoch.
+fn unix_millis() -> u128 {
+    let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since_epoch.unwrap_or_default().as_millis()
+}
+
+fn store_error(error: io::Error) -> StoreError {
+    StoreError::new("the folder of the demo's journals failed").with_source(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_position_is_written_once_and_a_lease_is_for_one() -> Result<(), StoreError> {
+        let name = format!("bowline-journals-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let (one, other) = (
+            FileJournalStore(folder.clone()),
+            FileJournalStore(folder.clone()),
+        );
+        let (key, minute) = (ConversationKey::new("00ff", ""), Duration::from_secs(60));
+        let (ours, theirs) = (Lease::new("aa", minute), Lease::new("bb", minute));
+        assert!(one.open(key, 0, ours).await?.acquired);
+        assert!(!other.open(key, 0, theirs).await?.acquired);
+        let mut entry = NewEntry::new(0, "first", minute);
+        let appended = one.append(key, entry.clone()).await?;
+        assert_eq!(appended, AppendOutcome::Appended);
+        let appended = other.append(key, entry.clone()).await?;
+        assert_eq!(appended, AppendOutcome::Conflict);
+        (entry.position, entry.response) = (2, Some("answer".into()));
+        let gap = one.append(key, entry.clone()).await?;
+        assert_eq!(gap, AppendOutcome::Conflict);
+        entry.position = 1;
+        one.append(key, entry).await?;
+        let opened = other.open(key, 1, theirs).await?;
+        assert_eq!((opened.next_position, opened.entries.len()), (2, 1));
+        assert_eq!(opened.response, Some("answer".into()));
+        assert!(opened.acquired, "the last entry frees the lease");
+        fs::remove_dir_all(folder).map_err(store_error)?;
+        Ok(())
+    }
+}

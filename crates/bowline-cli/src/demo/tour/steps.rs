@@ -1,0 +1,334 @@
+//! What happens on the tour, scene by scene.
+
+use std::time::{Duration, Instant};
+
+use bowline::{
+    client::{Change, ConnectionErrorKind, Subscription, progress_channel},
+    transport::ConnectionError,
+};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+use super::{
+    super::clock,
+    assertion_failed,
+    dialogue::Speaker,
+    screen::Screen,
+    server::{self, TourServer},
+    with_step_timeout,
+};
+use crate::failure::Failure;
+
+/// How many tools are shown.
+const MAX_LISTED_TOOLS: usize = 6;
+
+pub(super) async fn welcome(screen: &mut Screen<'_>) -> Result<(), Failure> {
+    screen
+        .paragraph("A tour of bowline, on a server that is started for it and does not survive it.")
+        .await
+}
+
+pub(super) async fn connect(screen: &mut Screen<'_>) -> Result<TourServer, Failure> {
+    screen.section("Connect to a server").await?;
+    screen
+        .paragraph("A server is a name, a URL, or a command after `--`.")
+        .await?;
+    screen
+        .command("bowline status -- bowline serve demo --stdio")
+        .await?;
+    let mut tour_server =
+        with_step_timeout("the server to start", TourServer::start(screen.cx)).await??;
+    let process = tour_server.wait_process_id(None).await?;
+    let server = tour_server
+        .client
+        .server()
+        .ok_or_else(|| assertion_failed("there is no server"))?;
+    let name = server
+        .info
+        .as_ref()
+        .map_or("a server", |info| info.name.as_str());
+    let ms = tour_server.startup_time.as_secs_f64() * 1000.0;
+    let revision = server.revision;
+    screen
+        .success(&format!(
+            "{name} is process {process}, was up after {ms:.0} ms and speaks revision {revision}"
+        ))
+        .await?;
+    Ok(tour_server)
+}
+
+pub(super) async fn list(screen: &mut Screen<'_>, tour_server: &TourServer) -> Result<(), Failure> {
+    screen.section("See what it offers").await?;
+    screen.command("bowline list demo").await?;
+    let tools = tour_server.client.tools().list().await?;
+    let longest = tools
+        .iter()
+        .take(MAX_LISTED_TOOLS)
+        .map(|tool| tool.name.len())
+        .max();
+    let width = longest.unwrap_or_default();
+    for tool in tools.iter().take(MAX_LISTED_TOOLS) {
+        let summary = tool.description.as_deref().unwrap_or_default();
+        screen
+            .output(&format!("{:width$}  {summary}", tool.name))
+            .await?;
+    }
+    match tools.len().saturating_sub(MAX_LISTED_TOOLS) {
+        0 => Ok(()),
+        more => screen.output(&format!("… and {more} more")).await,
+    }
+}
+
+pub(super) async fn call(screen: &mut Screen<'_>, tour_server: &TourServer) -> Result<(), Failure> {
+    screen.section("Call a tool").await?;
+    screen.command("bowline call demo.add a=17 b=25").await?;
+    let start = Instant::now();
+    let result = tour_server
+        .client
+        .tools()
+        .call("add", json!({"a": 17, "b": 25}))
+        .await?;
+    let elapsed = start.elapsed().as_secs_f64() * 1000.0;
+    let text = result.all_text();
+    screen.output(&text).await?;
+    let sum = serde_json::from_str(&text).map(|result: Value| result["sum"].as_f64());
+    if !matches!(sum, Ok(Some(42.0))) {
+        return Err(assertion_failed(format!("17 and 25 should not be {text}")));
+    }
+    screen
+        .success(&format!("answered in {elapsed:.1} ms"))
+        .await
+}
+
+pub(super) async fn read(screen: &mut Screen<'_>, tour_server: &TourServer) -> Result<(), Failure> {
+    screen.section("Read a resource").await?;
+    screen.command("bowline read demo notes://knots").await?;
+    let text = read_text(tour_server, "notes://knots").await?;
+    screen.output(&text).await
+}
+
+async fn read_text(tour_server: &TourServer, uri: &str) -> Result<String, Failure> {
+    let read = tour_server.client.resources().read(uri).await?;
+    let text = read.contents.into_iter().find_map(|part| part.text);
+    text.ok_or_else(|| assertion_failed(format!("{uri} holds no text")))
+}
+
+pub(super) async fn ask(screen: &mut Screen<'_>, tour_server: &TourServer) -> Result<(), Failure> {
+    screen.section("Call a tool that asks back").await?;
+    screen
+        .paragraph("It asks you, and your model, before it is done. Here a script answers.")
+        .await?;
+    screen
+        .command("bowline call demo.book_flight destination=Lisbon")
+        .await?;
+    let call = tour_server
+        .client
+        .tools()
+        .call("book_flight", json!({"destination": "Lisbon"}));
+    let result = with_step_timeout("the flight to be booked", call.into_future()).await??;
+    let lines = tour_server.dialogue.take_lines();
+    if lines.is_empty() || result.is_failure() {
+        return Err(assertion_failed(format!(
+            "the flight was not booked: {}",
+            result.all_text()
+        )));
+    }
+    for line in lines {
+        let speaker = match line.speaker {
+            Speaker::ServerToUser => "demo asks you:",
+            Speaker::User => "you:",
+            Speaker::ServerToModel => "demo asks the model:",
+            Speaker::Model => "the model:",
+        };
+        screen.output(&dialogue_block(speaker, &line.text)).await?;
+    }
+    screen
+        .output(&dialogue_block("result:", &result.all_text()))
+        .await
+}
+
+/// What somebody said, beside who it was.
+fn dialogue_block(speaker: &str, text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.is_empty());
+    let labels = [speaker].into_iter().chain(std::iter::repeat(""));
+    let lines = labels
+        .zip(lines)
+        .map(|(speaker, line)| format!("{speaker:<21}{line}"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+pub(super) async fn watch(
+    screen: &mut Screen<'_>,
+    tour_server: &TourServer,
+) -> Result<Subscription, Failure> {
+    screen.section("Watch something change").await?;
+    screen
+        .command(&format!("bowline watch demo {}", clock::URI))
+        .await?;
+    screen
+        .output(&read_text(tour_server, clock::URI).await?)
+        .await?;
+    let mut clock = tour_server.client.resources().subscribe(clock::URI).await?;
+    wait_update(&mut clock).await?;
+    screen
+        .output(&read_text(tour_server, clock::URI).await?)
+        .await?;
+    Ok(clock)
+}
+
+/// Waits until the server says that the clock has changed.
+async fn wait_update(clock: &mut Subscription) -> Result<(), Failure> {
+    while next_change(clock).await? == Change::Missed {}
+    Ok(())
+}
+
+/// Waits for the gap in what was told of the clock. What was told before it
+/// is old.
+async fn wait_resubscribed(clock: &mut Subscription) -> Result<(), Failure> {
+    while next_change(clock).await? != Change::Missed {}
+    wait_update(clock).await
+}
+
+async fn next_change(clock: &mut Subscription) -> Result<Change, Failure> {
+    let change = with_step_timeout("the clock to change", clock.next()).await?;
+    change
+        .filter(|change| *change != Change::Lost)
+        .ok_or_else(|| assertion_failed("the clock is not watched any more"))
+}
+
+/// Kills the server. Gives what will know how long it took to come back.
+pub(super) async fn kill(
+    screen: &mut Screen<'_>,
+    tour_server: &mut TourServer,
+) -> Result<KilledServer, Failure> {
+    let process = tour_server.wait_process_id(None).await?;
+    screen
+        .section("Kill the server in the middle of a call")
+        .await?;
+    screen
+        .command("bowline call demo.slow count=50 pause_ms=300")
+        .await?;
+    let (sender, mut progress) = progress_channel();
+    let slow = json!({"count": 50, "pause_ms": 300});
+    let call = tour_server
+        .client
+        .tools()
+        .call("slow", slow)
+        .on_progress(sender);
+    let kill_server = async {
+        for _ in 0..3 {
+            let update = with_step_timeout("the server to count", progress.recv()).await?;
+            let message = update.and_then(|update| update.message);
+            screen.output(message.as_deref().unwrap_or("?")).await?;
+        }
+        screen.command(&server::kill_command(process)).await?;
+        let recovery = server::measure_recovery(&tour_server.client);
+        let killed_at = Instant::now();
+        server::kill(&tour_server.client, process).await?;
+        Ok::<_, Failure>((killed_at, recovery))
+    };
+    let (outcome, killed_at) = tokio::join!(
+        with_step_timeout("the call to end", call.into_future()),
+        kill_server
+    );
+    let (outcome, (killed_at, recovery)) = (outcome?, killed_at?);
+    let Err(error) = outcome else {
+        return Err(assertion_failed("the call survived its server"));
+    };
+    let ms = killed_at.elapsed().as_millis();
+    let cause = error
+        .connection_error()
+        .ok_or_else(|| assertion_failed(format!("the call ended without a cause: {error}")))?;
+    show_call_error(screen, cause, ms).await?;
+    Ok(KilledServer { process, recovery })
+}
+
+/// A server that was killed, and when it will be back.
+pub(super) struct KilledServer {
+    process: u32,
+    recovery: JoinHandle<Duration>,
+}
+
+/// How the call ended, and why.
+async fn show_call_error(
+    screen: &mut Screen<'_>,
+    cause: &ConnectionError,
+    ms: u128,
+) -> Result<(), Failure> {
+    if !matches!(cause.kind(), ConnectionErrorKind::Exited { .. }) {
+        return Err(assertion_failed(format!(
+            "the server did not just end: {cause}"
+        )));
+    }
+    screen
+        .success(&format!("the call ended within {ms} ms: {}", cause.kind()))
+        .await?;
+    let last = cause.detail().and_then(|tail| tail.lines().last());
+    let last = last.ok_or_else(|| assertion_failed("the server had no last words"))?;
+    screen
+        .success(&format!("its last words were kept: {last:?}"))
+        .await?;
+    screen
+        .paragraph("  It was not sent again: nobody knows what it had done already.")
+        .await
+}
+
+pub(super) async fn show_recovery(
+    screen: &mut Screen<'_>,
+    tour_server: &mut TourServer,
+    clock: &mut Subscription,
+    killed: KilledServer,
+) -> Result<(), Failure> {
+    screen.section("And it comes back").await?;
+    let elapsed = with_step_timeout("the connection to come back", killed.recovery).await?;
+    let elapsed = elapsed.map_err(|_| assertion_failed("the connection did not come back"))?;
+    let seconds = elapsed.as_secs_f64();
+    let process = tour_server.wait_process_id(Some(killed.process)).await?;
+    let sessions = tour_server.client.health().sessions;
+    screen
+        .success(&format!(
+            "the connection is up again {seconds:.1} s later: process {process}, session {sessions}"
+        ))
+        .await?;
+    wait_resubscribed(clock).await?;
+    let time = read_text(tour_server, clock::URI).await?;
+    screen
+        .success(&format!("the clock is still watched, and says {time}"))
+        .await?;
+    let echoed = tour_server
+        .client
+        .tools()
+        .call("echo", json!({"message": "still here"}))
+        .await?;
+    screen
+        .command("bowline call demo.echo message='still here'")
+        .await?;
+    screen.output(&echoed.all_text()).await
+}
+
+pub(super) async fn next_steps(screen: &mut Screen<'_>) -> Result<(), Failure> {
+    screen.section("Your turn").await?;
+    let commands = [
+        (
+            "bowline servers",
+            "the servers that you have configured, and how they are",
+        ),
+        ("bowline list demo", "the same server, without the accident"),
+        (
+            "bowline call demo.book_flight destination=Oslo",
+            "a tool that asks you",
+        ),
+        (
+            "bowline doctor SERVER",
+            "what is wrong with one that does not work",
+        ),
+        (
+            "bowline serve demo --http",
+            "a server for other clients to try",
+        ),
+    ];
+    for (command, summary) in commands {
+        screen.output(&format!("{command:<47} {summary}")).await?;
+    }
+    Ok(())
+}

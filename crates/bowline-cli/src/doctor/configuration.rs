@@ -1,0 +1,80 @@
+//! What the configuration says of a server.
+
+use std::path::Path;
+
+use super::report::{Report, Stopped};
+use crate::{
+    context::Context,
+    output::short_path,
+    target::{DEMO, Servers, Target},
+};
+
+const LAYER: &str = "configuration";
+
+pub(super) fn examine(
+    cx: &Context,
+    target: &Target,
+    report: &mut Report<'_>,
+) -> Result<(), Stopped> {
+    let found = match target {
+        Target::Configured(found) => found,
+        Target::Demo => {
+            report.ok(LAYER, None, "none: it is built in");
+            return report_shadowing(cx, DEMO, None, report);
+        }
+        Target::Url(_) | Target::Command(_) => {
+            report.ok(LAYER, None, "none: it was named on the command line");
+            return Ok(());
+        }
+    };
+    let app = found.app.map(|app| format!(" of {}", app.name()));
+    let file = short_path(&found.path);
+    report.ok(LAYER, None, format!("{file}{}", app.unwrap_or_default()));
+    let servers = match Servers::load(&cx.globals) {
+        Ok(servers) => servers,
+        Err(failure) => return report.failed(LAYER, None, failure),
+    };
+    let name = Some(found.entry.name.as_str());
+    let problems = servers
+        .problems
+        .iter()
+        .filter(|(path, problem)| *path == found.path && problem.server.as_deref() == name);
+    for (_, problem) in problems {
+        let location = match problem.position {
+            Some(position) => format!("{} (line {})", problem.path, position.line),
+            None => problem.path.clone(),
+        };
+        report.warning(
+            LAYER,
+            format!("{location}: {}", problem.message()),
+            problem.advice(),
+        );
+    }
+    report_shadowing(cx, &found.entry.name, Some(&found.path), report)
+}
+
+/// Says which other files name a server alike, that is not used.
+fn report_shadowing(
+    cx: &Context,
+    name: &str,
+    path: Option<&Path>,
+    report: &mut Report<'_>,
+) -> Result<(), Stopped> {
+    let servers = match Servers::load(&cx.globals) {
+        Ok(servers) => servers,
+        Err(failure) => return report.failed(LAYER, None, failure),
+    };
+    let others = servers
+        .entries
+        .iter()
+        .filter(|other| other.entry.name == name && Some(other.path.as_path()) != path);
+    for other in others {
+        let file = short_path(&other.path);
+        report.warning(
+            LAYER,
+            format!("{file} names a server alike, which is not used"),
+            "give one of them another name, or remove it",
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! Listens to the opening of a session: which questions were asked, and how
+//! long the answers took.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use serde::Deserialize;
+
+use crate::traffic::{TrafficEvent, TrafficObserver};
+
+/// What was heard.
+#[derive(Clone, Default)]
+pub(super) struct OpeningObserver(Arc<Mutex<OpeningLog>>);
+
+#[derive(Default)]
+struct OpeningLog {
+    /// How long the last dial took.
+    dial_time: Option<Duration>,
+    requests: Vec<ObservedRequest>,
+}
+
+/// A question of the opening.
+#[derive(Clone, Debug)]
+pub(super) struct ObservedRequest {
+    id: u64,
+    sent_at: Instant,
+    pub(super) method: String,
+    /// How long it took until it was answered, and whether with an error.
+    pub(super) response: Option<(Duration, bool)>,
+}
+
+/// What of a message matters here.
+#[derive(Deserialize)]
+struct MessageSummary<'a> {
+    id: Option<u64>,
+    #[serde(borrow)]
+    method: Option<std::borrow::Cow<'a, str>>,
+    error: Option<serde::de::IgnoredAny>,
+}
+
+impl OpeningObserver {
+    /// How long it took to have a link.
+    pub(super) fn dial_time(&self) -> Option<Duration> {
+        self.lock().dial_time
+    }
+
+    /// The first question of this method.
+    pub(super) fn request(&self, method: &str) -> Option<ObservedRequest> {
+        let log = self.lock();
+        let mut requests = log.requests.iter();
+        requests.find(|observed| observed.method == method).cloned()
+    }
+
+    fn record_sent(&self, frame: &[u8]) {
+        let Ok(MessageSummary {
+            id: Some(id),
+            method: Some(method),
+            ..
+        }) = parse_summary(frame)
+        else {
+            return;
+        };
+        self.lock().requests.push(ObservedRequest {
+            id,
+            sent_at: Instant::now(),
+            method: method.into_owned(),
+            response: None,
+        });
+    }
+
+    fn record_received(&self, frame: &[u8]) {
+        let Ok(MessageSummary {
+            id: Some(id),
+            method: None,
+            error,
+        }) = parse_summary(frame)
+        else {
+            return;
+        };
+        self.record_response(id, error.is_some());
+    }
+
+    fn record_response(&self, id: u64, is_error: bool) {
+        let mut log = self.lock();
+        let observed = log.requests.iter_mut().find(|observed| observed.id == id);
+        if let Some(observed) = observed {
+            let elapsed = observed.sent_at.elapsed();
+            observed.response.get_or_insert((elapsed, is_error));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, OpeningLog> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl TrafficObserver for OpeningObserver {
+    fn observe(&self, _link: u32, event: &TrafficEvent<'_>) {
+        match event {
+            TrafficEvent::Up {
+                dial_time: elapsed, ..
+            } => self.lock().dial_time = Some(*elapsed),
+            TrafficEvent::Sent(frame) => self.record_sent(frame),
+            TrafficEvent::Received(frame) => self.record_received(frame),
+            // A status in place of an answer is one, too.
+            TrafficEvent::Refused { id: Some(id), .. } => self.record_response(*id, true),
+            _ => {}
+        }
+    }
+}
+
+fn parse_summary(frame: &[u8]) -> serde_json::Result<MessageSummary<'_>> {
+    serde_json::from_slice(frame)
+}

@@ -1,0 +1,213 @@
+//! Tools that many servers have under one name or another: one that searches,
+//! one that brings the server up to date.
+
+use bowline::{
+    Client,
+    model::{CallToolResult, Tool},
+};
+use serde_json::{Map, Value, json};
+
+use super::run::run_on_one;
+use crate::{
+    context::Context,
+    failure::Failure,
+    output::escape_control,
+    target::{Target, interruptible},
+};
+
+/// What a tool is looked for to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToolRole {
+    /// The names by which it usually goes, the best first.
+    pub(crate) names: &'static [&'static str],
+    /// How other names for it begin.
+    pub(crate) prefix: &'static str,
+    /// What it does, as in "has no tool that searches".
+    pub(crate) verb: &'static str,
+}
+
+/// Searching what a server holds.
+pub(crate) const SEARCH: ToolRole = ToolRole {
+    names: &["search_notes", "search"],
+    prefix: "search",
+    verb: "searches",
+};
+
+/// Bringing a server up to date.
+pub(crate) const SYNC: ToolRole = ToolRole {
+    names: &["sync_repository", "sync"],
+    prefix: "sync",
+    verb: "syncs",
+};
+
+impl ToolRole {
+    /// The tools that may do it: the one that surely does, or all that might.
+    pub(crate) fn candidates<'a>(&self, tools: &'a [Tool]) -> Vec<&'a Tool> {
+        let by_name = self
+            .names
+            .iter()
+            .find_map(|name| tools.iter().find(|tool| tool.name == *name));
+        if let Some(tool) = by_name {
+            return vec![tool];
+        }
+        let has_prefix = |tool: &&Tool| tool.name.to_lowercase().starts_with(self.prefix);
+        tools.iter().filter(has_prefix).collect()
+    }
+
+    /// There is none, or there are several.
+    pub(crate) fn ambiguity(&self, matching: &[&Tool]) -> Failure {
+        let verb = self.verb;
+        if matching.is_empty() {
+            return Failure::failed(format!("the server has no tool that {verb}"))
+                .hint("`bowline list` shows the tools that it has");
+        }
+        let names: Vec<_> = matching.iter().map(|tool| tool.name.as_str()).collect();
+        Failure::usage(format!(
+            "there are several tools that might: {}",
+            names.join(", ")
+        ))
+        .hint("say which with --tool NAME")
+    }
+}
+
+/// Asks the search tools of servers, and shows what they say.
+pub(crate) async fn call_search_tools(
+    cx: &Context,
+    targets: &[Target],
+    query: &str,
+    limit: usize,
+) -> Result<(), Failure> {
+    let (mut results, mut failed) = (Vec::new(), None);
+    for target in targets {
+        let call = interruptible(run_on_one(
+            cx,
+            target,
+            super::TOOL_TIMEOUT,
+            async |client: Client| {
+                let tools = client.tools().list().await?;
+                let matching = SEARCH.candidates(&tools);
+                let [tool] = matching[..] else {
+                    return Err(SEARCH.ambiguity(&matching));
+                };
+                let arguments = search_arguments(tool, query, limit)?;
+                Ok(client.tools().call(&tool.name, arguments).await?)
+            },
+        ));
+        let result = call
+            .await
+            .map_err(|failure| failure.with_prefix(target.name()))?;
+        if !cx.json() {
+            print_result(cx, target.name(), &result)?;
+        } else if result.is_failure() {
+            let failure = Failure::failed("its search failed").with_prefix(target.name());
+            failed.get_or_insert(failure);
+        }
+        results.push(json!({"server": target.name(), "result": result}));
+    }
+    match (cx.json(), &mut results[..]) {
+        (true, [one]) => cx.output.json(&one["result"].take())?,
+        (true, all) => cx.output.json(&json!({ "results": all }))?,
+        (false, _) => {}
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+/// Shows what a tool said, or that it failed.
+pub(crate) fn print_result(
+    cx: &Context,
+    server: &str,
+    result: &CallToolResult,
+) -> Result<(), Failure> {
+    let query_name = result.all_text();
+    if result.is_failure() {
+        return Err(Failure::failed(escape_control(&query_name)).with_prefix(server));
+    }
+    cx.output.line(escape_control(query_name.trim_end()))
+}
+
+/// The arguments by which a tool is told what to search for, as far as its
+/// schema says what it calls them.
+fn search_arguments(tool: &Tool, query: &str, limit: usize) -> Result<Value, Failure> {
+    let schema = tool.input_schema_or_empty();
+    let schema: Value = serde_json::from_str(schema.get()).unwrap_or_default();
+    let none = Map::new();
+    let known = schema["properties"].as_object().unwrap_or(&none);
+    let first_known = |names: &[&str]| {
+        let name = names.iter().find(|name| known.contains_key(**name));
+        name.map(|name| (*name).to_owned())
+    };
+    let only_string = || {
+        let mut strings = known
+            .iter()
+            .filter(|(_, schema)| schema["type"] == "string");
+        let (name, _) = strings.next()?;
+        strings.next().is_none().then(|| name.clone())
+    };
+    let query_name = first_known(&["query", "q", "text", "search", "pattern"]).or_else(only_string);
+    let query_name = query_name.ok_or_else(|| {
+        Failure::failed(format!(
+            "it is not clear how {} is told what to search for",
+            tool.name
+        ))
+        .hint("call it yourself with `bowline call`")
+    })?;
+    let mut arguments = Map::new();
+    arguments.insert(query_name, json!(query));
+    if let Some(limit_name) = first_known(&["limit", "max_results", "maxResults", "count"]) {
+        arguments.insert(limit_name, json!(limit));
+    }
+    Ok(Value::Object(arguments))
+}
+
+#[cfg(test)]
+mod tests {
+    use bowline::RawJson;
+
+    use super::*;
+
+    fn tool(name: &str, schema: &Value) -> Tool {
+        let mut tool = Tool::new(name);
+        tool.input_schema = RawJson::encode(schema).ok();
+        tool
+    }
+
+    #[test]
+    fn the_usual_name_wins() {
+        let tools = ["sync_all", "sync_repository", "search"].map(|name| tool(name, &json!({})));
+        let names = |role: ToolRole, tools: &[Tool]| {
+            let matching = role.candidates(tools);
+            matching
+                .iter()
+                .map(|tool| tool.name.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names(SYNC, &tools), ["sync_repository"]);
+        assert_eq!(names(SYNC, &tools[..1]), ["sync_all"]);
+        assert_eq!(names(SEARCH, &tools[..1]), [] as [String; 0]);
+    }
+
+    #[test]
+    fn a_schema_says_how_to_search() {
+        let query_name = json!({"type": "string"});
+        let cases = [
+            (
+                json!({"query": query_name, "limit": {}}),
+                Some(json!({"query": "a", "limit": 5})),
+            ),
+            (json!({"needle": query_name}), Some(json!({"needle": "a"}))),
+            (json!({"number": {"type": "integer"}}), None),
+            (json!({"from": query_name, "to": query_name}), None),
+        ];
+        for (properties, expected) in cases {
+            let tool = tool(
+                "search",
+                &json!({"type": "object", "properties": properties}),
+            );
+            assert_eq!(
+                search_arguments(&tool, "a", 5).ok(),
+                expected,
+                "{properties}"
+            );
+        }
+    }
+}

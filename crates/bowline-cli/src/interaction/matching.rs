@@ -1,0 +1,139 @@
+//! Which question of a parked call an answer is for.
+
+use bowline::model::InputRequests;
+
+use super::{args::Answers, one_line, preset::PresetAnswer, question};
+use crate::{failure::Failure, output::closest_match};
+
+/// Gives each answer the name of the one question that it is for, or says why
+/// there is none, before anything is sent. What a file has beyond the questions
+/// stays as it is.
+pub(crate) fn match_to_questions(
+    answers: &[Answers],
+    questions: &InputRequests,
+    is_open: impl Fn(&str) -> bool,
+) -> Result<Vec<Answers>, Failure> {
+    let mut matched = Vec::new();
+    for answer in answers.iter().flat_map(|batch| batch.iter()) {
+        let mut answer = answer.clone();
+        match match_one(&answer, questions, &is_open)? {
+            Some(key) => answer.key = key,
+            None if !answer.is_typed => {}
+            None => return Err(unknown_field(&answer, questions)),
+        }
+        matched.push([answer].into());
+    }
+    Ok(matched)
+}
+
+/// The question and the field that are meant, if there are such.
+fn match_one(
+    answer: &PresetAnswer,
+    questions: &InputRequests,
+    is_open: impl Fn(&str) -> bool,
+) -> Result<Option<String>, Failure> {
+    let fields: Vec<_> = question_fields(questions).collect();
+    let full_key = |(key, field): &(&str, &str)| format!("{key}.{field}");
+    if fields.iter().any(|field| full_key(field) == answer.key) {
+        return Ok(Some(answer.key.clone()));
+    }
+    let mut candidates = fields;
+    candidates.retain(|(_, field)| *field == answer.key);
+    // What is answered already is meant only where nothing else is.
+    if candidates.iter().any(|(key, _)| is_open(key)) {
+        candidates.retain(|(key, _)| is_open(key));
+    }
+    match candidates[..] {
+        [] => Ok(None),
+        [only] => Ok(Some(full_key(&only))),
+        _ => {
+            let field = one_line(&answer.key);
+            let names: Vec<_> = candidates
+                .iter()
+                .map(|it| one_line(&full_key(it)))
+                .collect();
+            let failure = Failure::usage(format!("`{field}` is asked for more than once"));
+            Err(failure.hint(format!("say which is meant: {}", names.join(" or "))))
+        }
+    }
+}
+
+fn unknown_field(answer: &PresetAnswer, questions: &InputRequests) -> Failure {
+    let key = one_line(&answer.key);
+    let failure = Failure::usage(format!("nobody asked for `{key}`; nothing was sent"));
+    let field = answer.key.rsplit('.').next().unwrap_or_default();
+    match closest_match(field, question_fields(questions).map(|(_, field)| field)) {
+        Some(suggestion) => failure.hint(format!("did you mean `{}`?", one_line(suggestion))),
+        None => failure,
+    }
+}
+
+/// Each question with each of its fields.
+fn question_fields(questions: &InputRequests) -> impl Iterator<Item = (&str, &str)> {
+    questions.iter().flat_map(|(key, request)| {
+        let form = question::form_schema(request);
+        let names = form.map(|form| form.properties.iter().map(|(name, _)| name));
+        names.into_iter().flatten().map(move |name| (key, name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::interaction::preset::parse_typed;
+
+    #[track_caller]
+    fn check(words: &[&str], open: &str, expected: Result<&[&str], &str>) {
+        let form = |fields: &[&str]| {
+            let text = json!({"type": "string"});
+            let fields = fields.iter().map(|name| ((*name).to_owned(), text.clone()));
+            let fields: serde_json::Map<_, _> = fields.collect();
+            json!({"method": "elicitation/create", "params": {"message": "?",
+                "requestedSchema": {"type": "object", "properties": fields}}})
+        };
+        let questions = json!({"seat": form(&["row", "side"]), "meal": form(&["row", "dish"])});
+        let questions: InputRequests = serde_json::from_value(questions).expect("questions");
+        let answers: Vec<_> = words
+            .iter()
+            .map(|word| parse_typed(word).expect(word))
+            .collect();
+        let matched = match_to_questions(&answers, &questions, |key| open.contains(key));
+        let matched = matched.map_err(|failure| failure.message);
+        let keys = matched.map(|all| -> Vec<_> {
+            let all = all.iter().flat_map(|batch| batch.iter());
+            all.map(|answer| answer.key.clone()).collect()
+        });
+        let expected = expected.map(|keys| keys.iter().map(|key| (*key).to_owned()).collect());
+        assert_eq!(keys, expected.map_err(str::to_owned), "{words:?}");
+    }
+
+    #[test]
+    fn an_answer_is_for_one_question() {
+        check(
+            &["side=left", "dish=soup"],
+            "seat meal",
+            Ok(&["seat.side", "meal.dish"]),
+        );
+        check(&["meal.row=1"], "seat meal", Ok(&["meal.row"]));
+        check(&["row=1"], "meal", Ok(&["meal.row"]));
+        check(&["side=left"], "meal", Ok(&["seat.side"]));
+        check(
+            &["row=1"],
+            "seat meal",
+            Err("`row` is asked for more than once"),
+        );
+        check(&["row=1"], "", Err("`row` is asked for more than once"));
+        check(
+            &["rwo=1"],
+            "seat meal",
+            Err("nobody asked for `rwo`; nothing was sent"),
+        );
+        check(
+            &["seat.dish=1"],
+            "seat meal",
+            Err("nobody asked for `seat.dish`; nothing was sent"),
+        );
+    }
+}

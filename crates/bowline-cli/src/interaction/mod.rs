@@ -1,0 +1,161 @@
+//! The other direction: what servers ask of people and models.
+//!
+//! - `desk` decides who answers: what was `given` beforehand, the person at the
+//!   `terminal`, or nobody; `aim` finds the question that an answer is for.
+//! - `form` asks for `field`s, `page` sends to a `browser`, `sampling` has a
+//!   `model` asked, or the person in its place.
+//! - `rounds` sees a call through to its end, with its `progress` on the
+//!   `screen`; what nobody answers is `parked`.
+
+mod args;
+mod browser;
+mod field;
+mod form;
+mod matching;
+mod model;
+mod page;
+mod parked;
+mod preset;
+mod progress;
+mod prompt;
+mod question;
+mod required_urls;
+mod responder;
+mod rounds;
+mod sampling;
+mod screen;
+mod settings;
+mod terminal;
+
+use std::sync::Arc;
+
+use bowline::{
+    Client,
+    client::ClientBuilder,
+    model::{CallToolResult, ElicitParams, ElicitResult, InputRequest},
+    proto::jsonrpc::{ErrorObject, code},
+};
+use serde_json::Value;
+
+pub(crate) use self::{
+    args::{Answers, InteractionArgs},
+    browser::open as open_page,
+    matching::match_to_questions,
+    parked::{ParkedCall, ParkedStore},
+    preset::{AnswerWord, parse_answer, read_answers},
+    question::shell_quoted,
+    responder::Responder,
+};
+use self::{responder::Unanswered, rounds::Rounds};
+use crate::{context::Context, failure::Failure, output::escape_control};
+
+/// Declares what this terminal, or its absence, can answer.
+pub(crate) fn declare_capabilities(builder: ClientBuilder, cx: &Context) -> ClientBuilder {
+    let (for_elicit, for_sampling) = (Arc::clone(&cx.responder), Arc::clone(&cx.responder));
+    let mut builder = builder
+        .on_elicit(move |params| {
+            let responder = Arc::clone(&for_elicit);
+            async move {
+                let answer = responder.elicit(None, &params).await;
+                answer.unwrap_or_else(|unanswered| decline(&responder, params, &unanswered))
+            }
+        })
+        .allow_url_elicitation()
+        .on_sample(move |params| {
+            let responder = Arc::clone(&for_sampling);
+            async move {
+                let answer = responder.sample(&params).await;
+                answer.unwrap_or_else(|unanswered| Err(no_model_error(&responder, &unanswered)))
+            }
+        });
+    if cx.responder.model_command().is_some() {
+        // A person who types an answer calls no tools.
+        builder = builder.allow_sampling_tools();
+    }
+    let roots = cx.responder.roots();
+    if !roots.is_empty() {
+        builder = builder.roots(roots);
+    }
+    builder
+}
+
+/// How a call ended.
+pub(crate) enum CallOutcome {
+    /// With a result.
+    Done(Box<CallToolResult>),
+    /// With questions that nobody here could answer: it goes on with
+    /// `bowline resume`.
+    Parked(String),
+}
+
+/// Calls a tool, and sees to what it asks meanwhile.
+pub(crate) async fn call(
+    cx: &Context,
+    client: &Client,
+    tool: &str,
+    arguments: Value,
+) -> Result<CallOutcome, Failure> {
+    cx.responder.set_name(client);
+    Rounds::new(cx, client, tool).start(arguments).await
+}
+
+/// Goes on with a parked call.
+pub(crate) async fn resume(
+    cx: &Context,
+    client: &Client,
+    parked: ParkedCall,
+) -> Result<CallOutcome, Failure> {
+    cx.responder.set_name(client);
+    let tool = parked.tool.clone();
+    Rounds::new(cx, client, &tool).resume(parked).await
+}
+
+/// Says what a parked call waits for, and how to go on: on standard error, or
+/// as JSON.
+pub(crate) fn report_parked(cx: &Context, id: &str) -> Result<(), Failure> {
+    ParkedStore::open()?.get(id)?.report(cx)
+}
+
+/// While the call is open there is no later: an answer is due now.
+fn decline(responder: &Responder, params: ElicitParams, unanswered: &Unanswered) -> ElicitResult {
+    let (name, message) = (responder.name(), one_line(&params.message));
+    let why = escape_control(&unanswered.reason);
+    responder.screen.line(format!(
+        "{name} asked: {message}\n  declined, because {why}"
+    ));
+    let questions = [("question", InputRequest::from(params))];
+    let words = question::answer_options(&questions.into_iter().collect());
+    responder.screen.line(format!("  answer it with {words}"));
+    responder.record_failure(unanswered);
+    ElicitResult::decline()
+}
+
+fn no_model_error(responder: &Responder, unanswered: &Unanswered) -> ErrorObject {
+    if responder.record_failure(unanswered) {
+        let (name, why) = (responder.name(), escape_control(&unanswered.reason));
+        responder.screen.line(format!(
+            "{name} wanted to ask a model\n  refused, because {why}"
+        ));
+        responder
+            .screen
+            .line("  answer with --sampling-command COMMAND, or by hand in a terminal");
+    }
+    ErrorObject::new(code::INTERNAL_ERROR, "no model was asked")
+}
+
+/// A text of a server's, harmless and on one line.
+pub(crate) fn one_line(text: &str) -> String {
+    let words = escape_control(text);
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A text of a server's, harmless and set in.
+fn indented(text: &str) -> String {
+    let text = escape_control(text);
+    let lines: Vec<_> = text
+        .trim_end()
+        .lines()
+        .map(|line| format!("  {line}"))
+        .collect();
+    lines.join("\n")
+}

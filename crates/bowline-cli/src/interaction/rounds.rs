@@ -1,0 +1,303 @@
+//! One call, from its first round to its end, or to the shelf.
+
+use std::{cmp::Ordering, pin::pin, time::Duration};
+
+use bowline::{
+    Client, Error,
+    client::{CallTool, Notification, SuspendedCall, ToolCallOutcome, progress_channel},
+    model::{InputResponses, LogLevel, LoggingMessageParams},
+};
+use serde_json::Value;
+use tokio::time::{MissedTickBehavior, interval, sleep};
+
+use super::{
+    CallOutcome,
+    args::LogFilter,
+    one_line,
+    parked::{ParkedCall, ParkedStore},
+    progress::Progress,
+    required_urls,
+    responder::{Responder, Unanswered},
+};
+use crate::{
+    context::Context,
+    failure::Failure,
+    output::{Style, escape_control},
+};
+
+/// How often one call may ask.
+const MAX_ROUNDS: u32 = 32;
+/// How long a call may take in all that keeps telling how far it is, unless
+/// the person says otherwise.
+const MAX_CALL_TIME: Duration = Duration::from_secs(60 * 60);
+const TICK: Duration = Duration::from_millis(250);
+
+/// A call that goes on in rounds, as long as the server has questions.
+pub(crate) struct Rounds<'a> {
+    cx: &'a Context,
+    client: &'a Client,
+    tool: &'a str,
+    /// Where the call lies on the shelf, if it does.
+    parked: Option<ParkedCall>,
+}
+
+/// What comes after a round.
+enum RoundResult {
+    Outcome(ToolCallOutcome),
+    Parked(String),
+}
+
+impl<'a> Rounds<'a> {
+    pub(crate) fn new(cx: &'a Context, client: &'a Client, tool: &'a str) -> Self {
+        Self {
+            cx,
+            client,
+            tool,
+            parked: None,
+        }
+    }
+
+    /// Makes the call.
+    pub(crate) async fn start(mut self, arguments: Value) -> Result<CallOutcome, Failure> {
+        loop {
+            let call = self.client.tools().call(self.tool, &arguments);
+            match self.send_with_progress(call).await {
+                Ok(outcome) => return self.run(RoundResult::Outcome(outcome)).await,
+                Err(error) => required_urls::open_required_urls(&self.cx.responder, error).await?,
+            }
+        }
+    }
+
+    /// Goes on with a call that lies on the shelf.
+    pub(crate) async fn resume(mut self, parked: ParkedCall) -> Result<CallOutcome, Failure> {
+        let (continuation, answers) = (parked.continuation.clone(), parked.answers.clone());
+        self.parked = Some(parked);
+        let responder = &self.cx.responder;
+        responder.set_parked_done(false);
+        let next = self.round(continuation, answers, 0).await?;
+        responder.set_parked_done(true);
+        self.run(next).await
+    }
+
+    async fn run(&mut self, mut next: RoundResult) -> Result<CallOutcome, Failure> {
+        for round in 1..=MAX_ROUNDS {
+            match next {
+                RoundResult::Parked(id) => return Ok(CallOutcome::Parked(id)),
+                RoundResult::Outcome(ToolCallOutcome::Done(result)) => {
+                    self.remove_stored()?;
+                    return Ok(CallOutcome::Done(result));
+                }
+                RoundResult::Outcome(ToolCallOutcome::InputRequired(continuation)) => {
+                    let answers = InputResponses::default();
+                    next = self.round(continuation, answers, round).await?;
+                }
+                RoundResult::Outcome(_) => break,
+            }
+        }
+        let name = self.cx.responder.name();
+        Err(Failure::failed(format!(
+            "{name} asks for ever: {MAX_ROUNDS} times so far"
+        )))
+    }
+
+    /// Answers what is asked and sends it, or puts the call on the shelf.
+    async fn round(
+        &mut self,
+        continuation: SuspendedCall,
+        mut answers: InputResponses,
+        round: u32,
+    ) -> Result<RoundResult, Failure> {
+        if continuation.questions().is_empty() {
+            // It was put off: a server may need time more than answers.
+            sleep(Duration::from_millis(100 << round.min(5))).await;
+        }
+        let open_questions = self.answer(&continuation, &mut answers).await?;
+        if !open_questions.is_empty() || self.parked.is_some() {
+            // Before anything is sent: an answer that is lost can be sent again.
+            self.store(&continuation, &answers)?;
+        }
+        if !open_questions.is_empty() {
+            for unanswered in &open_questions {
+                // All of them are told at the end.
+                let _ = self.cx.responder.record_failure(unanswered);
+            }
+            let id = self.parked.as_ref().map(|parked| parked.id.clone());
+            return Ok(RoundResult::Parked(id.unwrap_or_default()));
+        }
+        let call = self.client.tools().resume(continuation, &answers);
+        match self.send_with_progress(call).await {
+            Ok(outcome) => Ok(RoundResult::Outcome(outcome)),
+            Err(error) => Err(self.round_failure(error)),
+        }
+    }
+
+    /// Answers what is not answered yet, and says what could not be.
+    async fn answer(
+        &self,
+        continuation: &SuspendedCall,
+        answers: &mut InputResponses,
+    ) -> Result<Vec<Unanswered>, Failure> {
+        let responder = &self.cx.responder;
+        let mut open_questions = Vec::new();
+        for (key, question) in continuation.questions().iter() {
+            if answers.contains_key(key) && !responder.has_answer(key, question) {
+                continue;
+            }
+            match responder.answer(key, question).await? {
+                Ok(answer) => drop(answers.insert(key.to_owned(), answer)),
+                Err(unanswered) => {
+                    answers.remove(key);
+                    open_questions.push(unanswered);
+                }
+            }
+        }
+        Ok(open_questions)
+    }
+
+    fn store(
+        &mut self,
+        continuation: &SuspendedCall,
+        answers: &InputResponses,
+    ) -> Result<(), Failure> {
+        let parked_store = ParkedStore::open()?;
+        let parked = match self.parked.take() {
+            Some(mut parked) => {
+                parked.continuation = continuation.clone();
+                parked.answers = answers.clone();
+                parked
+            }
+            None => {
+                let revision = self.client.server().map(|server| server.revision);
+                let (continuation, answers) = (continuation.clone(), answers.clone());
+                ParkedCall::new(
+                    self.cx,
+                    parked_store.new_id(),
+                    revision,
+                    self.tool,
+                    continuation,
+                    answers,
+                )?
+            }
+        };
+        parked_store.save(self.parked.insert(parked))
+    }
+
+    /// The call is over, and need not lie on the shelf any more.
+    fn remove_stored(&mut self) -> Result<(), Failure> {
+        match self.parked.take() {
+            Some(parked) => ParkedStore::open()?.remove(&parked.id),
+            None => Ok(()),
+        }
+    }
+
+    /// A refusal ends the call; anything else leaves it where it lies.
+    fn round_failure(&mut self, error: Error) -> Failure {
+        let is_refused = error.server_error().is_some();
+        let failure = Failure::from(error);
+        match &self.parked {
+            Some(_) if is_refused => {
+                // What is wrong with the shelf matters less.
+                let _ = self.remove_stored();
+                failure.hint("the server does not go on with this call: make it anew")
+            }
+            Some(parked) => failure.hint(format!(
+                "the call is still parked, with its answers: `bowline resume {}` sends them again",
+                parked.id
+            )),
+            None => failure,
+        }
+    }
+}
+
+impl Rounds<'_> {
+    /// Sends a round and shows what happens meanwhile.
+    async fn send_with_progress(&self, call: CallTool<'_>) -> Result<ToolCallOutcome, Error> {
+        let responder = &self.cx.responder;
+        let (sender, mut progress_updates) = progress_channel();
+        let mut call = call.on_progress(sender);
+        call = match self.cx.time_left() {
+            Some(remaining) => call.timeout(remaining),
+            None => call.extend_timeout_on_progress(MAX_CALL_TIME),
+        };
+        let mut notifications = self.client.unsolicited_notifications();
+        let mut progress = Progress::new(&responder.screen, self.tool, responder.plain_progress());
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut setting_level = pin!(self.set_level());
+        let mut level_set = false;
+        let mut call_future = pin!(call.suspend_on_input());
+        loop {
+            // In this order: the level before the call, and what was said
+            // before the end.
+            tokio::select! {
+                biased;
+                () = &mut setting_level, if !level_set => level_set = true,
+                Some(update) = progress_updates.recv() => progress.update(update),
+                Some(notification) = notifications.next() => print_notification(responder, notification),
+                outcome = &mut call_future => return outcome,
+                _ = ticks.tick(), if responder.screen.is_live() => progress.tick(),
+            }
+        }
+    }
+
+    /// Asks for log messages, if any are wanted. That the server refuses is
+    /// not what the person came for.
+    async fn set_level(&self) {
+        let server = self.client.server();
+        let has_logging = server.is_some_and(|server| server.has_capability("logging"));
+        if let (true, Some(level)) = (has_logging, self.cx.responder.requested_log_level()) {
+            let _ = self.client.set_log_level(level).await;
+        }
+    }
+}
+
+/// Shows what a server says unasked.
+fn print_notification(responder: &Responder, notification: Notification) {
+    match notification {
+        Notification::Log(message) if responder.includes_level(&message.level) => {
+            responder.screen.line(log_line(responder, &message));
+        }
+        _ => {}
+    }
+}
+
+fn log_line(responder: &Responder, message: &LoggingMessageParams) -> String {
+    let paint = responder.screen.paint();
+    let style = match message.level {
+        LogLevel::Debug | LogLevel::Info | LogLevel::Notice => Style::Dim,
+        LogLevel::Warning => Style::Warning,
+        _ => Style::Error,
+    };
+    let level = paint.text(style, format!("[{}]", one_line(message.level.as_str())));
+    let logger = message
+        .logger
+        .as_deref()
+        .map(|name| format!(" {}:", one_line(name)));
+    let text = message.data.decode::<String>();
+    let text = text.unwrap_or_else(|_| message.data.get().to_owned());
+    format!(
+        "{level}{} {}",
+        logger.unwrap_or_default(),
+        escape_control(&text)
+    )
+}
+
+impl Responder {
+    /// The level to ask servers for; none is left to them.
+    fn requested_log_level(&self) -> Option<LogLevel> {
+        match self.log_filter() {
+            LogFilter::AtLeast(level) => Some(level),
+            LogFilter::Off | LogFilter::Default => None,
+        }
+    }
+
+    fn includes_level(&self, level: &LogLevel) -> bool {
+        let min_level = match self.log_filter() {
+            LogFilter::Off => return false,
+            LogFilter::AtLeast(min_level) => min_level,
+            LogFilter::Default => LogLevel::Warning,
+        };
+        // One that is unknown may be severe.
+        level.partial_cmp(&min_level) != Some(Ordering::Less)
+    }
+}

@@ -1,0 +1,185 @@
+//! What the person has allowed: `trusted.json` in their state folder.
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
+
+use super::TrustState;
+use crate::{dirs, failure::Failure, target::ConfiguredServer};
+
+/// How many servers are remembered. The oldest are forgotten first, and asked
+/// about again.
+const MAX_TRUSTED: usize = 2_000;
+
+/// What an entry says, and where, in short.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct Digest(String);
+
+impl Digest {
+    /// The digest of an entry: of its file, its name, and all that is written
+    /// there. References count as they are written, so that a token which
+    /// changes is no reason to ask again, and is not in the digest either.
+    pub(crate) fn new(found: &ConfiguredServer) -> Self {
+        let file = canonical_path(&found.path);
+        let name = &found.entry.name;
+        let text = serde_json::json!([file, name, found.entry.raw.canonical()]).to_string();
+        let digest = digest(&SHA256, text.as_bytes());
+        let hex = digest.as_ref().iter().map(|byte| format!("{byte:02x}"));
+        Self(hex.collect())
+    }
+}
+
+/// The file as the system knows it, by whichever links it was found.
+fn canonical_path(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// All that was allowed.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(crate) struct TrustFile {
+    trusted: Vec<TrustedServer>,
+}
+
+/// A server that was allowed.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct TrustedServer {
+    /// The file that names it.
+    pub(crate) file: PathBuf,
+    pub(crate) name: String,
+    digest: String,
+    /// When that was, in seconds since 1970.
+    pub(crate) since: u64,
+}
+
+impl TrustFile {
+    /// Reads what was remembered; nothing, if there is no such file.
+    pub(crate) fn read() -> Result<Self, Failure> {
+        match file_path() {
+            Some(path) => Self::read_from(&path),
+            None => Ok(Self::default()),
+        }
+    }
+
+    fn read_from(path: &Path) -> Result<Self, Failure> {
+        let to_failure = |why: String| {
+            Failure::usage(format!("{}: {why}", path.display()))
+                .hint("it holds which servers of projects you trust; remove it to begin anew")
+        };
+        match fs::read_to_string(path) {
+            Ok(text) => serde_json::from_str(&text).map_err(|error| to_failure(error.to_string())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(to_failure(error.to_string())),
+        }
+    }
+
+    /// Changes what is remembered, while no other command does.
+    pub(crate) fn update<T>(change: impl FnOnce(&mut Self) -> T) -> Result<T, Failure> {
+        let path = file_path().ok_or_else(|| {
+            Failure::usage("there is no home folder to remember it in").hint("set HOME")
+        })?;
+        let failed = |error: io::Error| Failure::usage(format!("{}: {error}", path.display()));
+        let _lock = lock(&path).map_err(failed)?;
+        let mut current = Self::read_from(&path)?;
+        let result = change(&mut current);
+        current.write(&path).map_err(failed)?;
+        Ok(result)
+    }
+
+    fn write(&self, path: &Path) -> io::Result<()> {
+        let text = serde_json::to_string_pretty(self)?;
+        let temporary_path = path.with_extension(format!("{}", std::process::id()));
+        let written = create(&temporary_path)
+            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .and_then(|()| fs::rename(&temporary_path, path));
+        if written.is_err() {
+            // What could not be put in its place is in nobody's way.
+            let _ = fs::remove_file(&temporary_path);
+        }
+        written
+    }
+
+    pub(crate) fn trust_state(&self, found: &ConfiguredServer, digest: &Digest) -> TrustState {
+        let file = canonical_path(&found.path);
+        let matching = self.trusted.iter();
+        let matching = matching.filter(|it| it.name == found.entry.name && it.file == file);
+        let digests: Vec<&str> = matching.map(|it| it.digest.as_str()).collect();
+        match digests.contains(&digest.0.as_str()) {
+            true => TrustState::Trusted,
+            false if digests.is_empty() => TrustState::Unknown,
+            false => TrustState::Changed,
+        }
+    }
+
+    /// Remembers a server as it is now, and not as it was.
+    pub(crate) fn add(&mut self, found: &ConfiguredServer, digest: &Digest) {
+        let file = canonical_path(&found.path);
+        let name = found.entry.name.clone();
+        self.trusted.retain(|it| it.name != name || it.file != file);
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        self.trusted.push(TrustedServer {
+            file,
+            name,
+            digest: digest.0.clone(),
+            since: since.unwrap_or_default().as_secs(),
+        });
+        let too_many = self.trusted.len().saturating_sub(MAX_TRUSTED);
+        self.trusted.drain(..too_many);
+    }
+
+    /// Forgets some, and gives those.
+    pub(crate) fn remove_matching(
+        &mut self,
+        predicate: impl Fn(&TrustedServer) -> bool,
+    ) -> Vec<TrustedServer> {
+        let (removed, kept) = self.trusted.drain(..).partition(|it| predicate(it));
+        self.trusted = kept;
+        removed
+    }
+
+    pub(crate) fn servers(&self) -> &[TrustedServer] {
+        &self.trusted
+    }
+}
+
+/// A file for its owner alone: it says where the person works.
+fn create(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn file_path() -> Option<PathBuf> {
+    dirs::state_dir().map(|folder| folder.join("trusted.json"))
+}
+
+/// Makes the folder, and waits for other commands that change the file. The
+/// lock is on a file of its own, since the other one is replaced.
+#[cfg(unix)]
+fn lock(path: &Path) -> io::Result<fs::File> {
+    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+
+    if let Some(folder) = path.parent() {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true).mode(0o700).create(folder)?;
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    let file = options.open(path.with_extension("lock"))?;
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
+    Ok(file)
+}
+
+/// Where there are no such locks, two commands at once may each forget what
+/// the other was told; then it is asked again.
+#[cfg(not(unix))]
+fn lock(path: &Path) -> io::Result<()> {
+    file_path.parent().map_or(Ok(()), fs::create_dir_all)
+}

@@ -1,0 +1,46 @@
+//! What the host wants of the server for good: restored after every
+//! reconnection.
+
+use std::collections::BTreeSet;
+
+use crate::model::LogLevel;
+
+/// The wishes that outlive a session.
+#[derive(Debug, Default)]
+pub(super) struct DesiredState {
+    /// Resources whose changes are wanted.
+    pub(super) uris: BTreeSet<Box<str>>,
+    /// Lists whose changes are wanted.
+    pub(super) lists: ListSubscriptions,
+    /// The level from which log messages are wanted.
+    pub(super) log_level: Option<LogLevel>,
+}
+
+impl DesiredState {
+    pub(super) fn new(log_level: Option<LogLevel>) -> Self {
+        Self {
+            log_level,
+            ..Self::default()
+        }
+    }
+}
+
+/// The lists whose changes the host wants to hear of.
+///
+/// Up to 2025-11-25 servers announce changes unasked. Later ones announce only
+/// what was asked for, which is this.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListSubscriptions {
+    /// The list of tools.
+    pub tools: bool,
+    /// The list of prompts.
+    pub prompts: bool,
+    /// The list of resources.
+    pub resources: bool,
+}
+
+impl ListSubscriptions {
+    pub(super) fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+}

@@ -1,0 +1,117 @@
+//! Which methods there are, for this revision and this server.
+
+use super::{Config, errors};
+use crate::{
+    jsonrpc::ErrorObject,
+    model::{Side, method, task},
+    revision::Rules,
+};
+
+/// Lets a client's request through if the revision has it and the server
+/// declared what it needs, or if the host wants it in spite of the protocol.
+pub(super) fn check_method(config: &Config, rules: &Rules, name: &str) -> Result<(), ErrorObject> {
+    let known = rules.allows(name, Side::Client) && is_declared(config, rules, name);
+    if known || config.is_extension_method(name) && !is_protocol_request(name) {
+        return Ok(());
+    }
+    Err(errors::unknown_method(name))
+}
+
+/// Whether a notification of the client's may be handed up. A request without an
+/// id is not one. Which revision's rules hold is known only in a session; outside,
+/// there is nothing to tell.
+pub(super) fn accepts_notification(config: &Config, rules: Option<&Rules>, name: &str) -> bool {
+    let known = rules.is_some_and(|rules| rules.allows(name, Side::Client));
+    (known || config.is_extension_method(name)) && !is_protocol_request(name)
+}
+
+/// The host says what it can do in words of all revisions at once, so that what
+/// it declared is asked for even where the revision does not declare it.
+fn is_declared(config: &Config, rules: &Rules, name: &str) -> bool {
+    let Some(info) = method::info(name) else {
+        return false;
+    };
+    let declared = &config.capabilities;
+    match (task_capability(name), info.capability) {
+        (Some(path), _) if rules.dialect.core_tasks => declared.has(path),
+        (Some(_), _) => declared.has_extension(task::EXTENSION_ID),
+        (None, Some(path)) => declared.has(path),
+        (None, None) => true,
+    }
+}
+
+/// Tasks stand behind a capability in one era and an extension in the other.
+fn task_capability(name: &str) -> Option<&'static str> {
+    match name {
+        method::TASKS_GET | method::TASKS_RESULT | method::TASKS_UPDATE => Some("tasks"),
+        method::TASKS_LIST => Some("tasks.list"),
+        method::TASKS_CANCEL => Some("tasks.cancel"),
+        _ => None,
+    }
+}
+
+pub(super) fn is_task_method(name: &str) -> bool {
+    task_capability(name).is_some()
+}
+
+/// Whether this is a request of the protocol, which keeps to it whatever the host
+/// lists.
+fn is_protocol_request(name: &str) -> bool {
+    method::info(name).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        model::{Extra, ServerTasksCapability, ToolsCapability},
+        revision::Revision,
+    };
+
+    fn allows(config: &Config, revision: Revision, name: &str) -> bool {
+        check_method(config, revision.rules(), name).is_ok()
+    }
+
+    #[test]
+    fn undeclared_methods_do_not_exist() {
+        let mut config = Config::new("x", "1");
+        assert!(!allows(&config, Revision::LATEST, "tools/list"));
+        config.capabilities.tools = Some(ToolsCapability::default());
+        assert!(allows(&config, Revision::LATEST, "tools/list"));
+        assert!(!allows(&config, Revision::LATEST, "prompts/list"));
+    }
+
+    #[test]
+    fn completion_must_be_offered_even_where_it_is_not_declared() {
+        let mut config = Config::new("x", "1");
+        for revision in Revision::ALL {
+            assert!(!allows(&config, revision, "completion/complete"));
+        }
+        config.capabilities.completions = Some(Extra::new());
+        for revision in Revision::ALL {
+            assert!(allows(&config, revision, "completion/complete"));
+        }
+    }
+
+    #[test]
+    fn tasks_are_a_capability_here_and_an_extension_there() {
+        let mut config = Config::new("x", "1");
+        config.capabilities.tasks = Some(ServerTasksCapability::default());
+        assert!(allows(&config, Revision::LATEST_HANDSHAKE, "tasks/get"));
+        assert!(!allows(&config, Revision::LATEST_HANDSHAKE, "tasks/list"));
+        assert!(!allows(&config, Revision::LATEST, "tasks/get"));
+        config.capabilities.extensions =
+            Some(serde_json::from_str(r#"{"io.modelcontextprotocol/tasks":{}}"#).unwrap());
+        assert!(allows(&config, Revision::LATEST, "tasks/get"));
+        assert!(!allows(&config, Revision::LATEST, "tasks/result"));
+    }
+
+    #[test]
+    fn extensions_do_not_bring_old_methods_back() {
+        let mut config = Config::new("x", "1");
+        config.extension_methods = vec!["acme/do".into(), "ping".into()];
+        assert!(allows(&config, Revision::LATEST, "acme/do"));
+        assert!(!allows(&config, Revision::LATEST, "acme/dont"));
+        assert!(!allows(&config, Revision::LATEST, "ping"));
+    }
+}

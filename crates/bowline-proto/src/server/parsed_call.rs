@@ -1,0 +1,112 @@
+//! The call of a tool, taken apart without being decoded.
+
+use std::borrow::Cow;
+
+use super::request_head::RequestHead;
+use crate::jsonrpc::Member;
+
+/// What the call of a tool brings, where that is a name and arguments and
+/// nothing unusual.
+///
+/// ```
+/// use bowline_proto::server::PlainCall;
+///
+/// let params = br#"{"name": "add", "arguments": {"a": 1}, "_meta": {}}"#;
+/// let call = PlainCall::read(params).unwrap();
+/// assert_eq!((&*call.name, call.arguments), ("add", Some(r#"{"a": 1}"#)));
+/// assert!(PlainCall::read(br#"{"name": "add", "requestState": "x"}"#).is_none());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParsedCall<'a> {
+    /// Which tool is called; borrowed unless it has escapes.
+    pub name: Cow<'a, str>,
+    /// The arguments as they are written, if there are any. That they are valid
+    /// JSON is known when they are decoded.
+    pub arguments: Option<&'a str>,
+}
+
+impl<'a> ParsedCall<'a> {
+    /// Reads the parameters of a call. There is none where they bring anything
+    /// else, or cannot be read: then they have to be decoded.
+    #[must_use]
+    pub fn parse(params: &'a [u8]) -> Option<Self> {
+        RequestHead::scan(params)?.call_spans()?.parse_call(params)
+    }
+}
+
+/// Where the parts of a call are in its parameters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CallSpans {
+    /// How long the parameters are: others cannot be meant.
+    length: usize,
+    name: (usize, usize),
+    arguments: Option<(usize, usize)>,
+}
+
+impl CallSpans {
+    /// Of parts that are slices of the parameters.
+    pub(super) fn new(params: &[u8], name: &[u8], arguments: Option<&[u8]>) -> Self {
+        let span = |slice: &[u8]| {
+            let start = slice.as_ptr().addr() - params.as_ptr().addr();
+            (start, start + slice.len())
+        };
+        Self {
+            length: params.len(),
+            name: span(name),
+            arguments: arguments.map(span),
+        }
+    }
+
+    /// The call itself, if its parts are what they must be.
+    pub(super) fn parse_call<'a>(&self, params: &'a [u8]) -> Option<ParsedCall<'a>> {
+        let slice = |(start, end): (usize, usize)| params.get(start..end);
+        if self.length != params.len() {
+            return None;
+        }
+        let Member::String(name) = Member::from_value(slice(self.name)?) else {
+            return None;
+        };
+        let arguments = match self.arguments {
+            Some(span) => Some(slice(span)?).filter(|value| *value != b"null"),
+            None => None,
+        };
+        let arguments = match arguments {
+            Some(json) => Some(str::from_utf8(json).ok()?),
+            None => None,
+        };
+        Some(ParsedCall { name, arguments })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_and_arguments_are_found() {
+        let call = ParsedCall::parse(br#"{"arguments":null,"name":"a\u0062"}"#).unwrap();
+        assert_eq!((&*call.name, call.arguments), ("ab", None));
+    }
+
+    #[test]
+    fn what_is_unusual_is_left_to_the_decoder() {
+        for params in [
+            "[]",
+            "{}",
+            r#"{"name":7}"#,
+            r#"{"name":"a","name":"b"}"#,
+            r#"{"name":"a","n\u0061me":"b"}"#,
+            r#"{"name":"a","arguments":{},"arguments":{}}"#,
+            r#"{"name":"a","_meta":{},"_meta":{}}"#,
+            r#"{"name":"a","inputResponses":{}}"#,
+            r#"{"name":"a","arguments":{}"#,
+            r#"{"name":"a"}x"#,
+        ] {
+            assert_eq!(ParsedCall::parse(params.as_bytes()), None, "{params}");
+        }
+        assert_eq!(
+            ParsedCall::parse(b"{\"name\":\"a\",\"arguments\":\"\xff\"}"),
+            None
+        );
+    }
+}

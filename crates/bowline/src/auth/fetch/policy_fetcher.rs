@@ -1,0 +1,146 @@
+//! Requests to places that servers led us to: each vetted, redirects too.
+
+use std::sync::Arc;
+
+use reqwest::{
+    Url,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION},
+};
+
+use super::{Fetch, FetchRequest, FetchResponse};
+use crate::{
+    auth::{AuthError, AuthErrorKind, Secret, url_policy::UrlPolicy},
+    proto::{auth::encode_form, http::header::name, revision::Revision},
+};
+
+/// How many redirects are followed, one after the other.
+const MAX_REDIRECTS: usize = 3;
+
+/// Fetches for one server.
+#[derive(Clone)]
+pub(in crate::auth) struct PolicyFetcher {
+    fetch: Arc<dyn Fetch>,
+    policy: Arc<UrlPolicy>,
+}
+
+impl PolicyFetcher {
+    pub(in crate::auth) fn new(fetch: Arc<dyn Fetch>, url_policy: UrlPolicy) -> Self {
+        let policy = Arc::new(url_policy);
+        Self { fetch, policy }
+    }
+
+    /// Reads a document. Redirects are followed; each leads to a place that
+    /// could have been named outright.
+    pub(in crate::auth) async fn get(&self, url: &str) -> Result<FetchResponse, AuthError> {
+        let mut url = url.to_owned();
+        for _ in 0..=MAX_REDIRECTS {
+            let (target, scope) = self.policy.check(&url)?;
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT, HeaderValue::from_static(name::APPLICATION_JSON));
+            // The first servers with authorization want to know.
+            let version = HeaderValue::from_static(Revision::LATEST_HANDSHAKE.as_str());
+            headers.insert(name::MCP_PROTOCOL_VERSION, version);
+            let request = FetchRequest {
+                url: target.clone(),
+                scope,
+                headers,
+                body: None,
+            };
+            let response = self.fetch.fetch(request).await?;
+            match redirect(&response, &target) {
+                Some(next) => url = next,
+                None => return Ok(response),
+            }
+        }
+        let reason = "an authorization server redirects again and again";
+        Err(AuthError::new(AuthErrorKind::Unreachable, reason))
+    }
+
+    /// Looks at a page, without following it anywhere.
+    pub(in crate::auth) async fn get_without_redirects(
+        &self,
+        url: &str,
+    ) -> Result<FetchResponse, AuthError> {
+        let (url, scope) = self.policy.check(url)?;
+        let request = FetchRequest {
+            url,
+            scope,
+            headers: HeaderMap::new(),
+            body: None,
+        };
+        Ok(self.fetch.fetch(request).await?)
+    }
+
+    /// Posts a form, with a secret in the header if there is one. Nothing is
+    /// followed: what is posted is for this place alone.
+    pub(in crate::auth) async fn post_form(
+        &self,
+        url: &str,
+        form: &[(&'static str, String)],
+        authorization: Option<&Secret>,
+        dpop: Option<&str>,
+    ) -> Result<FetchResponse, AuthError> {
+        let body = encode_form(form.iter().map(|(name, value)| (name, value)));
+        let mut headers = HeaderMap::new();
+        let content_type = HeaderValue::from_static("application/x-www-form-urlencoded");
+        headers.insert(CONTENT_TYPE, content_type);
+        if let Some(secret) = authorization {
+            headers.insert(AUTHORIZATION, sensitive_header(secret.expose())?);
+        }
+        if let Some(proof) = dpop {
+            headers.insert(HeaderName::from_static("dpop"), sensitive_header(proof)?);
+        }
+        self.post(url, headers, body.into_bytes()).await
+    }
+
+    /// Posts JSON, with these headers.
+    pub(in crate::auth) async fn post_json(
+        &self,
+        url: &str,
+        mut headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<FetchResponse, AuthError> {
+        let content_type = HeaderValue::from_static(name::APPLICATION_JSON);
+        headers.insert(CONTENT_TYPE, content_type);
+        self.post(url, headers, body).await
+    }
+
+    /// Whether a URL may be opened in the user's browser.
+    pub(in crate::auth) fn check(&self, url: &str) -> Result<(), AuthError> {
+        self.policy.check(url).map(drop)
+    }
+
+    async fn post(
+        &self,
+        url: &str,
+        mut headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<FetchResponse, AuthError> {
+        let (url, scope) = self.policy.check(url)?;
+        let json = HeaderValue::from_static(name::APPLICATION_JSON);
+        headers.entry(ACCEPT).or_insert(json);
+        let request = FetchRequest {
+            url,
+            scope,
+            headers,
+            body: Some(body),
+        };
+        Ok(self.fetch.fetch(request).await?)
+    }
+}
+
+fn redirect(response: &FetchResponse, from: &Url) -> Option<String> {
+    if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    let location = response.headers.get(LOCATION)?.to_str().ok()?;
+    from.join(location).ok().map(String::from)
+}
+
+fn sensitive_header(credential: &str) -> Result<HeaderValue, AuthError> {
+    let value = HeaderValue::from_str(credential);
+    let mut value =
+        value.map_err(|_| AuthError::new(AuthErrorKind::Key, "a credential cannot be sent"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}

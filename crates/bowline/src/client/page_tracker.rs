@@ -1,0 +1,353 @@
+//! How far a list is followed that comes in pages.
+
+use std::{
+    collections::HashSet,
+    fmt,
+    hash::{BuildHasher as _, RandomState},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use super::{Client, Error};
+use crate::proto::{ErrorKind, Reason, model::method};
+
+/// How far a list is followed that comes in pages.
+///
+/// A list that goes on beyond one of these limits is an error, which says what
+/// was read until then. The limits are meant for servers that never come to an
+/// end, so they are far above what honest ones need. Set them for all lists
+/// with [`ClientBuilder::list_limits`](super::ClientBuilder::list_limits), or
+/// for one with [`List::limits`](super::List::limits).
+///
+/// ```
+/// use bowline::{Client, client::ListLimits};
+///
+/// let builder = Client::builder().list_limits(ListLimits::default().max_items(1_000_000));
+/// # let _ = builder;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListLimits {
+    pages: usize,
+    items: usize,
+    bytes: usize,
+}
+
+impl Default for ListLimits {
+    /// 10,000 pages, 100,000 items, 64 MiB.
+    fn default() -> Self {
+        Self {
+            pages: 10_000,
+            items: 100_000,
+            bytes: 64 * 1024 * 1024,
+        }
+    }
+}
+
+impl ListLimits {
+    /// How many pages one list may have.
+    #[must_use]
+    pub fn max_pages(mut self, pages: usize) -> Self {
+        self.pages = pages;
+        self
+    }
+
+    /// How many items one list may have. One page may have 100,000, whatever
+    /// this says.
+    #[must_use]
+    pub fn max_items(mut self, items: usize) -> Self {
+        self.items = items;
+        self
+    }
+
+    /// How many bytes one list may have, counted as they come over the wire.
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.bytes = bytes;
+        self
+    }
+}
+
+/// After so many pages in a row that brought only items which were there
+/// before, the list is not followed any more. One such page can be an accident:
+/// something was inserted between two requests.
+const MAX_STALE_PAGES: usize = 3;
+
+/// How often the time of one request a list may take, unless it was given a
+/// time of its own.
+const REQUESTS_PER_LIST: u32 = 10;
+
+/// The account of one list, for those who follow its pages by themselves with
+/// [`Client::raw`]. [`Tools::list`](super::Tools::list) and its like keep one
+/// of their own.
+///
+/// ```
+/// # use bowline::{Client, Error};
+/// # use serde_json::{Value, json};
+/// # async fn example(client: &Client) -> Result<(), Error> {
+/// let mut pages = client.pages("acme/tides");
+/// let mut params = json!({});
+/// loop {
+///     let call = client.raw("acme/tides", &params).timeout(page_tracker.page_timeout());
+///     let page = call.await?.0;
+///     let tides: Value = page.decode().unwrap_or_default();
+///     let names = tides["tides"].as_array().into_iter().flatten();
+///     let names = names.filter_map(|tide| tide["name"].as_str());
+///     let next = tides["nextCursor"].as_str().map(str::to_owned);
+///     match pages.turn(page.get().len(), names, next)? {
+///         Some(cursor) => params = json!({ "cursor": cursor }),
+///         None => break,
+///     }
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct PageTracker {
+    method: Box<str>,
+    limits: ListLimits,
+    page_timeout: Duration,
+    timeout: Duration,
+    started_at: Instant,
+    totals: Totals,
+    cursors: HashSet<String>,
+    /// The hashes of the names of all items: enough to tell that a page has
+    /// nothing new.
+    names: HashSet<u64>,
+    hasher: RandomState,
+    stale_pages: usize,
+}
+
+impl Client {
+    /// The account of a list that is about to be followed, with the limits and
+    /// times of this client's.
+    #[must_use]
+    pub fn page_tracker(&self, method: &str) -> PageTracker {
+        let settings = &self.shared().settings;
+        let page_timeout = settings.timeouts.for_class(method::class(method));
+        PageTracker {
+            method: method.into(),
+            limits: settings.list_limits,
+            page_timeout,
+            timeout: page_timeout.saturating_mul(REQUESTS_PER_LIST),
+            started_at: Instant::now(),
+            totals: Totals::default(),
+            cursors: HashSet::new(),
+            names: HashSet::new(),
+            hasher: RandomState::new(),
+            stale_pages: 0,
+        }
+    }
+}
+
+impl PageTracker {
+    /// Follows the list so far instead.
+    #[must_use]
+    pub fn limits(mut self, limits: ListLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Gives the whole list this long.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self.page_timeout = timeout;
+        self
+    }
+
+    /// How long the next page may take.
+    #[must_use]
+    pub fn page_timeout(&self) -> Duration {
+        let remaining = self.timeout.saturating_sub(self.started_at.elapsed());
+        self.page_timeout.min(remaining)
+    }
+
+    /// Takes account of a page: its size on the wire, what its items are
+    /// called, and the cursor that came with it. Gives the cursor to ask with
+    /// next. Only a missing cursor ends a list: an empty one is a cursor like
+    /// any other.
+    ///
+    /// # Errors
+    ///
+    /// Where the list is not to be followed: it is over a limit, takes too
+    /// long, or leads back to where it was.
+    pub fn record_page<N: AsRef<str>>(
+        &mut self,
+        bytes: usize,
+        names: impl IntoIterator<Item = N>,
+        next: Option<String>,
+    ) -> Result<Option<String>, Error> {
+        self.totals.pages += 1;
+        self.totals.bytes = self.totals.bytes.saturating_add(bytes);
+        self.count_items(names);
+        if self.totals.items > self.limits.items {
+            return Err(self.incomplete(IncompleteReason::Items(self.limits.items)));
+        }
+        if self.totals.bytes > self.limits.bytes {
+            return Err(self.incomplete(IncompleteReason::Bytes(self.limits.bytes)));
+        }
+        let Some(next) = next else {
+            return Ok(None);
+        };
+        if !self.cursors.insert(next.clone()) {
+            return Err(self.incomplete(IncompleteReason::SameCursor));
+        }
+        if self.stale_pages >= MAX_STALE_PAGES {
+            return Err(self.incomplete(IncompleteReason::SameItems(self.stale_pages)));
+        }
+        if self.totals.pages >= self.limits.pages {
+            return Err(self.incomplete(IncompleteReason::Pages(self.limits.pages)));
+        }
+        if self.is_timed_out() {
+            return Err(self.incomplete(IncompleteReason::Timeout(self.timeout)));
+        }
+        Ok(Some(next))
+    }
+
+    /// Whether there is room for a page of so many bytes, before it is decoded,
+    /// which takes many times as much.
+    pub(crate) fn check_bytes(&self, bytes: usize) -> Result<(), Error> {
+        match self.totals.bytes.saturating_add(bytes) > self.limits.bytes {
+            true => Err(self.incomplete(IncompleteReason::Bytes(self.limits.bytes))),
+            false => Ok(()),
+        }
+    }
+
+    /// The error of a page, as that of the list: that the list as a whole took
+    /// too long says more than that its last page did.
+    pub(crate) fn page_error(&self, error: Error) -> Error {
+        match error.is_timeout() && self.totals.pages > 0 && self.is_timed_out() {
+            true => self.incomplete(IncompleteReason::Timeout(self.timeout)),
+            false => error,
+        }
+    }
+
+    /// How many pages were read.
+    #[must_use]
+    pub fn pages_read(&self) -> usize {
+        self.totals.pages
+    }
+
+    /// How many bytes were read, counted as they came over the wire.
+    #[must_use]
+    pub fn bytes_read(&self) -> usize {
+        self.totals.bytes
+    }
+
+    /// Counts the items, and whether any of them is new.
+    fn count_items<N: AsRef<str>>(&mut self, names: impl IntoIterator<Item = N>) {
+        let before = (self.totals.items, self.names.len());
+        for name in names {
+            self.totals.items += 1;
+            self.names.insert(self.hasher.hash_one(name.as_ref()));
+        }
+        if self.names.len() > before.1 {
+            self.stale_pages = 0;
+        } else if self.totals.items > before.0 {
+            // An empty page says nothing: servers that filter have them.
+            self.stale_pages += 1;
+        }
+    }
+
+    fn is_timed_out(&self) -> bool {
+        self.started_at.elapsed() >= self.timeout
+    }
+
+    fn incomplete(&self, reason: IncompleteReason) -> Error {
+        Error::incomplete_list(&self.method, IncompleteList(reason, self.totals))
+    }
+}
+
+/// What was read of a list.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    pages: usize,
+    items: usize,
+    bytes: usize,
+}
+
+/// Why a list was not followed to its end, and how far it was.
+#[derive(Debug)]
+pub(crate) struct IncompleteList(IncompleteReason, Totals);
+
+#[derive(Debug)]
+enum IncompleteReason {
+    /// More pages than these.
+    Pages(usize),
+    /// More items than these.
+    Items(usize),
+    /// More bytes than these.
+    Bytes(usize),
+    /// Not complete within this time.
+    Timeout(Duration),
+    /// A cursor that had come before.
+    SameCursor,
+    /// Nothing new in so many pages.
+    SameItems(usize),
+}
+
+impl IncompleteList {
+    pub(crate) fn kind(&self) -> ErrorKind {
+        match self.0 {
+            IncompleteReason::Timeout(_) => ErrorKind::Timeout,
+            _ => ErrorKind::Protocol,
+        }
+    }
+
+    pub(crate) fn reason(&self) -> Reason {
+        match self.0 {
+            IncompleteReason::Pages(_)
+            | IncompleteReason::Items(_)
+            | IncompleteReason::Bytes(_) => Reason::ListTooLong,
+            IncompleteReason::Timeout(_) => Reason::Timeout,
+            IncompleteReason::SameCursor | IncompleteReason::SameItems(_) => {
+                Reason::InvalidResponse
+            }
+        }
+    }
+}
+
+impl fmt::Display for IncompleteList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(reason, totals) = self;
+        match reason {
+            IncompleteReason::Pages(limit) => write!(f, "the list goes on after {limit} pages")?,
+            IncompleteReason::Items(limit) => write!(f, "the list has more than {limit} items")?,
+            IncompleteReason::Bytes(limit) => write!(f, "the list has more than {limit} bytes")?,
+            IncompleteReason::Timeout(time) => {
+                write!(f, "the list was not complete within {time:?}")?;
+            }
+            IncompleteReason::SameCursor => {
+                write!(f, "the server's pages lead back to each other")?;
+            }
+            IncompleteReason::SameItems(pages) => {
+                write!(
+                    f,
+                    "the server sends the same items again: {pages} pages in a row had nothing new"
+                )?;
+            }
+        }
+        let Totals {
+            pages,
+            items,
+            bytes,
+        } = totals;
+        write!(
+            f,
+            " (read so far: {pages} pages, {items} items, {bytes} bytes)"
+        )?;
+        match reason {
+            IncompleteReason::Pages(_) => {
+                f.write_str("; to read more, raise `ListLimits::max_pages`")
+            }
+            IncompleteReason::Items(_) => {
+                f.write_str("; to read more, raise `ListLimits::max_items`")
+            }
+            IncompleteReason::Bytes(_) => {
+                f.write_str("; to read more, raise `ListLimits::max_bytes`")
+            }
+            IncompleteReason::Timeout(_) => f.write_str("; give it more with `timeout`"),
+            IncompleteReason::SameCursor | IncompleteReason::SameItems(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Calls that wait for answers which nobody at hand can give.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap};
+
+use super::{Client, Error, call};
+use crate::proto::{
+    client::{Outcome, Request},
+    jsonrpc::{EncodeError, OutgoingMessage, RawJson, decode},
+    model::{CallToolResult, Extra, InputRequests, InputRequiredResult, InputResponses, method},
+};
+
+/// One turn of a tool call that may have questions.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ToolCallOutcome {
+    /// The call is done.
+    Done(Box<CallToolResult>),
+    /// The server needs answers first.
+    InputRequired(SuspendedCall),
+}
+
+/// A call that stands still until its questions are answered.
+///
+/// It can be written down as JSON, kept for as long as the server honours it,
+/// and gone on with from another process: what the server knows of the call is
+/// in it. Treat it as a secret.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SuspendedCall {
+    params: Extra,
+    state: Option<String>,
+    questions: InputRequests,
+}
+
+impl SuspendedCall {
+    /// What the server wants to know, each question under its key. Answer all.
+    #[must_use]
+    pub fn questions(&self) -> &InputRequests {
+        &self.questions
+    }
+
+    pub(crate) fn into_request(self, answers: &InputResponses) -> Result<Request, EncodeError> {
+        let mut message = OutgoingMessage::new(method::TOOLS_CALL, &self.params)?;
+        if !answers.is_empty() {
+            message.push("inputResponses", answers)?;
+        }
+        if let Some(state) = &self.state {
+            message.push("requestState", state)?;
+        }
+        let tool = self.params.get("name").map(RawJson::decode::<String>);
+        let request = Request::from(message);
+        Ok(match tool {
+            Some(Ok(tool)) => request.for_tool(&tool),
+            _ => request,
+        })
+    }
+}
+
+/// Sorts the end of a call whose questions are handed back.
+pub(crate) fn decode_outcome(
+    client: &Client,
+    members: &[u8],
+    outcome: Outcome,
+) -> Result<ToolCallOutcome, Error> {
+    let Outcome::Result(result) = &outcome else {
+        return call::decode_outcome(client.shared(), method::TOOLS_CALL, outcome)
+            .map(|done| ToolCallOutcome::Done(Box::new(done)));
+    };
+    let input_required = decode::<InputRequiredResult>(result).ok().filter(|input| {
+        let kind = input.result_type.as_ref();
+        kind.is_some_and(|kind| kind.as_str() == "input_required")
+    });
+    let Some(input_required) = input_required else {
+        return call::decode_outcome(client.shared(), method::TOOLS_CALL, outcome)
+            .map(|done| ToolCallOutcome::Done(Box::new(done)));
+    };
+    let object = [b"{", members, b"}"].concat();
+    let mut params: Extra =
+        decode(&object).map_err(|error| Error::decode(method::TOOLS_CALL, error))?;
+    // Answers belong to one round only.
+    params.remove("inputResponses");
+    params.remove("requestState");
+    Ok(ToolCallOutcome::InputRequired(SuspendedCall {
+        params,
+        state: input_required.request_state,
+        questions: input_required.input_requests.unwrap_or_default(),
+    }))
+}
+
+impl Serialize for SuspendedCall {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("params", &self.params)?;
+        if let Some(state) = &self.state {
+            map.serialize_entry("state", state)?;
+        }
+        map.serialize_entry("questions", &self.questions)?;
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for SuspendedCall {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let members = Extra::deserialize(deserializer)?;
+        let required = |key: &'static str| {
+            members
+                .get(key)
+                .ok_or_else(|| de::Error::missing_field(key))
+        };
+        let state = members.get("state").map(RawJson::decode).transpose();
+        Ok(Self {
+            params: required("params")?.decode().map_err(de::Error::custom)?,
+            state: state.map_err(de::Error::custom)?,
+            questions: required("questions")?.decode().map_err(de::Error::custom)?,
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! Letting requests in: with a token, from a known issuer, for this server.
+
+use std::net::IpAddr;
+
+use http::request::Parts;
+
+use super::{
+    AccessToken, Grant, Protection, VerifyError,
+    lifetime::Recheck,
+    rejection::AuthRejection,
+    scope,
+    token::{self, Scheme},
+};
+use crate::jose::CompactJws;
+
+impl Protection {
+    /// Says what a request's sender may do here. The token is taken out of the
+    /// request, whatever comes of it.
+    pub(crate) async fn admit(
+        &self,
+        parts: &mut Parts,
+        peer: Option<IpAddr>,
+    ) -> Result<Grant, (AuthRejection, Scheme)> {
+        let presented = match token::take_token(parts) {
+            Ok(Some(presented)) if self.accepts_scheme(presented.scheme) => presented,
+            Ok(_) => return Err((AuthRejection::NoToken, Scheme::Bearer)),
+            Err(why) => return Err((AuthRejection::MalformedRequest(why), Scheme::Bearer)),
+        };
+        let scheme = presented.scheme;
+        let token = AccessToken {
+            secret: presented.token.expose(),
+            peer,
+        };
+        let result = self.authenticate(scheme, token, parts).await;
+        let grant = result.map_err(|refused| (refused, scheme))?;
+        if grant.expires_at().is_none() {
+            let recheck = Recheck::new(self, &grant, presented.token, peer);
+            parts.extensions.insert(recheck);
+        }
+        Ok(grant)
+    }
+
+    async fn authenticate(
+        &self,
+        scheme: Scheme,
+        token: AccessToken<'_>,
+        parts: &mut Parts,
+    ) -> Result<Grant, AuthRejection> {
+        let grant = self.verify(token).await?;
+        let grant = grant.with_scope_implication(self.scope_implication().cloned());
+        match (scheme, grant.key_thumbprint(), self.proof_checker()) {
+            (Scheme::Bearer, None, _) => {}
+            (Scheme::Bearer, Some(_), _) => {
+                return Err(AuthRejection::InvalidToken("the token is bound to a key"));
+            }
+            (Scheme::Dpop, Some(key), Some(checker)) => {
+                let bound = (token, &grant, key);
+                checker.check(parts, bound, self.resource_url())?;
+            }
+            (Scheme::Dpop, _, _) => {
+                return Err(AuthRejection::InvalidToken(
+                    "the token is not bound to a key",
+                ));
+            }
+        }
+        if !self
+            .required_scopes()
+            .iter()
+            .all(|scope| grant.allows(scope))
+        {
+            return Err(AuthRejection::InsufficientScope(
+                self.required_scopes().to_vec(),
+            ));
+        }
+        Ok(grant)
+    }
+
+    /// Has the token verified by whoever knows its issuer, and checks what must
+    /// hold whoever that was.
+    ///
+    /// Those who verify it by themselves are all asked. An issuer is shown it
+    /// only where it is the one that the token names, or where the token names
+    /// none and is such as this issuer gives.
+    pub(super) async fn verify(&self, token: AccessToken<'_>) -> Result<Grant, AuthRejection> {
+        let claimed_issuer = CompactJws::parse(token.secret()).ok();
+        let claimed_issuer = claimed_issuer.and_then(|token| token.claimed_issuer());
+        let mut refused = None;
+        let mut has_tried_opaque = false;
+        for verifier in self.verifiers() {
+            let prefix_of_verifier = verifier.opaque_prefix();
+            if let Some(prefix) = prefix_of_verifier {
+                let is_candidate = match &claimed_issuer {
+                    Some(issuer) => **issuer == *verifier.issuer(),
+                    None => {
+                        token.secret().starts_with(prefix)
+                            && (!has_tried_opaque || self.shares_opaque_tokens())
+                    }
+                };
+                if !is_candidate {
+                    continue;
+                }
+                has_tried_opaque = true;
+            }
+            let tries_next = prefix_of_verifier.is_some()
+                && claimed_issuer.is_none()
+                && self.shares_opaque_tokens();
+            match verifier.verify(token).await {
+                Ok(grant) => return self.check_grant(grant, verifier.issuer()),
+                Err(VerifyError::OtherIssuer) => {}
+                Err(VerifyError::Invalid(why)) if tries_next => {
+                    refused.get_or_insert(AuthRejection::InvalidToken(why));
+                }
+                // The others may know it; if none does, this one might have.
+                Err(VerifyError::Unavailable) if tries_next => {
+                    refused = Some(AuthRejection::Unavailable);
+                }
+                Err(VerifyError::Invalid(why)) => return Err(AuthRejection::InvalidToken(why)),
+                Err(VerifyError::Unavailable) => return Err(AuthRejection::Unavailable),
+            }
+        }
+        let unknown = AuthRejection::InvalidToken("the token is from no issuer known here");
+        Err(refused.unwrap_or(unknown))
+    }
+
+    /// Checks what must hold of every grant.
+    fn check_grant(&self, grant: Grant, issuer: &str) -> Result<Grant, AuthRejection> {
+        if grant.issuer() != issuer {
+            return Err(AuthRejection::InvalidToken(
+                "the token is from another issuer",
+            ));
+        }
+        let is_ours = |audience: &str| self.audiences().iter().any(|it| **it == *audience);
+        if !grant.audiences().any(is_ours) {
+            return Err(AuthRejection::InvalidToken(
+                "the token is for another audience",
+            ));
+        }
+        let is_named = |name: Option<&str>| name.is_some_and(|name| !name.is_empty());
+        if !is_named(grant.subject().or(grant.client_id())) {
+            return Err(AuthRejection::InvalidToken("the token is nobody's"));
+        }
+        Ok(grant)
+    }
+
+    /// All scopes that a call takes: those of every request, and its own.
+    pub(crate) fn all_scopes(&self, additional: &[Box<str>]) -> Vec<Box<str>> {
+        let mut all = self.required_scopes().to_vec();
+        scope::push_unique(&mut all, additional.iter().map(|name| &**name));
+        all
+    }
+}

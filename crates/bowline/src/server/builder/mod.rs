@@ -1,0 +1,230 @@
+//! Putting a server together.
+//!
+//! [`offer`] is what it serves, [`settings`] what is said of it and how it
+//! serves; here it is made whole.
+
+mod error;
+mod registrations;
+mod settings;
+
+use std::{
+    fmt,
+    sync::{Arc, OnceLock, RwLock},
+    time::{Duration, SystemTime},
+};
+
+use super::{
+    background::BackgroundTasks,
+    dispatch::{catalog::Catalog, subscriptions::SubscriptionListener},
+    replay::round::{Clock, ReplayEngine},
+    seal::SealKeys,
+    serve::Connections,
+    service::{CacheHints, Core, ServeOptions, Service},
+    state::AnyState,
+    store::{JournalStore, StateStore},
+};
+use crate::proto::{
+    model::CacheScope,
+    server::{CacheHint, Config},
+};
+pub use error::BuildError;
+pub(crate) use registrations::Registrations;
+pub use settings::CacheTarget;
+
+/// A server in the making.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// use bowline::{Client, Server, server::Tool};
+/// use serde_json::json;
+///
+/// let hello = Tool::new("hello")
+///     .description("Says hello")
+///     .no_input()
+///     .handler(async |_| Ok("Hello!"));
+/// let service = Server::new("greeter", "1.0.0").tool(hello).build().unwrap();
+///
+/// let client = Client::builder().connect(service.in_memory()).await.unwrap();
+/// let answer = client.tools().call("hello", json!({})).await.unwrap();
+/// assert_eq!(answer.all_text(), "Hello!");
+/// # });
+/// ```
+#[must_use = "a server serves nothing until it is told to"]
+pub struct Server<S = ()> {
+    config: Config,
+    state: Arc<S>,
+    registrations: Registrations,
+    page_size: usize,
+    cache_hints: CacheHints,
+    serve_options: ServeOptions,
+    seal_keys: Option<SealKeys>,
+    journal_store: Option<Arc<dyn JournalStore>>,
+    state_store: Option<Arc<dyn StateStore>>,
+    conversation_timeout: Duration,
+    lease_timeout: Duration,
+    abandoned_step_timeout: Duration,
+    max_state_bytes: usize,
+    clock: Clock,
+}
+
+impl Server<()> {
+    /// A server of this name and version that offers nothing yet.
+    pub fn new(name: &str, version: &str) -> Self {
+        let mut config = Config::new(name, version);
+        config.telemetry = cfg!(feature = "tracing");
+        let no_cache = CacheHint {
+            ttl: Duration::ZERO,
+            scope: CacheScope::Private,
+        };
+        Self {
+            config,
+            state: Arc::new(()),
+            registrations: Registrations::default(),
+            page_size: 100,
+            cache_hints: CacheHints {
+                tools: no_cache.clone(),
+                prompts: no_cache.clone(),
+                resources: no_cache.clone(),
+                templates: no_cache.clone(),
+                contents: no_cache,
+            },
+            serve_options: ServeOptions {
+                max_concurrent_calls: 64,
+                shutdown_timeout: Duration::from_secs(5),
+                observer: None,
+                server_name: name.into(),
+            },
+            seal_keys: None,
+            journal_store: None,
+            state_store: None,
+            conversation_timeout: Duration::from_secs(30 * 60),
+            lease_timeout: Duration::from_secs(6),
+            abandoned_step_timeout: Duration::from_secs(60),
+            max_state_bytes: 32 * 1024,
+            clock: Arc::new(SystemTime::now),
+        }
+    }
+
+    /// With a state that all handlers have at hand. What was added before does
+    /// without.
+    pub fn state<S: Send + Sync + 'static>(self, state: S) -> Server<S> {
+        Server {
+            state: Arc::new(state),
+            registrations: self.registrations,
+            config: self.config,
+            page_size: self.page_size,
+            cache_hints: self.cache_hints,
+            serve_options: self.serve_options,
+            seal_keys: self.seal_keys,
+            journal_store: self.journal_store,
+            state_store: self.state_store,
+            conversation_timeout: self.conversation_timeout,
+            lease_timeout: self.lease_timeout,
+            abandoned_step_timeout: self.abandoned_step_timeout,
+            max_state_bytes: self.max_state_bytes,
+            clock: self.clock,
+        }
+    }
+}
+
+/// Finishing it.
+impl<S: Send + Sync + 'static> Server<S> {
+    /// A server that is ready to serve.
+    ///
+    /// # Errors
+    ///
+    /// Where something that it offers is wrong, or two things have one name; or
+    /// where its keys outlive the process and its stores do not.
+    pub fn build(mut self) -> Result<Service<S>, BuildError> {
+        self.registrations.check()?;
+        self.check_stores()?;
+        self.registrations.declare(&mut self.config);
+        let mut registrations = self.registrations;
+        let router = std::mem::take(&mut registrations.router);
+        let mut catalog = Catalog::default();
+        for feature in router.iter() {
+            (feature.register)(&mut registrations, &mut catalog)?;
+        }
+        let replay = ReplayEngine {
+            server_name: self.config.server_info.name.as_str().into(),
+            purpose: OnceLock::new(),
+            seal_keys: self.seal_keys.map(OnceLock::from).unwrap_or_default(),
+            journal_store: self.journal_store.map(OnceLock::from).unwrap_or_default(),
+            state_store: self.state_store.map(OnceLock::from).unwrap_or_default(),
+            conversation_timeout: self.conversation_timeout,
+            lease_timeout: self.lease_timeout,
+            max_state_bytes: self.max_state_bytes,
+            clock: self.clock,
+        };
+        Ok(Service {
+            core: Arc::new(Core {
+                config: Arc::new(self.config),
+                state: Arc::clone(&self.state) as AnyState,
+                router,
+                catalog: RwLock::new(Arc::new(catalog)),
+                sources: registrations.sources,
+                extensions: registrations.extensions,
+                subscription_listener: SubscriptionListener::new(
+                    registrations.on_subscriptions_changed,
+                ),
+                replay,
+                page_size: self.page_size,
+                cache_hints: self.cache_hints,
+                serve_options: self.serve_options,
+                connections: Connections::default(),
+                background: Arc::new(BackgroundTasks::new(self.abandoned_step_timeout)),
+            }),
+            state: self.state,
+        })
+    }
+
+    /// Keys that outlive the process bring back states that do, too. Without the
+    /// journals that belong to them, what they lead to would happen again.
+    fn check_stores(&self) -> Result<(), BuildError> {
+        let has_shared_keys = self.seal_keys.as_ref().is_some_and(SealKeys::is_shared);
+        let missing = match (&self.journal_store, &self.state_store) {
+            (None, _) => "journal_store",
+            (_, None) => "state_store",
+            _ => return Ok(()),
+        };
+        if !has_shared_keys {
+            return Ok(());
+        }
+        let why = format!(
+            "other nodes and later runs have its secret, but not its stores: give `{missing}` \
+             one that they share, or one in memory if this server is a single process"
+        );
+        Err(BuildError::new("keyring", "from_secret", &why))
+    }
+
+    /// Serves the program at the other end of standard input and output; see
+    /// [`Service::serve_stdio`].
+    ///
+    /// # Errors
+    ///
+    /// Where the server cannot be built, or the streams are taken.
+    pub async fn serve_stdio(self) -> std::io::Result<()> {
+        let service = self.build().map_err(std::io::Error::other)?;
+        service.serve_stdio().await
+    }
+
+    /// Serves over HTTP at this address; see [`Service::serve_http`].
+    ///
+    /// # Errors
+    ///
+    /// Where the server cannot be built, or the address cannot be bound.
+    #[cfg(feature = "http-server")]
+    pub async fn serve_http(self, address: impl tokio::net::ToSocketAddrs) -> std::io::Result<()> {
+        let service = self.build().map_err(std::io::Error::other)?;
+        service.serve_http(address).await
+    }
+}
+
+impl<S> fmt::Debug for Server<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut server = f.debug_struct("Server");
+        server
+            .field("name", &self.config.server_info.name)
+            .finish_non_exhaustive()
+    }
+}

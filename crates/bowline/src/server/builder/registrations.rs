@@ -1,0 +1,242 @@
+//! What a server offers.
+
+use std::{collections::BTreeSet, future::Future, sync::Arc};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{BuildError, Server};
+use crate::{
+    proto::{
+        model::{Extra, method},
+        server::Config,
+    },
+    server::{
+        ServerContext,
+        dispatch::{
+            extension::{Extensions, NotificationContext},
+            list::ListItem as _,
+            prompts::PROMPTS,
+            resources::RESOURCES,
+            router::Router,
+            subscriptions::SubscriptionsCallback,
+            tools::TOOLS,
+        },
+        error::Result,
+        prompt::Prompt,
+        resource::{AnySource, Resource, ResourceSource},
+        service::Core,
+        template::ResourceTemplate,
+        tool::Tool,
+    },
+};
+
+/// All that a server is to offer.
+#[derive(Default)]
+pub(crate) struct Registrations {
+    /// What answers for it.
+    pub(super) router: Router,
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) resources: Vec<Resource>,
+    pub(crate) templates: Vec<ResourceTemplate>,
+    pub(crate) prompts: Vec<Prompt>,
+    pub(crate) sources: Vec<AnySource>,
+    pub(super) extensions: Extensions,
+    pub(super) on_subscriptions_changed: Option<SubscriptionsCallback>,
+    /// Which kinds there are, though perhaps not yet.
+    declared: DeclaredFeatures,
+    /// A method that cannot be offered, and why.
+    problem: Option<(String, &'static str)>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct DeclaredFeatures {
+    tools: bool,
+    resources: bool,
+    prompts: bool,
+    subscriptions: bool,
+}
+
+/// What is offered.
+///
+/// Lists have the order in which things are added. A kind of which nothing is
+/// added is not offered at all; where things of a kind are added to the
+/// [`Service`](crate::server::Service) later, and none are there yet, say so
+/// with an empty list: `.prompts([])`.
+impl<S: Send + Sync + 'static> Server<S> {
+    /// Offers a tool.
+    pub fn tool(self, tool: Tool<S>) -> Self {
+        self.tools([tool])
+    }
+
+    /// Offers several tools.
+    pub fn tools(mut self, tools: impl IntoIterator<Item = Tool<S>>) -> Self {
+        let tools = tools.into_iter().map(Tool::for_state);
+        self.registrations.tools.extend(tools);
+        self.registrations.router.add(&TOOLS);
+        self.registrations.declared.tools = true;
+        self
+    }
+
+    /// Offers a resource.
+    pub fn resource(self, resource: Resource<S>) -> Self {
+        self.resources([resource])
+    }
+
+    /// Offers several resources.
+    pub fn resources(mut self, resources: impl IntoIterator<Item = Resource<S>>) -> Self {
+        let resources = resources.into_iter().map(Resource::for_state);
+        self.registrations.resources.extend(resources);
+        self.registrations.router.add(&RESOURCES);
+        self.registrations.declared.resources = true;
+        self
+    }
+
+    /// Offers the resources that fit a template. Templates are tried in the
+    /// order in which they are added.
+    pub fn template(self, template: ResourceTemplate<S>) -> Self {
+        self.templates([template])
+    }
+
+    /// Offers the resources that fit several templates.
+    pub fn templates(mut self, templates: impl IntoIterator<Item = ResourceTemplate<S>>) -> Self {
+        let templates = templates.into_iter().map(ResourceTemplate::for_state);
+        self.registrations.templates.extend(templates);
+        self.registrations.router.add(&RESOURCES);
+        self.registrations.declared.resources = true;
+        self
+    }
+
+    /// Offers a set of resources that changes by itself. Sources are asked in
+    /// the order in which they are added.
+    pub fn resource_source(mut self, source: impl ResourceSource<S>) -> Self {
+        self.registrations.sources.push(AnySource::new(source));
+        self.registrations.router.add(&RESOURCES);
+        self.registrations.declared.resources = true;
+        self
+    }
+
+    /// Offers a prompt.
+    pub fn prompt(self, prompt: Prompt<S>) -> Self {
+        self.prompts([prompt])
+    }
+
+    /// Offers several prompts.
+    pub fn prompts(mut self, prompts: impl IntoIterator<Item = Prompt<S>>) -> Self {
+        let prompts = prompts.into_iter().map(Prompt::for_state);
+        self.registrations.prompts.extend(prompts);
+        self.registrations.router.add(&PROMPTS);
+        self.registrations.declared.prompts = true;
+        self
+    }
+
+    /// Lets clients watch resources. The application says with
+    /// [`Service::resource_updated`](crate::server::Service::resource_updated)
+    /// when one changes.
+    ///
+    /// In the handshake era, a client may watch what there is: resources, what
+    /// fits a template, and what a source lets be watched, even if it is not
+    /// there yet. In the stateless era, where watching is a wish and not a
+    /// question, it may name anything.
+    pub fn resource_subscriptions(mut self) -> Self {
+        self.registrations.declared.subscriptions = true;
+        self
+    }
+
+    /// Lets clients watch resources, as [`watchable`](Self::watchable), and
+    /// hears of what all of them together watch, whenever that changes. It is
+    /// called amid the work and must not take long.
+    pub fn on_subscriptions_changed(
+        mut self,
+        listener: impl Fn(&BTreeSet<String>) + Send + Sync + 'static,
+    ) -> Self {
+        self.registrations.on_subscriptions_changed = Some(Arc::new(listener));
+        self.registrations.router.on_subscriptions_changed =
+            Some(Core::notify_subscriptions_changed);
+        self.resource_subscriptions()
+    }
+}
+
+/// What is beyond the protocol.
+impl<S: Send + Sync + 'static> Server<S> {
+    /// Offers a method that is not in the protocol, such as `acme/do`. It
+    /// cannot ask the client anything. What it returns must be an object in
+    /// JSON, or nothing.
+    pub fn method<P, R, F, W>(mut self, name: &str, handler: F) -> Self
+    where
+        P: DeserializeOwned,
+        R: Serialize + 'static,
+        F: Fn(P, ServerContext<S>) -> W + Send + Sync + 'static,
+        W: Future<Output = Result<R>> + Send + 'static,
+    {
+        let is_new = self.registrations.extensions.add_method(name, handler);
+        self.registrations.router.fallback = Some(Core::call_extension);
+        if method::info(name).is_some() {
+            self.registrations.problem =
+                Some((name.to_owned(), "the protocol has that method itself"));
+        } else if !is_new {
+            self.registrations.problem = Some((name.to_owned(), "there are two of that name"));
+        }
+        self
+    }
+
+    /// Hears that the roots of a client are others than before. Only clients
+    /// of the handshake era say so.
+    pub fn on_roots_changed<F, W>(self, listener: F) -> Self
+    where
+        F: Fn(NotificationContext<S>) -> W + Send + Sync + 'static,
+        W: Future<Output = ()> + Send + 'static,
+    {
+        self.on_notification(method::ROOTS_LIST_CHANGED, listener)
+    }
+
+    /// Hears a notification of clients, one after the other in their order. A
+    /// client that sends them much faster than they are taken is not heard
+    /// out.
+    pub fn on_notification<F, W>(mut self, method: &str, listener: F) -> Self
+    where
+        F: Fn(NotificationContext<S>) -> W + Send + Sync + 'static,
+        W: Future<Output = ()> + Send + 'static,
+    {
+        self.registrations.extensions.add_listener(method, listener);
+        self
+    }
+}
+
+impl Registrations {
+    pub(super) fn check(&self) -> Result<(), BuildError> {
+        match &self.problem {
+            Some((name, why)) => Err(BuildError::new("method", name, why)),
+            None => Ok(()),
+        }
+    }
+
+    /// Declares what is offered, and that it may change.
+    pub(super) fn declare(&self, config: &mut Config) {
+        let declared = &mut config.capabilities;
+        if self.declared.tools {
+            let tools = declared.tools.get_or_insert_default();
+            tools.list_changed = Some(true);
+        }
+        if self.declared.prompts {
+            let prompts = declared.prompts.get_or_insert_default();
+            prompts.list_changed = Some(true);
+        }
+        if self.declared.resources {
+            let resources = declared.resources.get_or_insert_default();
+            resources.list_changed = Some(true);
+            if self.declared.subscriptions {
+                resources.subscribe = Some(true);
+            }
+        }
+        let completes = self.prompts.iter().any(Prompt::completes)
+            || self.templates.iter().any(ResourceTemplate::completes);
+        if completes {
+            declared.completions.get_or_insert_with(Extra::new);
+        }
+        declared.logging.get_or_insert_with(Extra::new);
+        let extensions = self.extensions.names();
+        // What the protocol has is let through anyway, where it may be.
+        let extensions = extensions.filter(|name| &***name != method::ROOTS_LIST_CHANGED);
+        config.extension_methods.extend(extensions.cloned());
+    }
+}

@@ -1,0 +1,351 @@
+//! Asking the user.
+
+use std::{
+    future::{Future, IntoFuture},
+    marker::PhantomData,
+    pin::Pin,
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use super::{invocation::Invocation, question::OutgoingQuestion, scope::Scope};
+use crate::{
+    proto::{
+        jsonrpc::RawJson,
+        model::{
+            BooleanSchema, DecodeError, ElicitAction, ElicitParams, ElicitResult, ElicitSchema,
+            Members, PropertySchema, ResultObject as _,
+        },
+    },
+    server::{
+        error::{Error, ErrorKind, Result},
+        form::{self, Elicit},
+    },
+};
+
+/// What the user did with a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Elicited<T> {
+    /// They answered.
+    Accepted(T),
+    /// They said no.
+    Declined,
+    /// They went away without an answer.
+    Cancelled,
+}
+
+impl<T> Elicited<T> {
+    /// The answer.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none: that they said no, or went away.
+    pub fn accepted(self) -> Result<T> {
+        match self {
+            Self::Accepted(answer) => Ok(answer),
+            Self::Declined => Err(declined()),
+            Self::Cancelled => Err(cancelled()),
+        }
+    }
+
+    /// The answer with something done to it.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Elicited<U> {
+        match self {
+            Self::Accepted(answer) => Elicited::Accepted(change(answer)),
+            Self::Declined => Elicited::Declined,
+            Self::Cancelled => Elicited::Cancelled,
+        }
+    }
+}
+
+/// What to do when the user says no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDecline {
+    /// Ask again.
+    Retry,
+    /// Fail.
+    Error,
+    /// Say so.
+    Return,
+}
+
+/// A form for the user. Await it.
+#[must_use = "nothing is asked until it is awaited"]
+#[derive(Debug)]
+pub struct Elicitation<'a, T> {
+    invocation: &'a Invocation,
+    scope: &'a Scope,
+    message: String,
+    key: Option<&'a str>,
+    timeout: Option<Duration>,
+    form: PhantomData<fn() -> T>,
+}
+
+impl<'a, T: Elicit> Elicitation<'a, T> {
+    pub(super) fn new(invocation: &'a Invocation, scope: &'a Scope, message: String) -> Self {
+        Self {
+            invocation,
+            scope,
+            message,
+            key: T::KEY,
+            timeout: None,
+            form: PhantomData,
+        }
+    }
+
+    /// Names the question, so that it keeps its name when others are asked
+    /// before it. On 2026-07-28, a client that knows the name may bring the
+    /// answer along with its call.
+    pub fn key(mut self, key: &'a str) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// How long the answer may take, where the client is asked live.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Fails unless the user answers.
+    pub fn strict(self) -> StrictElicitation<'a, T> {
+        StrictElicitation(self)
+    }
+
+    /// Asks up to `attempts` times: again where the answer does not fit the
+    /// form, saying why, and where the user says no, if that is wanted. Who
+    /// goes away is not asked again.
+    pub fn retry(self, attempts: u32, on_decline: OnDecline) -> RetryingElicitation<'a, T> {
+        RetryingElicitation {
+            elicitation: self,
+            attempts,
+            on_decline,
+        }
+    }
+
+    async fn ask(&self, key: Option<&str>, message: String) -> Result<Elicited<T>> {
+        let question = OutgoingQuestion {
+            request: ElicitParams::form(message, T::form()).into(),
+            key,
+            timeout: self.timeout,
+        };
+        let answer = self.scope.ask(self.invocation, question).await?;
+        decode_answer(&answer)
+    }
+}
+
+/// Reads an answer, which must be one to the form.
+fn decode_answer<T: Elicit>(answer: &RawJson) -> Result<Elicited<T>> {
+    let invalid = |decode_error: DecodeError| Error::invalid_answer(&decode_error);
+    let answer = ElicitResult::decode(answer.get().as_bytes()).map_err(invalid)?;
+    match answer.action {
+        ElicitAction::Accept => {
+            let content: Value = match answer.content {
+                Some(content) => content.decode()?,
+                None => Value::Object(serde_json::Map::new()),
+            };
+            form::read(&content)
+                .map(Elicited::Accepted)
+                .map_err(invalid)
+        }
+        other => not_accepted(&other),
+    }
+}
+
+fn not_accepted<T>(action: &ElicitAction) -> Result<Elicited<T>> {
+    match action {
+        ElicitAction::Decline => Ok(Elicited::Declined),
+        ElicitAction::Cancel => Ok(Elicited::Cancelled),
+        other => {
+            let message = format!("{:?} is nothing that a user does", other.as_str());
+            Err(Error::with_kind(ErrorKind::InvalidAnswer, message))
+        }
+    }
+}
+
+impl<'a, T: Elicit> IntoFuture for Elicitation<'a, T> {
+    type Output = Result<Elicited<T>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { self.ask(self.key, self.message.clone()).await })
+    }
+}
+
+/// A form that the user must answer. Await it.
+#[must_use = "nothing is asked until it is awaited"]
+#[derive(Debug)]
+pub struct StrictElicitation<'a, T>(Elicitation<'a, T>);
+
+impl<'a, T: Elicit> IntoFuture for StrictElicitation<'a, T> {
+    type Output = Result<T>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { self.0.await?.accepted() })
+    }
+}
+
+/// A form that the user may be asked to fill in again. Await it.
+#[must_use = "nothing is asked until it is awaited"]
+#[derive(Debug)]
+pub struct RetryingElicitation<'a, T> {
+    elicitation: Elicitation<'a, T>,
+    attempts: u32,
+    on_decline: OnDecline,
+}
+
+impl<T: Elicit> RetryingElicitation<'_, T> {
+    async fn ask(self) -> Result<Elicited<T>> {
+        let question = &self.elicitation;
+        let mut message = question.message.clone();
+        for attempt in 1.. {
+            // A key is for one question; its repetitions have their number.
+            let key = question.key.map(|key| match attempt {
+                1 => key.to_owned(),
+                attempt_number => format!("{key}_{attempt_number}"),
+            });
+            let answer = question.ask(key.as_deref(), message).await;
+            let last = attempt >= self.attempts;
+            message = match answer {
+                Ok(Elicited::Declined) if self.on_decline == OnDecline::Error => {
+                    return Err(declined());
+                }
+                Ok(Elicited::Declined) if self.on_decline == OnDecline::Retry && !last => {
+                    question.message.clone()
+                }
+                Err(error) if *error.kind() == ErrorKind::InvalidAnswer && !last => {
+                    format!(
+                        "{}\n\nThe last answer was not valid: {error}",
+                        question.message
+                    )
+                }
+                result => return result,
+            };
+        }
+        Err(declined())
+    }
+}
+
+impl<'a, T: Elicit> IntoFuture for RetryingElicitation<'a, T> {
+    type Output = Result<Elicited<T>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.ask())
+    }
+}
+
+/// A page for the user to visit. Await it.
+#[must_use = "nothing is asked until it is awaited"]
+#[derive(Debug)]
+pub struct UrlElicitation<'a> {
+    invocation: &'a Invocation,
+    scope: &'a Scope,
+    message: String,
+    url: String,
+    key: Option<&'a str>,
+    timeout: Option<Duration>,
+}
+
+impl<'a> UrlElicitation<'a> {
+    pub(super) fn new(
+        invocation: &'a Invocation,
+        scope: &'a Scope,
+        message: String,
+        url: String,
+    ) -> Self {
+        Self {
+            invocation,
+            scope,
+            message,
+            url,
+            key: None,
+            timeout: None,
+        }
+    }
+
+    /// Names the question, so that it keeps its name when others are asked
+    /// before it. On 2026-07-28, a client that knows the name may bring the
+    /// answer along with its call.
+    pub fn key(mut self, key: &'a str) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// How long the answer may take, where the client is asked live.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    async fn ask(self) -> Result<Elicited<()>> {
+        let mut params = ElicitParams::url(self.message, self.url);
+        if self.invocation.context.rules.dialect.elicitation.url_id {
+            params.elicitation_id = Some(elicitation_id()?);
+        }
+        let question = OutgoingQuestion {
+            request: params.into(),
+            key: self.key,
+            timeout: self.timeout,
+        };
+        let answer = self.scope.ask(self.invocation, question).await?;
+        let answer = ElicitResult::decode(answer.get().as_bytes());
+        let answer = answer.map_err(|decode_error| Error::invalid_answer(&decode_error))?;
+        match answer.action {
+            ElicitAction::Accept => Ok(Elicited::Accepted(())),
+            other => not_accepted(&other),
+        }
+    }
+}
+
+impl<'a> IntoFuture for UrlElicitation<'a> {
+    type Output = Result<Elicited<()>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.ask())
+    }
+}
+
+/// The name of a visit, where visits have names: only in the handshake era, so
+/// that no replay depends on it.
+fn elicitation_id() -> Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(crate::server::replay::journal::hex(&bytes))
+}
+
+/// A form with a box to tick.
+pub(super) struct Confirmation(bool);
+
+impl Confirmation {
+    pub(super) fn into_result(self) -> Result<()> {
+        if self.0 { Ok(()) } else { Err(declined()) }
+    }
+}
+
+impl Elicit for Confirmation {
+    fn form() -> ElicitSchema {
+        let mut confirmed = BooleanSchema::default();
+        confirmed.title = Some("Confirm".to_owned());
+        let fields: Members<PropertySchema> =
+            [("confirmed", confirmed.into())].into_iter().collect();
+        let mut form = ElicitSchema::new(fields);
+        form.required = vec!["confirmed".to_owned()];
+        form
+    }
+
+    fn from_answer(answer: &Value) -> Result<Self, DecodeError> {
+        Ok(Self(answer["confirmed"] == true))
+    }
+}
+
+fn declined() -> Error {
+    Error::with_kind(ErrorKind::Declined, "the user said no")
+}
+
+fn cancelled() -> Error {
+    Error::with_kind(ErrorKind::Cancelled, "the user went away without an answer")
+}

@@ -1,0 +1,69 @@
+//! Asking the client which places it works in.
+
+use std::{
+    future::{Future, IntoFuture},
+    pin::Pin,
+    time::Duration,
+};
+
+use super::{invocation::Invocation, question::OutgoingQuestion, scope::Scope};
+use crate::{
+    proto::model::{ListRootsParams, ListRootsResult, ResultObject as _, Root},
+    server::error::{Error, Result},
+};
+
+/// A question for roots. Await it.
+#[must_use = "nothing is asked until it is awaited"]
+#[derive(Debug)]
+pub struct RootsRequest<'a> {
+    invocation: &'a Invocation,
+    scope: &'a Scope,
+    key: Option<&'a str>,
+    timeout: Option<Duration>,
+}
+
+impl<'a> RootsRequest<'a> {
+    pub(super) fn new(invocation: &'a Invocation, scope: &'a Scope) -> Self {
+        Self {
+            invocation,
+            scope,
+            key: None,
+            timeout: None,
+        }
+    }
+
+    /// Names the question, so that it keeps its name when others are asked
+    /// before it. On 2026-07-28, a client that knows the name may bring the
+    /// answer along with its call.
+    pub fn key(mut self, key: &'a str) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// How long the answer may take, where the client is asked live.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    async fn ask(self) -> Result<Vec<Root>> {
+        let question = OutgoingQuestion {
+            request: ListRootsParams::default().into(),
+            key: self.key,
+            timeout: self.timeout,
+        };
+        let answer = self.scope.ask(self.invocation, question).await?;
+        let answer = ListRootsResult::decode(answer.get().as_bytes());
+        let answer = answer.map_err(|fault| Error::invalid_answer(&fault))?;
+        Ok(answer.roots)
+    }
+}
+
+impl<'a> IntoFuture for RootsRequest<'a> {
+    type Output = Result<Vec<Root>>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.ask())
+    }
+}

@@ -1,0 +1,86 @@
+//! Asking a model which tools to call, and reading what it says.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{
+    Sampled,
+    prompt::tool_calls,
+    schema::{SCHEMA_TOOL, validator},
+};
+use crate::{
+    proto::model::{Tool, ToolUseContent},
+    server::{
+        error::{Error, ErrorKind, Result},
+        schema::Validator,
+        validation_message::describe_errors,
+    },
+};
+
+/// Tools that a model may call, ready to check the calls.
+pub(super) struct ToolValidators {
+    by_name: BTreeMap<String, Validator>,
+}
+
+impl ToolValidators {
+    /// # Errors
+    ///
+    /// Where there are no tools, two of the same name, one whose name is taken,
+    /// or one whose schema is none.
+    pub(super) fn new(tools: &[Tool]) -> Result<Self> {
+        if tools.is_empty() {
+            return Err(invalid("there is no tool to call".to_owned()));
+        }
+        let mut by_name = BTreeMap::new();
+        for tool in tools {
+            let name = &tool.name;
+            if name == SCHEMA_TOOL {
+                return Err(invalid(format!("the name {name:?} is taken")));
+            }
+            let schema: Value = tool.input_schema_or_empty().decode()?;
+            if by_name.insert(name.clone(), validator(&schema)?).is_some() {
+                return Err(invalid(format!("two tools have the name {name:?}")));
+            }
+        }
+        Ok(Self { by_name })
+    }
+
+    /// Reads the calls.
+    ///
+    /// # Errors
+    ///
+    /// Where there are none, or one does not fit; in words for the model.
+    pub(super) fn read(&self, sampled: &Sampled) -> Result<Vec<ToolUseContent>, String> {
+        let calls: Vec<_> = tool_calls(sampled.content()).cloned().collect();
+        let faults: String = calls
+            .iter()
+            .filter_map(|call| self.validation_errors(call))
+            .collect();
+        if !faults.is_empty() {
+            return Err(format!(
+                "No tool was called, since not all fits:{faults}\nCall again."
+            ));
+        }
+        if calls.is_empty() {
+            return Err("No tool was called. Call one of the tools.".to_owned());
+        }
+        Ok(calls)
+    }
+
+    fn validation_errors(&self, call: &ToolUseContent) -> Option<String> {
+        let name = &call.name;
+        let Some(validator) = self.by_name.get(name) else {
+            return Some(format!("\nThere is no tool {name:?}."));
+        };
+        let found = match call.input.decode::<Value>() {
+            Ok(input) => describe_errors(validator, &input),
+            Err(error) => Some(format!("\n- it is not JSON: {error}")),
+        };
+        found.map(|faults| format!("\nThe input of {name:?}:{faults}"))
+    }
+}
+
+fn invalid(why: String) -> Error {
+    Error::with_kind(ErrorKind::InvalidQuestion, why)
+}

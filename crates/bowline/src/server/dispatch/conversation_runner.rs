@@ -1,0 +1,608 @@
+//! Running what may ask: live, or round by round.
+
+use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use tokio::time::sleep;
+
+use super::request::{Request, encode_reply};
+use crate::server::{
+    conversation::{
+        client_channel::ClientChannel,
+        invocation::{Invocation, InvocationGuard},
+        lifecycle::{DetachOnDrop, Lifecycle},
+        step::run_as_step,
+    },
+    error::{Error, ErrorKind, Result},
+    limits::CallLimits,
+    replay::{
+        error::expired,
+        journal::{Entry, EntryOutcome},
+        replayer::{History, ReplayError, Replayer, Suspension},
+        round::{ResumeInput, ResumedConversation, RoundCaller},
+        run::{RunOutcome, run},
+        state::{ConversationInfo, account, binding},
+        stored_journal::{EndOutcome, OpenedRound, StoredJournal},
+    },
+    service::Core,
+    tool::handoff::{AFTER, BEFORE, CLEANUP},
+};
+use crate::{
+    proto::{
+        jsonrpc::{ErrorObject, RawJson, RequestId},
+        model::{InputRequiredResult, ResultObject},
+        revision::Era,
+        server::{Reply, RequestContext, encode_result, errors},
+    },
+    transport::BoxFuture,
+};
+
+/// What is to be run.
+pub(crate) struct ConversationRequest {
+    pub(crate) name: Box<str>,
+    /// The arguments, as they came.
+    pub(crate) arguments: Option<Bytes>,
+    pub(crate) limits: CallLimits,
+    pub(crate) resume: ResumeInput,
+}
+
+/// Whoever does the work.
+pub(crate) trait RoundHandler<R>: Send + 'static {
+    /// Begins the work. It is done once.
+    fn run(&mut self, invocation: Arc<Invocation>) -> BoxFuture<'static, Result<R>>;
+
+    /// What to do with the value of the first phase where the last is not
+    /// reached, for work in phases.
+    fn cleanup(&mut self, before: &RawJson, invocation: &Arc<Invocation>) -> Option<Cleanup> {
+        let _ = (before, invocation);
+        None
+    }
+}
+
+/// What is done with what the first phase holds.
+pub(crate) type Cleanup = BoxFuture<'static, Result<()>>;
+
+/// Work without phases.
+pub(crate) struct SinglePhase<F>(pub(crate) Option<F>);
+
+impl<R, F> RoundHandler<R> for SinglePhase<F>
+where
+    F: FnOnce(Arc<Invocation>) -> BoxFuture<'static, Result<R>> + Send + 'static,
+{
+    fn run(&mut self, invocation: Arc<Invocation>) -> BoxFuture<'static, Result<R>> {
+        match self.0.take() {
+            Some(work) => work(invocation),
+            None => Box::pin(async { Err(Error::internal("it is done already")) }),
+        }
+    }
+}
+
+/// What the client is told of how something ended.
+pub(crate) type ResultMapper<R> = fn(Result<R>, &RequestContext) -> Result<R, ErrorObject>;
+
+/// How one round ended, and what is to be done about it.
+struct RoundEnd<R> {
+    outcome: RoundOutcome<R>,
+    /// What the first phase holds and is to be released, since no later one is
+    /// reached.
+    cleanup_input: Option<RawJson>,
+}
+
+/// How one round ended.
+enum RoundOutcome<R> {
+    Complete(R),
+    Suspended(InputRequiredResult),
+    /// What was run ended with an error of the protocol.
+    ProtocolError(ErrorObject),
+    /// The round came to no end. It may be played again.
+    Retryable(ErrorObject),
+}
+
+/// A round that is to be played.
+struct RoundRun<R, H> {
+    invocation: Arc<Invocation>,
+    /// How long the conversation had been going on when the round was played
+    /// first.
+    elapsed: Duration,
+    handler: H,
+    map_result: ResultMapper<R>,
+}
+
+/// Runs something that may ask, in the way of the era. What must come to its
+/// end does, although the caller leaves.
+pub(crate) fn run_conversation<R: ResultObject + Send + 'static>(
+    core: Arc<Core>,
+    request: Request,
+    channel: ClientChannel,
+    conversation: ConversationRequest,
+    handler: impl RoundHandler<R>,
+    map_result: ResultMapper<R>,
+) -> DetachOnDrop {
+    let background = Arc::clone(&core.background);
+    let origin = request.origin.clone();
+    DetachOnDrop::new(&background, origin, move |lifecycle| {
+        Box::pin(core.run_conversation(
+            request,
+            channel,
+            conversation,
+            handler,
+            map_result,
+            lifecycle,
+        ))
+    })
+}
+
+impl Core {
+    async fn run_conversation<R: ResultObject>(
+        self: Arc<Self>,
+        request: Request,
+        channel: ClientChannel,
+        conversation: ConversationRequest,
+        handler: impl RoundHandler<R>,
+        map_result: ResultMapper<R>,
+        lifecycle: Arc<Lifecycle>,
+    ) -> Reply {
+        let Request {
+            id,
+            method,
+            context,
+            principal,
+            permissions,
+            ..
+        } = request;
+        let principal = principal.as_ref();
+        let arguments = conversation.arguments.as_deref();
+        let principal_name = principal.map(|principal| &**principal);
+        let binding = || binding(principal_name, &method, &conversation.name, arguments);
+        let clock = Arc::clone(&self.replay.clock);
+        let mut invocation = Invocation::new(
+            context,
+            conversation.name.clone(),
+            channel,
+            conversation.limits,
+            clock,
+        );
+        invocation.principal = principal.cloned();
+        invocation.permissions = permissions;
+        invocation.lifecycle = lifecycle;
+        if !invocation.uses_replay() {
+            let ended = run_live(invocation, handler, map_result).await;
+            return ended.0.into_reply(&ended.1.context, &id);
+        }
+        let Some(state) = &conversation.resume.state else {
+            invocation.replayer = Some(Replayer::first_round(conversation.resume.answers));
+            let started_at = (self.replay.clock)();
+            let mut round_run = RoundRun {
+                invocation: Arc::new(invocation),
+                elapsed: Duration::ZERO,
+                handler,
+                map_result,
+            };
+            let timeout = self.replay.conversation_timeout;
+            let info = |invocation: &Invocation| {
+                self.replay
+                    .begin(binding(), invocation.id().into(), started_at)
+            };
+            let RoundEnd {
+                outcome: round,
+                cleanup_input,
+            } = self.run_round(&mut round_run, timeout, info).await;
+            clean_up(&round_run.invocation, &mut round_run.handler, cleanup_input).await;
+            return round.into_reply(&round_run.invocation.context, &id);
+        };
+        let caller = RoundCaller {
+            binding: &binding(),
+            account: account(principal_name),
+            lifecycle: &invocation.lifecycle,
+        };
+        let resumed = self
+            .replay
+            .resume(caller, state, &conversation.resume.answers);
+        match resumed.await {
+            Ok(resumed) if resumed.is_expired => {
+                self.end_expired(invocation, resumed, handler).await
+            }
+            Ok(resumed) => {
+                Box::pin(self.resume_round(invocation, resumed, handler, map_result)).await
+            }
+            Err(error) => Reply::Error(error),
+        }
+    }
+
+    /// A later round. Who repeats one that was the last gets its answer again.
+    async fn resume_round<R: ResultObject>(
+        &self,
+        mut invocation: Invocation,
+        resumed: ResumedConversation,
+        handler: impl RoundHandler<R>,
+        map_result: ResultMapper<R>,
+    ) -> Reply {
+        let info = resumed.info;
+        let round = resumed.access.open(report_waiting(&invocation)).await;
+        let (journal, since) = match round {
+            Ok(OpenedRound::Run(journal, since)) => (journal, since),
+            Ok(OpenedRound::Finished(answer)) => return StoredReply::decode_reply(&answer),
+            Err(error) => return Reply::Error(error),
+        };
+        let delay = journal.clock_delay();
+        if !delay.is_zero() {
+            let clock = Arc::clone(&self.replay.clock);
+            invocation.clock = Arc::new(move || clock().checked_sub(delay).unwrap_or_else(&*clock));
+        }
+        let elapsed = info.age(journal.now());
+        invocation.set_id(info.nonce.clone());
+        invocation.replayer = Some(Replayer::later_round(History {
+            before: resumed.before,
+            answers: resumed.answers,
+            since,
+        }));
+        invocation.journal = Some(journal);
+        let mut round_run = RoundRun {
+            invocation: Arc::new(invocation),
+            elapsed,
+            handler,
+            map_result,
+        };
+        let left = self.replay.time_left(&info).unwrap_or_default();
+        let ended = self.run_round(&mut round_run, left, |_| info).await;
+        ended
+            .record(&round_run.invocation, &mut round_run.handler)
+            .await
+    }
+
+    /// Plays a round as far as it goes, some time after the conversation began,
+    /// which may go on for so long.
+    async fn run_round<R: ResultObject>(
+        &self,
+        round_run: &mut RoundRun<R, impl RoundHandler<R>>,
+        left: Duration,
+        info: impl FnOnce(&Invocation) -> ConversationInfo,
+    ) -> RoundEnd<R> {
+        let invocation = Arc::clone(&round_run.invocation);
+        let _guard = InvocationGuard(Arc::clone(&invocation));
+        let Some(replayer) = &invocation.replayer else {
+            let error = errors::internal_error("there is no stage to play on");
+            return RoundOutcome::Retryable(error).into();
+        };
+        let work = round_run.handler.run(Arc::clone(&invocation));
+        let future = run(replayer, invocation.journal.as_ref(), work);
+        let future = while_renewing_lease(
+            &invocation,
+            stop_when_abandoned(&invocation, replayer, left, future),
+        );
+        match with_timeout(invocation.limits.timeout, round_run.elapsed, future).await {
+            Err(timeout_error) => round_run.end_early(round_run.finish(Err(timeout_error)), &[]),
+            Ok(RunOutcome::Ended(end)) => round_run.finish(end).into(),
+            Ok(RunOutcome::Failed(ReplayError::Expired)) => {
+                round_run.end_early(RoundOutcome::ProtocolError(expired()), &[])
+            }
+            Ok(RunOutcome::Failed(fault)) => {
+                RoundOutcome::Retryable(fault.into_error_object()).into()
+            }
+            Ok(RunOutcome::Suspended(suspension)) => {
+                let info = info(&invocation);
+                match self.replay.time_left(&info) {
+                    Some(left) => {
+                        let cleanup_input = round_run.cleanup_input(&suspension.journal);
+                        self.suspend(&invocation, cleanup_input, info, left, suspension)
+                            .await
+                    }
+                    None => round_run
+                        .end_early(RoundOutcome::ProtocolError(expired()), &suspension.journal),
+                }
+            }
+        }
+    }
+
+    /// Hands a state out, for the next round. If that cannot be done for a
+    /// first round, or nobody is there to take it, nobody can go on.
+    async fn suspend<R>(
+        &self,
+        invocation: &Invocation,
+        cleanup_input: Option<RawJson>,
+        info: ConversationInfo,
+        left: Duration,
+        suspension: Suspension,
+    ) -> RoundEnd<R> {
+        let _busy = invocation.lifecycle.begin_work();
+        let cleanup_input = cleanup_input.filter(|_| invocation.journal.is_none());
+        let position = invocation
+            .journal
+            .as_ref()
+            .map_or(0, StoredJournal::position);
+        let account = account(invocation.principal.as_deref());
+        let suspended = self
+            .replay
+            .suspend(info, left, &account, position, suspension);
+        match suspended.await {
+            Ok(question) => RoundEnd {
+                outcome: RoundOutcome::Suspended(question),
+                cleanup_input: cleanup_input.filter(|_| invocation.lifecycle.is_detached()),
+            },
+            Err(error) => RoundEnd {
+                outcome: RoundOutcome::Retryable(error),
+                cleanup_input,
+            },
+        }
+    }
+
+    /// Ends a conversation whose state came back too late, if it has not ended
+    /// and that can be known: what its first phase holds is released.
+    async fn end_expired<R>(
+        &self,
+        mut invocation: Invocation,
+        resumed: ResumedConversation,
+        mut handler: impl RoundHandler<R>,
+    ) -> Reply {
+        let before = resumed.before.iter().find(|it| *it.id == *BEFORE);
+        let Some(Entry {
+            outcome: EntryOutcome::Value(before),
+            ..
+        }) = before
+        else {
+            return Reply::Error(expired());
+        };
+        let journal = match resumed.access.open_expired(&[AFTER, CLEANUP]).await {
+            Ok(Some(journal)) => journal,
+            Ok(None) => return Reply::Error(expired()),
+            Err(error) => return Reply::Error(error),
+        };
+        invocation.journal = Some(journal);
+        invocation.set_id(resumed.info.nonce);
+        let invocation = Arc::new(invocation);
+        let _guard = InvocationGuard(Arc::clone(&invocation));
+        let ended = RoundEnd::<InputRequiredResult> {
+            outcome: RoundOutcome::ProtocolError(expired()),
+            cleanup_input: Some(before.clone()),
+        };
+        ended.record(&invocation, &mut handler).await
+    }
+}
+
+impl<R: ResultObject, H: RoundHandler<R>> RoundRun<R, H> {
+    /// What was run came to its end.
+    fn finish(&self, end: Result<R>) -> RoundOutcome<R> {
+        let context = &self.invocation.context;
+        let is_missing_capability = matches!(&end, Err(error) if error.is_missing_capability());
+        match (self.map_result)(end, context) {
+            Ok(result) => RoundOutcome::Complete(result),
+            // The client may declare it when it comes again.
+            Err(error) if is_missing_capability && context.era() == Era::Stateless => {
+                RoundOutcome::Retryable(error)
+            }
+            Err(error) => RoundOutcome::ProtocolError(error),
+        }
+    }
+
+    /// The conversation ends here, and not where it would have, so that what its
+    /// first phase holds is to be released. This much of it is known besides
+    /// what its stage knows.
+    fn end_early(&self, round: RoundOutcome<R>, entries: &[Entry]) -> RoundEnd<R> {
+        let cleanup_input = self.cleanup_input(entries);
+        RoundEnd {
+            outcome: round,
+            cleanup_input,
+        }
+    }
+
+    /// What the first phase holds, if no later one has begun.
+    fn cleanup_input(&self, entries: &[Entry]) -> Option<RawJson> {
+        let replayer = self.invocation.replayer.as_ref()?;
+        let outcome = |id: &str| {
+            let entries = entries.iter().find(|entry| *entry.id == *id);
+            entries
+                .map(|entry| entry.outcome.clone())
+                .or_else(|| replayer.outcome(id))
+        };
+        if outcome(AFTER).is_some() || outcome(CLEANUP).is_some() {
+            return None;
+        }
+        match outcome(BEFORE)? {
+            EntryOutcome::Value(before) => Some(before),
+            _ => None,
+        }
+    }
+}
+
+/// Tells the client that another node works on its request.
+fn report_waiting(invocation: &Invocation) -> impl Fn() {
+    let attempts = std::sync::atomic::AtomicU32::new(0);
+    move || {
+        let attempts = attempts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        // Far less than any work will say of itself afterwards.
+        let progress = f64::from(attempts) / 1e6;
+        let message = "Another node works on this request";
+        invocation.channel.progress(progress, None, Some(message));
+    }
+}
+
+/// Lets nothing new begin once the caller has left, or the time of the
+/// conversation is over.
+async fn stop_when_abandoned<T>(
+    invocation: &Invocation,
+    replayer: &Replayer,
+    left: Duration,
+    future: impl Future<Output = T>,
+) -> T {
+    let mut future = pin!(future);
+    let mut expiry = pin!(sleep(left));
+    let mut is_expired = false;
+    poll_fn(|cx| {
+        if invocation.lifecycle.is_detached() {
+            replayer.shut_down(ReplayError::Abandoned);
+        }
+        if let Poll::Ready(ended) = future.as_mut().poll(cx) {
+            return Poll::Ready(ended);
+        }
+        if !is_expired && expiry.as_mut().poll(cx).is_ready() {
+            is_expired = true;
+            replayer.shut_down(ReplayError::Expired);
+            return future.as_mut().poll(cx);
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+/// Keeps the lease of the conversation's journal meanwhile, if it has one.
+async fn while_renewing_lease<T>(invocation: &Invocation, future: impl Future<Output = T>) -> T {
+    let Some(journal) = &invocation.journal else {
+        return future.await;
+    };
+    tokio::select! {
+        biased;
+        future = future => future,
+        never = journal.renew_lease() => match never {},
+    }
+}
+
+/// Runs something that asks its client directly.
+async fn run_live<R: ResultObject>(
+    invocation: Invocation,
+    mut handler: impl RoundHandler<R>,
+    map_result: ResultMapper<R>,
+) -> (RoundOutcome<R>, Arc<Invocation>) {
+    let invocation = Arc::new(invocation);
+    let _guard = InvocationGuard(Arc::clone(&invocation));
+    let work = handler.run(Arc::clone(&invocation));
+    let end = with_timeout(invocation.limits.timeout, Duration::ZERO, work).await;
+    let end = end.and_then(|end| end);
+    let ended = match map_result(end, &invocation.context) {
+        Ok(result) => RoundOutcome::Complete(result),
+        Err(error) => RoundOutcome::ProtocolError(error),
+    };
+    (ended, invocation)
+}
+
+/// The work, with a limit on its time, of which some is spent.
+pub(crate) async fn with_timeout<T>(
+    limit: Option<Duration>,
+    elapsed: Duration,
+    work: impl Future<Output = T>,
+) -> Result<T> {
+    let Some(after) = limit else {
+        return Ok(work.await);
+    };
+    let timeout_error = || {
+        let message = format!("it did not come to its end within {after:?}");
+        Error::with_kind(ErrorKind::Timeout { after }, message)
+    };
+    let left = after.saturating_sub(elapsed);
+    if left.is_zero() {
+        return Err(timeout_error());
+    }
+    tokio::time::timeout(left, work)
+        .await
+        .map_err(|_| timeout_error())
+}
+
+impl<R> From<RoundOutcome<R>> for RoundEnd<R> {
+    fn from(round: RoundOutcome<R>) -> Self {
+        Self {
+            outcome: round,
+            cleanup_input: None,
+        }
+    }
+}
+
+impl<R: ResultObject> RoundEnd<R> {
+    /// Writes down how a later round ended, if the conversation did. Its answer
+    /// is what was written first.
+    async fn record<H>(
+        self,
+        invocation: &Arc<Invocation>,
+        handler: &mut impl RoundHandler<H>,
+    ) -> Reply {
+        let Some(journal) = &invocation.journal else {
+            return Reply::Error(errors::internal_error("a later round has a journal"));
+        };
+        let is_last = matches!(
+            self.outcome,
+            RoundOutcome::Complete(_) | RoundOutcome::ProtocolError(_)
+        );
+        let stored = self.outcome.into_stored(&invocation.context);
+        let encoded_reply = match serde_json::to_vec(&stored) {
+            Ok(encoded_reply) if is_last => encoded_reply,
+            _ => {
+                journal.release().await;
+                return stored.into_reply();
+            }
+        };
+        // First, so that it is known wherever it is cut off.
+        let started_steps = self.cleanup_input.iter().map(|_| CLEANUP.into()).collect();
+        match journal.record_end(&encoded_reply, started_steps).await {
+            Ok(EndOutcome::Recorded) => {
+                clean_up(invocation, handler, self.cleanup_input).await;
+                stored.into_reply()
+            }
+            Ok(EndOutcome::AlreadyEnded(answer)) => StoredReply::decode_reply(&answer),
+            Err(error) => Reply::Error(error),
+        }
+    }
+}
+
+/// Releases what the first phase holds, unless a later one has begun.
+async fn clean_up<R>(
+    invocation: &Arc<Invocation>,
+    handler: &mut impl RoundHandler<R>,
+    cleanup_input: Option<RawJson>,
+) {
+    if let Some(cleanup_input) = cleanup_input
+        && invocation.begin_final_phase()
+        && let Some(cleanup) = handler.cleanup(&cleanup_input, invocation)
+    {
+        let _busy = invocation.lifecycle.begin_work();
+        // Why the conversation ended matters more.
+        let _ = run_as_step(cleanup).await;
+    }
+}
+
+impl<R: ResultObject> RoundOutcome<R> {
+    fn into_reply(self, context: &RequestContext, id: &RequestId) -> Reply {
+        match self {
+            Self::Complete(result) => encode_reply(context, id, result),
+            Self::Suspended(question) => encode_reply(context, id, question),
+            Self::ProtocolError(error) | Self::Retryable(error) => Reply::Error(error),
+        }
+    }
+
+    fn into_stored(self, context: &RequestContext) -> StoredReply {
+        let encoded = match self {
+            Self::Complete(result) => encode_result(context, result),
+            Self::Suspended(question) => encode_result(context, question),
+            Self::ProtocolError(error) | Self::Retryable(error) => {
+                return StoredReply::Error(error);
+            }
+        };
+        match encoded {
+            Ok(result) => StoredReply::Result(result),
+            Err(error) => StoredReply::Error(errors::internal_error(&error.to_string())),
+        }
+    }
+}
+
+/// An answer that may be given again.
+#[derive(Clone, Serialize, Deserialize)]
+enum StoredReply {
+    #[serde(rename = "r")]
+    Result(RawJson),
+    #[serde(rename = "e")]
+    Error(ErrorObject),
+}
+
+impl StoredReply {
+    fn into_reply(self) -> Reply {
+        match self {
+            Self::Result(result) => Reply::Result(result),
+            Self::Error(error) => Reply::Error(error),
+        }
+    }
+
+    fn decode_reply(encoded_reply: &Bytes) -> Reply {
+        match serde_json::from_slice::<Self>(encoded_reply) {
+            Ok(stored) => stored.into_reply(),
+            Err(error) => Reply::Error(errors::internal_error(&error.to_string())),
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Who watches which resources, and telling them.
+//!
+//! The machines keep the sets; here they are granted, added up over all
+//! connections, and told to the application.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use super::{
+    request::{Dispatched, OpenChannel, Request, SubscriptionChange, pending},
+    tools::check_scopes,
+};
+use crate::proto::{
+    jsonrpc::ErrorObject,
+    model::{EmptyResult, SubscribeParams},
+    server::{Reply, errors},
+};
+use crate::server::{
+    capability::CapabilitySet,
+    service::{Core, Service},
+};
+
+/// Hears of what is watched.
+pub(crate) type SubscriptionsCallback = Arc<dyn Fn(&BTreeSet<String>) + Send + Sync>;
+
+/// What the application was last told of what is watched.
+#[derive(Default)]
+pub(crate) struct SubscriptionListener {
+    pub(crate) listener: Option<SubscriptionsCallback>,
+    counts: Mutex<SubscriptionCounts>,
+}
+
+/// What is watched, and how often. Kept as it changes: to look through all
+/// connections for each change would let one client keep all others waiting.
+#[derive(Default)]
+struct SubscriptionCounts {
+    /// Held by the application, too, while it is told.
+    uris: Arc<BTreeSet<String>>,
+    /// Whether it has yet to be told of the last change.
+    has_changed: bool,
+    /// Whether somebody is telling it.
+    is_notifying: bool,
+    /// Less than nothing where an end was heard of before its beginning.
+    counts: HashMap<Box<str>, isize>,
+}
+
+impl SubscriptionCounts {
+    /// Counts a change. It is news if something is watched that was not, or no
+    /// longer.
+    fn apply(&mut self, change: SubscriptionChange) {
+        let SubscriptionChange { uri, is_subscribed } = change;
+        let count = self.counts.entry(uri.clone()).or_default();
+        *count += if is_subscribed { 1 } else { -1 };
+        let count = *count;
+        if count == 0 {
+            self.counts.remove(&uri);
+        }
+        let is_subscribed = count > 0;
+        if is_subscribed == self.uris.contains(&*uri) {
+            return;
+        }
+        self.has_changed = true;
+        let uris = Arc::make_mut(&mut self.uris);
+        if is_subscribed {
+            uris.insert(uri.into());
+        } else {
+            uris.remove(&*uri);
+        }
+    }
+}
+
+impl SubscriptionListener {
+    pub(crate) fn new(listener: Option<SubscriptionsCallback>) -> Self {
+        Self {
+            listener,
+            counts: Mutex::default(),
+        }
+    }
+
+    /// Tells the application, if there is news.
+    fn notify(&self, changes: Vec<SubscriptionChange>) {
+        let Some(listener) = &self.listener else {
+            return;
+        };
+        let mut counts = self.lock_counts();
+        for change in changes {
+            counts.apply(change);
+        }
+        // One at a time, so that it hears of changes in their order. What
+        // changes while it is told, whoever tells it tells it next: it may be
+        // what it does itself that changes something.
+        if counts.is_notifying {
+            return;
+        }
+        counts.is_notifying = true;
+        while std::mem::take(&mut counts.has_changed) {
+            let uris = Arc::clone(&counts.uris);
+            drop(counts);
+            // It is the host's code, called amid ours: a panic must not get out.
+            let _ = catch_unwind(AssertUnwindSafe(|| listener(&uris)));
+            drop(uris);
+            counts = self.lock_counts();
+        }
+        counts.is_notifying = false;
+    }
+
+    fn lock_counts(&self) -> MutexGuard<'_, SubscriptionCounts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Telling who watches.
+impl<S: Send + Sync + 'static> Service<S> {
+    /// Tells all clients that watch a resource that it changed. Says whether
+    /// there are any.
+    ///
+    /// Watching is by the exact URI: where a change below a watched resource
+    /// is a change of it, say so for both.
+    pub fn resource_updated(&self, uri: &str) -> bool {
+        let mut notified = false;
+        self.core.connections.for_each(|connection| {
+            notified |= connection.resource_updated(uri);
+        });
+        notified
+    }
+
+    /// The resources that somebody watches.
+    #[must_use]
+    pub fn subscribed_resources(&self) -> BTreeSet<String> {
+        self.core.subscribed_resources()
+    }
+}
+
+impl Core {
+    /// Tells the application what is watched, if that changed.
+    pub(crate) fn notify_subscriptions_changed(&self, changes: Vec<SubscriptionChange>) {
+        self.subscription_listener.notify(changes);
+    }
+
+    fn subscribed_resources(&self) -> BTreeSet<String> {
+        let mut uris = BTreeSet::new();
+        self.connections.for_each(|connection| {
+            connection.inspect(|machine| {
+                uris.extend(machine.subscribed_uris().into_iter().map(str::to_owned));
+            });
+        });
+        uris
+    }
+}
+
+impl Core {
+    pub(crate) fn subscribe(self: Arc<Self>, request: Request, _: OpenChannel<'_>) -> Dispatched {
+        pending(async move { self.try_subscribe(&request) })
+    }
+
+    /// Grants a subscription to what there is: a resource, what fits a
+    /// template, and whatever a source lets be watched, there or not.
+    fn try_subscribe(&self, request: &Request) -> Result<Reply, ErrorObject> {
+        let params: SubscribeParams = request.parse_params()?;
+        let uri = &params.uri;
+        let declared = CapabilitySet::declared_by(&request.context.client.capabilities);
+        let is_allowed = |needs: CapabilitySet| needs.difference(declared).is_empty();
+        let catalog = self.catalog();
+        check_scopes(catalog.resource_scopes(uri), &request.permissions)?;
+        let mut templates = catalog.templates.items().iter();
+        let is_granted = match catalog.resources.get(uri) {
+            Some(resource) => is_allowed(resource.shared.needs),
+            None => {
+                templates.any(|it| {
+                    is_allowed(it.shared.needs) && it.shared.pattern.parse_uri(uri).is_some()
+                }) || self
+                    .sources
+                    .iter()
+                    .any(|source| is_allowed(source.needs) && source.is_subscribable(uri))
+            }
+        };
+        if is_granted {
+            Ok(request.encode_reply(EmptyResult::default()))
+        } else {
+            Err(errors::resource_not_found(request.context.rules, uri))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::{OnceLock, mpsc},
+        time::Duration,
+    };
+
+    use super::*;
+
+    fn change(uri: &str, is_subscribed: bool) -> SubscriptionChange {
+        let uri = uri.into();
+        SubscriptionChange { uri, is_subscribed }
+    }
+
+    #[test]
+    fn the_application_hears_of_the_first_who_watches_and_of_the_last() {
+        let reported = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&reported);
+        let subscriptions =
+            SubscriptionListener::new(Some(Arc::new(move |uris: &BTreeSet<String>| {
+                log.lock().expect("no panic").push(uris.len());
+            })));
+        subscriptions.notify(vec![change("a:1", true), change("a:2", true)]);
+        subscriptions.notify(vec![change("a:1", true)]);
+        subscriptions.notify(vec![change("a:1", false)]);
+        subscriptions.notify(vec![change("a:1", false)]);
+        assert_eq!(*reported.lock().expect("no panic"), [2, 1]);
+        // In whatever order it is heard of.
+        subscriptions.notify(vec![change("a:3", false)]);
+        subscriptions.notify(vec![change("a:3", true)]);
+        subscriptions.notify(vec![change("a:2", false)]);
+        assert_eq!(*reported.lock().expect("no panic"), [2, 1, 0]);
+        let watched = subscriptions.lock_counts();
+        assert!(watched.counts.is_empty() && watched.uris.is_empty());
+    }
+
+    #[test]
+    fn the_application_may_bring_about_changes_when_it_hears_of_one() {
+        let subscriptions = Arc::new(OnceLock::<SubscriptionListener>::new());
+        let theirs = Arc::clone(&subscriptions);
+        let (sender, reported) = mpsc::channel();
+        let listener = move |uris: &BTreeSet<String>| {
+            sender.send(uris.len()).expect("somebody listens");
+            if uris.len() == 1 {
+                let subscriptions = theirs.get().expect("it is there");
+                subscriptions.notify(vec![change("a:2", true)]);
+                // It is told of that when it is done with this.
+                sender.send(0).expect("somebody listens");
+            }
+        };
+        let set = subscriptions.set(SubscriptionListener::new(Some(Arc::new(listener))));
+        assert!(set.is_ok());
+        // On a thread of its own, so that it fails if a lock is taken twice.
+        std::thread::spawn(move || {
+            let subscriptions = subscriptions.get().expect("it is there");
+            subscriptions.notify(vec![change("a:1", true)]);
+        });
+        let next = || reported.recv_timeout(Duration::from_secs(60));
+        let all = [next(), next(), next()].map(|it| it.expect("it is not stuck"));
+        assert_eq!(all, [1, 0, 2]);
+    }
+}

@@ -1,0 +1,80 @@
+//! Noting elsewhere what was sent, without making anybody wait for it.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+
+use super::{
+    byte_queue::{ByteSize, Receiver, Sender, channel},
+    store::{EventStore, StoredEvent, with_store_timeout},
+};
+use crate::proto::http::{SessionId, resume::EventId};
+
+/// Where the events of one session are noted, in their order.
+pub(super) struct EventStoreWriter(Sender<StoredEvent>);
+
+impl ByteSize for StoredEvent {
+    fn byte_size(&self) -> usize {
+        self.message.len()
+    }
+}
+
+impl EventStoreWriter {
+    /// Begins to note the events of a session.
+    pub(super) fn new(store: Arc<dyn EventStore>, session: SessionId, ttl: Duration) -> Self {
+        let (sender, events) = channel();
+        tokio::spawn(write(store, session, ttl, events));
+        Self(sender)
+    }
+
+    /// Notes an event. One for which there is no time is left out; whoever
+    /// comes back will notice.
+    pub(super) fn append(&self, id: EventId, is_standalone: bool, message: Bytes) {
+        if self.0.is_backlogged() {
+            return;
+        }
+        if let Some(position) = StreamPosition::parse(&id.to_string()) {
+            self.0.send(StoredEvent {
+                stream: position.stream,
+                sequence: position.sequence,
+                is_standalone,
+                message,
+            });
+        }
+    }
+}
+
+async fn write(
+    store: Arc<dyn EventStore>,
+    session: SessionId,
+    ttl: Duration,
+    mut events: Receiver<StoredEvent>,
+) {
+    while let Some(event) = events.recv().await {
+        // What is not noted is missed by those who come back.
+        with_store_timeout(store.append(&session, event, ttl)).await;
+    }
+}
+
+/// A place in a stream, by names that are the same everywhere.
+pub(super) struct StreamPosition {
+    pub(super) stream: String,
+    pub(super) sequence: u64,
+}
+
+impl StreamPosition {
+    /// Reads the id of an event of ours.
+    pub(super) fn parse(id: &str) -> Option<Self> {
+        let (stream, sequence) = id.rsplit_once('-')?;
+        let sequence = u64::from_str_radix(sequence, 16).ok()?;
+        Some(Self {
+            stream: stream.to_owned(),
+            sequence,
+        })
+    }
+
+    /// The id of an event in the same stream.
+    pub(super) fn event_id(&self, sequence: u64) -> String {
+        format!("{}-{sequence:x}", self.stream)
+    }
+}

@@ -1,0 +1,574 @@
+//! Requests that belong to sessions: POST, GET and DELETE.
+
+use std::{
+    collections::VecDeque,
+    ops::ControlFlow,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Response, StatusCode, request::Parts};
+use tokio::time::error::Elapsed;
+
+use super::{
+    Body, Inner, event_store_writer,
+    events::{EventSource, EventStream, write_event, write_event_with_id, write_priming_event},
+    ingress::{REQUEST_BYTES, RequestHeaders, invalid_request_response, quota_exceeded},
+    lazy_timeout,
+    post::{PostKind, principal},
+    protected::{self, TokenLifetime},
+    quotas::{BytesPermit, ClientQuota, QuotaPermit, RequestPermit},
+    response::{self, PendingResponse},
+    session::{PostOutcome, Session, SessionOwner},
+    store::with_store_timeout,
+    streams::{Reader, StreamMessage, StreamStart, Streams},
+};
+use crate::{
+    proto::{
+        http::{
+            Accept, Headers as _, RequestedSession, SessionError, SessionId,
+            header::{name, protocol_version},
+            resume::{EventId, ReplayError},
+            session_from_headers,
+        },
+        revision::Revision,
+    },
+    server::{auth::grant::Permissions, replay::journal::hex, seal::random_bytes},
+};
+
+/// The largest request that opens a session: what a client says of itself is
+/// kept as long as the session, and there may be many.
+const MAX_INITIALIZE_BYTES: usize = 64 * 1024;
+
+/// Where the session of a request is.
+enum SessionLookup {
+    Local(Arc<Session>),
+    /// Another node may have it.
+    Remote(SessionId),
+    /// The request names none.
+    NoId,
+}
+
+/// POST.
+impl Inner {
+    pub(super) fn post_to_session<'a>(
+        self: &'a Arc<Self>,
+        parts: &'a Parts,
+        body: Bytes,
+        kind: PostKind,
+        permit: RequestPermit,
+    ) -> PendingResponse<'a> {
+        match self.lookup_session(parts, kind == PostKind::Initialize) {
+            Ok(SessionLookup::Local(session)) => self.post(parts, session, body, kind, permit),
+            Ok(SessionLookup::Remote(id)) => PendingResponse::pending(async move {
+                match self.restore_session(&id, parts, permit.quota()).await {
+                    Ok(session) => self.post(parts, session, body, kind, permit).await,
+                    Err(refusal) => session_error_response(refusal),
+                }
+            }),
+            Ok(SessionLookup::NoId) => {
+                PendingResponse::pending(self.open_session(parts, body, kind, permit))
+            }
+            Err(refusal) => session_error_response(refusal).into(),
+        }
+    }
+
+    fn post<'a>(
+        self: &'a Arc<Self>,
+        parts: &Parts,
+        session: Arc<Session>,
+        body: Bytes,
+        kind: PostKind,
+        permit: RequestPermit,
+    ) -> PendingResponse<'a> {
+        if let Some(response) = self.version_error(parts) {
+            return response.into();
+        }
+        let batches = || session.revision().is_some_and(|it| it.rules().batching);
+        if kind == PostKind::Batch && !batches() {
+            return invalid_request_response(StatusCode::BAD_REQUEST, "there are no batches here")
+                .into();
+        }
+        let permissions = Permissions::from_extensions(&parts.extensions);
+        // Whoever waits for a call may have to wait for the client's own
+        // answer, which must find a place: this one is free once it is noted
+        // what was posted. What was posted counts until nobody works on it.
+        let (permit, bytes_permit) = if self.options.session_store.is_none() {
+            (None, permit.into_bytes_permit())
+        } else {
+            let (permit, bytes_permit) = permit.split();
+            (Some(permit), bytes_permit)
+        };
+        let Some(posted) = session.post(body.clone(), Some(bytes_permit), kind, permissions) else {
+            return session_error_response(SessionError::NotFound).into();
+        };
+        if session.has_size_changed() {
+            self.sessions.update_bytes(&session);
+        }
+        let token_lifetime = protected::stream_token_lifetime(parts);
+        let Some(permit) = permit else {
+            return self.first_response(session, posted, token_lifetime);
+        };
+        PendingResponse::pending(async move {
+            self.store_session(&session, &body).await;
+            drop(permit);
+            let response = self
+                .first_response(Arc::clone(&session), posted, token_lifetime)
+                .await;
+            if let Some(store) = &self.options.session_store {
+                session
+                    .store_subscriptions(store, &self.sessions.config)
+                    .await;
+            }
+            response
+        })
+    }
+
+    async fn open_session(
+        self: &Arc<Self>,
+        parts: &Parts,
+        body: Bytes,
+        kind: PostKind,
+        permit: RequestPermit,
+    ) -> Response<Body> {
+        if self.stopping().has_begun() {
+            return invalid_request_response(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the server is shutting down",
+            );
+        }
+        if body.len() > MAX_INITIALIZE_BYTES {
+            let why = format!("a session is opened with up to {MAX_INITIALIZE_BYTES} bytes");
+            return invalid_request_response(StatusCode::PAYLOAD_TOO_LARGE, &why);
+        }
+        let Ok(id) = SessionId::new(&hex(&random_bytes::<16>())) else {
+            return invalid_request_response(StatusCode::INTERNAL_SERVER_ERROR, "there is no id");
+        };
+        let owner = SessionOwner {
+            principal: principal(parts),
+            quota: Arc::clone(permit.quota()),
+        };
+        let session = Session::new(self, id, owner);
+        let permissions = Permissions::from_extensions(&parts.extensions);
+        let bytes_permit = Some(permit.into_bytes_permit());
+        let Some(posted) = session.post(body.clone(), bytes_permit, kind, permissions) else {
+            return session_error_response(SessionError::NotFound);
+        };
+        if session.revision().is_none() {
+            let response = self
+                .first_response(Arc::clone(&session), posted, None)
+                .await;
+            session.close();
+            return response;
+        }
+        // Before anything is waited for: a client that goes away meanwhile
+        // must leave nothing that nobody looks after.
+        let Ok(session) = self.sessions.add(session) else {
+            let why = "too many sessions are open, and all of them are in use";
+            return invalid_request_response(StatusCode::SERVICE_UNAVAILABLE, why);
+        };
+        self.store_session(&session, &body).await;
+        let token_lifetime = protected::stream_token_lifetime(parts);
+        let mut response = self
+            .first_response(Arc::clone(&session), posted, token_lifetime)
+            .await;
+        if let Ok(id) = HeaderValue::from_str(session.id.as_str()) {
+            let name = HeaderName::from_static(name::MCP_SESSION_ID);
+            response.headers_mut().insert(name, id);
+        }
+        response
+    }
+
+    /// Answers with what comes first of a POST.
+    fn first_response<'a>(
+        self: &'a Arc<Self>,
+        session: Arc<Session>,
+        mut posted: PostOutcome,
+        token_lifetime: Option<TokenLifetime>,
+    ) -> PendingResponse<'a> {
+        // It is asked again if nothing is there, so that nobody need be woken.
+        let noop_cx = &mut Context::from_waker(Waker::noop());
+        if let Poll::Ready(first) = posted.reader.messages.poll_recv(noop_cx) {
+            return self
+                .respond(session, posted, Ok(first), token_lifetime)
+                .into();
+        }
+        PendingResponse::pending(async move {
+            let first = posted.reader.messages.recv();
+            let first = lazy_timeout::with_lazy_timeout(|| self.options.stream_after, first).await;
+            self.respond(session, posted, first, token_lifetime)
+        })
+    }
+
+    /// One answer is JSON; what needs more, or takes long, is a stream.
+    fn respond(
+        &self,
+        session: Arc<Session>,
+        posted: PostOutcome,
+        first: Result<Option<StreamMessage>, Elapsed>,
+        token_lifetime: Option<TokenLifetime>,
+    ) -> Response<Body> {
+        let PostOutcome {
+            mut reader,
+            has_requests,
+        } = posted;
+        let first = match first {
+            Ok(None) if !has_requests => return response::empty_response(StatusCode::ACCEPTED),
+            Ok(Some(StreamMessage::Frame { last, frame, .. }))
+                if last || reader.messages.is_finished() =>
+            {
+                return response::json_response(StatusCode::OK, frame);
+            }
+            // It was called off: there is no answer, and never will be.
+            Ok(None) => {
+                let (reader, start) = Streams::closed();
+                return self.stream(session, reader, start, token_lifetime, None);
+            }
+            Ok(first) => first,
+            Err(_) => None,
+        };
+        let start = session.streams().start(&mut reader, first);
+        self.stream(session, reader, start, token_lifetime, None)
+    }
+
+    fn stream(
+        &self,
+        session: Arc<Session>,
+        reader: Reader,
+        start: StreamStart,
+        token_lifetime: Option<TokenLifetime>,
+        permits: Option<ListenPermits>,
+    ) -> Response<Body> {
+        let polling = session.streams().polling;
+        let priming_id = start.priming_id.filter(|_| polling);
+        let source = SessionStream {
+            priming_event: priming_id.map(|id| (id, self.options.retry_delay)),
+            first: start.messages,
+            reader,
+            session,
+            _permits: permits,
+        };
+        response::stream_response(
+            EventStream::new(source, self.options.keep_alive_interval)
+                .with_token_lifetime(token_lifetime),
+        )
+    }
+}
+
+/// GET and DELETE.
+impl Inner {
+    /// The stream of the server's own, or one that broke off.
+    pub(super) async fn listen_to_session(
+        self: &Arc<Self>,
+        parts: &Parts,
+        permit: RequestPermit,
+    ) -> Response<Body> {
+        if !Accept::from_headers(&RequestHeaders(parts)).event_stream {
+            let why = "Accept must allow text/event-stream";
+            return invalid_request_response(StatusCode::NOT_ACCEPTABLE, why);
+        }
+        let session = match self.require_session(parts, &permit).await {
+            Ok(session) => session,
+            Err(refusal) => return session_error_response(refusal),
+        };
+        if let Some(response) = self.version_error(parts) {
+            return response;
+        }
+        let stream_permit = match permit.quota().listen_permit() {
+            Ok(stream_permit) => stream_permit,
+            Err(why) => return *quota_exceeded(why, "streams at once"),
+        };
+        session.touch();
+        let (reader, start) = match self.open_stream(parts, &session).await {
+            Ok(opened) => opened,
+            Err(refusal) => return *refusal,
+        };
+        if session.has_size_changed() {
+            self.sessions.update_bytes(&session);
+        }
+        let mut permits = ListenPermits {
+            _stream: stream_permit,
+            bytes: permit.into_bytes_permit(),
+        };
+        // What it begins with is kept for it, also where nobody else does.
+        if let Err(why) = permits.bytes.grow(start.bytes()) {
+            return *quota_exceeded(why, REQUEST_BYTES);
+        }
+        let token_lifetime = protected::stream_token_lifetime(parts);
+        self.stream(session, reader, start, token_lifetime, Some(permits))
+    }
+
+    async fn open_stream(
+        &self,
+        parts: &Parts,
+        session: &Session,
+    ) -> Result<(Reader, StreamStart), Box<Response<Body>>> {
+        let refuse = |why: &str| Box::new(invalid_request_response(StatusCode::BAD_REQUEST, why));
+        let headers = RequestHeaders(parts);
+        let Some(last) = headers.values(name::LAST_EVENT_ID).next() else {
+            return Ok(session.streams().open_standalone());
+        };
+        let cursor = EventId::parse(last);
+        let cursor = cursor.ok_or_else(|| refuse("Last-Event-ID is none of ours"))?;
+        let resumed = session.streams().resume(cursor);
+        let replay_error = match resumed {
+            Ok(resumed) => return Ok(resumed),
+            Err(replay_error) => replay_error,
+        };
+        let stored = match replay_error {
+            ReplayError::WrongSession | ReplayError::Dropped => {
+                self.stored_stream(session, cursor).await
+            }
+            _ => None,
+        };
+        stored.ok_or_else(|| refuse(&replay_error.to_string()))
+    }
+
+    /// A stream that another node sent, or of which we keep only the end, as
+    /// far as it is noted.
+    async fn stored_stream(
+        &self,
+        session: &Session,
+        cursor: EventId,
+    ) -> Option<(Reader, StreamStart)> {
+        let store = self.options.event_store.as_ref()?;
+        let position = event_store_writer::StreamPosition::parse(&cursor.to_string())?;
+        let events = store.events_after(&session.id, &position.stream, position.sequence);
+        let events = with_store_timeout(events).await;
+        let events = events.filter(|events| !events.is_empty())?;
+        let sequences = events.iter().map(|event| event.sequence);
+        if !sequences.eq((position.sequence + 1..).take(events.len())) {
+            return None;
+        }
+        let is_standalone = events.iter().any(|event| event.is_standalone);
+        // A stream of ours goes on with what we keep of it, unless something is
+        // missing in between. What comes on the server's own stream goes on
+        // here, wherever it began; what somebody worked on elsewhere does not.
+        let last = EventId::parse(position.event_id(events.last()?.sequence).as_bytes())?;
+        let resumed = session.streams().resume(last);
+        let (reader, mut start) = match resumed {
+            Ok(resumed) => resumed,
+            Err(ReplayError::WrongSession) if is_standalone => session.streams().open_standalone(),
+            Err(_) => Streams::closed(),
+        };
+        let stored = events.into_iter().map(|event| StreamMessage::Stored {
+            id: position.event_id(event.sequence),
+            frame: event.message,
+        });
+        start.priming_id = None;
+        start.messages = stored.chain(start.messages).collect();
+        Some((reader, start))
+    }
+
+    pub(super) async fn end_session(
+        self: &Arc<Self>,
+        parts: &Parts,
+        permit: RequestPermit,
+    ) -> Response<Body> {
+        let session = match self.require_session(parts, &permit).await {
+            Ok(session) => session,
+            Err(refusal) => return session_error_response(refusal),
+        };
+        if let Some(response) = self.version_error(parts) {
+            return response;
+        }
+        // By a task of its own: a client that does not wait for the answer has
+        // ended its session all the same.
+        let ending = Arc::clone(self).close_session(session);
+        let ending = async move {
+            ending.await;
+            drop(permit);
+        };
+        let _ = tokio::spawn(ending).await;
+        response::empty_response(StatusCode::NO_CONTENT)
+    }
+
+    async fn close_session(self: Arc<Self>, session: Arc<Session>) {
+        // There first: who comes meanwhile finds it here, and must not take up
+        // what is about to be forgotten.
+        if let Some(store) = &self.options.session_store {
+            session.remove_stored(&**store).await;
+        }
+        self.sessions.remove(&session);
+        if let Some(store) = &self.options.event_store {
+            with_store_timeout(store.remove(&session.id)).await;
+        }
+    }
+}
+
+/// Finding sessions, and noting them for others to find.
+impl Inner {
+    async fn require_session(
+        &self,
+        parts: &Parts,
+        permit: &RequestPermit,
+    ) -> Result<Arc<Session>, SessionError> {
+        match self.lookup_session(parts, false)? {
+            SessionLookup::Local(session) => Ok(session),
+            SessionLookup::Remote(id) => self.restore_session(&id, parts, permit.quota()).await,
+            SessionLookup::NoId => Err(SessionError::Missing),
+        }
+    }
+
+    /// Whether a request names a session of the caller's that is open here.
+    pub(super) fn has_session(&self, parts: &Parts) -> bool {
+        matches!(
+            self.lookup_session(parts, false),
+            Ok(SessionLookup::Local(_))
+        )
+    }
+
+    /// The session that a request names, if it is the caller's.
+    fn lookup_session(
+        &self,
+        parts: &Parts,
+        is_initialize: bool,
+    ) -> Result<SessionLookup, SessionError> {
+        let named = session_from_headers(&RequestHeaders(parts), is_initialize, true)?;
+        let RequestedSession::Named(id) = named else {
+            return Ok(SessionLookup::NoId);
+        };
+        match self.sessions.get(&id) {
+            Some(session) if session.principal == principal(parts) => {
+                Ok(SessionLookup::Local(session))
+            }
+            None if self.options.session_store.is_some() => Ok(SessionLookup::Remote(id)),
+            Some(_) | None => Err(SessionError::NotFound),
+        }
+    }
+
+    /// Takes up a session of this caller's that another node, or another life
+    /// of this one, had.
+    async fn restore_session(
+        &self,
+        id: &SessionId,
+        parts: &Parts,
+        quota: &Arc<ClientQuota>,
+    ) -> Result<Arc<Session>, SessionError> {
+        let caller = principal(parts);
+        let owner = SessionOwner {
+            principal: caller.clone(),
+            quota: Arc::clone(quota),
+        };
+        let permissions = Permissions::from_extensions(&parts.extensions);
+        let load = self.rebuild_session(id, owner, permissions);
+        let session = self.restores.run_once(id, caller.clone(), load).await;
+        // Somebody may have been first.
+        let session = session.filter(|session| session.principal == caller);
+        session.ok_or(SessionError::NotFound)
+    }
+
+    async fn rebuild_session(
+        &self,
+        id: &SessionId,
+        owner: SessionOwner,
+        permissions: Permissions,
+    ) -> Option<Arc<Session>> {
+        let store = self.options.session_store.as_ref()?;
+        if self.stopping().has_begun() {
+            return None;
+        }
+        // Who began to load it may have left when it was here.
+        if let Some(session) = self.sessions.get(id) {
+            return Some(session);
+        }
+        let stored = with_store_timeout(store.get(id)).await??;
+        let caller = owner.principal.as_deref();
+        let stored = Some(stored).filter(|it| it.principal.as_deref() == caller)?;
+        let session = Session::restore(self, id.clone(), owner);
+        if !session.rebuild(stored, &permissions).await {
+            session.close();
+            return None;
+        }
+        let session = self.sessions.add(session).ok()?;
+        // From here on it is ours: the node that had it does not forget it for
+        // us.
+        session
+            .refresh_stored(&**store, &self.sessions.config)
+            .await;
+        Some(session)
+    }
+
+    /// A version header must name a version that we speak.
+    fn version_error(&self, parts: &Parts) -> Option<Response<Body>> {
+        let headers = RequestHeaders(parts);
+        let version = match protocol_version(&headers) {
+            Ok(version) => version?,
+            Err(mismatch) => return Some(response::rejection_response(None, &mismatch.into())),
+        };
+        let supported = &self.handler.config().revisions;
+        match Revision::parse(version) {
+            Some(revision) if supported.contains(&revision) => None,
+            Some(_) | None => Some(invalid_request_response(
+                StatusCode::BAD_REQUEST,
+                "this protocol version is not spoken here",
+            )),
+        }
+    }
+
+    /// Notes for others what was posted to a session, where they can look.
+    async fn store_session(&self, session: &Session, body: &Bytes) {
+        if let Some(store) = &self.options.session_store {
+            session
+                .store_record(&**store, body, &self.sessions.config)
+                .await;
+        }
+    }
+}
+
+fn session_error_response(refusal: SessionError) -> Response<Body> {
+    let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::BAD_REQUEST);
+    response::jsonrpc_error(status, None, &refusal.to_error())
+}
+
+/// What a stream counts for that a GET opened, until it is closed.
+struct ListenPermits {
+    _stream: QuotaPermit,
+    bytes: BytesPermit,
+}
+
+/// A stream of a session's, as events. Dropping it leaves the session as it is.
+struct SessionStream {
+    priming_event: Option<(EventId, Duration)>,
+    first: VecDeque<StreamMessage>,
+    reader: Reader,
+    session: Arc<Session>,
+    _permits: Option<ListenPermits>,
+}
+
+/// The session was used for as long as it was connected.
+impl Drop for SessionStream {
+    fn drop(&mut self) {
+        self.session.touch();
+    }
+}
+
+impl EventSource for SessionStream {
+    fn poll_event(&mut self, cx: &mut Context<'_>, out: &mut Vec<u8>) -> Poll<ControlFlow<()>> {
+        if let Some((id, retry)) = self.priming_event.take() {
+            write_priming_event(id, retry, out);
+            return Poll::Ready(ControlFlow::Continue(()));
+        }
+        let next = match self.first.pop_front() {
+            Some(first) => Some(first),
+            None => std::task::ready!(self.reader.messages.poll_recv(cx)),
+        };
+        Poll::Ready(match next {
+            Some(StreamMessage::Frame { id, last, frame }) => {
+                write_event(id, &frame, out);
+                if last {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            }
+            Some(StreamMessage::Stored { id, frame }) => {
+                write_event_with_id(&id, &frame, out);
+                ControlFlow::Continue(())
+            }
+            Some(StreamMessage::Release) | None => ControlFlow::Break(()),
+        })
+    }
+}

@@ -1,0 +1,207 @@
+//! For whoever runs a conversation: what is to be done when it stands still.
+
+use std::{task::Waker, time::Duration};
+
+use super::{Divergence, EntrySlot, Inner, PendingWrite, ReplayError, Replayer, Suspension};
+use crate::server::replay::journal::{EntryOutcome, Fingerprint};
+
+/// How long a conversation may take to do what is expected of it, once it can
+/// go no further otherwise.
+const STUCK_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What is to be done when a conversation can go no further by itself.
+#[derive(Debug)]
+pub(crate) enum Action {
+    /// Run it again; it was told something.
+    Poll,
+    /// Wait for what it waits for.
+    Wait,
+    /// Write this to its journal, and say when it is there.
+    Write(PendingWrite),
+    /// It waits for answers, and for nothing that must be waited for. It has
+    /// been put off, and this is what is to be kept of it.
+    Suspend(Suspension),
+    /// It has not done all that is expected, and if it does not within this
+    /// time, it never will.
+    Stuck(ReplayError, Duration),
+    Fail(ReplayError),
+}
+
+impl Replayer {
+    /// Whom to wake when something happens outside of the conversation's own
+    /// future.
+    pub(crate) fn set_waker(&self, runner: &Waker) {
+        match &mut self.lock().runner {
+            Some(known) => known.clone_from(runner),
+            none => *none = Some(runner.clone()),
+        }
+    }
+
+    /// The conversation can go no further by itself.
+    ///
+    /// If it is to be put off, that happens here, under the lock that it was
+    /// decided under: a step that a task on another thread began in between
+    /// would be in no journal, and happen again.
+    pub(crate) fn next_action(&self) -> Action {
+        let mut inner = self.lock();
+        if let Some(replay_error) = &inner.error {
+            return Action::Fail(replay_error.clone());
+        }
+        if inner.deliver_next() || inner.release_held_steps() {
+            return Action::Poll;
+        }
+        if inner.shutdown_reason.is_some() {
+            inner.events.cancel_starting_steps();
+        }
+        if inner.events.must_write() {
+            return Action::Write(inner.events.take_pending());
+        }
+        if inner.is_busy() {
+            return Action::Wait;
+        }
+        if let Some(reason) = &inner.shutdown_reason {
+            return Action::Fail(reason.clone());
+        }
+        let next = inner.idle_action();
+        if matches!(next, Action::Suspend(_)) {
+            let wakers = inner.close();
+            drop(inner);
+            wakers.into_iter().for_each(Waker::wake);
+        }
+        next
+    }
+
+    /// What was to be written is.
+    pub(crate) fn mark_written(&self) {
+        let mut inner = self.lock();
+        let mut wakers = Vec::new();
+        for id in inner.events.mark_written() {
+            match inner.starting_steps.remove(&id) {
+                Some(waker) => {
+                    inner.granted_steps.insert(id);
+                    wakers.push(waker);
+                }
+                None => inner.abandon_step(&id, Fingerprint::for_step(&id), 0),
+            }
+        }
+        inner.wake_runner();
+        drop(inner);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// What is under way comes to its end, and nothing new begins. Then the
+    /// round ends for this reason, unless the conversation has.
+    pub(crate) fn shut_down(&self, reason: ReplayError) {
+        let mut inner = self.lock();
+        if inner.shutdown_reason.is_none() {
+            inner.shutdown_reason = Some(reason);
+            inner.wake_runner();
+        }
+    }
+
+    /// The conversation came to its end: it must have been through all that
+    /// was known of it.
+    pub(crate) fn check_end(&self) -> Result<(), ReplayError> {
+        let inner = self.lock();
+        if let Some(replay_error) = &inner.error {
+            return Err(replay_error.clone());
+        }
+        let mut undelivered = inner.events.undelivered().map(|it| &it.id);
+        match undelivered.find(|id| !inner.slots.contains_key(*id)) {
+            Some(missing) => Err(Divergence::Missing(missing.clone()).into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Nothing is told any more, and nothing begins. Whoever still waits is let
+    /// go.
+    pub(crate) fn close(&self) {
+        let wakers = self.lock().close();
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Inner {
+    /// Whether something is under way that the conversation is told of, or that
+    /// must be known before it is put off.
+    fn is_busy(&self) -> bool {
+        self.running_steps > 0 || !self.granted_steps.is_empty() || self.events.is_writing()
+    }
+
+    /// All that it came to has been told, and nothing is under way.
+    fn idle_action(&mut self) -> Action {
+        let has_new_work = !self.open_questions.is_empty() || !self.held_steps.is_empty();
+        let undelivered = self.events.undelivered().next().map(|it| it.id.clone());
+        match undelivered {
+            None if has_new_work && self.is_journaled && self.events.has_unwritten() => {
+                Action::Write(self.events.take_pending())
+            }
+            None if has_new_work => Action::Suspend(Suspension {
+                journal: self.events.take_delivered(),
+                questions: std::mem::take(&mut self.open_questions),
+            }),
+            Some(missing) if has_new_work => {
+                let missing = Divergence::Missing(missing);
+                Action::Stuck(missing.into(), self.stuck_timeout())
+            }
+            // There is nothing but to wait: for ever, or for what was given up
+            // before to be given up again.
+            _ => match self.abandoned_steps.keys().next() {
+                Some(id) => {
+                    Action::Stuck(Divergence::Awaited(id.clone()).into(), self.stuck_timeout())
+                }
+                None => Action::Wait,
+            },
+        }
+    }
+
+    /// Puts the conversation off, and hands over who waits: they are to be
+    /// woken once the lock is free.
+    fn close(&mut self) -> Vec<Waker> {
+        self.closed = true;
+        let slots = self.slots.values_mut();
+        let mut wakers: Vec<_> = slots.filter_map(EntrySlot::take_waker).collect();
+        wakers.extend(self.held_steps.drain().map(|(_, waker)| waker));
+        wakers.extend(self.starting_steps.drain().map(|(_, waker)| waker));
+        wakers
+    }
+
+    /// Tells the first thing that is waited for. Says whether there was one.
+    fn deliver_next(&mut self) -> bool {
+        let slots = &mut self.slots;
+        let Some(entry) = self.events.deliver_next(|id| slots.contains_key(id)) else {
+            return false;
+        };
+        match (slots.get_mut(&entry.id), &entry.outcome) {
+            (Some(EntrySlot::Waiting(_)), EntryOutcome::Abandoned(seconds)) => {
+                let elapsed = Duration::from_secs(*seconds);
+                self.abandoned_steps.insert(entry.id.clone(), elapsed);
+            }
+            (Some(slot @ EntrySlot::Waiting(_)), outcome) => {
+                let ready = EntrySlot::Ready(outcome.clone());
+                // Futures that poll only what was woken must hear of it.
+                let waker = std::mem::replace(slot, ready).into_waker();
+                waker.into_iter().for_each(Waker::wake);
+            }
+            _ => {}
+        }
+        true
+    }
+
+    /// How long to wait for what is expected: longer than it took to give up
+    /// before.
+    fn stuck_timeout(&self) -> Duration {
+        let elapsed = self.abandoned_steps.values().max().copied();
+        elapsed.unwrap_or_default().saturating_add(STUCK_TIMEOUT)
+    }
+
+    /// Lets new steps begin, if nothing is expected any more. Says whether
+    /// there were any.
+    fn release_held_steps(&mut self) -> bool {
+        if self.held_steps.is_empty() || self.missing_entries > 0 {
+            return false;
+        }
+        self.held_steps.drain().for_each(|(_, waker)| waker.wake());
+        true
+    }
+}

@@ -1,0 +1,512 @@
+//! Schemas that are plain enough to be checked on the text itself.
+//!
+//! Most schemas say which members there are and of which type each of them is.
+//! Whether arguments fit such a schema can be seen in one pass over their text,
+//! without making values of it first. Only what is certain counts: what is not
+//! plain, and what does not fit for sure, is left to the validator, which also
+//! has the words for it.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use crate::proto::jsonrpc::closing_quote;
+
+/// A schema that is checked on the text. It lets nothing through that the
+/// schema does not, and it may refuse what the schema lets through.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct FastSchema {
+    /// Which types there may be, a bit for each.
+    types: u8,
+    minimum: Option<i64>,
+    maximum: Option<i64>,
+    /// The only texts that there may be, where they are counted, in order.
+    strings: Option<Vec<Box<str>>>,
+    items: Option<Box<FastSchema>>,
+    members: Vec<Member>,
+    /// The members that must be there, a bit for each.
+    required: u64,
+    /// Whether there may be no other members.
+    denies_additional: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Member {
+    name: Box<str>,
+    schema: FastSchema,
+}
+
+const NULL: u8 = 1;
+const BOOLEAN: u8 = 2;
+const INTEGER: u8 = 4;
+/// Numbers that are no integers as they are written.
+const FRACTION: u8 = 8;
+const STRING: u8 = 16;
+const ARRAY: u8 = 32;
+const OBJECT: u8 = 64;
+const ANY: u8 = 127;
+
+/// How deep schemas may be nested; those that hold themselves always are.
+const MAX_DEPTH: usize = 16;
+
+impl FastSchema {
+    /// Reads a schema. There is none where it is not plain.
+    pub(super) fn compile(schema: &Value) -> Option<Self> {
+        let shared = schema.get("$defs").and_then(Value::as_object);
+        Self::compile_at_depth(schema, shared, 0)
+    }
+
+    /// Whether the text, which must be JSON, surely fits.
+    pub(super) fn is_surely_valid(&self, json: &str) -> bool {
+        let mut text = JsonCursor { json, position: 0 };
+        text.value(self).is_some()
+    }
+
+    fn compile_at_depth(
+        schema: &Value,
+        shared: Option<&Map<String, Value>>,
+        depth: usize,
+    ) -> Option<Self> {
+        let mut plain = Self {
+            types: ANY,
+            ..Self::default()
+        };
+        let members = match schema {
+            Value::Bool(true) => return Some(plain),
+            Value::Object(members) if depth < MAX_DEPTH => members,
+            _ => return None,
+        };
+        let compile_child = |schema: &Value| Self::compile_at_depth(schema, shared, depth + 1);
+        let mut target = None;
+        for (key, value) in members {
+            match key.as_str() {
+                "title" | "description" | "default" | "examples" | "deprecated" | "$comment" => {}
+                "$schema" | "$defs" if depth == 0 => {}
+                "type" => plain.types = types(value)?,
+                "minimum" => plain.minimum = Some(value.as_i64()?),
+                "maximum" => plain.maximum = Some(value.as_i64()?),
+                "enum" => {
+                    let mut strings: Vec<_> = value
+                        .as_array()?
+                        .iter()
+                        .map(unescaped_string)
+                        .collect::<Option<_>>()?;
+                    strings.sort_unstable();
+                    plain.strings = Some(strings);
+                }
+                "items" => plain.items = Some(Box::new(compile_child(value)?)),
+                "properties" => {
+                    let members = value.as_object()?.iter();
+                    plain.members = members
+                        .map(|(name, it)| Member::new(name, compile_child(it)?))
+                        .collect::<Option<_>>()?;
+                }
+                "required" => {}
+                "additionalProperties" => plain.denies_additional = !value.as_bool()?,
+                "$ref" => {
+                    let name = value.as_str()?.strip_prefix("#/$defs/")?;
+                    target = Some(compile_child(shared?.get(name)?)?);
+                }
+                "anyOf" => target = Some(compile_nullable(value.as_array()?, compile_child)?),
+                extension if extension.starts_with("x-") => {}
+                _ => return None,
+            }
+        }
+        if let Some(target) = target {
+            // What stands beside it would have to hold, too.
+            return (plain.allows_anything() && !members.contains_key("required"))
+                .then_some(target);
+        }
+        plain.required = plain.required(members.get("required"))?;
+        plain.is_supported().then_some(plain)
+    }
+
+    /// Whether the schema allows everything.
+    fn allows_anything(&self) -> bool {
+        let nothing = Self {
+            types: ANY,
+            ..Self::default()
+        };
+        *self == nothing
+    }
+
+    /// A bit for each member that must be there.
+    fn required(&self, names: Option<&Value>) -> Option<u64> {
+        let Some(names) = names else {
+            return Some(0);
+        };
+        let mut required = 0;
+        for name in names.as_array()? {
+            let name = name.as_str()?;
+            required |= 1 << self.members.iter().position(|it| *it.name == *name)?;
+        }
+        Some(required)
+    }
+
+    /// Whether it can be checked: there is a bit for every member, and texts
+    /// that are counted are the only thing that there may be.
+    fn is_supported(&self) -> bool {
+        let is_string_enum = self.strings.is_none() || self.types & !(STRING | NULL) == 0;
+        self.members.len() <= u64::BITS as usize && is_string_enum
+    }
+
+    fn has_bounds(&self) -> bool {
+        self.minimum.is_some() || self.maximum.is_some()
+    }
+
+    fn is_in_bounds(&self, number: i64) -> bool {
+        self.minimum.is_none_or(|min| min <= number) && self.maximum.is_none_or(|max| number <= max)
+    }
+}
+
+impl Member {
+    /// A member whose name is written without escapes by everybody.
+    fn new(name: &str, plain: FastSchema) -> Option<Self> {
+        let is_unescaped = name
+            .bytes()
+            .all(|byte| !matches!(byte, b'"' | b'\\' | 0..b' '));
+        is_unescaped.then(|| Self {
+            name: name.into(),
+            schema: plain,
+        })
+    }
+}
+
+fn types(value: &Value) -> Option<u8> {
+    match value {
+        Value::String(name) => Some(match name.as_str() {
+            "null" => NULL,
+            "boolean" => BOOLEAN,
+            "integer" => INTEGER,
+            "number" => INTEGER | FRACTION,
+            "string" => STRING,
+            "array" => ARRAY,
+            "object" => OBJECT,
+            _ => return None,
+        }),
+        Value::Array(names) => names
+            .iter()
+            .map(|name| types(name).filter(|_| name.is_string()))
+            .try_fold(0, |all, one| Some(all | one?)),
+        _ => None,
+    }
+}
+
+/// A text that is written without escapes by everybody.
+fn unescaped_string(value: &Value) -> Option<Box<str>> {
+    let text = value.as_str()?;
+    let is_unescaped = text
+        .bytes()
+        .all(|byte| !matches!(byte, b'"' | b'\\' | 0..b' '));
+    is_unescaped.then(|| text.into())
+}
+
+/// What may be left out as `null`: two schemas, of which one is that of `null`.
+fn compile_nullable(
+    schemas: &[Value],
+    compile_child: impl Fn(&Value) -> Option<FastSchema>,
+) -> Option<FastSchema> {
+    let [one, other] = schemas else {
+        return None;
+    };
+    let null = FastSchema {
+        types: NULL,
+        ..FastSchema::default()
+    };
+    let mut plain = compile_child(one)?;
+    if compile_child(other)? != null || plain.strings.is_some() {
+        return None;
+    }
+    plain.types |= NULL;
+    Some(plain)
+}
+
+/// The text of a JSON value. Each method passes over something at the front,
+/// or says that it is not for sure what it should be.
+struct JsonCursor<'a> {
+    json: &'a str,
+    position: usize,
+}
+
+impl<'a> JsonCursor<'a> {
+    fn value(&mut self, schema: &FastSchema) -> Option<()> {
+        let allowed = |kind: u8| (schema.types & kind != 0).then_some(());
+        match self.peek()? {
+            b'"' => {
+                allowed(STRING)?;
+                let text = self.string()?;
+                let Some(strings) = &schema.strings else {
+                    return Some(());
+                };
+                let found = strings.binary_search_by(|it| it.as_bytes().cmp(text));
+                found.is_ok().then_some(())
+            }
+            b'{' => allowed(OBJECT).and_then(|()| self.object(schema)),
+            b'[' => allowed(ARRAY).and_then(|()| self.array(schema)),
+            b't' => allowed(BOOLEAN).and_then(|()| self.literal(b"true")),
+            b'f' => allowed(BOOLEAN).and_then(|()| self.literal(b"false")),
+            b'n' => {
+                // It is none of the texts that are counted.
+                allowed(NULL).filter(|()| schema.strings.is_none())?;
+                self.literal(b"null")
+            }
+            b'-' | b'0'..=b'9' => self.number(schema),
+            _ => None,
+        }
+    }
+
+    /// The first byte that is no blank.
+    fn peek(&mut self) -> Option<u8> {
+        loop {
+            match *self.json.as_bytes().get(self.position)? {
+                b' ' | b'\t' | b'\n' | b'\r' => self.position += 1,
+                byte => return Some(byte),
+            }
+        }
+    }
+
+    fn byte(&mut self, byte: u8) -> bool {
+        let matched = self.peek() == Some(byte);
+        self.position += usize::from(matched);
+        matched
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        &self.json.as_bytes()[self.position..]
+    }
+
+    fn literal(&mut self, literal_bytes: &[u8]) -> Option<()> {
+        self.rest().starts_with(literal_bytes).then_some(())?;
+        self.position += literal_bytes.len();
+        Some(())
+    }
+
+    /// A string, as it is written between its quotes.
+    fn string(&mut self) -> Option<&'a [u8]> {
+        let start = self.position + 1;
+        let end = closing_quote(self.json, start)?;
+        self.position = end + 1;
+        Some(&self.json.as_bytes()[start..end])
+    }
+
+    fn number(&mut self, schema: &FastSchema) -> Option<()> {
+        let rest = self.rest();
+        let length = rest
+            .iter()
+            .position(|byte| !matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'));
+        let number = &rest[..length.unwrap_or(rest.len())];
+        self.position += number.len();
+        let digits = number.strip_prefix(b"-").unwrap_or(number);
+        let whole = digits.iter().all(u8::is_ascii_digit);
+        // Some fractions are integers all the same; that is not for here.
+        let kind = if whole { INTEGER } else { FRACTION };
+        (schema.types & kind != 0).then_some(())?;
+        if schema.has_bounds() {
+            let number: i64 = str::from_utf8(number).ok()?.parse().ok()?;
+            return schema.is_in_bounds(number).then_some(());
+        }
+        Some(())
+    }
+
+    fn array(&mut self, schema: &FastSchema) -> Option<()> {
+        let anything = FastSchema {
+            types: ANY,
+            ..FastSchema::default()
+        };
+        let items = schema.items.as_deref().unwrap_or(&anything);
+        self.position += 1;
+        if self.byte(b']') {
+            return Some(());
+        }
+        loop {
+            self.value(items)?;
+            if self.byte(b']') {
+                return Some(());
+            }
+            self.byte(b',').then_some(())?;
+        }
+    }
+
+    fn object(&mut self, schema: &FastSchema) -> Option<()> {
+        let anything = FastSchema {
+            types: ANY,
+            ..FastSchema::default()
+        };
+        let mut seen_members = 0;
+        let mut others = UnknownNames::default();
+        self.position += 1;
+        if !self.byte(b'}') {
+            loop {
+                (self.peek()? == b'"').then_some(())?;
+                let name = self.string()?;
+                self.byte(b':').then_some(())?;
+                match schema
+                    .members
+                    .iter()
+                    .position(|it| it.name.as_bytes() == name)
+                {
+                    // Members that are there twice are not for here.
+                    Some(at) if seen_members & (1 << at) != 0 => return None,
+                    Some(at) => {
+                        seen_members |= 1 << at;
+                        self.value(&schema.members[at].schema)?;
+                    }
+                    // A name with an escape may be one that is known.
+                    None if schema.denies_additional || name.contains(&b'\\') => return None,
+                    None if !others.insert(name) => return None,
+                    None => self.value(&anything)?,
+                }
+                if self.byte(b'}') {
+                    break;
+                }
+                self.byte(b',').then_some(())?;
+            }
+        }
+        (schema.required & !seen_members == 0).then_some(())
+    }
+}
+
+/// Names of members that no schema knows.
+#[derive(Default)]
+struct UnknownNames<'a> {
+    few: Vec<&'a [u8]>,
+    many: HashSet<&'a [u8]>,
+}
+
+impl<'a> UnknownNames<'a> {
+    /// So many are compared with each other; that is faster than to hash them.
+    const FEW: usize = 8;
+
+    /// Whether it is new.
+    fn insert(&mut self, name: &'a [u8]) -> bool {
+        if self.few.contains(&name) {
+            return false;
+        }
+        if self.few.len() < Self::FEW {
+            self.few.push(name);
+            return true;
+        }
+        self.many.insert(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn schema() -> Value {
+        json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Trip",
+            "type": "object",
+            "properties": {
+                "city": {"type": "string", "description": "Where to"},
+                "days": {"type": "integer", "minimum": 0, "maximum": 30},
+                "price": {"type": ["number", "null"]},
+                "class": {"$ref": "#/$defs/Class"},
+                "stops": {"type": "array", "items": {"$ref": "#/$defs/Stop"}},
+                "first": {"anyOf": [{"$ref": "#/$defs/Stop"}, {"type": "null"}]},
+                "notes": true,
+            },
+            "required": ["city", "days"],
+            "$defs": {
+                "Class": {"type": "string", "enum": ["economy", "first"]},
+                "Stop": {
+                    "type": "object",
+                    "properties": {"at": {"type": "boolean"}},
+                    "additionalProperties": false,
+                },
+            },
+        })
+    }
+
+    #[test]
+    fn what_fits_for_sure_is_seen() {
+        let plain = FastSchema::compile(&schema()).expect("the schema is plain");
+        for text in [
+            r#"{"city":"Lisbon","days":3}"#,
+            " { \"days\" : 30 , \"city\" : \"a \\\" \\\\\" } ",
+            r#"{"city":"","days":0,"price":1.5e3,"class":"first","else":{"a":[1,{}]}}"#,
+            r#"{"city":"ü","days":1,"price":null,"stops":[{},{"at":true}],"first":null}"#,
+            r#"{"city":"x","days":1,"first":{"at":false},"notes":[[],"\u0041",-1]}"#,
+        ] {
+            assert!(plain.is_surely_valid(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_fits_is_valid() {
+        let validator = jsonschema::draft202012::new(&schema()).expect("it is a schema");
+        let plain = FastSchema::compile(&schema()).expect("the schema is plain");
+        let values = [
+            "null",
+            "true",
+            "0",
+            "-1",
+            "30",
+            "31",
+            "1.5",
+            "1.0",
+            "1e2",
+            "\"economy\"",
+            "\"second\"",
+            "\"\\u0041\"",
+            "[]",
+            "[1]",
+            "[{}]",
+            "[{\"at\":1}]",
+            "[{\"to\":1}]",
+            "{}",
+            "{\"at\":true}",
+            "{\"at\":null}",
+            "99999999999999999999",
+        ];
+        let names = [
+            "city",
+            "days",
+            "price",
+            "class",
+            "stops",
+            "first",
+            "notes",
+            "c\\u0069ty",
+        ];
+        let mut valid_count = 0;
+        for name in names {
+            for value in values {
+                for rest in [r#""city":"x","days":1"#, r#""city":"x""#, r#""days":1"#] {
+                    let text = format!("{{{rest},\"{name}\":{value}}}");
+                    if plain.is_surely_valid(&text) {
+                        let value: Value = serde_json::from_str(&text).expect("it is JSON");
+                        assert!(validator.is_valid(&value), "{text}");
+                        valid_count += 1;
+                    }
+                }
+            }
+        }
+        // Counted by hand, so that none is refused without need.
+        assert_eq!(valid_count, 41);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_plain() {
+        for schema in [
+            json!(false),
+            json!({"type": "string", "format": "uri"}),
+            json!({"type": "string", "minLength": 1}),
+            json!({"type": "array", "items": {"type": "string", "pattern": "a"}}),
+            json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            json!({"type": "object", "required": ["unknown"]}),
+            json!({"enum": [1, 2]}),
+            json!({"enum": ["a"]}),
+            json!({"type": "number", "minimum": 0.5}),
+            json!({"$ref": "#/$defs/A", "type": "string", "$defs": {"A": true}}),
+            json!({"$ref": "#/$defs/A", "$defs": {"A": {"items": {"$ref": "#/$defs/A"}}}}),
+            json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+        ] {
+            assert_eq!(FastSchema::compile(&schema), None, "{schema}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Whether structured results are what tools publish.
+
+use tokio::sync::Mutex;
+
+use super::TestError;
+use crate::{
+    client::Client,
+    proto::{
+        jsonrpc::RawJson,
+        model::{CallToolResult, Tool},
+    },
+    server::schema::Validator,
+};
+
+/// The tools that a server publishes, as far as they were looked at.
+#[derive(Default)]
+pub(super) struct PublishedTools(Mutex<Vec<Tool>>);
+
+impl PublishedTools {
+    /// Checks what a tool returned. A tool that failed may return anything.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not what the tool publishes.
+    pub(super) async fn check(
+        &self,
+        client: &Client,
+        tool: &str,
+        result: &CallToolResult,
+    ) -> Result<(), TestError> {
+        if result.is_failure() {
+            return Ok(());
+        }
+        let Some(schema) = self.schema(client, tool).await? else {
+            return Ok(());
+        };
+        let invalid = |reason: String| TestError::InvalidOutput {
+            tool: tool.to_owned(),
+            reason,
+        };
+        let Some(value) = &result.structured_content else {
+            return Err(invalid("there is no structured content".to_owned()));
+        };
+        let schema = schema
+            .decode()
+            .map_err(|error| invalid(error.to_string()))?;
+        let value = value.decode().map_err(|error| invalid(error.to_string()))?;
+        let validator = Validator::new(&schema).map_err(invalid)?;
+        match validator.errors(&value).first() {
+            Some(first_error) => Err(invalid(format!(
+                "at {:?}: {}",
+                first_error.pointer, first_error.message
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    async fn schema(&self, client: &Client, name: &str) -> Result<Option<RawJson>, TestError> {
+        let mut tools = self.0.lock().await;
+        let find = |tools: &[Tool]| tools.iter().find(|tool| tool.name == name).cloned();
+        if find(&tools).is_none() {
+            // Tools may have come since.
+            *tools = client.tools().list().await?;
+        }
+        Ok(find(&tools).and_then(|tool| tool.output_schema))
+    }
+}

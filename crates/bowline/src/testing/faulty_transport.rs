@@ -1,0 +1,270 @@
+//! A transport that harms what passes through it.
+
+use std::{
+    collections::VecDeque,
+    task::{Context, Poll, Waker, ready},
+};
+
+use bytes::Bytes;
+
+use super::fault_plan::{FaultPlan, ReceiveFault, SendFault};
+use crate::{
+    proto::revision::Revision,
+    transport::{
+        BoxFuture, ConnectionError, ConnectionErrorKind, DialOptions, Link, LinkEvent,
+        OutgoingFrame, SendError, Transport, TransportKind,
+    },
+};
+
+/// Wraps a transport and lets its links come to harm, as planned.
+///
+/// Links are counted from 0. Those without a plan of their own follow the one
+/// for all, if there is one, and are left alone otherwise.
+///
+/// ```
+/// use bowline::{testing::{FaultyTransport, FaultPlan, ReceiveFault}, transport::Memory};
+///
+/// let (transport, server_side) = Memory::new();
+/// let transport = FaultyTransport::new(transport)
+///     .link(0, FaultPlan::new().receive(2, ReceiveFault::Cut));
+/// # drop((transport, server_side));
+/// ```
+#[derive(Debug)]
+pub struct FaultyTransport<T> {
+    inner: T,
+    plans: Vec<(usize, FaultPlan)>,
+    default_plan: FaultPlan,
+    dialled: usize,
+}
+
+impl<T: Transport> FaultyTransport<T> {
+    /// Does no harm yet.
+    pub fn new(inner: T) -> Self {
+        Self {
+            inner,
+            plans: Vec::new(),
+            default_plan: FaultPlan::new(),
+            dialled: 0,
+        }
+    }
+
+    /// Harms the link that is number `at`.
+    #[must_use]
+    pub fn on_link(mut self, index: usize, plan: FaultPlan) -> Self {
+        self.plans.push((index, plan));
+        self
+    }
+
+    /// Harms every link that has no plan of its own.
+    #[must_use]
+    pub fn on_every_link(mut self, plan: FaultPlan) -> Self {
+        self.default_plan = plan;
+        self
+    }
+
+    fn next_plan(&mut self) -> FaultPlan {
+        let number = self.dialled;
+        self.dialled += 1;
+        let planned = self.plans.iter().find(|(index, _)| *index == number);
+        planned.map_or_else(|| self.default_plan.clone(), |(_, plan)| plan.clone())
+    }
+}
+
+impl<T: Transport> Transport for FaultyTransport<T> {
+    fn dial(
+        &mut self,
+        options: DialOptions,
+    ) -> BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>> {
+        let plan = self.next_plan();
+        let dialled = self.inner.dial(options);
+        Box::pin(async move {
+            let link = FaultyLink::new(dialled.await?, plan);
+            Ok(Box::new(link) as Box<dyn Link>)
+        })
+    }
+
+    fn kind(&self) -> TransportKind {
+        self.inner.kind()
+    }
+
+    fn describe(&self) -> String {
+        format!("{}, with faults", self.inner.describe())
+    }
+}
+
+struct FaultyLink {
+    inner: Box<dyn Link>,
+    plan: FaultPlan,
+    received: usize,
+    sent: usize,
+    bytes: usize,
+    /// What arrives before anything else.
+    ready_events: VecDeque<LinkEvent>,
+    /// Frames that are held back, and how many are to be.
+    held_frames: Vec<Bytes>,
+    hold_count: usize,
+    state: LinkState,
+    /// Who waits for the next event, to be told that the link was cut.
+    reader: Option<Waker>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LinkState {
+    Alive,
+    Stalled,
+    Cut,
+}
+
+impl FaultyLink {
+    fn new(inner: Box<dyn Link>, plan: FaultPlan) -> Self {
+        Self {
+            inner,
+            plan,
+            received: 0,
+            sent: 0,
+            bytes: 0,
+            ready_events: VecDeque::new(),
+            held_frames: Vec::new(),
+            hold_count: 0,
+            state: LinkState::Alive,
+            reader: None,
+        }
+    }
+
+    /// Counts bytes; says whether the link survives them.
+    fn count_bytes(&mut self, bytes: usize) -> bool {
+        self.bytes += bytes;
+        let survives = self.plan.max_bytes.is_none_or(|max| self.bytes <= max);
+        if !survives {
+            self.cut();
+        }
+        survives
+    }
+
+    fn cut(&mut self) {
+        self.state = LinkState::Cut;
+        if let Some(reader) = self.reader.take() {
+            reader.wake();
+        }
+    }
+
+    /// What is to be said of a frame that arrived, if anything now.
+    fn receive_frame(&mut self, frame: Bytes) {
+        if !self.count_bytes(frame.len()) {
+            return;
+        }
+        let fault = self.plan.receive_faults.get(&self.received).cloned();
+        self.received += 1;
+        let ready_events = &mut self.ready_events;
+        match fault {
+            _ if self.hold_count > 0 => {
+                self.held_frames.push(frame);
+                self.hold_count -= 1;
+            }
+            None => ready_events.push_back(LinkEvent::Frame(frame)),
+            Some(ReceiveFault::Cut) => self.cut(),
+            Some(ReceiveFault::Stall) => self.state = LinkState::Stalled,
+            Some(ReceiveFault::Garbage(bytes)) => {
+                ready_events.extend([LinkEvent::Frame(bytes), LinkEvent::Frame(frame)]);
+            }
+            Some(ReceiveFault::Truncate) => {
+                ready_events.push_back(LinkEvent::Frame(frame.slice(..frame.len() / 2)));
+            }
+            Some(ReceiveFault::Oversize(size)) => {
+                let prefix = frame.slice(..frame.len().min(64));
+                ready_events.push_back(LinkEvent::OversizedFrame { size, prefix });
+            }
+            Some(ReceiveFault::Duplicate) => {
+                ready_events.extend([LinkEvent::Frame(frame.clone()), LinkEvent::Frame(frame)]);
+            }
+            Some(ReceiveFault::Reverse(count)) => {
+                self.held_frames.push(frame);
+                self.hold_count = count.saturating_sub(1);
+            }
+            Some(ReceiveFault::Drop) => {}
+        }
+        if self.hold_count == 0 {
+            let held = std::mem::take(&mut self.held_frames);
+            self.ready_events
+                .extend(held.into_iter().rev().map(LinkEvent::Frame));
+        }
+    }
+}
+
+impl Link for FaultyLink {
+    fn send(&mut self, outgoing: OutgoingFrame) -> Result<(), SendError> {
+        if self.state == LinkState::Cut {
+            return Err(SendError::Failed(cut_cause()));
+        }
+        match self.plan.send_faults.get_mut(&self.sent) {
+            Some(SendFault::Busy(times)) if *times > 0 => {
+                *times -= 1;
+                return Err(SendError::Busy(outgoing.frame));
+            }
+            Some(SendFault::Cut) => {
+                self.cut();
+                return Err(SendError::Failed(cut_cause()));
+            }
+            Some(SendFault::Fail) => {
+                self.sent += 1;
+                return Err(SendError::Failed(
+                    ConnectionErrorKind::Io("refused".into()).into(),
+                ));
+            }
+            Some(SendFault::Drop) => {
+                self.sent += 1;
+                return Ok(());
+            }
+            Some(SendFault::Busy(_)) | None => {}
+        }
+        if !self.count_bytes(outgoing.frame.len()) {
+            return Err(SendError::Failed(cut_cause()));
+        }
+        self.inner.send(outgoing)?;
+        self.sent += 1;
+        Ok(())
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.inner.poll_flush(cx)
+    }
+
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<LinkEvent> {
+        loop {
+            if let Some(event) = self.ready_events.pop_front() {
+                return Poll::Ready(event);
+            }
+            match self.state {
+                LinkState::Cut => return Poll::Ready(LinkEvent::Down(cut_cause())),
+                LinkState::Stalled | LinkState::Alive => self.reader = Some(cx.waker().clone()),
+            }
+            if self.state == LinkState::Stalled {
+                return Poll::Pending;
+            }
+            match ready!(self.inner.poll_event(cx)) {
+                LinkEvent::Frame(frame) => self.receive_frame(frame),
+                event => return Poll::Ready(event),
+            }
+        }
+    }
+
+    fn abort(&mut self, id: u64) {
+        self.inner.abort(id);
+    }
+
+    fn stderr_tail(&self) -> Option<String> {
+        self.inner.stderr_tail()
+    }
+
+    fn set_revision(&mut self, revision: Revision) {
+        self.inner.set_revision(revision);
+    }
+
+    fn close(self: Box<Self>) {
+        self.inner.close();
+    }
+}
+
+fn cut_cause() -> ConnectionError {
+    ConnectionErrorKind::Io("the link was cut by a planned fault".to_owned()).into()
+}

@@ -1,0 +1,94 @@
+//! Something that rarely happens, looked at only when it may have.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, Wake, Waker},
+};
+
+/// Stands between a task and something that it waits for besides. A task that
+/// is woken often would otherwise ask each time, which is not cheap: of a
+/// child's end, some systems must be asked with a system call.
+#[derive(Debug)]
+pub(super) struct WakeGate {
+    flag: Arc<WakeFlag>,
+    /// The bell, as it is given to what is waited for.
+    waker: Waker,
+}
+
+#[derive(Debug)]
+struct WakeFlag {
+    is_woken: AtomicBool,
+    task: Mutex<Waker>,
+}
+
+impl WakeGate {
+    pub(super) fn new() -> Self {
+        let flag = Arc::new(WakeFlag {
+            // It must be asked once before it can ring.
+            is_woken: AtomicBool::new(true),
+            task: Mutex::new(Waker::noop().clone()),
+        });
+        let waker = Waker::from(Arc::clone(&flag));
+        Self { flag, waker }
+    }
+
+    /// Polls it, if anything may have happened since it was polled last.
+    pub(super) fn poll<T>(
+        &self,
+        cx: &mut Context<'_>,
+        poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
+    ) -> Poll<T> {
+        // First who is to be woken, then whether it rang: never the other way.
+        self.flag.task().clone_from(cx.waker());
+        if !self.flag.is_woken.swap(false, Ordering::AcqRel) {
+            return Poll::Pending;
+        }
+        poll(&mut Context::from_waker(&self.waker))
+    }
+}
+
+impl WakeFlag {
+    fn task(&self) -> std::sync::MutexGuard<'_, Waker> {
+        self.task.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wake for WakeFlag {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.is_woken.store(true, Ordering::Release);
+        self.task().wake_by_ref();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_asked_at_first_and_after_each_ring() {
+        let gate = WakeGate::new();
+        let mut waker = None;
+        let mut cx = Context::from_waker(Waker::noop());
+        let mut is_polled = |waker: &mut Option<Waker>| {
+            let mut is_polled = false;
+            let _ = gate.poll(&mut cx, |cx| {
+                is_polled = true;
+                *waker = Some(cx.waker().clone());
+                Poll::<()>::Pending
+            });
+            is_polled
+        };
+        assert!(is_polled(&mut waker));
+        assert!(!is_polled(&mut waker));
+        waker.take().expect("it was asked").wake();
+        assert!(is_polled(&mut waker));
+        assert!(!is_polled(&mut waker));
+    }
+}

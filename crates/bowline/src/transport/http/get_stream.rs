@@ -1,0 +1,206 @@
+//! The event stream that a server speaks on unasked, kept open.
+
+use std::{pin::pin, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use reqwest::StatusCode;
+use tokio::time::timeout;
+
+use super::{
+    body,
+    context::{HttpContext, retry_after},
+    event_channel::{EventSender, ExchangeGuard, ExchangeOwner},
+    events::{EventStream, StreamError},
+    exchange::is_stream,
+    response::HttpResponse,
+};
+use crate::{
+    proto::http::resume::Resumption,
+    transport::{ConnectionError, ConnectionErrorKind, HttpStatusError, LinkEvent, SendError},
+};
+
+/// How long the opening of the stream may hold others up.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The stream of one session.
+pub(super) struct GetStream {
+    context: Arc<HttpContext>,
+    event_sender: EventSender,
+    resumption: Resumption,
+    /// Those who wait until the server has said whether there is a stream.
+    opening_guard: Option<ExchangeGuard>,
+    /// Whether there was a stream already. A server that never had one has
+    /// none; one that had and refuses it now has lost more than the stream.
+    was_open: bool,
+    /// Attempts in a row that met no server.
+    unreachable_attempts: u32,
+}
+
+/// What an attempt came to.
+enum Attempt {
+    /// There was a stream, for this long, and it ended.
+    Ended(Duration),
+    /// Not now: perhaps later, and not before this has passed.
+    RetryAfter(Duration),
+    /// The place to resume from is refused; another beginning may do.
+    NotResumable,
+    /// There is no such stream, or no link any more.
+    GiveUp,
+}
+
+impl GetStream {
+    pub(super) fn new(context: Arc<HttpContext>, event_sender: EventSender) -> Self {
+        Self {
+            resumption: Resumption::new(context.resumption),
+            context,
+            opening_guard: Some(event_sender.guard(ExchangeOwner::GetStream)),
+            event_sender,
+            was_open: false,
+            unreachable_attempts: 0,
+        }
+    }
+
+    /// Opens the stream, and again whenever it ends, for as long as the server
+    /// has one.
+    pub(super) async fn run(mut self) {
+        loop {
+            let (duration, min_wait) = match self.attempt().await {
+                Attempt::Ended(duration) => (duration, Duration::ZERO),
+                Attempt::RetryAfter(wait) => (Duration::ZERO, wait),
+                Attempt::NotResumable => {
+                    self.resumption.clear_last_event_id();
+                    (Duration::ZERO, Duration::ZERO)
+                }
+                Attempt::GiveUp => return,
+            };
+            let now = self.context.now();
+            let at = self
+                .resumption
+                .next_attempt(now, duration)
+                .max(now + min_wait);
+            self.context.wait_until(at).await;
+        }
+    }
+
+    async fn attempt(&mut self) -> Attempt {
+        let last_event_id = self.resumption.last_event_id().map(str::to_owned);
+        match self.get_stream(last_event_id.as_deref()).await {
+            Ok(response) if is_stream(&response) => {
+                self.was_open = true;
+                self.unreachable_attempts = 0;
+                let opened = self.context.now();
+                self.read(response).await;
+                Attempt::Ended(self.context.now() - opened)
+            }
+            Ok(response) => {
+                self.unreachable_attempts = 0;
+                self.handle_refusal(response, last_event_id.is_some()).await
+            }
+            // Nobody to let us in now; if there was one before, there may be again.
+            Err(SendError::Failed(cause)) if is_unauthorized(&cause) => match self.was_open {
+                true => Attempt::RetryAfter(Duration::ZERO),
+                false => Attempt::GiveUp,
+            },
+            Err(SendError::Failed(cause) | SendError::NoResponse(cause)) => {
+                self.server_unreachable(cause).await
+            }
+            Err(SendError::Busy(_) | SendError::Status(_)) => Attempt::GiveUp,
+        }
+    }
+
+    /// Asks for the stream. Who waits for it does not wait for ever.
+    async fn get_stream(&mut self, last_event_id: Option<&str>) -> Result<HttpResponse, SendError> {
+        let mut request = pin!(self.context.get_stream(last_event_id));
+        if self.opening_guard.is_some()
+            && let Ok(answer) = timeout(OPEN_TIMEOUT, request.as_mut()).await
+        {
+            self.opening_guard = None;
+            return answer;
+        }
+        self.opening_guard = None;
+        request.await
+    }
+
+    async fn read(&mut self, response: HttpResponse) {
+        let (max_frame, max_comment_bytes) = (
+            self.context.max_frame_size,
+            self.context.limits.max_comment_bytes,
+        );
+        let mut events = EventStream::new(response, max_frame, max_comment_bytes);
+        loop {
+            match events.next().await {
+                Ok(event) => {
+                    self.resumption.record_event(&event);
+                    if let Some(message) = event.message() {
+                        self.event_sender
+                            .send(LinkEvent::Frame(message.clone()))
+                            .await;
+                    }
+                }
+                Err(StreamError::TooLarge) => {
+                    // It would come again.
+                    self.resumption.clear_last_event_id();
+                    let size = events.limit().saturating_add(1);
+                    let prefix = Bytes::new();
+                    let oversize = LinkEvent::OversizedFrame { size, prefix };
+                    return self.event_sender.send(oversize).await;
+                }
+                Err(StreamError::Broken(_) | StreamError::Invalid(_)) => return,
+            }
+        }
+    }
+
+    async fn handle_refusal(&self, response: HttpResponse, resuming: bool) -> Attempt {
+        let (status, wait) = (response.status(), retry_after(&response));
+        body::drain(response).await;
+        match status {
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {}
+            // Who we are may be seen differently later.
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if self.was_open => {}
+            _ if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED => {}
+            _ if self.was_open && resuming => return Attempt::NotResumable,
+            _ if self.was_open => return self.stream_lost(status.as_u16()).await,
+            _ => return Attempt::GiveUp,
+        }
+        Attempt::RetryAfter(wait.unwrap_or_default())
+    }
+
+    /// The server had the stream and does not know it any more.
+    async fn stream_lost(&self, status: u16) -> Attempt {
+        let event = if status == 404 {
+            let error = HttpStatusError {
+                status,
+                body: Bytes::new(),
+                retry_after: None,
+            };
+            let error = SendError::Status(error);
+            LinkEvent::SendFailed { id: None, error }
+        } else {
+            let retry_after = None;
+            LinkEvent::Down(
+                ConnectionErrorKind::Status {
+                    status,
+                    retry_after,
+                }
+                .into(),
+            )
+        };
+        self.event_sender.send(event).await;
+        Attempt::GiveUp
+    }
+
+    /// No server. One that stays away takes the link along, so that the
+    /// connection knows and comes back with a new session.
+    async fn server_unreachable(&mut self, cause: ConnectionError) -> Attempt {
+        self.unreachable_attempts += 1;
+        if self.was_open && self.unreachable_attempts > self.context.resumption.max_attempts {
+            self.event_sender.send(LinkEvent::Down(cause)).await;
+            return Attempt::GiveUp;
+        }
+        Attempt::RetryAfter(Duration::ZERO)
+    }
+}
+
+fn is_unauthorized(cause: &ConnectionError) -> bool {
+    matches!(cause.kind(), ConnectionErrorKind::Unauthorized(_))
+}
