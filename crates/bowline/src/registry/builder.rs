@@ -6,8 +6,7 @@ use std::{
 };
 
 use super::{Registry, Shared};
-use crate::cache::Cache;
-use crate::client::wait;
+use crate::{cache::Cache, client::wait};
 
 /// The settings of a registry.
 #[derive(Clone, Debug)]

@@ -10,10 +10,12 @@ use super::{
     list::{ListItem, PageKey},
     name_index::NameIndex,
 };
-use crate::proto::jsonrpc::RawJson;
-use crate::server::{
-    builder::BuildError, capability::CapabilitySet, prompt::Prompt, resource::Resource,
-    template::ResourceTemplate, tool::Tool,
+use crate::{
+    proto::jsonrpc::RawJson,
+    server::{
+        builder::BuildError, capability::CapabilitySet, prompt::Prompt, resource::Resource,
+        template::ResourceTemplate, tool::Tool,
+    },
 };
 
 /// All that a server offers at one moment.

@@ -6,16 +6,18 @@ use super::{
     request::{Dispatched, OpenChannel, Request, pending},
     tools::{check_capabilities, check_scopes},
 };
-use crate::proto::{
-    jsonrpc::{ErrorObject, code},
-    model::{CompleteParams, CompleteResult, Members, Reference},
-    server::{Reply, RequestContext, errors},
-};
-use crate::server::{
-    capability::CapabilitySet,
-    completion::{Completers, CompletionInput, Completions},
-    conversation::client_channel::ClientChannel,
-    service::Core,
+use crate::{
+    proto::{
+        jsonrpc::{ErrorObject, code},
+        model::{CompleteParams, CompleteResult, Members, Reference},
+        server::{Reply, RequestContext, errors},
+    },
+    server::{
+        capability::CapabilitySet,
+        completion::{Completers, CompletionInput, Completions},
+        conversation::client_channel::ClientChannel,
+        service::Core,
+    },
 };
 
 /// What is completed.

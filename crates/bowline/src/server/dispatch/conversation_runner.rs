@@ -3,37 +3,39 @@
 use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
-use super::request::{Request, encode_reply};
-use crate::server::{
-    conversation::{
-        client_channel::ClientChannel,
-        invocation::{Invocation, InvocationGuard},
-        lifecycle::{DetachOnDrop, Lifecycle},
-        step::run_as_step,
-    },
-    error::{Error, ErrorKind, Result},
-    limits::CallLimits,
-    replay::{
-        error::expired,
-        journal::{Entry, EntryOutcome},
-        replayer::{History, ReplayError, Replayer, Suspension},
-        round::{ResumeInput, ResumedConversation, RoundCaller},
-        run::{RunOutcome, run},
-        state::{ConversationInfo, account, binding},
-        stored_journal::{EndOutcome, OpenedRound, StoredJournal},
-    },
-    service::Core,
-    tool::handoff::{AFTER, BEFORE, CLEANUP},
+use super::{
+    request::Request,
+    round_outcome::{RoundEnd, RoundOutcome, StoredReply},
 };
 use crate::{
     proto::{
-        jsonrpc::{ErrorObject, RawJson, RequestId},
+        jsonrpc::{ErrorObject, RawJson},
         model::{InputRequiredResult, ResultObject},
         revision::Era,
-        server::{Reply, RequestContext, encode_result, errors},
+        server::{Reply, RequestContext, errors},
+    },
+    server::{
+        conversation::{
+            client_channel::ClientChannel,
+            invocation::{Invocation, InvocationGuard},
+            lifecycle::{DetachOnDrop, Lifecycle},
+            step::run_as_step,
+        },
+        error::{Error, ErrorKind, Result},
+        limits::CallLimits,
+        replay::{
+            error::expired,
+            journal::{Entry, EntryOutcome},
+            replayer::{History, ReplayError, Replayer, Suspension},
+            round::{ResumeInput, ResumedConversation, RoundCaller},
+            run::{RunOutcome, run},
+            state::{ConversationInfo, account, binding},
+            stored_journal::{EndOutcome, OpenedRound, StoredJournal},
+        },
+        service::Core,
+        tool::handoff::{AFTER, BEFORE, CLEANUP},
     },
     transport::BoxFuture,
 };
@@ -80,24 +82,6 @@ where
 
 /// What the client is told of how something ended.
 pub(crate) type ResultMapper<R> = fn(Result<R>, &RequestContext) -> Result<R, ErrorObject>;
-
-/// How one round ended, and what is to be done about it.
-struct RoundEnd<R> {
-    outcome: RoundOutcome<R>,
-    /// What the first phase holds and is to be released, since no later one is
-    /// reached.
-    cleanup_input: Option<RawJson>,
-}
-
-/// How one round ended.
-enum RoundOutcome<R> {
-    Complete(R),
-    Suspended(InputRequiredResult),
-    /// What was run ended with an error of the protocol.
-    ProtocolError(ErrorObject),
-    /// The round came to no end. It may be played again.
-    Retryable(ErrorObject),
-}
 
 /// A round that is to be played.
 struct RoundRun<R, H> {
@@ -172,24 +156,14 @@ impl Core {
         }
         let Some(state) = &conversation.resume.state else {
             invocation.replayer = Some(Replayer::first_round(conversation.resume.answers));
-            let started_at = (self.replay.clock)();
             let mut round_run = RoundRun {
                 invocation: Arc::new(invocation),
                 elapsed: Duration::ZERO,
                 handler,
                 map_result,
             };
-            let timeout = self.replay.conversation_timeout;
-            let info = |invocation: &Invocation| {
-                self.replay
-                    .begin(binding(), invocation.id().into(), started_at)
-            };
-            let RoundEnd {
-                outcome: round,
-                cleanup_input,
-            } = self.run_round(&mut round_run, timeout, info).await;
-            clean_up(&round_run.invocation, &mut round_run.handler, cleanup_input).await;
-            return round.into_reply(&round_run.invocation.context, &id);
+            let outcome = self.run_first_round(&mut round_run, binding).await;
+            return outcome.into_reply(&round_run.invocation.context, &id);
         };
         let caller = RoundCaller {
             binding: &binding(),
@@ -208,6 +182,28 @@ impl Core {
             }
             Err(error) => Reply::Error(error),
         }
+    }
+
+    /// Runs the first round. Nothing is written down yet.
+    async fn run_first_round<R: ResultObject>(
+        &self,
+        round_run: &mut RoundRun<R, impl RoundHandler<R>>,
+        binding: impl FnOnce() -> Box<str>,
+    ) -> RoundOutcome<R> {
+        let started_at = (self.replay.clock)();
+        let timeout = self.replay.conversation_timeout;
+        let info = |invocation: &Invocation| {
+            let id = invocation.id().into();
+            self.replay.begin(binding(), id, started_at)
+        };
+        let end = self.run_round(round_run, timeout, info).await;
+        let RoundRun {
+            invocation,
+            handler,
+            ..
+        } = round_run;
+        clean_up(invocation, handler, end.cleanup_input).await;
+        end.outcome
     }
 
     /// A later round. Who repeats one that was the last gets its answer again.
@@ -497,15 +493,6 @@ pub(crate) async fn with_timeout<T>(
         .map_err(|_| timeout_error())
 }
 
-impl<R> From<RoundOutcome<R>> for RoundEnd<R> {
-    fn from(round: RoundOutcome<R>) -> Self {
-        Self {
-            outcome: round,
-            cleanup_input: None,
-        }
-    }
-}
-
 impl<R: ResultObject> RoundEnd<R> {
     /// Writes down how a later round ended, if the conversation did. Its answer
     /// is what was written first.
@@ -555,54 +542,5 @@ async fn clean_up<R>(
         let _busy = invocation.lifecycle.begin_work();
         // Why the conversation ended matters more.
         let _ = run_as_step(cleanup).await;
-    }
-}
-
-impl<R: ResultObject> RoundOutcome<R> {
-    fn into_reply(self, context: &RequestContext, id: &RequestId) -> Reply {
-        match self {
-            Self::Complete(result) => encode_reply(context, id, result),
-            Self::Suspended(question) => encode_reply(context, id, question),
-            Self::ProtocolError(error) | Self::Retryable(error) => Reply::Error(error),
-        }
-    }
-
-    fn into_stored(self, context: &RequestContext) -> StoredReply {
-        let encoded = match self {
-            Self::Complete(result) => encode_result(context, result),
-            Self::Suspended(question) => encode_result(context, question),
-            Self::ProtocolError(error) | Self::Retryable(error) => {
-                return StoredReply::Error(error);
-            }
-        };
-        match encoded {
-            Ok(result) => StoredReply::Result(result),
-            Err(error) => StoredReply::Error(errors::internal_error(&error.to_string())),
-        }
-    }
-}
-
-/// An answer that may be given again.
-#[derive(Clone, Serialize, Deserialize)]
-enum StoredReply {
-    #[serde(rename = "r")]
-    Result(RawJson),
-    #[serde(rename = "e")]
-    Error(ErrorObject),
-}
-
-impl StoredReply {
-    fn into_reply(self) -> Reply {
-        match self {
-            Self::Result(result) => Reply::Result(result),
-            Self::Error(error) => Reply::Error(error),
-        }
-    }
-
-    fn decode_reply(encoded_reply: &Bytes) -> Reply {
-        match serde_json::from_slice::<Self>(encoded_reply) {
-            Ok(stored) => stored.into_reply(),
-            Err(error) => Reply::Error(errors::internal_error(&error.to_string())),
-        }
     }
 }

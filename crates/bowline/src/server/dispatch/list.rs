@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use super::catalog::{Catalog, Section};
-use crate::proto::{
-    jsonrpc::{ErrorObject, RawJson},
-    model::{CacheScope, ResultObject},
-    revision::Revision,
-    server::{CacheHint, ListKind, RequestContext, encode_result, errors},
+use crate::{
+    proto::{
+        jsonrpc::{ErrorObject, RawJson},
+        model::{CacheScope, ResultObject},
+        revision::Revision,
+        server::{CacheHint, ListKind, RequestContext, encode_result, errors},
+    },
+    server::capability::CapabilitySet,
 };
-use crate::server::capability::CapabilitySet;
 
 /// Something that stands in a list.
 pub(crate) trait ListItem: Clone {

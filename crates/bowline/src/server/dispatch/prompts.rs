@@ -12,18 +12,20 @@ use super::{
     router::Feature,
     tools::{cache_fields, check_capabilities, check_scopes, into_result},
 };
-use crate::proto::{
-    jsonrpc::ErrorObject,
-    model::{GetPromptParams, ListPromptsResult, method},
-    server::{CacheHint, ListKind, Reply, errors},
-};
-use crate::server::{
-    builder::BuildError,
-    capability::CapabilitySet,
-    conversation::{ServerContext, client_channel::ClientChannel},
-    prompt::{Arguments, Prompt},
-    replay::round::ResumeInput,
-    service::{Core, Service},
+use crate::{
+    proto::{
+        jsonrpc::ErrorObject,
+        model::{GetPromptParams, ListPromptsResult, method},
+        server::{CacheHint, ListKind, Reply, errors},
+    },
+    server::{
+        builder::BuildError,
+        capability::CapabilitySet,
+        conversation::{ServerContext, client_channel::ClientChannel},
+        prompt::{Arguments, Prompt},
+        replay::round::ResumeInput,
+        service::{Core, Service},
+    },
 };
 
 impl ListItem for Prompt {

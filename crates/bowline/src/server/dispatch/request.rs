@@ -5,19 +5,19 @@ use std::{any::Any, borrow::Cow, sync::Arc};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
-use crate::server::{
-    auth::grant::Permissions,
-    background::Caller,
-    conversation::{ServerContext, client_channel::ClientChannel},
-    error::Result as HandlerResult,
-    schema::SharedBudget,
-    serve::LatencyEstimate,
-};
 use crate::{
     proto::{
         jsonrpc::{ErrorObject, RequestId, decode_params},
         model::ResultObject,
         server::{Reply, RequestContext, encode_response, errors},
+    },
+    server::{
+        auth::grant::Permissions,
+        background::Caller,
+        conversation::{ServerContext, client_channel::ClientChannel},
+        error::Result as HandlerResult,
+        schema::SharedBudget,
+        serve::LatencyEstimate,
     },
     transport::BoxFuture,
 };

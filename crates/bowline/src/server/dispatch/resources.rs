@@ -10,15 +10,6 @@ use super::{
     router::Feature,
     tools::{cache_fields, check_capabilities, check_scopes, into_result},
 };
-use crate::server::{
-    builder::BuildError,
-    capability::CapabilitySet,
-    conversation::{Conversation, ServerContext, client_channel::ClientChannel},
-    replay::round::ResumeInput,
-    resource::{AnySource, RequestedResource, Resource},
-    service::{Core, Service},
-    template::ResourceTemplate,
-};
 use crate::{
     proto::{
         jsonrpc::ErrorObject,
@@ -27,6 +18,15 @@ use crate::{
             ReadResourceParams, ReadResourceResult, method,
         },
         server::{CacheHint, ListKind, Reply, RequestContext, errors},
+    },
+    server::{
+        builder::BuildError,
+        capability::CapabilitySet,
+        conversation::{Conversation, ServerContext, client_channel::ClientChannel},
+        replay::round::ResumeInput,
+        resource::{AnySource, RequestedResource, Resource},
+        service::{Core, Service},
+        template::ResourceTemplate,
     },
     transport::BoxFuture,
 };

@@ -13,14 +13,16 @@ use super::{
     request::{Dispatched, OpenChannel, Request, SubscriptionChange, pending},
     tools::check_scopes,
 };
-use crate::proto::{
-    jsonrpc::ErrorObject,
-    model::{EmptyResult, SubscribeParams},
-    server::{Reply, errors},
-};
-use crate::server::{
-    capability::CapabilitySet,
-    service::{Core, Service},
+use crate::{
+    proto::{
+        jsonrpc::ErrorObject,
+        model::{EmptyResult, SubscribeParams},
+        server::{Reply, errors},
+    },
+    server::{
+        capability::CapabilitySet,
+        service::{Core, Service},
+    },
 };
 
 /// Hears of what is watched.

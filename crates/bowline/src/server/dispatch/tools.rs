@@ -13,24 +13,24 @@ use super::{
     request::{Dispatched, HandlerReply, OpenChannel, Request, encode_reply},
     router::Feature,
 };
-use crate::server::{
-    auth::{self, grant::Permissions},
-    builder::BuildError,
-    capability::{CapabilitySet, ClientCapability},
-    conversation::{ServerContext, invocation::Invocation},
-    error::{Error, ErrorKind},
-    replay::{error::invalid_state, round::ResumeInput},
-    schema::SharedBudget,
-    service::{Core, Service},
-    state::AnyState,
-    tool::{ConversationHandler, Tool, ToolArguments},
-};
 use crate::{
     proto::{
         jsonrpc::{ErrorObject, RawJson, RequestId, code, decode},
         model::{CacheScope, CallToolResult, InputResponses, ListToolsResult, method},
         revision::Era,
         server::{CacheHint, ListKind, ParsedCall, Reply, RequestContext, errors},
+    },
+    server::{
+        auth::{self, grant::Permissions},
+        builder::BuildError,
+        capability::{CapabilitySet, ClientCapability},
+        conversation::{ServerContext, invocation::Invocation},
+        error::{Error, ErrorKind},
+        replay::{error::invalid_state, round::ResumeInput},
+        schema::SharedBudget,
+        service::{Core, Service},
+        state::AnyState,
+        tool::{ConversationHandler, Tool, ToolArguments},
     },
     transport::BoxFuture,
 };

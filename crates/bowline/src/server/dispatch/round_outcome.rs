@@ -1,0 +1,87 @@
+//! How one round of a conversation ends, and the reply that it becomes.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::request::encode_reply;
+use crate::proto::{
+    jsonrpc::{ErrorObject, RawJson, RequestId},
+    model::{InputRequiredResult, ResultObject},
+    server::{Reply, RequestContext, encode_result, errors},
+};
+
+/// How one round ended, and what is to be done about it.
+pub(super) struct RoundEnd<R> {
+    pub(super) outcome: RoundOutcome<R>,
+    /// What the first phase holds and is to be released, since no later one is
+    /// reached.
+    pub(super) cleanup_input: Option<RawJson>,
+}
+
+/// How one round ended.
+pub(super) enum RoundOutcome<R> {
+    Complete(R),
+    Suspended(InputRequiredResult),
+    /// What was run ended with an error of the protocol.
+    ProtocolError(ErrorObject),
+    /// The round came to no end. It may be played again.
+    Retryable(ErrorObject),
+}
+
+impl<R> From<RoundOutcome<R>> for RoundEnd<R> {
+    fn from(round: RoundOutcome<R>) -> Self {
+        Self {
+            outcome: round,
+            cleanup_input: None,
+        }
+    }
+}
+
+impl<R: ResultObject> RoundOutcome<R> {
+    pub(super) fn into_reply(self, context: &RequestContext, id: &RequestId) -> Reply {
+        match self {
+            Self::Complete(result) => encode_reply(context, id, result),
+            Self::Suspended(question) => encode_reply(context, id, question),
+            Self::ProtocolError(error) | Self::Retryable(error) => Reply::Error(error),
+        }
+    }
+
+    pub(super) fn into_stored(self, context: &RequestContext) -> StoredReply {
+        let encoded = match self {
+            Self::Complete(result) => encode_result(context, result),
+            Self::Suspended(question) => encode_result(context, question),
+            Self::ProtocolError(error) | Self::Retryable(error) => {
+                return StoredReply::Error(error);
+            }
+        };
+        match encoded {
+            Ok(result) => StoredReply::Result(result),
+            Err(error) => StoredReply::Error(errors::internal_error(&error.to_string())),
+        }
+    }
+}
+
+/// An answer that may be given again.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) enum StoredReply {
+    #[serde(rename = "r")]
+    Result(RawJson),
+    #[serde(rename = "e")]
+    Error(ErrorObject),
+}
+
+impl StoredReply {
+    pub(super) fn into_reply(self) -> Reply {
+        match self {
+            Self::Result(result) => Reply::Result(result),
+            Self::Error(error) => Reply::Error(error),
+        }
+    }
+
+    pub(super) fn decode_reply(encoded_reply: &Bytes) -> Reply {
+        match serde_json::from_slice::<Self>(encoded_reply) {
+            Ok(stored) => stored.into_reply(),
+            Err(error) => Reply::Error(errors::internal_error(&error.to_string())),
+        }
+    }
+}
