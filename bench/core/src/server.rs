@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use bowline::{
     server::{Conversation, Server, Service, Tool, form::Elicit},
-    transport::MemoryPeer,
+    transport::MemoryLink,
 };
 use bowline_proto::jsonrpc::scan;
 use bytes::Bytes;
@@ -33,15 +33,14 @@ pub(crate) fn service() -> Service {
         .description("Says it again")
         .input::<Say>()
         .handler(async |say| Ok(say.text));
-    let ask =
-        Tool::new("ask")
-            .description("Asks")
-            .no_input()
-            .handler_with_context(async |_, cx: Conversation| {
-                let first = cx.elicit::<Answer>("What?").strict().await?;
-                let then = cx.elicit::<Answer>("And then?").strict().await?;
-                Ok(first.text + &then.text)
-            });
+    let ask = Tool::new("ask")
+        .description("Asks")
+        .no_input()
+        .handler_with_context(async |_, cx: Conversation| {
+            let first = cx.elicit::<Answer>("What?").strict().await?;
+            let then = cx.elicit::<Answer>("And then?").strict().await?;
+            Ok(first.text + &then.text)
+        });
     let server = Server::new("core", "1").tool(echo).tool(ask);
     server.build().expect("the server is sound")
 }
@@ -105,12 +104,12 @@ pub(crate) fn stateless_call(params: &Value) -> Bytes {
 /// A client that only knows frames.
 pub(crate) struct Peer<'a> {
     runtime: &'a Runtime,
-    link: MemoryPeer,
+    link: MemoryLink,
 }
 
 impl<'a> Peer<'a> {
     pub(crate) fn new(runtime: &'a Runtime, service: Service) -> Self {
-        let (link, server) = MemoryPeer::pair();
+        let (link, server) = MemoryLink::pair();
         runtime.spawn(async move { service.serve(server).await });
         Self { runtime, link }
     }

@@ -1,6 +1,8 @@
 //! Pipes in memory: bytes and lines, as between processes, without the system.
 
-use bowline::transport::{BoxFuture, Cause, CauseKind, Dial, Link, StreamLink, Transport};
+use bowline::transport::{
+    BoxFuture, ConnectionError, ConnectionErrorKind, DialOptions, Link, StreamLink, Transport,
+};
 use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 
 /// Whole lists fit in.
@@ -36,12 +38,17 @@ impl Pipe {
 }
 
 impl Transport for Pipe {
-    fn dial(&mut self, _dial: Dial) -> BoxFuture<'static, Result<Box<dyn Link>, Cause>> {
+    fn dial(
+        &mut self,
+        _dial: DialOptions,
+    ) -> BoxFuture<'static, Result<Box<dyn Link>, ConnectionError>> {
         let end = self.0.take();
         Box::pin(async move {
             match end {
                 Some(end) => Ok(Box::new(link(end)) as Box<dyn Link>),
-                None => Err(CauseKind::Unreachable("there was one pipe".to_owned()).into()),
+                None => {
+                    Err(ConnectionErrorKind::Unreachable("there was one pipe".to_owned()).into())
+                }
             }
         })
     }

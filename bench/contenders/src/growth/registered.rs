@@ -26,7 +26,7 @@ impl Registered {
     pub(crate) async fn open(&self, numbers: Range<usize>) -> Result<(), Failure> {
         for number in numbers {
             let service = self.service.clone();
-            let start = move |_: &str| Client::builder().connect_later(service.in_memory());
+            let start = move |_: &str| Client::builder().connect_in_background(service.in_memory());
             let name = server(number);
             let added = self.registry.add(&name, start);
             added.map_err(|error| error.to_string())?;

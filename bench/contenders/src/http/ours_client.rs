@@ -13,7 +13,7 @@ use crate::Failure;
 pub(super) async fn run(load: &Load) -> Result<(), Failure> {
     let server = Http::new(&load.url).map_err(|error| error.to_string())?;
     let client = Client::builder()
-        .identity("bench", "1.0.0")
+        .client_info("bench", "1.0.0")
         .connect(server)
         .await;
     let client = Ours(client.map_err(|error| error.to_string())?);

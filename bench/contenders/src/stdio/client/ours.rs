@@ -12,11 +12,11 @@ use crate::Failure;
 pub(super) async fn connect(start: &Start, era: Era) -> Result<Client, Failure> {
     let mut server = ChildProcess::new(&start.program).args(&start.arguments);
     let mut builder = Client::builder()
-        .identity("bench", "1.0.0")
+        .client_info("bench", "1.0.0")
         .revisions(Revision::parse(era.revision()));
     if start.watched {
         let long = Duration::from_secs(60);
-        server = server.grace(long);
+        server = server.shutdown_timeout(long);
         builder = builder.opening_timeout(long);
     }
     builder

@@ -10,14 +10,14 @@ use super::{Body, Inner, activity::RequestGuard};
 use crate::proto::jsonrpc::RequestId;
 
 /// Without tokens, nothing ends with them.
-pub(super) enum Lifetime {}
+pub(super) enum TokenLifetime {}
 
-impl Lifetime {
-    pub(super) fn until(&self) -> Option<Instant> {
+impl TokenLifetime {
+    pub(super) fn next_check(&self) -> Option<Instant> {
         match *self {}
     }
 
-    pub(super) fn poll_over(&mut self, _: &mut Context<'_>) -> Poll<bool> {
+    pub(super) fn poll_expired(&mut self, _: &mut Context<'_>) -> Poll<bool> {
         match *self {}
     }
 }
@@ -34,10 +34,10 @@ pub(super) fn admit_call(_: &Inner, _: &Parts, _: &Bytes) -> Option<Response<Bod
     None
 }
 
-pub(super) fn stream_deadline(_: &Parts) -> Option<Lifetime> {
+pub(super) fn stream_token_lifetime(_: &Parts) -> Option<TokenLifetime> {
     None
 }
 
-pub(super) fn ended(_: &RequestId) -> Bytes {
+pub(super) fn token_expired_error(_: &RequestId) -> Bytes {
     Bytes::new()
 }
