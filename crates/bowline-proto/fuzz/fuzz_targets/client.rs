@@ -16,11 +16,12 @@ use std::{
 use bowline_proto::{
     Instant,
     client::{
-        CallId, CallOptions, CallPolicy, Cancel, Cause, CauseKind, Census, Config, Connection,
-        Event, HttpRefusal, Input, Link, OnInput, Output, PeerRequest, Progress, Refusal, Request,
-        Timeouts, Watch, Wire,
+        CallId, CallOptions, CallPolicy, Cancellation, Config, Connection, ConnectionError,
+        ConnectionErrorKind, ConnectionStats, Event, HttpStatusError, Input, InputHandling, LinkId,
+        ListSubscriptions, Output, PeerRequestId, ProgressMode, Request, SendError, Timeouts,
+        TransportKind,
     },
-    jsonrpc::{Draft, ErrorObject, RawJson},
+    jsonrpc::{ErrorObject, OutgoingMessage, RawJson},
     model::{InputResponses, LogLevel},
     revision::{Era, Revision},
 };
@@ -103,8 +104,8 @@ struct World {
     deadline: Option<Instant>,
     /// The link that was dialled last, and whether it is up; none if it is
     /// gone.
-    live: Option<(Link, bool)>,
-    links: Vec<Link>,
+    live: Option<(LinkId, bool)>,
+    links: Vec<LinkId>,
     /// Requests of ours, in the order in which they were sent.
     sent: Vec<u64>,
     frames: BTreeMap<u64, Bytes>,
@@ -112,7 +113,7 @@ struct World {
     /// All calls, and whether they have ended.
     calls: BTreeMap<CallId, bool>,
     asked: Vec<CallId>,
-    peer_requests: Vec<PeerRequest>,
+    peer_requests: Vec<PeerRequestId>,
     linger: Duration,
 }
 
@@ -120,7 +121,7 @@ fn config(data: &mut Data<'_>) -> Config {
     let mut config = Config::new("fuzz", "0");
     let flags = data.byte();
     if flags & 1 != 0 {
-        config.wire = Wire::Http;
+        config.transport = TransportKind::Http;
     }
     if flags & 2 != 0 {
         config.timeouts = Timeouts::interactive();
@@ -137,18 +138,18 @@ fn config(data: &mut Data<'_>) -> Config {
         _ => |_| true,
     };
     config.revisions.retain(keep);
-    config.max_frame = 4096;
-    config.max_rounds = 3;
-    config.max_tombstones = 8;
+    config.max_frame_size = 4096;
+    config.max_input_rounds = 3;
+    config.max_cancelled_calls = 8;
     config.max_server_requests = 3;
-    config.max_attempts = (flags & 32 != 0).then_some(5);
+    config.max_connect_attempts = (flags & 32 != 0).then_some(5);
     config
 }
 
 impl World {
     fn new(data: &mut Data<'_>) -> Self {
         let config = config(data);
-        let linger = config.linger;
+        let linger = config.close_timeout;
         let mut world = Self {
             machine: Connection::new(config, u64::from(data.byte())),
             now: Instant::ORIGIN,
@@ -188,18 +189,18 @@ impl World {
             17 => self.wish(data),
             18 => {
                 let (tools, prompts) = (data.flag(), data.flag());
-                let watch = Watch {
+                let watch = ListSubscriptions {
                     tools,
                     prompts,
-                    ..Watch::default()
+                    ..ListSubscriptions::default()
                 };
-                self.machine.watch(self.now, watch);
+                self.machine.set_list_subscriptions(self.now, watch);
             }
             19 => self.cancel(data),
             20 => self.provide(data),
             21 => self.respond(data),
             22 => {
-                let draft = Draft::empty("notifications/roots/list_changed");
+                let draft = OutgoingMessage::without_params("notifications/roots/list_changed");
                 self.machine.notify(self.now, draft);
             }
             _ => {
@@ -268,19 +269,25 @@ impl World {
             0 => {
                 let frame = id.and_then(|id| self.frames.get(&id)).cloned();
                 self.busy.extend(id);
-                Refusal::Busy(frame.unwrap_or_default())
+                SendError::Busy(frame.unwrap_or_default())
             }
-            1 => Refusal::Failed(cause()),
-            2 => Refusal::Unanswered(cause()),
-            _ => Refusal::Status(HttpRefusal {
+            1 => SendError::Failed(cause()),
+            2 => SendError::NoResponse(cause()),
+            _ => SendError::Status(HttpStatusError {
                 status: [400, 401, 404, 405, 429, 503][usize::from(data.byte()) % 6],
                 body: Bytes::copy_from_slice(data.bytes()),
                 retry_after: None,
             }),
         };
         let id = id.filter(|_| data.byte() != 255);
-        self.machine
-            .handle(self.now, Input::Refused { link, id, refusal });
+        self.machine.handle(
+            self.now,
+            Input::SendFailed {
+                link,
+                id,
+                error: refusal,
+            },
+        );
     }
 
     /// What drivers should not do, and things from links that are gone.
@@ -290,7 +297,7 @@ impl World {
         };
         let live = self.live.is_some_and(|(live, _)| live == link);
         let input = match data.byte() % 4 {
-            0 => Input::Oversize {
+            0 => Input::OversizedFrame {
                 link,
                 size: 5000,
                 prefix: self.template(data),
@@ -314,26 +321,27 @@ impl World {
     fn options(data: &mut Data<'_>) -> CallOptions {
         let flags = data.byte();
         CallOptions {
+            session: None,
             timeout: (flags & 1 != 0).then(|| Duration::from_millis(u64::from(data.byte()) * 16)),
             policy: if flags & 2 != 0 {
-                CallPolicy::WaitReady
+                CallPolicy::WaitForConnection
             } else {
                 CallPolicy::FailFast
             },
             progress: match flags & 12 {
-                4 => Progress::Report,
-                8 => Progress::ExtendsDeadline {
-                    at_most: Duration::from_secs(u64::from(data.byte())),
+                4 => ProgressMode::Report,
+                8 => ProgressMode::ExtendDeadline {
+                    max: Duration::from_secs(u64::from(data.byte())),
                 },
-                _ => Progress::Unwanted,
+                _ => ProgressMode::Off,
             },
-            replay: flags & 16 != 0,
-            on_input: if flags & 32 != 0 {
-                OnInput::HandBack
+            repeat_if_lost: flags & 16 != 0,
+            input_handling: if flags & 32 != 0 {
+                InputHandling::ReturnToCaller
             } else {
-                OnInput::Ask
+                InputHandling::AskHost
             },
-            guard: flags & 64 == 0,
+            check_capabilities: flags & 64 == 0,
             mode: None,
         }
     }
@@ -372,7 +380,7 @@ impl World {
     fn cancel(&mut self, data: &mut Data<'_>) {
         let calls: Vec<_> = self.calls.keys().copied().collect();
         if let Some(id) = data.choose(&calls) {
-            self.machine.cancel(self.now, id, Cancel::Dropped);
+            self.machine.cancel(self.now, id, Cancellation::Dropped);
         }
     }
 
@@ -425,7 +433,7 @@ impl World {
                     self.live = Some((link, false));
                     self.links.push(link);
                 }
-                Output::Hangup { link } => {
+                Output::Close { link } => {
                     let live = self.live.take().map(|(live, _)| live);
                     assert_eq!(live, Some(link), "a hangup of no link");
                 }
@@ -433,7 +441,7 @@ impl World {
                     assert_eq!(self.live, Some((link, true)), "a send on no link");
                     self.sent_frame(id, frame);
                 }
-                Output::Done { call, .. } => {
+                Output::CallDone { call, .. } => {
                     let ended = self.calls.insert(call, true);
                     assert_eq!(ended, Some(false), "{call:?} ended twice, or never began");
                 }
@@ -443,7 +451,7 @@ impl World {
                 _ => {}
             }
         }
-        let open = self.machine.census().calls;
+        let open = self.machine.stats().calls;
         assert!(
             open == 0 || self.deadline.is_some(),
             "a call without a deadline"
@@ -473,13 +481,13 @@ impl World {
         );
         self.pass(self.linger);
         assert!(self.machine.has_ended());
-        assert_eq!(self.machine.census(), Census::default());
+        assert_eq!(self.machine.stats(), ConnectionStats::default());
         assert_eq!(self.deadline, None);
     }
 }
 
-fn cause() -> Cause {
-    CauseKind::Eof.into()
+fn cause() -> ConnectionError {
+    ConnectionErrorKind::Eof.into()
 }
 
 fn raw(json: &Value) -> RawJson {

@@ -6,7 +6,8 @@
 #![no_main]
 
 use bowline_proto::jsonrpc::{
-    Envelope, ErrorObject, Messages, RequestId, Salvage, decode, response_raw, salvage, scan, split,
+    Envelope, ErrorObject, Messages, PartialEnvelope, RequestId, decode, response_raw, scan,
+    scan_partial, split_batch,
 };
 use libfuzzer_sys::fuzz_target;
 use serde::{
@@ -16,13 +17,13 @@ use serde::{
 use serde_json::Value;
 
 fuzz_target!(|frame: &[u8]| {
-    if let Ok(Messages::Batch(messages)) = split(frame) {
+    if let Ok(Messages::Batch(messages)) = split_batch(frame) {
         for message in messages {
             let _ = scan(message);
         }
     }
     let scanned = scan(frame);
-    let saved = salvage(frame);
+    let saved = scan_partial(frame);
     match &scanned {
         Ok(envelope) => {
             assert_eq!(saved, whole(envelope));
@@ -42,23 +43,26 @@ fuzz_target!(|frame: &[u8]| {
     }
 });
 
-/// What salvage must say of a message that is not broken.
-fn whole(envelope: &Envelope<'_>) -> Salvage {
+/// What scan_partial must say of a message that is not broken.
+fn whole(envelope: &Envelope<'_>) -> PartialEnvelope {
     let (id, is_response) = match envelope.clone() {
         Envelope::Request { id, .. } => (Some(id), false),
         Envelope::Notification { .. } => (None, false),
         Envelope::Response { id, .. } => (Some(id), true),
         Envelope::Error { id, .. } => (id, true),
     };
-    Salvage { id, is_response }
+    PartialEnvelope {
+        id,
+        has_result_or_error: is_response,
+    }
 }
 
 /// A part of a message is no message, and never has another id.
-fn cut(frame: &[u8], whole: &Salvage) {
+fn cut(frame: &[u8], whole: &PartialEnvelope) {
     let complete = frame.trim_ascii_end().len();
     for end in [complete / 3, complete / 2, complete - 1] {
         scan(&frame[..end]).expect_err("it is cut");
-        let id = salvage(&frame[..end]).id;
+        let id = scan_partial(&frame[..end]).id;
         assert!(id.is_none() || id == whole.id);
     }
 }
@@ -121,7 +125,7 @@ fn agree(members: &[(String, Value)], scanned: Option<&Envelope<'_>>) {
 }
 
 /// What a full decode says of the message; none where it is not one.
-fn expected(members: &[(String, Value)]) -> Option<Salvage> {
+fn expected(members: &[(String, Value)]) -> Option<PartialEnvelope> {
     let once = |key: &str| {
         let mut found = members
             .iter()
@@ -143,17 +147,17 @@ fn expected(members: &[(String, Value)]) -> Option<Salvage> {
     };
     match (method, result, error) {
         (Some(Value::String(_)), None, None) if id.is_some() != read.is_some() => None,
-        (Some(Value::String(_)), None, None) => Some(Salvage {
+        (Some(Value::String(_)), None, None) => Some(PartialEnvelope {
             id: read,
-            is_response: false,
+            has_result_or_error: false,
         }),
-        (None, Some(_), None) => Some(Salvage {
+        (None, Some(_), None) => Some(PartialEnvelope {
             id: Some(read?),
-            is_response: true,
+            has_result_or_error: true,
         }),
-        (None, None, Some(Value::Object(_))) => Some(Salvage {
+        (None, None, Some(Value::Object(_))) => Some(PartialEnvelope {
             id: read,
-            is_response: true,
+            has_result_or_error: true,
         }),
         _ => None,
     }

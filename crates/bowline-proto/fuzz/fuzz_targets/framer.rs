@@ -42,7 +42,7 @@ fn run(limit: usize, seed: u8, stream: &[u8]) -> (Vec<Bytes>, usize) {
                 Ok(None) => break,
                 // Inputs are far too short for a framer to be lost.
                 Err(error) => {
-                    assert!(!error.is_lost && error.size_at_least > limit);
+                    assert!(!error.is_unrecoverable && error.size_at_least > limit);
                     assert_eq!(error.limit, limit);
                     refused += 1;
                 }

@@ -3,15 +3,15 @@
 #![no_main]
 
 use bowline_proto::http::{
-    Accept, OriginPolicy,
-    header::{Field, Mirror, ParamHeaders, decode_value, encode_value},
-    is_event_stream, is_json, read_session, read_status,
+    Accept, OriginPolicy, classify_status,
+    header::{HeaderField, MirroredHeaders, ParamHeaders, decode_value, encode_value},
+    is_event_stream, is_json, parse_retry_after,
     resume::EventId,
-    retry_after,
+    session_from_headers,
 };
 
-fn pairs(fields: &[Field<'_>]) -> Vec<(String, String)> {
-    let pair = |field: &Field<'_>| {
+fn pairs(fields: &[HeaderField<'_>]) -> Vec<(String, String)> {
+    let pair = |field: &HeaderField<'_>| {
         assert!(
             field
                 .value()
@@ -44,19 +44,19 @@ fn values(raw: &[u8]) {
         ("origin", raw),
         ("mcp-session-id", raw),
     ];
-    let _ = Accept::read(&headers);
+    let _ = Accept::from_headers(&headers);
     let _ = OriginPolicy::loopback().check(&headers);
-    let _ = read_session(&headers, false, true);
+    let _ = session_from_headers(&headers, false, true);
     let _ = (
         is_json(raw),
         is_event_stream(raw),
-        retry_after(raw, 1 << 31),
+        parse_retry_after(raw, 1 << 31),
     );
-    let _ = read_status(400, raw);
+    let _ = classify_status(400, raw);
 }
 
 fn mirrors(schema: &[u8], body: &[u8]) {
-    if let Ok(mirror) = Mirror::of("tools/call", Some(body)) {
+    if let Ok(mirror) = MirroredHeaders::from_message("tools/call", Some(body)) {
         let fields = mirror.fields().expect("the method is plain");
         assert_eq!(mirror.check_request(&pairs(&fields)), Ok(()));
     }

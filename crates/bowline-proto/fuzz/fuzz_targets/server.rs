@@ -9,7 +9,7 @@
 use bowline_proto::{
     Instant,
     jsonrpc::{RawJson, scan},
-    server::{Census, Config, Connection, Event, Incoming, Input, Output},
+    server::{Config, Connection, ConnectionStats, Event, Input, Output, RequestKey},
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -41,7 +41,7 @@ fuzz_target!(|data: &[u8]| {
         for request in drain(&mut connection) {
             connection.progress(request, 1, None, None);
             if answers {
-                let empty = RawJson::from_text("{}".to_owned()).expect("JSON");
+                let empty = RawJson::from_string("{}".to_owned()).expect("JSON");
                 connection.respond(now, request, empty);
             }
         }
@@ -49,11 +49,11 @@ fuzz_target!(|data: &[u8]| {
     }
     connection.handle(now, Input::Closed);
     drain(&mut connection);
-    assert_eq!(connection.census(), Census::default());
+    assert_eq!(connection.stats(), ConnectionStats::default());
 });
 
 /// Checks that everything sent is a message; gives the requests handed up.
-fn drain(connection: &mut Connection) -> Vec<Incoming> {
+fn drain(connection: &mut Connection) -> Vec<RequestKey> {
     let mut requests = Vec::new();
     loop {
         match connection.poll_output() {

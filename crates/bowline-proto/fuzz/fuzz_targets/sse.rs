@@ -5,15 +5,15 @@
 use std::time::Duration;
 
 use bowline_proto::http::sse::{
-    Decoder, Event, EventWriter, SseError, SseLimits, resolve_endpoint,
+    Decoder, Event, EventEncoder, SseError, SseLimits, resolve_endpoint,
 };
 
 const LIMITS: SseLimits = SseLimits {
-    line: 64,
-    event: 96,
-    name: 16,
-    retry: Duration::from_secs(60),
-    overhead: Some(256),
+    max_line: 64,
+    max_event: 96,
+    max_name: 16,
+    max_retry: Duration::from_secs(60),
+    max_overhead: Some(256),
 };
 
 fn decode<'s>(chunks: impl Iterator<Item = &'s [u8]>) -> (Vec<Event>, Result<(), SseError>) {
@@ -42,10 +42,10 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     assert_eq!(decode(stream.chunks(usize::from(size).max(1))), whole);
 
     for event in &whole.0 {
-        assert!(event.data.len() <= LIMITS.event);
-        assert!(event.retry.is_none_or(|wait| wait <= LIMITS.retry));
+        assert!(event.data.len() <= LIMITS.max_event);
+        assert!(event.retry.is_none_or(|wait| wait <= LIMITS.max_retry));
         let mut again = Vec::new();
-        let mut writer = EventWriter::new();
+        let mut writer = EventEncoder::new();
         if let Some(id) = &event.id {
             writer = writer.id(id).expect("what was read has no line breaks");
         }

@@ -1,14 +1,14 @@
 //! What is read straight from a text is what `serde_json` reads, and nothing is
 //! read that it would refuse.
 //!
-//! `RUSTC_BOOTSTRAP=1 cargo fuzz run -s none decode_plain` from `crates/bowline-proto`.
+//! `RUSTC_BOOTSTRAP=1 cargo fuzz run -s none decode_fast` from `crates/bowline-proto`.
 
 #![no_main]
 
 use std::collections::BTreeMap;
 
 use bowline_proto::{
-    jsonrpc::{RawJson, decode_plain},
+    jsonrpc::{RawJson, decode_fast},
     model::CallToolResult,
 };
 use libfuzzer_sys::fuzz_target;
@@ -25,7 +25,7 @@ fuzz_target!(|json: &str| {
 });
 
 fn agree<T: DeserializeOwned + PartialEq + std::fmt::Debug>(json: &str) {
-    if let Some(ours) = decode_plain::<T>(json) {
+    if let Some(ours) = decode_fast::<T>(json) {
         let theirs: T = serde_json::from_str(json).expect("it was read");
         assert_eq!(ours, theirs);
     }
