@@ -70,6 +70,21 @@ const STEPS: &[Step] = &[
         },
     },
     Step {
+        name: "fuzz targets",
+        core: true,
+        action: Action::Cargo {
+            environment: &[],
+            arguments: &[
+                "check",
+                "--quiet",
+                "--manifest-path",
+                "crates/bowline-proto/fuzz/Cargo.toml",
+                "--target-dir",
+                "target",
+            ],
+        },
+    },
+    Step {
         name: "features",
         core: true,
         action: Action::Xtask {

@@ -53,6 +53,7 @@ fn whole(envelope: &Envelope<'_>) -> PartialEnvelope {
     };
     PartialEnvelope {
         id,
+        is_response,
         has_result_or_error: is_response,
     }
 }
@@ -149,14 +150,17 @@ fn expected(members: &[(String, Value)]) -> Option<PartialEnvelope> {
         (Some(Value::String(_)), None, None) if id.is_some() != read.is_some() => None,
         (Some(Value::String(_)), None, None) => Some(PartialEnvelope {
             id: read,
+            is_response: false,
             has_result_or_error: false,
         }),
         (None, Some(_), None) => Some(PartialEnvelope {
             id: Some(read?),
+            is_response: true,
             has_result_or_error: true,
         }),
         (None, None, Some(Value::Object(_))) => Some(PartialEnvelope {
             id: read,
+            is_response: true,
             has_result_or_error: true,
         }),
         _ => None,
