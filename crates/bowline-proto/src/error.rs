@@ -1,10 +1,10 @@
-//! The vocabulary of failure: a coarse kind and a fine reason, by blame.
+//! Error classification: a coarse [`ErrorKind`] and a fine-grained [`Reason`].
 
 use std::fmt;
 
 use crate::jsonrpc::{ErrorObject, code};
 
-/// Who or what is to blame, coarsely.
+/// The coarse category of an error: who or what caused it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -12,88 +12,88 @@ pub enum ErrorKind {
     Transport,
     /// The peer broke the protocol.
     Protocol,
-    /// The peer refused, with an error of its own.
+    /// The peer answered with a JSON-RPC error.
     JsonRpc,
-    /// The connection is in a state that does not allow it.
+    /// The connection is in a state that does not allow the operation.
     State,
-    /// It took too long.
+    /// The operation timed out.
     Timeout,
-    /// The connection was stopped.
+    /// The connection was shut down.
     Shutdown,
-    /// The peer does not offer it.
+    /// The peer does not offer the required capability.
     Capability,
-    /// The caller gave up.
+    /// The caller cancelled the operation.
     Cancelled,
-    /// The caller asked for something that cannot be asked for.
+    /// The caller made an invalid request.
     Usage,
 }
 
-/// What happened, finely.
+/// The fine-grained reason for an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// No answer in time.
+    /// No response arrived in time.
     Timeout,
-    /// The caller gave up.
+    /// The caller cancelled the call.
     Cancelled,
-    /// The connection was stopped.
+    /// The connection was shut down.
     Shutdown,
-    /// The connection is closed, or closed while waiting.
+    /// The connection was already closed, or it closed while the call was waiting.
     ConnectionClosed,
-    /// The session that the call belongs to is over.
+    /// The session the call belongs to has ended.
     SessionLost,
     /// The transport failed.
     TransportError,
-    /// The transport's queue stayed full.
+    /// The transport's outbound queue stayed full.
     Backpressure,
-    /// A frame over the limit.
+    /// A frame exceeded the size limit.
     OversizedFrame,
-    /// A list over the limit.
+    /// A list exceeded the length limit.
     ListTooLong,
-    /// An answer that is none.
+    /// The response is not valid.
     InvalidResponse,
-    /// The peer could not read our frame.
+    /// The peer could not parse our frame.
     ParseError,
-    /// The peer does not take our message for a request.
+    /// The peer did not accept our message as a valid request.
     InvalidRequest,
-    /// No such method.
+    /// The peer does not know the method.
     MethodNotFound,
-    /// The parameters do not fit.
+    /// The parameters are not valid.
     InvalidParams,
-    /// The peer failed.
+    /// The peer had an internal error.
     InternalError,
     /// The peer did not advertise the capability.
     CapabilityNotSupported,
-    /// The capability exists, in another mode.
+    /// The peer offers the capability, but in a different mode.
     CapabilityMismatch,
-    /// No such resource.
+    /// The resource was not found.
     ResourceNotFound,
-    /// No such tool.
+    /// The tool was not found.
     ToolNotFound,
-    /// No such prompt.
+    /// The prompt was not found.
     PromptNotFound,
-    /// The tool ran and failed.
+    /// The tool ran and reported an error.
     ToolExecutionFailed,
-    /// The user said no.
+    /// The user rejected the request.
     UserRejected,
     /// The user must visit a URL first.
     UrlElicitationRequired,
-    /// The peer does not speak the revision.
+    /// The peer does not support the protocol version.
     UnsupportedVersion,
-    /// The peer's own code, which has no meaning in the protocol.
+    /// A code chosen by the peer that the protocol does not define.
     ServerError(i64),
 }
 
 impl Reason {
-    /// The reason that a peer's error gives, in answer to `method`.
+    /// Returns the reason for an error that the peer sent in response to `method`.
     ///
-    /// Missing resources have had four codes over time. Those that other
-    /// implementations use freely count only with a `uri` in the data, and
-    /// only for the method that reads resources.
+    /// The code for missing resources has changed over time; four are in use. Codes
+    /// that other implementations also use for other errors count only if the data has
+    /// a `uri` and the method reads resources.
     ///
-    /// Missing tools and prompts have no code of their own: they are invalid
-    /// parameters, as bad arguments are. So they are told from those by what
-    /// the message says, if it says so in one of the usual ways.
+    /// Missing tools and prompts have no code: they are reported as invalid parameters,
+    /// as bad arguments are. They are recognised by the message if it uses one of the
+    /// usual phrases.
     #[must_use]
     pub fn from_error(error: &ErrorObject, method: &str) -> Self {
         let is_read = method == "resources/read";
@@ -130,12 +130,12 @@ impl Reason {
     }
 }
 
-/// Whether a message says that there is no such `thing`, as servers usually do:
-/// "Unknown tool: x", "Tool x not found", "no such tool". That "not found"
-/// stands somewhere in it is not enough: an argument may not have been found.
+/// Returns whether a message says that `noun` was not found, in one of the phrases
+/// servers usually use: "Unknown tool: x", "Tool x not found", "no such tool". "not
+/// found" anywhere in the message is not enough: it may refer to an argument.
 fn is_not_found_message(error: &ErrorObject, noun: &str) -> bool {
     let message = error.message.to_ascii_lowercase();
-    // Some put the code before what they say.
+    // Some implementations prefix the message with the code.
     let text = match message.strip_prefix("mcp error ") {
         Some(rest) => rest.split_once(": ").map_or(rest, |(_, text)| text),
         None => &message,

@@ -1,10 +1,10 @@
-//! The Model Context Protocol, without I/O.
+//! The Model Context Protocol without I/O: message types and state machines.
 //!
-//! Nothing in this crate reads a socket, a clock or a random source. Bytes,
-//! time and seeds are arguments; frames, deadlines and events are results. So
-//! every behaviour, reconnection included, is tested in virtual time.
+//! Nothing in this crate reads a socket, a clock or a random source. Bytes, time and
+//! seeds are arguments; frames, deadlines and events are results. Every behaviour,
+//! including reconnection, can therefore be tested in virtual time.
 
-// Shows on docs.rs which feature an item needs.
+// Show on docs.rs which feature an item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod auth;

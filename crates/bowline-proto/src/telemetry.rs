@@ -1,21 +1,20 @@
-//! What the telemetry of both machines has in common: stable names, and texts
-//! of a length that can be kept.
+//! Shared parts of client and server telemetry: stable names and string truncation.
 
 use std::borrow::Cow;
 
-/// How many bytes of a text that somebody else chose an observation keeps. No
-/// name of the protocol's is as long.
+/// The maximum length in bytes of a peer-supplied string in an observation. Every name
+/// that the protocol defines is shorter.
 pub(crate) const MAX_STRING_LEN: usize = 128;
 
-/// The names of all observations, each written once: what has no name does not
-/// compile, and what has one is in the list.
+/// Defines the names of all observations in one place: a variant without a name does
+/// not compile, and every name is in the list.
 macro_rules! names {
     ($($variant:ident => $name:literal,)*) => {
         impl Telemetry {
-            /// The names of all observations there are.
+            /// The names of all observations.
             pub const NAMES: &'static [&'static str] = &[$($name),*];
 
-            /// The stable name of this observation.
+            /// Returns the stable name of this observation.
             #[must_use]
             pub const fn name(&self) -> &'static str {
                 match self {
@@ -27,17 +26,18 @@ macro_rules! names {
 }
 pub(crate) use names;
 
-/// A text of an observation's, which a peer may have chosen.
+/// A string in an observation that a peer may have supplied.
 pub(crate) trait TruncateString {
-    /// Cuts it where it is longer than can be kept. Says how many bytes it
-    /// takes then.
+    /// Truncates the string to [`MAX_STRING_LEN`] and returns the number of heap bytes
+    /// it uses afterwards.
     fn truncate(&mut self) -> usize;
 }
 
 impl TruncateString for Box<str> {
     fn truncate(&mut self) -> usize {
         if self.len() > MAX_STRING_LEN {
-            // In a place of its own: the rest would be kept otherwise.
+            // Copied into a new allocation; truncating in place would keep the old
+            // capacity.
             *self = prefix(self).into();
         }
         self.len()

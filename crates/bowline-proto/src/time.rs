@@ -1,4 +1,4 @@
-//! The protocol core's idea of time: a number that the driver supplies.
+//! Time in the protocol core: a number that the driver supplies.
 
 use std::{
     fmt,
@@ -8,9 +8,9 @@ use std::{
 
 /// A moment on the driver's monotonic clock.
 ///
-/// The origin is the driver's choice; only differences mean anything. This is
-/// not [`std::time::Instant`], because the core must be unable to read a clock:
-/// a test moves time by adding to a number.
+/// The origin is the driver's choice; only differences mean anything. This is not
+/// [`std::time::Instant`], because the core must not be able to read a clock. Tests
+/// advance time by adding to a number.
 ///
 /// ```
 /// use bowline_proto::Instant;
@@ -27,10 +27,10 @@ pub struct Instant {
 }
 
 impl Instant {
-    /// The driver's zero.
+    /// The zero point of the driver's clock.
     pub const ORIGIN: Self = Self { nanos: 0 };
 
-    /// The moment `elapsed` after [`Instant::ORIGIN`].
+    /// Returns the moment `elapsed` after [`Instant::ORIGIN`].
     ///
     /// Saturates after about 584 years.
     #[must_use]
@@ -40,7 +40,7 @@ impl Instant {
         }
     }
 
-    /// How long after [`Instant::ORIGIN`] this moment is.
+    /// Returns the time elapsed since [`Instant::ORIGIN`].
     #[must_use]
     pub fn since_origin(self) -> Duration {
         Duration::from_nanos(self.nanos)

@@ -95,8 +95,8 @@ impl Default for Backoff {
 impl std::fmt::Display for BackoffError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::ZeroMinimum => "the shortest wait must be longer than zero",
-            Self::MinExceedsMax => "the shortest wait must not be longer than the longest",
+            Self::ZeroMinimum => "the minimum backoff must be greater than zero",
+            Self::MinExceedsMax => "the minimum backoff must not exceed the maximum",
             Self::InvalidJitter => "the jitter must be between 0 and 1",
         })
     }

@@ -40,7 +40,7 @@ pub(super) fn check_request(
         other if capabilities.experimental.is_some() && !is_client_method(other) => Ok(()),
         other => Err(ErrorObject::new(
             code::METHOD_NOT_FOUND,
-            format!("this client does not offer {other}"),
+            format!("method not found: this client does not support {other}"),
         )),
     }
 }
@@ -52,7 +52,7 @@ fn check_capability(
     if capabilities.has(required) {
         return Ok(());
     }
-    let message = format!("this client did not declare {required}");
+    let message = format!("this client did not declare the capability {required}");
     Err(ErrorObject::new(code::INVALID_PARAMS, message))
 }
 

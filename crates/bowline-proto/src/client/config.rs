@@ -1,4 +1,4 @@
-//! What a connection may do and how long it waits, with defaults that hold.
+//! Connection configuration: limits, timeouts and their defaults.
 
 use std::time::Duration;
 
@@ -8,73 +8,74 @@ use crate::{
     revision::{Era, Revision},
 };
 
-/// The settings of one connection.
+/// The configuration of one connection.
 ///
 /// ```
 /// use bowline_proto::client::{Config, Timeouts};
 ///
 /// let mut config = Config::new("my-app", "1.0.0");
 /// config.timeouts = Timeouts::interactive();
-/// assert_eq!(config.max_frame, 16 * 1024 * 1024);
+/// assert_eq!(config.max_frame_size, 16 * 1024 * 1024);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Who we say we are.
+    /// The name and version that this client reports to the server.
     pub client_info: Implementation,
-    /// What we can do for the server. Only what is declared here is handed up
-    /// as an event; the rest is refused on the wire.
+    /// The capabilities offered to the server. Only requests that match a declared
+    /// capability are delivered as events; others are refused on the wire.
     pub capabilities: ClientCapabilities,
-    /// The answer to `roots/list`, given only if the capability is declared.
+    /// The answer to `roots/list`, sent only if the capability is declared.
     pub roots: Vec<Root>,
-    /// The revisions we are willing to speak.
+    /// The revisions that this client allows.
     pub revisions: Vec<Revision>,
-    /// What the link below is.
+    /// The kind of transport underneath.
     pub transport: TransportKind,
-    /// The era the server is known to speak, from an earlier connection. It
-    /// saves the probe; an assumption that fails is forgotten.
+    /// The era the server is known to speak, from an earlier connection. It saves the
+    /// probe; an assumption that turns out wrong is discarded.
     pub assumed_era: Option<Era>,
-    /// How long each thing may take.
+    /// The timeouts.
     pub timeouts: Timeouts,
-    /// The wait between attempts to connect.
+    /// The delay between connection attempts.
     pub backoff: Backoff,
     /// What to do when the link's outbound queue is full.
     pub busy_retry: BusyRetry,
-    /// The largest frame, in either direction: 16 MiB.
+    /// The maximum frame size in bytes, in either direction. Default: 16 MiB.
     pub max_frame_size: usize,
-    /// How often expired tombstones are swept: every minute.
+    /// How often expired ids of cancelled calls are removed. Default: every minute.
     pub sweep_interval: Duration,
-    /// How many tombstones are kept at most. An evicted one turns a silent
-    /// drop of a late answer into a counted one; nothing else changes.
+    /// The maximum number of cancelled calls to remember. A late response to an evicted
+    /// one is reported as unknown instead of late; nothing else changes.
     pub max_cancelled_calls: usize,
-    /// How long `Closing` waits for the link to confirm: 100 ms.
+    /// How long `Closing` waits for the link to confirm. Default: 100 ms.
     pub close_timeout: Duration,
-    /// How many rounds of input one call may ask for.
+    /// The maximum number of input rounds per call.
     pub max_input_rounds: u32,
-    /// How many requests of the server's may be open at once. Together they may
-    /// hold as much as one frame may have.
+    /// The maximum number of open requests from the server. Their combined size is
+    /// limited to [`max_frame_size`](Self::max_frame_size).
     pub max_server_requests: usize,
-    /// When calls carry our session number.
+    /// When calls carry the session number.
     pub session_meta: SessionMetaPolicy,
-    /// Whether a violation that could be tolerated ends the connection.
+    /// Whether a protocol violation that could be tolerated ends the connection.
     pub strict: bool,
-    /// The log level asked of the server after every (re)connection.
+    /// The log level requested from the server after every (re)connection.
     pub log_level: Option<LogLevel>,
-    /// After how many failed attempts in a row to give up; never, by default.
+    /// The number of consecutive failed attempts after which to give up. Default:
+    /// never.
     pub max_connect_attempts: Option<u32>,
-    /// How often sessions may fall before the connection is given up; as often
-    /// as they like, by default.
+    /// How often sessions may be lost before the connection gives up. Default: no
+    /// limit.
     pub restart_limit: Option<RestartLimit>,
-    /// Whether an HTTP server that refuses `initialize` is tried with the
-    /// two-endpoint transport of the first revision.
+    /// Whether to try the two-endpoint transport of the first revision with an HTTP
+    /// server that refuses `initialize`.
     pub legacy_sse_fallback: bool,
-    /// Values of `resultType` that negotiated extensions add.
+    /// Additional values of `resultType` from negotiated extensions.
     pub extension_result_types: Vec<Box<str>>,
     /// Whether [`Output::Telemetry`](super::Output::Telemetry) is produced.
     pub telemetry: bool,
 }
 
 impl Config {
-    /// The defaults, for a program of this name and version.
+    /// Returns the default configuration for a program with this name and version.
     #[must_use]
     pub fn new(name: &str, version: &str) -> Self {
         Self {
@@ -104,11 +105,11 @@ impl Config {
         }
     }
 
-    /// How long a late answer is recognised as one: longer than anything that
-    /// can still be on its way.
+    /// Returns how long a late response is recognised as such: longer than any response
+    /// can still be in transit.
     #[must_use]
     pub fn cancelled_call_ttl(&self) -> Duration {
-        // Saturating: "no timeout" is a setting that people use.
+        // Saturating, because "no timeout" is a setting that people use.
         self.timeouts
             .longest_request()
             .saturating_add(self.timeouts.opening)
@@ -117,41 +118,40 @@ impl Config {
     }
 }
 
-/// What the link below a connection is, as far as the protocol cares.
+/// The kind of transport underneath a connection, as far as the protocol cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransportKind {
-    /// One stream of frames in each direction: a child process, a socket,
-    /// memory. It dies as a whole.
+    /// One stream of frames in each direction: a child process, a socket, memory. It
+    /// fails as a whole.
     Stream,
-    /// HTTP exchanges. Each request has a fate of its own, and status codes
-    /// are evidence.
+    /// HTTP exchanges. Each request succeeds or fails on its own, and status codes are
+    /// evidence of the server's era.
     Http,
 }
 
-/// How long each thing may take.
+/// The timeouts of a connection.
 ///
-/// The interactive preset suits a person who waits; it does not suit servers
-/// that prepare something at start-up, which need a longer `opening`.
+/// The interactive preset suits a waiting user. It does not suit servers that prepare
+/// something at start-up; they need a longer `opening`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// From the dial to a usable session.
+    /// From the dial to an open session.
     pub opening: Duration,
-    /// How long the question "do you speak the stateless era?" may stay
-    /// unanswered before the handshake is tried.
+    /// How long to wait for the response to the era probe before trying the handshake.
     pub probe: Duration,
     /// Requests about resources.
     pub resource: Duration,
     /// Tool calls.
     pub tool: Duration,
-    /// Everything else.
+    /// All other requests.
     pub other: Duration,
-    /// How long the host may take to answer a server's questions. While it is
-    /// asked, calls that the questions may be about are not given up.
+    /// How long the host may take to answer a server's questions. Meanwhile, calls that
+    /// the questions may belong to do not time out.
     pub input: Duration,
 }
 
 impl Timeouts {
-    /// 10 s to open, 30 s for each request.
+    /// Returns the standard preset: 10 s to open, 30 s for each request.
     #[must_use]
     pub fn standard() -> Self {
         let request = Duration::from_secs(30);
@@ -165,7 +165,8 @@ impl Timeouts {
         }
     }
 
-    /// 2 s to open, half a second for resources, 1 s for tools and the rest.
+    /// Returns the interactive preset: 2 s to open, half a second for resources, 1 s
+    /// for tools and other requests.
     #[must_use]
     pub fn interactive() -> Self {
         Self {
@@ -178,7 +179,7 @@ impl Timeouts {
         }
     }
 
-    /// The time that a request of `class` gets unless the caller says.
+    /// Returns the default timeout for requests of `class`.
     #[must_use]
     pub fn for_class(&self, class: RequestClass) -> Duration {
         match class {
@@ -194,26 +195,26 @@ impl Timeouts {
     }
 }
 
-/// How often sessions may fall and be opened again. This is for servers that
-/// start well and die soon after, again and again: each success starts the
-/// count of failed attempts anew, so that
-/// [`max_attempts`](Config::max_attempts) does not help against them.
+/// How often sessions may be lost and opened again. This limits servers that start
+/// successfully but repeatedly crash soon after: each success resets the count of
+/// failed attempts, so [`max_connect_attempts`](Config::max_connect_attempts) does not
+/// stop them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RestartLimit {
-    /// How many restarts are allowed.
+    /// The maximum number of restarts.
     pub max_restarts: u32,
-    /// Within which time.
+    /// The period in which they are counted.
     pub period: Duration,
 }
 
 /// What to do when the link's outbound queue is full.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BusyRetry {
-    /// How often a frame is offered in all: three times.
+    /// The maximum number of times a frame is sent. Default: three.
     pub max_sends: u32,
-    /// The wait between two offers: 10 ms, not growing.
+    /// The fixed delay between two attempts. Default: 10 ms.
     pub delay: Duration,
-    /// By which share the wait varies: half.
+    /// The ratio by which the delay varies. Default: 0.5.
     pub jitter: f64,
 }
 

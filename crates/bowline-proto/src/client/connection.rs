@@ -1,4 +1,4 @@
-//! The connection machine, as its driver sees it.
+//! The client state machine's interface for drivers.
 
 use super::{
     CallId, CallOptions, Config, ConnectionState, Event, Input, LinkId, ListSubscriptions, Output,
@@ -15,21 +15,21 @@ use crate::{
     revision::Era,
 };
 
-/// One connection to one server: dialled, negotiated, used, and dialled again
-/// when it falls.
+/// A connection to one server: dials, negotiates, carries calls, and redials when the
+/// link is lost.
 ///
 /// # How to drive it
 ///
 /// - **Commands** ([`start`](Self::start), [`call`](Self::call),
-///   [`cancel`](Self::cancel), [`stop`](Self::stop), …) say what the host wants.
-/// - **[`handle`](Self::handle)** says what happened on the link or the clock.
-/// - After either, drain **[`poll_output`](Self::poll_output)** until it says
-///   [`Output::Idle`], and do as it says. Its deadline is when to come back with
+///   [`cancel`](Self::cancel), [`stop`](Self::stop), …) express what the host wants.
+/// - **[`handle`](Self::handle)** reports what happened on the link or the clock.
+/// - After either, drain **[`poll_output`](Self::poll_output)** until it returns
+///   [`Output::Idle`], and execute each output. The deadline in `Idle` is when to send
 ///   [`Input::Tick`].
-/// - **[`receiving`](Self::receiving)** names the link whose next frame may be
-///   delivered. When it is `None`, do not read: the peer should feel it.
+/// - **[`readable_link`](Self::readable_link)** returns the link whose next frame may
+///   be delivered. When it is `None`, do not read, so the peer sees backpressure.
 ///
-/// Time must not go backwards. Nothing else is required: any input is accepted
+/// Time must not go backwards. There are no other requirements: any input is accepted
 /// in any state, and every call ends exactly once.
 ///
 /// ```
@@ -51,36 +51,36 @@ pub struct Connection {
     state: State,
 }
 
-/// Who gave a call up.
+/// Why a call was cancelled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cancellation {
-    /// The caller said so, perhaps with a reason for the server.
+    /// The caller cancelled it, optionally with a reason for the server.
     Requested(Option<Box<str>>),
-    /// Nobody waits for the answer any more.
+    /// The caller dropped the call and no longer waits for the response.
     Dropped,
 }
 
-/// How many things a connection holds on to.
+/// The number of items a connection holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionStats {
     /// Calls that have not ended.
     pub calls: usize,
-    /// Further ids under which answers to them may come.
+    /// Additional request ids under which responses to calls may arrive.
     pub aliases: usize,
     /// Armed timers of calls.
     pub timers: usize,
-    /// Ids given up, whose late answers are recognised.
+    /// Ids of cancelled calls, kept to recognise late responses.
     pub cancelled_calls: usize,
-    /// Requests of the server's that are open.
+    /// Open requests from the server.
     pub peer_requests: usize,
-    /// Outputs not polled yet.
+    /// Outputs that have not been polled.
     pub outputs: usize,
 }
 
 /// Commands.
 impl Connection {
-    /// A connection that does nothing yet. `seed` feeds its jitter; give it
-    /// entropy in production and a number in tests.
+    /// Creates a connection that is not started. `seed` seeds the jitter; use entropy
+    /// in production and a constant in tests.
     #[must_use]
     pub fn new(config: Config, seed: u64) -> Self {
         Self {
@@ -89,8 +89,8 @@ impl Connection {
         }
     }
 
-    /// Says which era the server spoke on an earlier connection, which saves
-    /// the probe. An assumption that fails is forgotten.
+    /// Sets the era the server spoke on an earlier connection, which saves the probe.
+    /// An assumption that turns out wrong is discarded.
     pub fn assume_era(&mut self, era: Era) {
         self.core.assumed_era = Some(era);
     }
@@ -100,30 +100,30 @@ impl Connection {
         self.step(now, StateInput::Start);
     }
 
-    /// Makes a call. It ends with one [`Output::Done`], which may be waiting
-    /// already when this returns.
+    /// Starts a call. It ends with one [`Output::CallDone`], which may already be
+    /// queued when this returns.
     pub fn call(&mut self, now: Instant, request: Request, options: CallOptions) -> CallId {
         self.start_call(now, CallKind::Request(request), options)
     }
 
-    /// Asks to hear of changes to a resource, now and after every
-    /// reconnection. Ends like a call.
+    /// Subscribes to changes of a resource, now and after every reconnection. Ends like
+    /// a call.
     pub fn subscribe(&mut self, now: Instant, uri: &str, options: CallOptions) -> CallId {
         self.start_call(now, CallKind::Subscribe(uri.into()), options)
     }
 
-    /// Ends a subscription. Ends like a call.
+    /// Unsubscribes from a resource. Ends like a call.
     pub fn unsubscribe(&mut self, now: Instant, uri: &str, options: CallOptions) -> CallId {
         self.start_call(now, CallKind::Unsubscribe(uri.into()), options)
     }
 
-    /// Asks for log messages from `level` up, now and after every
-    /// reconnection. Ends like a call.
+    /// Requests log messages at `level` and above, now and after every reconnection.
+    /// Ends like a call.
     pub fn set_log_level(&mut self, now: Instant, level: LogLevel, options: CallOptions) -> CallId {
         self.start_call(now, CallKind::SetLevel(level), options)
     }
 
-    /// Says which lists' changes the host wants to hear of.
+    /// Sets the lists whose changes the host wants to be notified about.
     pub fn set_list_subscriptions(&mut self, now: Instant, subscriptions: ListSubscriptions) {
         if self.core.desired.lists != subscriptions {
             self.core.desired.lists = subscriptions;
@@ -131,21 +131,22 @@ impl Connection {
         }
     }
 
-    /// Gives a call up. Does nothing if it has ended.
+    /// Cancels a call. Does nothing if it has ended.
     pub fn cancel(&mut self, now: Instant, call: CallId, cancellation: Cancellation) {
         self.step(now, StateInput::Cancel(call, cancellation));
     }
 
-    /// Sends a notification: once, if a session is open that has such a thing.
+    /// Sends a notification once, if a session is open and its revision allows it.
     pub fn notify(&mut self, now: Instant, notification: OutgoingMessage) {
         self.step(now, StateInput::Notify(notification));
     }
 
-    /// Whether a notification of this method would be sent now.
+    /// Returns whether a notification with this method would be sent now.
     ///
     /// # Errors
     ///
-    /// Where there is no session, or the notification has no place in it.
+    /// Returns the reason if no session is open or the notification is not allowed in
+    /// it.
     pub fn can_notify(&self, method: &str) -> Result<(), Failure> {
         match &self.state {
             State::Ready(ready) => ready.can_notify(&self.core, method),
@@ -157,8 +158,8 @@ impl Connection {
         }
     }
 
-    /// Answers a request of the server's. Does nothing if the server does not
-    /// want the answer any more.
+    /// Responds to a request from the server. Does nothing if the server no longer
+    /// wants the response.
     pub fn respond(
         &mut self,
         now: Instant,
@@ -168,20 +169,20 @@ impl Connection {
         self.step(now, StateInput::Respond(request, reply));
     }
 
-    /// Answers the questions of [`Event::InputRequired`](super::Event), all of
-    /// them; or, with `None`, gives the call up.
+    /// Answers all questions of an [`Event::InputRequired`](super::Event), or, with
+    /// `None`, ends the call.
     pub fn provide_input(&mut self, now: Instant, call: CallId, responses: Option<InputResponses>) {
         self.step(now, StateInput::Input(call, responses));
     }
 
-    /// Replaces the roots that the server is told of. Announcing the change is
-    /// a notification of its own.
+    /// Replaces the roots reported to the server. Does not send a notification about
+    /// the change.
     pub fn set_roots(&mut self, roots: Vec<crate::model::Root>) {
         self.core.config.roots = roots;
     }
 
-    /// Stops: every caller is answered at once, and the link is closed. Says
-    /// whether this was the first time.
+    /// Stops the connection: ends every call immediately and closes the link. Returns
+    /// whether this was the first call of `stop`.
     pub fn stop(&mut self, now: Instant) -> bool {
         let first = !matches!(self.state, State::Closing(_));
         self.step(now, StateInput::Stop);
@@ -189,9 +190,9 @@ impl Connection {
     }
 }
 
-/// What happens, and what follows from it.
+/// Input and output.
 impl Connection {
-    /// Takes in what happened.
+    /// Handles an input.
     pub fn handle(&mut self, now: Instant, input: Input) {
         let (link, state_input) = match input {
             Input::Tick => {
@@ -214,7 +215,7 @@ impl Connection {
         }
     }
 
-    /// The next thing to do.
+    /// Returns the next output.
     pub fn poll_output(&mut self) -> Output {
         match self.core.pop_output() {
             Some(output) => output,
@@ -240,7 +241,8 @@ impl Connection {
     }
 
     fn step(&mut self, now: Instant, state_input: StateInput) {
-        // The placeholder is never seen: `step` takes the state and gives one.
+        // The placeholder is never observed: `step` consumes the state and returns the
+        // next.
         let state = std::mem::replace(&mut self.state, State::Starting);
         let (before, had_ended) = (state.public_state(), state.has_ended());
         self.state = state.step(&mut self.core, now, state_input);
@@ -254,19 +256,19 @@ impl Connection {
     }
 }
 
-/// Looking.
+/// Accessors.
 impl Connection {
-    /// The state.
+    /// Returns the current state.
     #[must_use]
     pub fn state(&self) -> ConnectionState {
         self.state.public_state()
     }
 
-    /// The server, once a session is open and while it is.
+    /// Returns the server's description while a session is open.
     ///
     /// # Errors
     ///
-    /// Where there is no session.
+    /// Returns an error if no session is open.
     pub fn server(&self) -> Result<&ServerInfo, Failure> {
         match &self.state {
             State::Ready(ready) => Ok(&ready.server),
@@ -277,14 +279,14 @@ impl Connection {
         }
     }
 
-    /// The roots that the server is told of, if it asks and the capability is
+    /// Returns the roots reported to the server if it asks and the capability is
     /// declared.
     #[must_use]
     pub fn roots(&self) -> &[crate::model::Root] {
         &self.core.config.roots
     }
 
-    /// The link whose next frame may be delivered.
+    /// Returns the link whose next frame may be delivered.
     #[must_use]
     pub fn readable_link(&self) -> Option<LinkId> {
         match &self.state {
@@ -294,14 +296,14 @@ impl Connection {
         }
     }
 
-    /// Whether it is over: stopped, confirmed, and nothing will follow.
+    /// Returns whether the connection has stopped and will produce no further events.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.state.has_ended()
     }
 
-    /// The session that is open, to bind calls to it. None where there is no
-    /// session, or the server keeps nothing between two calls.
+    /// Returns the open session, to bind calls to it. `None` if no session is open or
+    /// the server keeps no state between calls.
     #[must_use]
     pub fn session(&self) -> Option<SessionNumber> {
         match &self.state {
@@ -310,7 +312,7 @@ impl Connection {
         }
     }
 
-    /// Whether calls need the session, as far as is known.
+    /// Returns whether calls need the session, as far as is known.
     #[must_use]
     pub fn session_requirement(&self) -> SessionRequirement {
         match &self.state {
@@ -319,8 +321,8 @@ impl Connection {
         }
     }
 
-    /// What the connection holds on to. At rest, all of it is zero but the
-    /// tombstones, which expire.
+    /// Returns how many items the connection holds. When idle, all are zero except the
+    /// cancelled calls, which expire.
     #[must_use]
     pub fn stats(&self) -> ConnectionStats {
         ConnectionStats {
@@ -338,12 +340,12 @@ impl Connection {
 }
 
 impl Cancellation {
-    /// The outcome of a call that was given up.
+    /// Returns the failure that a cancelled call ends with.
     pub(super) fn failure(&self) -> Failure {
         Failure::Cancelled
     }
 
-    /// What the server is told.
+    /// Returns the reason that is sent to the server.
     pub(super) fn reason(&self) -> &str {
         match self {
             Self::Requested(Some(reason)) => reason,

@@ -1,22 +1,22 @@
-//! Why a connection fell.
+//! Connection errors: why a connection was lost or could not be opened.
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use super::RestartLimit;
 use crate::jsonrpc::ErrorObject;
 
-/// Why a connection fell, or did not come up.
+/// Why a connection was lost or could not be opened.
 ///
-/// Cheap to clone: one cause is given to every call that it ends.
+/// Cheap to clone: every call that it ends gets a copy.
 ///
 /// ```
-/// use bowline_proto::client::{Cause, CauseKind};
+/// use bowline_proto::client::{ConnectionError, ConnectionErrorKind};
 ///
-/// let cause = Cause::new(CauseKind::Exited { code: Some(1), signal: None })
-///     .with_tail("Error: DATABASE_URL is not set");
+/// let error = ConnectionError::new(ConnectionErrorKind::Exited { code: Some(1), signal: None })
+///     .with_detail("Error: DATABASE_URL is not set");
 /// assert_eq!(
-///     cause.to_string(),
-///     "the server process exited with code 1; its last words: Error: DATABASE_URL is not set",
+///     error.to_string(),
+///     "the server process exited with code 1; last stderr output: Error: DATABASE_URL is not set",
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,69 +28,68 @@ struct Inner {
     detail: Option<String>,
 }
 
-/// The kinds of end that a connection can come to.
+/// The kinds of connection errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectionErrorKind {
-    /// The peer closed the link in good order.
+    /// The peer closed the link cleanly.
     Eof,
-    /// The server process ended.
+    /// The server process exited.
     Exited {
         /// Its exit code.
         code: Option<i32>,
-        /// The signal that ended it.
+        /// The signal that terminated it.
         signal: Option<i32>,
     },
     /// The server could not be started or reached.
     Unreachable(String),
     /// Reading or writing failed.
     Io(String),
-    /// HTTP: a status that ends the connection or the attempt.
+    /// HTTP: an error status that ends the connection or the attempt.
     Status {
         /// The status code.
         status: u16,
-        /// What `Retry-After` asked for.
+        /// The value of `Retry-After`.
         retry_after: Option<Duration>,
     },
-    /// HTTP: the server wants credentials, and there are none that would do.
+    /// HTTP: the server requires credentials, and no valid ones are available.
     Unauthorized(String),
     /// HTTP: the server no longer knows our session.
     SessionNotFound,
-    /// A frame over the limit.
+    /// A frame exceeded the size limit.
     OversizedFrame {
-        /// How large it was when it was abandoned.
+        /// Its size in bytes when it was discarded.
         size: usize,
-        /// The limit.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The session was not open in time.
+    /// The session did not open in time.
     OpeningTimeout(Duration),
-    /// The peer speaks no revision that we may speak.
+    /// The peer supports no revision that this client allows.
     UnsupportedVersion {
-        /// What the peer offered.
+        /// The versions the peer offered.
         offered: Vec<String>,
     },
     /// The peer refused to open a session.
     Refused(ErrorObject),
-    /// The peer broke the protocol in a way that cannot be tolerated.
+    /// The peer violated the protocol in a way that cannot be tolerated.
     ProtocolViolation(String),
-    /// The peer came back speaking another era than before.
+    /// The peer speaks a different era after a reconnection.
     EraChanged,
-    /// Sessions fell more often than
-    /// [allowed](super::Config::max_restarts), and the connection was given
-    /// up.
+    /// Sessions were lost more often than [allowed](super::Config::restart_limit), and
+    /// the connection gave up.
     TooManyRestarts {
-        /// How many restarts were allowed.
+        /// The maximum number of restarts.
         restarts: u32,
-        /// Within which time.
+        /// The period in which they are counted.
         period: Duration,
-        /// Why the last session fell.
+        /// Why the last session was lost.
         last: ConnectionError,
     },
 }
 
 impl ConnectionError {
-    /// A cause of this kind.
+    /// Creates an error of this kind.
     #[must_use]
     pub fn new(kind: ConnectionErrorKind) -> Self {
         Self(Arc::new(Inner { kind, detail: None }))
@@ -104,7 +103,7 @@ impl ConnectionError {
         })
     }
 
-    /// The same cause with the peer's last words: the tail of its stderr.
+    /// Adds detail from the peer: the tail of its stderr, or the text of an HTTP error.
     #[must_use]
     pub fn with_detail(self, detail: impl Into<String>) -> Self {
         Self(Arc::new(Inner {
@@ -113,13 +112,13 @@ impl ConnectionError {
         }))
     }
 
-    /// What kind of end it was.
+    /// Returns the kind of this error.
     #[must_use]
     pub fn kind(&self) -> &ConnectionErrorKind {
         &self.0.kind
     }
 
-    /// How long the server asked to be left alone, if it did.
+    /// Returns the delay the server asked for, if any.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match &self.0.kind {
@@ -128,8 +127,8 @@ impl ConnectionError {
         }
     }
 
-    /// The last lines that the server wrote to stderr, if any were kept, or
-    /// what it said with a status of HTTP.
+    /// Returns the last lines the server wrote to stderr, or the text it sent with an
+    /// HTTP error status, if available.
     #[must_use]
     pub fn detail(&self) -> Option<&str> {
         match &self.0.kind {
@@ -152,7 +151,7 @@ impl fmt::Display for ConnectionError {
             Some(detail) if matches!(self.0.kind, ConnectionErrorKind::Status { .. }) => {
                 write!(f, ": {}", detail.trim_end())
             }
-            Some(detail) => write!(f, "; its last words: {}", detail.trim_end()),
+            Some(detail) => write!(f, "; last stderr output: {}", detail.trim_end()),
             None => Ok(()),
         }
     }
@@ -172,43 +171,45 @@ impl fmt::Display for ConnectionErrorKind {
                 signal: Some(signal),
                 ..
             } => {
-                write!(f, "the server process was ended by signal {signal}")
+                write!(f, "the server process was terminated by signal {signal}")
             }
-            Self::Exited { .. } => f.write_str("the server process ended"),
+            Self::Exited { .. } => f.write_str("the server process exited"),
             Self::Unreachable(message) => write!(f, "the server could not be reached: {message}"),
             Self::Io(message) => write!(f, "the connection failed: {message}"),
             Self::Status { status, .. } => write!(f, "the server answered with HTTP {status}"),
             Self::Unauthorized(message) => write!(f, "not authorized: {message}"),
-            Self::SessionNotFound => f.write_str("the server no longer knows the session"),
+            Self::SessionNotFound => {
+                f.write_str("session not found on the server (it may have expired)")
+            }
             Self::OversizedFrame { size, limit } => {
                 write!(
                     f,
-                    "a frame of at least {size} bytes is over the limit of {limit}"
+                    "a frame of at least {size} bytes exceeds the limit of {limit} bytes"
                 )
             }
             Self::OpeningTimeout(after) => {
                 write!(
                     f,
-                    "the session was not open after {after:?} (a server that downloads or \
+                    "timed out after {after:?} while opening the session (a server that downloads or \
                      prepares something first needs a longer opening timeout)"
                 )
             }
             Self::UnsupportedVersion { offered } if offered.is_empty() => {
-                f.write_str("the server speaks no protocol version that is allowed here")
+                f.write_str("the server supports no protocol version that this client allows")
             }
             Self::UnsupportedVersion { offered } => {
                 write!(
                     f,
-                    "no common protocol version; the server offers {}",
+                    "no common protocol version; the server supports {}",
                     offered.join(", ")
                 )
             }
-            Self::Refused(error) => write!(f, "the server refused the session: {error}"),
+            Self::Refused(error) => write!(f, "the server refused to open a session: {error}"),
             Self::ProtocolViolation(message) => {
-                write!(f, "the server broke the protocol: {message}")
+                write!(f, "the server violated the protocol: {message}")
             }
             Self::EraChanged => {
-                f.write_str("the server came back speaking another era of the protocol")
+                f.write_str("the server speaks another era of the protocol after reconnecting")
             }
             Self::TooManyRestarts {
                 restarts,
@@ -217,8 +218,8 @@ impl fmt::Display for ConnectionErrorKind {
             } => {
                 write!(
                     f,
-                    "the session fell again after {restarts} restarts within {period:?}, \
-                     which is the limit; the last time: {last}"
+                    "the session was lost again after {restarts} restarts within {period:?}, \
+                     which is the limit; last error: {last}"
                 )
             }
         }

@@ -202,7 +202,7 @@ impl Ready {
         match kind {
             "complete" => ResultKind::Complete,
             "input_required" if !call.info.is_some_and(|info| info.input_rounds) => {
-                ResultKind::Invalid(format!("{} cannot require input", call.method))
+                ResultKind::Invalid(format!("{} must not return input_required", call.method))
             }
             "input_required" => match call.options.input_handling {
                 InputHandling::AskHost => ResultKind::InputRequired,
@@ -496,7 +496,10 @@ impl Ready {
         if self.rules.era == Era::Stateless {
             // There is nothing to answer with: clients send no responses here.
             core.report_violation(Violation::ServerRequest, size);
-            return Flow::disconnect_if_strict(core, "a request from the server");
+            return Flow::disconnect_if_strict(
+                core,
+                "request in a revision without server requests",
+            );
         }
         match name {
             method::PING => core.send(self.link, None, response_raw(id, b"{}")),
@@ -509,10 +512,12 @@ impl Ready {
             }
             method::INITIALIZE => {
                 core.report_violation(Violation::SecondInitialize, size);
-                let next = Flow::disconnect_if_strict(core, "a second initialize");
+                let next = Flow::disconnect_if_strict(core, "initialize request from the server");
                 if let Flow::Continue = next {
-                    let send_error =
-                        ErrorObject::new(code::INVALID_REQUEST, "only clients send initialize");
+                    let send_error = ErrorObject::new(
+                        code::INVALID_REQUEST,
+                        "initialize must be sent by the client",
+                    );
                     core.send(self.link, None, error_response(Some(id), &send_error));
                 }
                 return next;
@@ -553,13 +558,16 @@ impl Ready {
             }
             Err(OpenRequestError::Duplicate) => {
                 core.report_violation(Violation::DuplicateId, size);
-                Err(ErrorObject::new(code::INVALID_REQUEST, "this id is in use"))
+                Err(ErrorObject::new(
+                    code::INVALID_REQUEST,
+                    "the request id is already in use",
+                ))
             }
             Err(OpenRequestError::TooMany) => {
                 core.report_violation(Violation::TooManyRequests, size);
                 Err(ErrorObject::new(
                     code::INTERNAL_ERROR,
-                    "too many requests at once",
+                    "too many concurrent requests",
                 ))
             }
         }

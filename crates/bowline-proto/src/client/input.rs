@@ -1,13 +1,13 @@
-//! What the driver tells the machine.
+//! Input from the driver to the state machine.
 
 use bytes::Bytes;
 
 use super::{ConnectionError, ConnectionErrorKind, LinkId};
 
-/// Something that happened outside: on the link, or on the clock.
+/// An external event: on the link, or on the clock.
 ///
-/// Everything that comes from a link names it. What an old link still has to
-/// say is refused before the state table is even consulted.
+/// Every event from a link names the link. Input from an old link is rejected before it
+/// reaches the state machine.
 #[derive(Clone, Debug)]
 pub enum Input {
     /// The dial succeeded: the link carries frames now.
@@ -19,79 +19,79 @@ pub enum Input {
     DialFailed {
         /// The link that was dialled.
         link: LinkId,
-        /// Why.
+        /// The cause.
         cause: ConnectionError,
     },
-    /// One frame arrived whole.
+    /// A complete frame arrived.
     Frame {
-        /// Where from.
+        /// The link it arrived on.
         link: LinkId,
-        /// The frame, without its line end.
+        /// The frame, without its line terminator.
         frame: Bytes,
     },
-    /// A frame grew over the limit and was not kept. Frames may follow it; a
-    /// link on which they cannot is [down](Input::Down).
+    /// A frame exceeded the size limit and was discarded. Frames may follow; if they
+    /// cannot, the link is [down](Input::Down).
     OversizedFrame {
-        /// Where from.
+        /// The link it arrived on.
         link: LinkId,
-        /// How large it was when that was known.
+        /// The size of the frame when it was discarded.
         size: usize,
-        /// Its first bytes, from which the id can often still be read; or the
-        /// first bytes of a message of the same kind and id.
+        /// The first bytes of the frame, from which the id can often be read, or the
+        /// first bytes of a message with the same kind and id.
         prefix: Bytes,
     },
-    /// The link is gone.
+    /// The link is closed.
     Down {
-        /// Which one.
+        /// The link.
         link: LinkId,
-        /// Why, as well as the transport knows.
+        /// The cause, as far as the transport knows it.
         cause: ConnectionError,
     },
-    /// The link did not take, or could not deliver, a frame of ours.
+    /// The link did not accept or could not deliver a frame.
     SendFailed {
-        /// Which link.
+        /// The link.
         link: LinkId,
-        /// The frame's request id, as [`Output::Send`](super::Output::Send)
-        /// named it; none for notifications and answers.
+        /// The request id from [`Output::Send`](super::Output::Send); `None` for
+        /// notifications and responses.
         id: Option<u64>,
-        /// What was wrong.
+        /// The error.
         error: SendError,
     },
-    /// Time has passed. Give it whenever the deadline of
+    /// Time has passed. Send it when the deadline of
     /// [`Output::Idle`](super::Output::Idle) is reached.
     Tick,
 }
 
-/// Why a frame of ours was not taken or not delivered.
+/// Why a frame was not accepted or not delivered.
 #[derive(Clone, Debug)]
 pub enum SendError {
-    /// The outbound queue is full. The frame is handed back, so that the
-    /// machine need not keep a copy of what it sends.
+    /// The outbound queue is full. The frame is handed back, so the machine need not
+    /// keep a copy of what it sends.
     Busy(Bytes),
-    /// The link could not send it, but lives.
+    /// The link failed to send the frame but is still usable.
     Failed(ConnectionError),
-    /// HTTP: the exchange ended without an answer to this request.
+    /// HTTP: the exchange ended without a response to this request.
     NoResponse(ConnectionError),
-    /// HTTP: the server answered with a status that is not success.
+    /// HTTP: the server answered with an error status.
     Status(HttpStatusError),
 }
 
-/// An HTTP answer that is not success.
+/// An HTTP response with an error status.
 #[derive(Clone, Debug)]
 pub struct HttpStatusError {
     /// The status code.
     pub status: u16,
-    /// The start of the body, bounded by the transport.
+    /// The start of the body, limited by the transport.
     pub body: Bytes,
-    /// What `Retry-After` asked for.
+    /// The value of `Retry-After`.
     pub retry_after: Option<std::time::Duration>,
 }
 
-/// How much of a refusal is told, in characters.
+/// The maximum number of characters of the body to include in an error.
 const MAX_DETAIL_CHARS: usize = 500;
 
 impl HttpStatusError {
-    /// The cause that it is, with what the server says of it.
+    /// Converts it to a connection error that includes the body's text.
     #[must_use]
     pub fn to_connection_error(&self) -> ConnectionError {
         let cause = ConnectionError::new(ConnectionErrorKind::Status {
@@ -104,12 +104,12 @@ impl HttpStatusError {
         }
     }
 
-    /// What the body says, where it is text for people: not a page, and not
-    /// bytes. Blanks and line ends are one blank.
+    /// Returns the body if it is plain text for people, not HTML and not binary.
+    /// Whitespace is collapsed.
     fn body_text(&self) -> Option<String> {
         let text = match str::from_utf8(&self.body) {
             Ok(text) => text,
-            // The transport may have cut it in the middle of a character.
+            // The transport may have cut the body in the middle of a character.
             Err(error) if error.error_len().is_none() => {
                 str::from_utf8(&self.body[..error.valid_up_to()]).unwrap_or_default()
             }

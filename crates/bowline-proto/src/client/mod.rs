@@ -1,15 +1,14 @@
 //! The client side of a connection, as a state machine.
 //!
-//! [`Connection`] is the machine; its documentation says how to drive it. It
-//! holds ids and never channels, names deadlines and never waits, and asks for
-//! a link ([`Output::Dial`]) rather than open one.
+//! [`Connection`] is the machine; its documentation explains how to drive it. It holds
+//! ids but no channels, reports deadlines but never waits, and asks the driver for a
+//! link ([`Output::Dial`]) instead of opening one.
 //!
-//! The rooms: `state` is the table of what happens in which state; `opening`
-//! probes and negotiates; `ready` sends and `inbound` receives while a session
-//! is open; `handshake` and `stateless` are what the two eras do differently;
-//! `rounds` drives calls that the server answers with questions, `holding` gives
-//! calls the host's time while it is asked; `listening` keeps the stream of
-//! changes open.
+//! Modules: `state` is the transition table; `opening` probes and negotiates; while a
+//! session is open, `ready` sends and `inbound` receives; `handshake` and `stateless`
+//! hold what differs between the eras; `rounds` drives calls that the server answers
+//! with questions; `deadlines` extends the deadlines of calls while the host is being
+//! asked; `subscription_streams` keeps the stream of change notifications open.
 
 mod backoff;
 mod binding;
@@ -62,15 +61,15 @@ pub use state::ConnectionState;
 pub use telemetry::{Telemetry, TransitionReason, Violation};
 pub use tool_modes::{SessionMetaPolicy, SessionRequirement};
 
-/// One dialled link. Each dial has a new one, so that what an old link still
-/// says is never taken for the new one's.
+/// Identifies a dialled link. Each dial gets a new id, so input from an old link is
+/// never attributed to the new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub(crate) u64);
 
-/// One call of the host's, for the life of the connection.
+/// Identifies a call made by the host, for the life of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId(pub(crate) u64);
 
-/// One request of the server's, to be answered under this name.
+/// Identifies a request from the server, to be answered with [`Connection::respond`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerRequestId(pub(crate) u64);

@@ -255,7 +255,7 @@ impl Opening {
             SendError::Busy(_) => self.fail(
                 core,
                 now,
-                ConnectionErrorKind::Io("the transport is busy".to_owned()),
+                ConnectionErrorKind::Io("the transport's outbound queue is full".to_owned()),
             ),
             // It answers, if badly: no evidence of the era.
             SendError::NoResponse(cause)

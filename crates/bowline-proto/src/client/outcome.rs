@@ -1,4 +1,4 @@
-//! How a call ends: exactly one of these, exactly once.
+//! Call outcomes: every call ends with exactly one, exactly once.
 
 use std::{fmt, time::Duration};
 
@@ -10,116 +10,116 @@ use crate::{
     jsonrpc::ErrorObject,
 };
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The server's result, verbatim: a slice of the frame that brought it,
-    /// to be decoded by whoever asked.
+    /// The server's result, verbatim: a slice of the received frame, to be decoded by
+    /// the caller.
     Result(Bytes),
-    /// The server refused.
+    /// The server answered with an error.
     Error(ErrorObject),
-    /// There is no answer, and there will be none.
+    /// There is no response.
     Failed(Failure),
 }
 
-/// Why there is no answer.
+/// Why a call ended without a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
     /// The server did not answer in time.
     Timeout {
-        /// The time it had.
+        /// The timeout that expired.
         after: Duration,
     },
-    /// The caller gave the call up.
+    /// The caller cancelled the call.
     Cancelled,
-    /// The connection fell while the call was under way. It may have had its
+    /// The connection was lost while the call was in flight. The call may have had its
     /// effect.
     ConnectionLost(ConnectionError),
-    /// The connection was stopped.
+    /// The connection was shut down.
     Shutdown,
-    /// The connection had fallen too often and was given up. There will be
-    /// none.
+    /// The connection was lost too often, and the client stopped reconnecting.
     GaveUp(ConnectionError),
-    /// The connection is not open, and the call was not to wait.
+    /// The connection is not open, and the call was not allowed to wait.
     NotReady {
-        /// The state it is in.
+        /// The current state.
         state: ConnectionState,
-        /// When the next attempt is due.
+        /// The delay before the next attempt.
         retry_in: Option<Duration>,
     },
     /// The outbound queue stayed full.
     Busy {
-        /// How often the frame was offered.
+        /// How often the frame was sent.
         sends: u32,
     },
     /// The transport could not deliver the request.
     NotDelivered(ConnectionError),
-    /// The request is over the frame limit and was not sent.
+    /// The request exceeds the frame size limit and was not sent.
     RequestTooLarge {
-        /// Its size.
+        /// Its size in bytes.
         size: usize,
-        /// The limit.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The answer was over the frame limit.
+    /// The response exceeded the frame size limit.
     ResponseTooLarge {
-        /// How large it was when it was abandoned.
+        /// Its size in bytes when it was discarded.
         size: usize,
-        /// The limit.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The answer was not one.
+    /// The response is not valid.
     InvalidResponse {
-        /// What was wrong with it.
+        /// The problem with it.
         message: String,
     },
-    /// The server did not advertise what the call needs; nothing was sent.
+    /// The server did not advertise the capability that the call needs; nothing was
+    /// sent.
     CapabilityNotSupported {
         /// The capability, as a path such as `resources.subscribe`.
         capability: &'static str,
     },
-    /// This client did not declare what the call is about; nothing was sent.
+    /// This client did not declare the capability that the call needs; nothing was
+    /// sent.
     CapabilityNotDeclared {
         /// The capability, as a path such as `roots.listChanged`.
         capability: &'static str,
     },
-    /// The negotiated revision has no such method; nothing was sent.
+    /// The negotiated revision does not have the method; nothing was sent.
     NoSuchMethod {
         /// The method.
         method: String,
-        /// The revision, as it is written on the wire.
+        /// The revision's version string.
         revision: &'static str,
     },
-    /// The server serves stateless calls only, and this one is stateful.
+    /// The server accepts only stateless calls, and this one is stateful.
     ModeMismatch,
-    /// The server keeps no sessions, and this call was to be bound to one;
-    /// nothing was sent.
+    /// The server has no sessions, and this call must be bound to one; nothing was
+    /// sent.
     NoSession,
-    /// The session that the call belongs to is over; nothing was done in
+    /// The session that the call belongs to has ended; the call was not made in
     /// another.
     SessionLost,
-    /// The call was to be bound to a session of another connection; nothing was
-    /// sent.
+    /// The call's session belongs to another connection; nothing was sent.
     ForeignSession,
     /// The server asked for input more often than allowed.
     TooManyRounds {
-        /// How many rounds were allowed.
+        /// The maximum number of rounds.
         rounds: u32,
     },
-    /// The server asked for something that we did not offer.
+    /// The server asked for something that this client did not offer.
     InputNotOffered {
-        /// What it asked for.
+        /// The method it asked for.
         method: String,
     },
-    /// The host gave no answer to the server's questions.
+    /// The host did not answer the server's questions.
     InputNotProvided,
-    /// The server does not honour this subscription.
+    /// The server did not accept the subscription.
     SubscriptionRefused,
 }
 
 impl Failure {
-    /// The coarse kind of this failure.
+    /// Returns the coarse kind of this failure.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -146,7 +146,7 @@ impl Failure {
         }
     }
 
-    /// The fine reason of this failure.
+    /// Returns the fine-grained reason for this failure.
     #[must_use]
     pub fn reason(&self) -> Reason {
         match self {
@@ -172,8 +172,8 @@ impl Failure {
         }
     }
 
-    /// Whether the same call may succeed later, the connection permitting.
-    /// Says nothing about whether repeating it is harmless.
+    /// Returns whether the same call may succeed later, if the connection allows it.
+    /// This does not mean that it is safe to repeat.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {
@@ -195,11 +195,11 @@ impl fmt::Display for Failure {
     // tidy: long table, one message per failure
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Timeout { after } => write!(f, "no answer within {after:?}"),
+            Self::Timeout { after } => write!(f, "timed out after {after:?}"),
             Self::Cancelled => f.write_str("the call was cancelled"),
             Self::ConnectionLost(cause) => write!(f, "the connection was lost: {cause}"),
-            Self::Shutdown => f.write_str("the connection was stopped"),
-            Self::GaveUp(cause) => write!(f, "the connection was given up: {cause}"),
+            Self::Shutdown => f.write_str("the connection was shut down"),
+            Self::GaveUp(cause) => write!(f, "gave up reconnecting: {cause}"),
             Self::NotReady {
                 state,
                 retry_in: Some(wait),
@@ -210,35 +210,42 @@ impl fmt::Display for Failure {
                 )
             }
             Self::NotReady { state, .. } => write!(f, "the connection is not open ({state})"),
-            Self::Busy { sends } => write!(f, "the transport is busy after {sends} attempts"),
+            Self::Busy { sends } => write!(
+                f,
+                "the transport's outbound queue is still full after {sends} attempts"
+            ),
             Self::NotDelivered(cause) => write!(f, "the request was not delivered: {cause}"),
             Self::RequestTooLarge { size, limit } => {
-                write!(f, "the request has {size} bytes; the limit is {limit}")
+                write!(
+                    f,
+                    "the request of {size} bytes exceeds the limit of {limit} bytes"
+                )
             }
             Self::ResponseTooLarge { size, limit } => {
                 write!(
                     f,
-                    "the answer has at least {size} bytes; the limit is {limit}"
+                    "the response of at least {size} bytes exceeds the limit of {limit} bytes"
                 )
             }
-            Self::InvalidResponse { message } => write!(f, "the answer is not valid: {message}"),
+            Self::InvalidResponse { message } => write!(f, "invalid response: {message}"),
             Self::CapabilityNotSupported { capability } => {
-                write!(f, "the server does not offer {capability}")
+                write!(f, "the server does not support {capability}")
             }
             Self::CapabilityNotDeclared { capability } => {
-                write!(f, "this client does not declare {capability}")
+                write!(f, "this client did not declare the capability {capability}")
             }
             Self::NoSuchMethod { method, revision } => {
-                write!(f, "protocol revision {revision} has no method {method}")
+                write!(
+                    f,
+                    "method {method} does not exist in protocol version {revision}"
+                )
             }
-            Self::ModeMismatch => f.write_str("the server takes stateless calls only"),
-            Self::NoSession => {
-                f.write_str("the server keeps no sessions, and the call was to be bound to one")
-            }
-            Self::SessionLost => f.write_str("the session that the call belongs to is over"),
+            Self::ModeMismatch => f.write_str("the server accepts only stateless calls"),
+            Self::NoSession => f.write_str("the server has no sessions, and the call requires one"),
+            Self::SessionLost => f.write_str("the session that the call belongs to has ended"),
             Self::ForeignSession => f.write_str(
-                "the session that the call was to be bound to is another client's; \
-                 use the one that `session` gives on the client that makes the call",
+                "the session belongs to another client; \
+                 use the one returned by `session` on the client that makes the call",
             ),
             Self::TooManyRounds { rounds } => {
                 write!(f, "the server asked for input more than {rounds} times")
@@ -246,13 +253,11 @@ impl fmt::Display for Failure {
             Self::InputNotOffered { method } => {
                 write!(
                     f,
-                    "the server asked for {method}, which this client does not offer"
+                    "the server asked for {method}, which this client does not support"
                 )
             }
             Self::InputNotProvided => f.write_str("the server's questions were not answered"),
-            Self::SubscriptionRefused => {
-                f.write_str("the server does not honour this subscription")
-            }
+            Self::SubscriptionRefused => f.write_str("the server did not accept the subscription"),
         }
     }
 }

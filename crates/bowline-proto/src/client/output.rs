@@ -1,4 +1,4 @@
-//! What the machine asks of the driver, and what it tells the host.
+//! Output of the state machine: instructions to the driver and events for the host.
 
 use std::time::Duration;
 
@@ -12,67 +12,67 @@ use crate::{
     revision::Revision,
 };
 
-/// The next thing to do. Drain [`poll_output`](super::Connection::poll_output)
-/// until it says [`Output::Idle`].
+/// The next thing for the driver to do. Drain
+/// [`poll_output`](super::Connection::poll_output) until it returns [`Output::Idle`].
 #[derive(Debug)]
 pub enum Output {
-    /// Open a link. Answer with `Up` or `DialFailed`.
+    /// Open a link. Reply with [`Input::Up`](super::Input::Up) or
+    /// [`Input::DialFailed`](super::Input::DialFailed).
     Dial {
-        /// The name of the link to be.
+        /// The id for the new link.
         link: LinkId,
-        /// How many attempts have failed since the last success.
+        /// The number of failed attempts since the last success.
         attempt: u32,
-        /// Which transport to use, where there is a choice.
+        /// Which HTTP transport to use.
         http_variant: HttpVariant,
     },
-    /// Close a link. It has nothing more to say; `Down` is welcome in
-    /// `Closing`, where it ends the wait, and refused elsewhere.
+    /// Close a link. No further input from it is needed; `Down` is accepted in
+    /// `Closing`, where it ends the wait, and rejected in other states.
     Close {
-        /// Which one.
+        /// The link.
         link: LinkId,
     },
-    /// Send a frame, in this order. A link that cannot take it says so with
-    /// [`Input::Refused`](super::Input::Refused).
+    /// Send a frame, in this order. If the link cannot send it, report
+    /// [`Input::SendFailed`](super::Input::SendFailed).
     Send {
-        /// Over which link.
+        /// The link to send on.
         link: LinkId,
-        /// The id, where the frame is a request.
+        /// The request id, if the frame is a request.
         id: Option<u64>,
-        /// The frame, without a line end and with none inside.
+        /// The frame, without a line terminator or line breaks inside.
         frame: Bytes,
     },
-    /// HTTP: nobody waits for the answer to this request any more; let go of
-    /// the exchange.
+    /// HTTP: the response to this request is no longer needed; abort the exchange.
     Abort {
-        /// Over which link it went.
+        /// The link it was sent on.
         link: LinkId,
-        /// The request.
+        /// The request id.
         id: u64,
     },
-    /// The revision of this link is settled: transports that mark their
+    /// The revision of this link has been negotiated. Transports that mark their
     /// messages with it can do so from now on.
     Negotiated {
-        /// Which link.
+        /// The link.
         link: LinkId,
-        /// The revision that is spoken on it.
+        /// The negotiated revision.
         revision: Revision,
     },
-    /// A call has ended. Each call ends once.
+    /// A call has ended. Each call ends exactly once.
     CallDone {
-        /// Which call.
+        /// The call.
         call: CallId,
-        /// How.
+        /// Its outcome.
         outcome: Outcome,
     },
-    /// Something for the host.
+    /// An event for the host.
     Event(Event),
-    /// Something for the observer.
+    /// An observation.
     Telemetry(Telemetry),
-    /// Nothing more to do until the deadline, or until something happens.
+    /// Nothing to do until this deadline or the next input.
     Idle(Option<Instant>),
 }
 
-/// Which HTTP transport a dial is for. Other transports have no choice.
+/// The HTTP transport to dial with. Ignored by other transports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HttpVariant {
     /// The transport that the connection was configured with.
@@ -81,24 +81,24 @@ pub enum HttpVariant {
     LegacySse,
 }
 
-/// Something that the host may want to know or must answer.
+/// An event that the host may want to know about or must answer.
 #[derive(Debug)]
 pub enum Event {
     /// The connection changed its state.
     StateChanged(ConnectionState),
-    /// A session is open; [`server`](super::Connection::server) describes it.
+    /// A session is open; [`server`](super::Connection::server) describes the server.
     Ready {
-        /// How many sessions this connection has had.
+        /// The number of sessions this connection has had.
         session: u64,
     },
-    /// The connection fell or did not come up.
+    /// The connection was lost or could not be opened.
     Disconnected {
-        /// Why.
+        /// The cause.
         cause: ConnectionError,
-        /// When the next attempt is due; never, if it was the last.
+        /// The delay before the next attempt; `None` if there will be none.
         retry_in: Option<Duration>,
     },
-    /// A notification, in the order of arrival.
+    /// A notification. Notifications are delivered in order of arrival.
     Notification {
         /// Its method.
         method: Box<str>,
@@ -107,52 +107,52 @@ pub enum Event {
     },
     /// Progress of a call.
     Progress {
-        /// Which call.
+        /// The call.
         call: CallId,
-        /// What the server said.
+        /// The progress.
         progress: Box<ProgressParams>,
     },
-    /// The server asks something that we declared to answer. Answer with
+    /// A request from the server that this client declared to support. Answer with
     /// [`respond`](super::Connection::respond).
     Request {
-        /// The name to answer under.
+        /// The id to respond with.
         request: PeerRequestId,
-        /// What it asks.
+        /// Its method.
         method: Box<str>,
-        /// With what parameters, verbatim.
+        /// Its parameters, verbatim.
         params: Option<Bytes>,
     },
-    /// The server does not want the answer any more, or cannot get it.
+    /// The server no longer wants the response, or cannot receive it.
     RequestWithdrawn {
-        /// Which request.
+        /// The request.
         request: PeerRequestId,
     },
-    /// A call cannot go on without the host's answers. Answer with
+    /// A call needs the host's answers to continue. Answer with
     /// [`provide_input`](super::Connection::provide_input).
     InputRequired {
-        /// Which call.
+        /// The call.
         call: CallId,
-        /// The how-manieth round this is, from 1.
+        /// The number of this round, counted from 1.
         round: u32,
         /// The questions.
         questions: Box<InputRequiredResult>,
     },
     /// A call ended while the host was still being asked.
     InputWithdrawn {
-        /// Which call.
+        /// The call.
         call: CallId,
     },
-    /// Subscriptions are in force again after a gap, in which changes may have
-    /// been missed.
+    /// Subscriptions are active again after a gap in which changes may have been
+    /// missed.
     Resubscribed {
-        /// The resources concerned.
+        /// The affected resources.
         uris: Vec<Box<str>>,
     },
-    /// A subscription could not be restored and is forgotten.
+    /// A subscription could not be restored and was dropped.
     SubscriptionLost {
         /// The resource.
         uri: Box<str>,
-        /// What the server said, if it said anything.
+        /// The server's error, if it sent one.
         error: Option<ErrorObject>,
     },
     /// The connection has ended; nothing follows.

@@ -1,4 +1,4 @@
-//! What a caller asks for, and how it wants to be treated.
+//! Outgoing requests and call options.
 
 use std::{borrow::Cow, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
     model::{self, Extra, LogLevel, Meta, ToolMode, method},
 };
 
-/// A request, serialised already, whose id is not known yet.
+/// A serialised request whose id is not assigned yet.
 ///
 /// ```
 /// use bowline_proto::{client::Request, model::ListToolsParams};
@@ -25,19 +25,19 @@ pub struct Request {
     pub(super) message: OutgoingMessage,
     pub(super) meta: Option<Box<Meta>>,
     pub(super) tool: Option<ToolName>,
-    /// Whether it only asks if the server is there.
+    /// Whether this is a liveness check, sent as `ping` or `server/discover`.
     pub(super) is_ping: bool,
 }
 
 /// The name of the tool that a request calls.
 #[derive(Debug)]
 pub(super) enum ToolName {
-    /// The parameters begin with it, and it is so long: no need for a copy.
+    /// The parameters begin with the name, which has this length; no copy is needed.
     Leading(usize),
     Owned(Box<str>),
 }
 
-/// How parameters begin whose first member is the name.
+/// The start of parameters whose first member is the name.
 const LEADING_NAME: &[u8] = br#""name":""#;
 
 impl ToolName {
@@ -45,13 +45,13 @@ impl ToolName {
         let encoded = members.strip_prefix(LEADING_NAME);
         let rest = encoded.and_then(|encoded| encoded.strip_prefix(name.as_bytes()));
         match rest {
-            // A name that was escaped does not look like itself.
+            // An escaped name differs from its serialised form.
             Some([b'"', ..]) => Self::Leading(name.len()),
             _ => Self::Owned(name.into()),
         }
     }
 
-    /// The name, in a request whose parameters are these.
+    /// Returns the name, given the request's parameters.
     pub(super) fn get<'a>(&'a self, members: &'a [u8]) -> &'a str {
         match self {
             Self::Leading(length) => members
@@ -64,11 +64,11 @@ impl ToolName {
 }
 
 impl Request {
-    /// A request of the model.
+    /// Creates a request from a typed model.
     ///
     /// # Errors
     ///
-    /// Where the parameters refuse to be serialised.
+    /// Returns an error if the parameters cannot be serialised.
     pub fn new<P: model::Request + Serialize>(mut params: P) -> Result<Self, EncodeError> {
         let meta = params.take_meta().map(Box::new);
         Ok(Self {
@@ -79,21 +79,21 @@ impl Request {
         })
     }
 
-    /// A request that the model may not know. A `_meta` among its parameters
-    /// is put together with what the connection has to say there.
+    /// Creates a request for any method, including ones the model does not define. A
+    /// `_meta` in the parameters is merged with the connection's.
     ///
     /// # Errors
     ///
-    /// Where the parameters refuse to be serialised, or are not an object, or
-    /// their `_meta` is not one.
+    /// Returns an error if the parameters cannot be serialised or are not an object, or
+    /// if their `_meta` is not an object.
     pub fn raw<P: Serialize + ?Sized>(
         method: impl Into<Cow<'static, str>>,
         params: &P,
     ) -> Result<Self, EncodeError> {
         let mut message = OutgoingMessage::new(method, params)?;
         let mut meta = None;
-        // Deeper down the word means something else, but that takes a closer
-        // look than nearly all requests need.
+        // A nested `_meta` means something else, but checking for that is more work
+        // than nearly all requests need.
         if memmem::find(message.members(), b"\"_meta\"").is_some() {
             let object = [b"{", message.members(), b"}"].concat();
             let mut members: Extra = serde_json::from_slice(&object)?;
@@ -110,7 +110,7 @@ impl Request {
         })
     }
 
-    /// A request of another method with no parameters.
+    /// Creates a request for any method, without parameters.
     pub fn without_params(method: impl Into<Cow<'static, str>>) -> Self {
         Self {
             message: OutgoingMessage::without_params(method),
@@ -120,8 +120,8 @@ impl Request {
         }
     }
 
-    /// The question whether the server is there, as its revision has it: `ping`,
-    /// or else `server/discover`, which every server answers.
+    /// Creates a liveness check: `ping`, or `server/discover` in revisions without
+    /// `ping`. Every server answers it.
     #[must_use]
     pub fn ping() -> Self {
         Self {
@@ -130,28 +130,28 @@ impl Request {
         }
     }
 
-    /// The same request with `meta` in its `_meta`.
+    /// Sets the caller's `_meta`.
     #[must_use]
     pub fn with_meta(mut self, meta: Meta) -> Self {
         self.meta = Some(Box::new(meta));
         self
     }
 
-    /// The same request, known to call this tool. The tool's mode decides
-    /// whether the call is bound to the session.
+    /// Sets the tool that the request calls. The tool's mode decides whether the call
+    /// is bound to the session.
     #[must_use]
     pub fn for_tool(mut self, name: &str) -> Self {
         self.tool = Some(ToolName::new(name, self.message.members()));
         self
     }
 
-    /// The method.
+    /// Returns the method.
     #[must_use]
     pub fn method(&self) -> &str {
         self.message.method()
     }
 
-    /// The members of the parameters, without braces.
+    /// Returns the members of the parameters, without braces.
     #[must_use]
     pub fn members(&self) -> &[u8] {
         self.message.members()
@@ -169,9 +169,8 @@ impl From<OutgoingMessage> for Request {
     }
 }
 
-/// What a call is to achieve. How a wish about subscriptions or the log level
-/// is put on the wire depends on the era, which is not known before the
-/// session is open.
+/// The operation a call performs. How subscriptions and the log level are put on the
+/// wire depends on the era, which is unknown until the session is open.
 #[derive(Debug)]
 pub(super) enum CallKind {
     Request(Request),
@@ -181,7 +180,7 @@ pub(super) enum CallKind {
 }
 
 impl CallKind {
-    /// The method that stands for this wish in errors and telemetry.
+    /// Returns the method that represents this operation in errors and telemetry.
     pub(super) fn method(&self) -> Cow<'static, str> {
         match self {
             Self::Request(request) => request.message.method_name(),
@@ -192,26 +191,27 @@ impl CallKind {
     }
 }
 
-/// How a call wants to be treated.
+/// Options for a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallOptions {
-    /// How long the answer may take; by the request's class unless given.
+    /// How long to wait for the response. Defaults to the timeout of the request's
+    /// class.
     pub timeout: Option<Duration>,
     /// What to do while the connection is not open.
     pub policy: CallPolicy,
-    /// What to do with progress.
+    /// How to handle progress notifications.
     pub progress: ProgressMode,
-    /// Whether the call may be sent again if the connection falls while it is
-    /// under way. Only for calls that are harmless to repeat.
+    /// Whether the call may be sent again if the connection is lost while it is in
+    /// flight. Only for calls that are safe to repeat.
     pub repeat_if_lost: bool,
-    /// What to do when the server needs input to go on.
+    /// What to do when the server requires input to continue.
     pub input_handling: InputHandling,
-    /// The tool's mode, where the caller knows better than the tool list.
+    /// The tool's mode, if the caller knows better than the tool list.
     pub mode: Option<ToolMode>,
-    /// The session that the call belongs to. In any other, it is refused.
+    /// The session the call belongs to. It is refused in any other.
     pub session: Option<SessionNumber>,
-    /// Whether to refuse calls that the server did not advertise, without
-    /// touching the wire.
+    /// Whether to refuse calls that need a capability the server did not advertise,
+    /// without sending anything.
     pub check_capabilities: bool,
 }
 
@@ -231,8 +231,8 @@ impl Default for CallOptions {
 }
 
 impl CallOptions {
-    /// Whether the caller, not only the tool, wants the call bound to a
-    /// session.
+    /// Returns whether the caller, and not only the tool, requires the call to be bound
+    /// to a session.
     pub(super) fn requires_session(&self) -> bool {
         self.session.is_some() || self.mode == Some(ToolMode::Stateful)
     }
@@ -241,30 +241,30 @@ impl CallOptions {
 /// What to do with a call while the connection is not open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallPolicy {
-    /// Fail at once, saying which state the connection is in.
+    /// Fail immediately and report the connection's state.
     FailFast,
     /// Wait for the connection, within the call's deadline.
     WaitForConnection,
 }
 
-/// What to do with progress of a call.
+/// How to handle the progress notifications of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgressMode {
-    /// Do not ask for it.
+    /// Do not request progress.
     Off,
-    /// Hand it up.
+    /// Deliver progress to the host.
     Report,
-    /// Hand it up, and let each piece start the deadline anew, up to this much
-    /// time in all.
+    /// Deliver progress to the host. Each notification restarts the call's timeout, up
+    /// to a maximum.
     ExtendDeadline {
-        /// The most that the server may take. Time in which it waits for the
-        /// host's input does not count: each round starts anew.
+        /// The maximum time the server may take. Time spent waiting for the host's
+        /// input does not count: each round starts over.
         max: Duration,
     },
 }
 
 impl ProgressMode {
-    /// The moment that progress cannot push the deadline beyond, of a request
+    /// Returns the limit beyond which progress cannot extend the deadline of a request
     /// that is sent now.
     pub(super) fn max_deadline(self, now: Instant) -> Option<Instant> {
         match self {
@@ -274,11 +274,11 @@ impl ProgressMode {
     }
 }
 
-/// What to do when the server needs input to go on.
+/// What to do when the server requires input to continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputHandling {
-    /// Ask the host and go on with its answers.
+    /// Ask the host and continue with its answers.
     AskHost,
-    /// Give the questions to the caller as the result.
+    /// Return the questions to the caller as the result.
     ReturnToCaller,
 }

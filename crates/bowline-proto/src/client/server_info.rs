@@ -1,25 +1,24 @@
-//! What is known of the server once a session is open.
+//! The server's description of itself, known once a session is open.
 
 use crate::{
     model::{DiscoverResult, Implementation, InitializeResult, ServerCapabilities},
     revision::Revision,
 };
 
-/// The experimental capability by which a server declares that it takes calls
-/// of one mode only.
+/// The experimental capability by which a server declares that it accepts calls of only
+/// one mode.
 const TOOL_MODES: &str = "dev.bowline/tool-modes";
 
-/// The server at the other end, as it described itself. Display its name; do
-/// not trust it.
+/// The server's description of itself. Display its name; do not trust it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServerInfo {
-    /// The revision that is spoken with it.
+    /// The negotiated revision.
     pub revision: Revision,
-    /// What it offers.
+    /// The capabilities it advertised.
     pub capabilities: ServerCapabilities,
-    /// What it calls itself, if it said so.
+    /// Its name and version, if provided.
     pub info: Option<Implementation>,
-    /// How it wants to be used, if it said so.
+    /// Its usage instructions, if provided.
     pub instructions: Option<String>,
 }
 
@@ -45,16 +44,16 @@ impl ServerInfo {
         }
     }
 
-    /// Whether the server advertised a capability, named as a path. A key that
-    /// is there counts, whatever it holds.
+    /// Returns whether the server advertised a capability, given as a path. A key that
+    /// is present counts, whatever its value.
     #[must_use]
     pub fn has_capability(&self, capability: &str) -> bool {
         self.capabilities.has(capability)
-            // The first revision offers completions without saying so.
+            // The first revision offers completions without declaring them.
             || (capability == "completions" && !self.revision.rules().dialect.completions_capability)
     }
 
-    /// Whether the server declared to take stateless calls only.
+    /// Returns whether the server declared that it accepts only stateless calls.
     #[must_use]
     pub fn is_stateless_only(&self) -> bool {
         let experimental = self.capabilities.experimental.as_ref();

@@ -1,7 +1,7 @@
-//! What an observer may want to know, as data.
+//! Client observations (telemetry events).
 //!
-//! The names and fields are stable. Payloads never appear: no parameters, no
-//! results, no environment.
+//! The names and fields are stable. Payloads never appear: no parameters, no results,
+//! no environment.
 
 use std::{borrow::Cow, time::Duration};
 
@@ -12,10 +12,10 @@ use crate::{
     telemetry::{TruncateString as _, names},
 };
 
-/// One observation. [`Telemetry::name`] is its stable name.
+/// An observation. [`Telemetry::name`] returns its stable name.
 ///
-/// There is no event for a missing transition: the state table is an
-/// exhaustive match, so there is no such thing.
+/// There is no observation for a missing transition: the state table is an exhaustive
+/// match, so one cannot occur.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Telemetry {
@@ -23,12 +23,12 @@ pub enum Telemetry {
     RequestStart {
         /// The call's number.
         call: u64,
-        /// A number to correlate it by across systems.
+        /// A number that correlates the call across systems.
         correlation: u64,
         /// Its method.
         method: Cow<'static, str>,
     },
-    /// A call ended with an answer.
+    /// A call ended with a response.
     RequestStop {
         /// The call's number.
         call: u64,
@@ -38,10 +38,10 @@ pub enum Telemetry {
         method: Cow<'static, str>,
         /// How long it took.
         duration: Duration,
-        /// The code of the peer's error, where the answer was one.
+        /// The code of the peer's error, if the response was an error.
         error_code: Option<i64>,
     },
-    /// A call ended without an answer.
+    /// A call ended without a response.
     RequestException {
         /// The call's number.
         call: u64,
@@ -51,16 +51,16 @@ pub enum Telemetry {
         method: Cow<'static, str>,
         /// How long it took.
         duration: Duration,
-        /// Why.
+        /// The reason.
         reason: Reason,
     },
     /// The connection changed its state.
     Transition {
-        /// From.
+        /// The previous state.
         from: ConnectionState,
-        /// To.
+        /// The new state.
         to: ConnectionState,
-        /// Why.
+        /// The reason.
         reason: TransitionReason,
     },
     /// A notification arrived.
@@ -68,69 +68,68 @@ pub enum Telemetry {
         /// Its method.
         method: Box<str>,
     },
-    /// The peer broke the protocol.
+    /// The peer violated the protocol.
     Violation {
-        /// How.
+        /// The kind of violation.
         violation: Violation,
-        /// The size of the frame concerned.
+        /// The size of the affected frame.
         size: usize,
-        /// The limit that was exceeded, where it was one.
+        /// The limit that was exceeded, if any.
         limit: Option<usize>,
     },
-    /// An answer to nothing that we know of.
+    /// A response to an unknown request arrived.
     UnknownResponse,
-    /// An answer to something that we gave up.
+    /// A response to a cancelled request arrived.
     LateResponse,
-    /// Something from a link that is no longer ours.
+    /// Input from an old link arrived.
     StaleLink,
-    /// The link was busy; the frame will be offered again.
+    /// The outbound queue is full; the frame will be sent again.
     RetryScheduled {
         /// The call's number.
         call: u64,
-        /// How often it was offered so far.
+        /// The number of attempts so far.
         sends: u32,
-        /// The wait before the next offer.
+        /// The delay before the next attempt.
         delay: Duration,
     },
-    /// The link stayed busy.
+    /// The outbound queue stayed full.
     RetryExhausted {
         /// The call's number.
         call: u64,
     },
-    /// The server was told that a request is no longer wanted.
+    /// A cancellation was sent to the server.
     CancelSent {
         /// The request's id.
         id: u64,
     },
-    /// Expired tombstones were removed.
+    /// Expired ids of cancelled calls were removed.
     CancelledCallsExpired {
-        /// How many.
+        /// The number of ids.
         count: usize,
     },
-    /// A handler of the host's failed on a notification. Seen by drivers, which
-    /// call handlers; the machine does not.
+    /// The host's handler for a notification panicked. Emitted by drivers, which call
+    /// handlers; never by the machine.
     HandlerException {
         /// The notification's method.
         method: Box<str>,
-        /// What it said: the message of its panic.
+        /// The message of the panic.
         error: Box<str>,
     },
-    /// A tool was left out of a list: its arguments cannot travel in headers
-    /// as it wants them to.
+    /// A tool was removed from a list because its header annotations are not valid.
     ToolDropped {
         /// The tool's name.
         tool: Box<str>,
-        /// What is wrong with its annotations.
+        /// The problem with its annotations.
         fault: HeaderSchemaErrorKind,
     },
-    /// Observations were left out, because whoever looks on was too slow. Seen
-    /// by drivers, which show observations.
+    /// Observations were dropped because the observer was too slow. Emitted by drivers,
+    /// which deliver observations.
     ObservationsLost {
-        /// How many.
+        /// The number of dropped observations.
         count: usize,
     },
-    /// A notification of ours was dropped: there is no session to send it in,
-    /// or it has no place there.
+    /// An outgoing notification was dropped: no session is open, or the notification is
+    /// not allowed in it.
     NotificationDropped {
         /// Its method.
         method: Cow<'static, str>,
@@ -145,18 +144,18 @@ pub enum TransitionReason {
     Started,
     /// A session is open.
     SessionOpened,
-    /// The connection fell, or did not come up.
+    /// The connection was lost or could not be opened.
     Disconnected(ConnectionError),
-    /// The wait is over, and the next attempt begins.
+    /// The backoff is over, and the next attempt begins.
     RetryDue,
-    /// It fell, and there are no further attempts.
+    /// The connection was lost, and there are no further attempts.
     GaveUp(ConnectionError),
-    /// The host stopped it.
+    /// The host stopped the connection.
     Stopped,
 }
 
 impl TransitionReason {
-    /// The stable name of this reason.
+    /// Returns the stable name of this reason.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -169,7 +168,7 @@ impl TransitionReason {
         }
     }
 
-    /// Why the connection fell, where it did.
+    /// Returns the connection error, if there was one.
     #[must_use]
     pub fn error(&self) -> Option<&ConnectionError> {
         match self {
@@ -178,7 +177,7 @@ impl TransitionReason {
         }
     }
 
-    /// What led to a state, and the cause of the fall if there was one.
+    /// Returns the reason for a transition, with the connection error if there was one.
     pub(super) fn from_states(
         from: ConnectionState,
         to: ConnectionState,
@@ -195,27 +194,27 @@ impl TransitionReason {
     }
 }
 
-/// How a peer can break the protocol.
+/// The ways in which a peer can violate the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Violation {
-    /// A frame that is not JSON-RPC.
+    /// A frame is not valid JSON-RPC.
     MalformedMessage,
-    /// A frame over the limit.
+    /// A frame exceeded the size limit.
     OversizedFrame,
-    /// A batch where the revision has none.
+    /// A batch arrived in a revision without batches.
     Batch,
-    /// A request in a direction in which the revision has none.
+    /// The server sent a request in a revision without server requests.
     ServerRequest,
-    /// A second opening.
+    /// The server sent `initialize`.
     SecondInitialize,
-    /// The same id twice at once.
+    /// A request reused the id of an open request.
     DuplicateId,
-    /// More requests at once than allowed.
+    /// More requests were open than allowed.
     TooManyRequests,
-    /// An answer of the wrong kind.
+    /// A response of the wrong kind arrived.
     InvalidResponse,
-    /// A notification whose parameters do not fit.
+    /// The parameters of a notification are not valid.
     InvalidNotification,
 }
 
@@ -240,9 +239,9 @@ names! {
 }
 
 impl Telemetry {
-    /// Cuts texts that somebody else chose, such as the name of a method, where
-    /// they are longer than is worth keeping. Says how many bytes they take
-    /// then. Drivers that keep observations call this first.
+    /// Truncates strings chosen by a peer, such as method names, and returns the number
+    /// of heap bytes they use afterwards. Drivers that store observations call this
+    /// first.
     pub fn truncate_strings(&mut self) -> usize {
         match self {
             Self::RequestStart { method, .. }
@@ -252,7 +251,7 @@ impl Telemetry {
             Self::NotificationReceived { method } => method.truncate(),
             Self::HandlerException { method, error } => method.truncate() + error.truncate(),
             Self::ToolDropped { tool, .. } => tool.truncate(),
-            // Its last words are bounded where they are read.
+            // The detail is already limited when it is read.
             Self::Transition { reason, .. } => {
                 let detail = reason.error().and_then(ConnectionError::detail);
                 detail.map_or(0, str::len)

@@ -1,7 +1,7 @@
-//! What each revision of the protocol may put on the wire.
+//! Protocol revisions and the rules of each one.
 //!
-//! Each revision has one file with one [`Rules`] constant. Code elsewhere asks
-//! the rules ("are batches received here?") and never which revision it is.
+//! Each revision has one file with one [`Rules`] constant. Other code checks the rules
+//! ("is batching allowed?") and never compares revisions.
 
 mod negotiate;
 mod rules;
@@ -16,9 +16,10 @@ use std::fmt;
 pub use negotiate::{accept_handshake_version, choose_stateless_version, negotiate_handshake};
 pub use rules::{HttpMode, IdScope, LogLevelSource, Rules, VersionHeader};
 
-/// A revision of the protocol that this crate speaks.
+/// A protocol revision that this crate supports.
 ///
-/// Version strings from the wire become one of these, or stop at the edge.
+/// Version strings received from a peer are parsed into a `Revision`; unknown ones are
+/// rejected at that point.
 ///
 /// ```
 /// use bowline_proto::revision::Revision;
@@ -29,29 +30,29 @@ pub use rules::{HttpMode, IdScope, LogLevelSource, Rules, VersionHeader};
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Revision {
-    /// 2024-11-05, the first: HTTP with two endpoints.
+    /// 2024-11-05, the first revision: HTTP with two endpoints.
     V2024_11_05,
-    /// 2025-03-26: streamable HTTP, batches, audio, hints about tools.
+    /// 2025-03-26: streamable HTTP, batches, audio, tool annotations.
     V2025_03_26,
-    /// 2025-06-18: structured results, elicitation; no more batches.
+    /// 2025-06-18: structured results, elicitation; batches removed.
     V2025_06_18,
-    /// 2025-11-25: tasks, icons, elicitation by URL, tools in sampling.
+    /// 2025-11-25: tasks, icons, URL elicitation, tools in sampling.
     V2025_11_25,
     /// 2026-07-28: no handshake, no sessions, no requests from the server.
     V2026_07_28,
 }
 
-/// The two ways in which a connection lives.
+/// The two connection models of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Era {
-    /// `initialize`, then a session that both sides remember.
+    /// `initialize`, then a session that both sides keep state for.
     Handshake,
-    /// Every request says all that there is to know of its sender.
+    /// Every request carries everything the server must know about its sender.
     Stateless,
 }
 
 impl Revision {
-    /// All revisions, the oldest first.
+    /// All revisions, oldest first.
     pub const ALL: [Self; 5] = [
         Self::V2024_11_05,
         Self::V2025_03_26,
@@ -63,14 +64,14 @@ impl Revision {
     /// The newest revision.
     pub const LATEST: Self = Self::V2026_07_28;
 
-    /// The newest revision that opens with a handshake.
+    /// The newest revision that starts with a handshake.
     pub const LATEST_HANDSHAKE: Self = Self::V2025_11_25;
 
-    /// The revision to assume of an HTTP request after the handshake that does
-    /// not name one: the last that had no header for it.
+    /// The revision to assume for an HTTP request after the handshake that does not
+    /// name one: the last revision without a version header.
     pub const DEFAULT_OVER_HTTP: Self = Self::V2025_03_26;
 
-    /// The version string on the wire.
+    /// Returns the version string used on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -82,7 +83,8 @@ impl Revision {
         }
     }
 
-    /// The revision that a version string names, if this crate speaks it.
+    /// Returns the revision for a version string, or `None` if this crate does not
+    /// support it.
     #[must_use]
     pub fn parse(version: &str) -> Option<Self> {
         Self::ALL
@@ -90,7 +92,7 @@ impl Revision {
             .find(|revision| revision.as_str() == version)
     }
 
-    /// What holds in this revision.
+    /// Returns the rules of this revision.
     #[must_use]
     pub const fn rules(self) -> &'static Rules {
         match self {
@@ -102,19 +104,19 @@ impl Revision {
         }
     }
 
-    /// How a connection lives in this revision.
+    /// Returns the era of this revision.
     #[must_use]
     pub const fn era(self) -> Era {
         self.rules().era
     }
 }
 
-/// The revisions that open with a handshake, the newest first.
+/// Returns the revisions that start with a handshake, newest first.
 pub fn handshake_revisions() -> impl Iterator<Item = Revision> {
     revisions_in_era(Era::Handshake)
 }
 
-/// The revisions without a handshake, the newest first.
+/// Returns the revisions without a handshake, newest first.
 pub fn stateless_revisions() -> impl Iterator<Item = Revision> {
     revisions_in_era(Era::Stateless)
 }

@@ -1,12 +1,13 @@
-//! Agreeing on a revision.
+//! Negotiation of the protocol revision.
 
 use super::{Era, Revision};
 
-/// The server's answer to a handshake: the version it was asked for if that is
-/// among those it supports and has a handshake, else the newest that is both.
+/// Returns the revision a server answers a handshake with: the requested one if it is
+/// in `supported` and has a handshake, otherwise the newest handshake revision in
+/// `supported`.
 ///
-/// Where none is both, the newest handshake revision of this crate, which the
-/// client will take or leave.
+/// If `supported` has no handshake revision, returns the newest one that this crate
+/// supports; the client then accepts or rejects it.
 #[must_use]
 pub fn negotiate_handshake(requested: &str, supported: &[Revision]) -> Revision {
     accept_handshake_version(requested, supported).unwrap_or_else(|| {
@@ -19,22 +20,22 @@ pub fn negotiate_handshake(requested: &str, supported: &[Revision]) -> Revision 
     })
 }
 
-/// The client's reading of the server's answer: the revision of the connection,
-/// or nothing if it is not one that the client allows.
+/// Returns the revision for the version in the server's handshake response, or `None`
+/// if the client does not allow it.
 #[must_use]
 pub fn accept_handshake_version(version: &str, allowed: &[Revision]) -> Option<Revision> {
     Revision::parse(version)
         .filter(|revision| revision.era() == Era::Handshake && allowed.contains(revision))
 }
 
-/// The newest stateless revision among the versions that a server lists, if
-/// this crate speaks one of them.
+/// Returns the newest stateless revision in a server's list of versions, or `None` if
+/// this crate supports none of them.
 ///
 /// ```
-/// use bowline_proto::revision::{Revision, choose_stateless};
+/// use bowline_proto::revision::{Revision, choose_stateless_version};
 ///
 /// let listed = ["2025-11-25".to_owned(), "2026-07-28".to_owned()];
-/// assert_eq!(choose_stateless(&listed), Some(Revision::LATEST));
+/// assert_eq!(choose_stateless_version(&listed), Some(Revision::LATEST));
 /// ```
 #[must_use]
 pub fn choose_stateless_version(supported: &[String]) -> Option<Revision> {

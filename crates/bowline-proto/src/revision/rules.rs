@@ -1,57 +1,58 @@
-//! What a revision decides, as data.
+//! The differences between revisions, as data.
 
 use super::{Era, Revision};
 use crate::model::{Dialect, Side, method};
 
-/// All that a revision decides.
+/// Everything that differs between revisions.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Rules {
-    /// Whose rules these are.
+    /// The revision these rules belong to.
     pub revision: Revision,
-    /// How a connection lives.
+    /// The connection model.
     pub era: Era,
-    /// What messages may carry. Elicitation kinds, tools in sampling, core
-    /// tasks and notices about roots are decided here, too.
+    /// The fields and values that messages may carry. This includes elicitation kinds,
+    /// tools in sampling, core tasks and notifications about roots.
     pub dialect: Dialect,
-    /// Several messages may come in one JSON array.
+    /// Whether one JSON array may contain several messages.
     pub batching: bool,
-    /// The server may send requests to the client.
+    /// Whether the server may send requests to the client.
     pub server_requests: bool,
-    /// The error code for a resource that is not there.
+    /// The error code for a resource that was not found.
     pub resource_not_found: i64,
-    /// The error code that says that a page must be visited first.
+    /// The error code for "the user must visit a URL first".
     pub url_elicitation_error: Option<i64>,
-    /// Arguments that do not fit a tool's schema make a result with `isError`,
-    /// not an error response.
+    /// Whether arguments that do not match a tool's schema produce a result with
+    /// `isError` instead of an error response.
     pub invalid_tool_input_is_result: bool,
-    /// How a client says from which severity on it wants log messages.
+    /// How a client sets the minimum severity of log messages.
     pub log_level: LogLevelSource,
-    /// What every request must have in `_meta`.
+    /// The `_meta` keys that every request must have.
     pub required_request_meta: &'static [&'static str],
-    /// Among which requests an id must be unique.
+    /// The scope within which a request id must be unique.
     pub id_scope: IdScope,
-    /// The shape of the HTTP transport.
+    /// The kind of HTTP transport.
     pub http: HttpMode,
     /// Which HTTP requests name the protocol version in a header.
     pub version_header: VersionHeader,
-    /// HTTP requests repeat method, name and marked params in headers.
+    /// Whether HTTP requests repeat the method, the name and marked parameters in
+    /// headers.
     pub mirror_headers: bool,
-    /// HTTP may have sessions.
+    /// Whether HTTP may have sessions.
     pub sessions: bool,
-    /// A broken event stream may be taken up again.
+    /// Whether a broken event stream may be resumed.
     pub resumption: bool,
-    /// Closing the response stream calls the request off.
+    /// Whether closing the response stream cancels the request.
     pub disconnect_cancels: bool,
     pub(super) client_methods: &'static [&'static [&'static str]],
     pub(super) server_methods: &'static [&'static [&'static str]],
 }
 
 impl Rules {
-    /// Whether `sender` may use a request or notification of the protocol.
+    /// Returns whether `sender` may send a request or notification with this method.
     ///
-    /// This is about the revision alone; capabilities come on top. Methods that
-    /// are not in the protocol are not allowed by it.
+    /// Only the revision is checked, not capabilities. Returns `false` for methods that
+    /// the protocol does not define.
     #[must_use]
     pub fn allows(&self, method: &str, sender: Side) -> bool {
         let methods = match sender {
@@ -61,11 +62,12 @@ impl Rules {
         methods.iter().any(|group| group.contains(&method))
     }
 
-    /// The server capability that a client's request needs, as a path for
+    /// Returns the server capability that a client's request needs, as a path for
     /// [`ServerCapabilities::has`](crate::model::ServerCapabilities::has).
     #[must_use]
     pub fn required_capability(&self, method: &str) -> Option<&'static str> {
-        // At first, completion came with prompts and resources, undeclared.
+        // In the first revision, completion is available without a declared
+        // capability.
         if method == method::COMPLETION_COMPLETE && !self.dialect.completions_capability {
             return None;
         }
@@ -73,45 +75,45 @@ impl Rules {
     }
 }
 
-/// How a client says from which severity on it wants log messages.
+/// How a client sets the minimum severity of log messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogLevelSource {
-    /// Once, by `logging/setLevel`; until then the server chooses.
+    /// With `logging/setLevel`; until then the server chooses.
     Method,
-    /// In `_meta` of each request; without it, none are sent.
+    /// In the `_meta` of each request; without it, no log messages are sent.
     RequestMeta,
 }
 
-/// Among which requests an id must be unique.
+/// The scope within which a request id must be unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdScope {
-    /// All that the sender makes in a session.
+    /// All requests that the sender makes in a session.
     Session,
-    /// Those not yet answered.
+    /// Requests that have not been answered yet.
     InFlight,
 }
 
 /// Which HTTP requests name the protocol version in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionHeader {
-    /// None.
+    /// No requests.
     Never,
-    /// All after the handshake.
+    /// All requests after the handshake.
     AfterHandshake,
-    /// All, and it must equal what the body says.
+    /// All requests; the header must match the body.
     EveryRequest,
 }
 
-/// The shape of the HTTP transport.
+/// The kind of HTTP transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HttpMode {
-    /// An event stream that names a second endpoint to post to.
+    /// An event stream that names a second endpoint for POST requests.
     LegacySse,
-    /// One endpoint: POST, GET for a stream of the server's own, DELETE.
+    /// One endpoint: POST, GET for a stream opened by the server, DELETE.
     Streamable {
-        /// The server may close a stream early and have the client come back.
+        /// Whether the server may close a stream early and let the client reconnect.
         polling: bool,
     },
-    /// One endpoint, and nothing but POST.
+    /// One endpoint that accepts only POST.
     PostOnly,
 }

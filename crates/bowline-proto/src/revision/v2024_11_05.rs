@@ -1,4 +1,4 @@
-//! 2024-11-05, the first revision.
+//! Revision 2024-11-05, the first one.
 
 use super::{Era, HttpMode, IdScope, LogLevelSource, Revision, Rules, VersionHeader};
 use crate::{
@@ -31,7 +31,7 @@ pub(super) const RULES: Rules = Rules {
     server_methods: &[SERVER_METHODS],
 };
 
-/// What a client sends in every revision with a handshake.
+/// The methods a client may send in every handshake revision.
 pub(super) const CLIENT_METHODS: &[&str] = &[
     m::INITIALIZE,
     m::INITIALIZED,
@@ -52,7 +52,7 @@ pub(super) const CLIENT_METHODS: &[&str] = &[
     m::PROGRESS,
 ];
 
-/// What a server sends in every revision with a handshake.
+/// The methods a server may send in every handshake revision.
 pub(super) const SERVER_METHODS: &[&str] = &[
     m::PING,
     m::SAMPLING_CREATE_MESSAGE,

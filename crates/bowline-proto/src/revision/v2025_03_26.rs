@@ -1,5 +1,5 @@
-//! 2025-03-26: one HTTP endpoint with sessions and resumption, batches (which
-//! the next revision took back), audio, hints about tools, texts with progress.
+//! Revision 2025-03-26: one HTTP endpoint with sessions and resumption, batches
+//! (removed in the next revision), audio, tool annotations, progress messages.
 
 use super::{HttpMode, Revision, Rules, v2024_11_05};
 use crate::model::Dialect;

@@ -1,5 +1,5 @@
-//! 2025-06-18: structured results, links to resources, elicitation by form,
-//! titles and `_meta` on most objects, the version in a header. No more batches.
+//! Revision 2025-06-18: structured results, resource links, form elicitation, titles
+//! and `_meta` on most objects, the version in a header. Batches are removed.
 
 use super::{Revision, Rules, VersionHeader, v2024_11_05, v2025_03_26};
 use crate::model::{Dialect, ElicitationDialect, StructuredContent, method as m};

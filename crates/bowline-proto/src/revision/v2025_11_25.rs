@@ -1,9 +1,9 @@
-//! 2025-11-25: core tasks, icons, elicitation by URL and richer forms, tools in
-//! sampling, streams that a server may close and have polled. Bad arguments to
-//! a tool become a result, so that the model can mend them.
+//! Revision 2025-11-25: core tasks, icons, URL elicitation and richer forms, tools in
+//! sampling, streams that a server may close for polling. Invalid tool arguments
+//! produce a result, so the model can correct them.
 //!
-//! `extensions` among the capabilities is not in the schema of this revision,
-//! but peers negotiate extensions that way on it, so it is let through.
+//! The schema of this revision has no `extensions` capability, but peers negotiate
+//! extensions that way, so it is allowed.
 
 use super::{HttpMode, Revision, Rules, v2024_11_05, v2025_06_18};
 use crate::{
@@ -41,7 +41,7 @@ pub(super) const RULES: Rules = Rules {
     ..v2025_06_18::RULES
 };
 
-/// Either side may run the other's requests as tasks.
+/// The task methods. Either side may run the other's requests as tasks.
 const TASKS: &[&str] = &[
     m::TASKS_GET,
     m::TASKS_RESULT,

@@ -1,11 +1,10 @@
-//! 2026-07-28: no handshake, no sessions, no requests from the server.
+//! Revision 2026-07-28: no handshake, no sessions, no requests from the server.
 //!
-//! What a server must know of its client stands in `_meta` of each request;
-//! what it must ask, it asks in its result, and the client calls again. Log
-//! level and subscriptions are matters of one request, too. Results say what
-//! kind they are and how long they keep. Over HTTP there is nothing but POST,
-//! and a stream that breaks is a request called off. Tasks left the core and
-//! are an extension.
+//! Each request carries what the server must know about the client in `_meta`. A server
+//! asks questions in its result, and the client sends the request again with the
+//! answers. The log level and subscriptions also belong to a single request. Results
+//! state their type and how long they may be cached. HTTP uses only POST, and a broken
+//! stream cancels the request. Tasks are an extension, not part of the core.
 
 use super::{Era, HttpMode, IdScope, LogLevelSource, Revision, Rules, VersionHeader, v2025_11_25};
 use crate::{

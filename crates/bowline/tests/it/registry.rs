@@ -201,7 +201,7 @@ async fn a_slow_starter_is_waited_for_as_long_as_it_may_take() {
     let error = registry.call("slow__echo", json!({})).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "server `slow` is unavailable: not connected: the session was not open after 10s \
+        "server `slow` is unavailable: not connected: timed out after 10s while opening the session \
          (a server that downloads or prepares something first needs a longer opening timeout)"
     );
 }

@@ -461,7 +461,7 @@ fn r16_the_third_busy_is_backpressure() {
     assert_eq!(*rig.failure(call), Failure::Busy { sends: 3 });
     assert_eq!(
         rig.failure(call).to_string(),
-        "the transport is busy after 3 attempts"
+        "the transport's outbound queue is still full after 3 attempts"
     );
     assert_eq!(rig.sent.len(), 3);
     assert_eq!(rig.observed("retry.exhausted"), 1);

@@ -60,10 +60,7 @@ async fn errors_read_as_sentences() {
     );
     assert_eq!(neither.reason(), Reason::InvalidResponse);
     let text = neither.to_string();
-    assert!(
-        text.starts_with("tools/call: the answer is not valid: "),
-        "{text}"
-    );
+    assert!(text.starts_with("tools/call: invalid response: "), "{text}");
     assert!(
         format!("{refused:?}").contains("Unknown tool: x"),
         "debug, too"
@@ -111,7 +108,7 @@ async fn a_server_of_no_common_version_is_named() {
     let error = result.expect_err("no common version");
     assert_eq!(
         error.to_string(),
-        "not connected: no common protocol version; the server offers 1999-01-01",
+        "not connected: no common protocol version; the server supports 1999-01-01",
     );
 }
 
@@ -128,7 +125,10 @@ async fn a_request_over_the_limit_is_refused_here() {
         .await
         .expect_err("too large");
     assert_eq!(error.reason(), Reason::OversizedFrame);
-    assert!(error.to_string().contains("the limit is 1000"), "{error}");
+    assert!(
+        error.to_string().contains("exceeds the limit of 1000"),
+        "{error}"
+    );
     assert!(!error.is_connection());
     assert_eq!(client.state(), ConnectionState::Ready);
 }

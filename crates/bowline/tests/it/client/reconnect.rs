@@ -317,7 +317,7 @@ async fn a_call_of_an_earlier_session_is_refused_in_the_next() {
     assert_eq!(error.reason(), Reason::SessionLost);
     assert_eq!(
         error.to_string(),
-        "tools/call: the session that the call belongs to is over"
+        "tools/call: the session that the call belongs to has ended"
     );
     assert_ne!(client.session(), Some(first));
     client.stop().await;

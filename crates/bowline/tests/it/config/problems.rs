@@ -116,7 +116,7 @@ fn values_that_make_no_sense() {
         ),
         (
             r#"{"command": "x", "backoff": {"min_ms": 40000}}"#,
-            ".backoff (line 1): the shortest wait must not be longer than the longest",
+            ".backoff (line 1): the minimum backoff must not exceed the maximum",
         ),
         (
             r#"{"command": "x", "revisions": []}"#,

@@ -147,7 +147,7 @@ fn what_is_wrong_is_named() {
         (
             "MCP_BACKOFF_MIN",
             "40s",
-            "the shortest wait must not be longer than the longest",
+            "the minimum backoff must not exceed the maximum",
         ),
         (
             "MCP_MAX_FRAME",

@@ -128,7 +128,7 @@ async fn one_that_answers_with_17_megabytes_loses_that_call_only() {
         let error = large.expect_err("too much");
         assert_eq!(error.reason(), Reason::OversizedFrame, "{of}: {error}");
         assert!(
-            error.to_string().contains("the limit is 16777216"),
+            error.to_string().contains("exceeds the limit of 16777216"),
             "{error}"
         );
         other.expect("the other call is answered");
@@ -200,7 +200,7 @@ async fn one_that_exits_at_once() {
     assert_eq!(
         error.to_string(),
         "not connected: the server process exited with code 3; \
-         its last words: starting\nDATABASE_URL is not set",
+         last stderr output: starting\nDATABASE_URL is not set",
     );
 }
 
