@@ -1,13 +1,13 @@
-//! How long to wait before the next attempt to connect.
+//! Backoff between connection attempts.
 
 use std::time::Duration;
 
 use super::rng::apply_jitter;
 
-/// The waits between attempts to connect: doubling, capped, jittered.
+/// The delay between connection attempts: exponential, capped, with jitter.
 ///
-/// A pure value: the attempt number and a random number go in, a wait comes
-/// out. It can only be built with bounds that make sense.
+/// A pure value: it computes a delay from the attempt number and a random number. It
+/// can only be built with valid bounds.
 ///
 /// ```
 /// use bowline_proto::client::Backoff;
@@ -25,24 +25,24 @@ pub struct Backoff {
     jitter: f64,
 }
 
-/// Bounds for a [`Backoff`] that contradict each other.
+/// Invalid bounds for a [`Backoff`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackoffError {
-    /// The minimum is zero, so that a dead server would be dialled in a loop.
+    /// The minimum is zero, so a dead server would be dialled in a loop.
     ZeroMinimum,
-    /// The minimum is above the maximum.
+    /// The minimum exceeds the maximum.
     MinExceedsMax,
-    /// The jitter is not a share between zero and one.
+    /// The jitter is not between zero and one.
     InvalidJitter,
 }
 
 impl Backoff {
-    /// A backoff that starts at `min`, doubles up to `max`, and varies by the
-    /// share `jitter` in either direction.
+    /// Creates a backoff that starts at `min`, doubles up to `max`, and varies by the
+    /// ratio `jitter` in either direction.
     ///
     /// # Errors
     ///
-    /// Where the bounds contradict each other; see [`BackoffError`].
+    /// Returns an error if the bounds are not valid; see [`BackoffError`].
     pub fn new(min: Duration, max: Duration, jitter: f64) -> Result<Self, BackoffError> {
         if min.is_zero() {
             return Err(BackoffError::ZeroMinimum);
@@ -56,11 +56,11 @@ impl Backoff {
         Ok(Self { min, max, jitter })
     }
 
-    /// The wait before attempt `attempt` (counted from 0 since the last
-    /// success), with `unit` a random number in `0.0..1.0`.
+    /// Returns the delay before attempt `attempt` (counted from 0 since the last
+    /// success). `random` is a random number in `0.0..1.0`.
     ///
-    /// The undisturbed base is what doubles, so that jitter never compounds;
-    /// the result is clamped into the bounds after the jitter.
+    /// The delay without jitter is what doubles, so jitter never compounds. The result
+    /// is clamped to the bounds after the jitter.
     #[must_use]
     pub fn delay(&self, attempt: u32, random: f64) -> Duration {
         let factor = 1_u32.checked_shl(attempt).unwrap_or(u32::MAX);
@@ -68,13 +68,13 @@ impl Backoff {
         apply_jitter(base, self.jitter, random).clamp(self.min, self.max)
     }
 
-    /// The shortest wait.
+    /// Returns the minimum delay.
     #[must_use]
     pub fn min(&self) -> Duration {
         self.min
     }
 
-    /// The longest wait.
+    /// Returns the maximum delay.
     #[must_use]
     pub fn max(&self) -> Duration {
         self.max
@@ -82,7 +82,7 @@ impl Backoff {
 }
 
 impl Default for Backoff {
-    /// From 1 s to 30 s, varied by a fifth.
+    /// From 1 s to 30 s, with a jitter of a fifth.
     fn default() -> Self {
         Self {
             min: Duration::from_secs(1),

@@ -1,4 +1,4 @@
-//! Which session a call belongs to.
+//! Binding of calls to sessions.
 
 use std::{
     fmt,
@@ -8,16 +8,16 @@ use std::{
 use super::{Failure, TransportKind, calls::Call, core::Core, ready::Ready};
 use crate::{jsonrpc::OutgoingMessage, model::ToolMode, revision::Era};
 
-/// Which of a connection's sessions: they are counted from 1. That of one
-/// connection is none of another's.
+/// Identifies a session of a connection, counted from 1. A number from one connection
+/// is not valid on another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionNumber {
     connection: ConnectionNumber,
     number: u64,
 }
 
-/// Which of this process's connections. Nothing that a connection does depends
-/// on it, and it does not travel.
+/// Identifies a connection within this process. It does not affect what a connection
+/// does and is never sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ConnectionNumber(u64);
 
@@ -40,14 +40,14 @@ impl fmt::Display for SessionNumber {
     }
 }
 
-/// What ties a call to the session in which it was first sent.
+/// How a call is bound to the session in which it was first sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Binding {
-    /// Nobody said. Whether the call may be sent again is up to its caller.
+    /// No mode is declared. The caller decides whether the call may be sent again.
     Undeclared,
-    /// The call is stateless: any session serves it.
+    /// The call is stateless: any session can serve it.
     AnySession,
-    /// The call is stateful: this session, or none.
+    /// The call is stateful: only this session can serve it.
     Session(SessionNumber),
 }
 
@@ -65,7 +65,7 @@ impl Binding {
 }
 
 impl Core {
-    /// The number of the session that is open, or was last.
+    /// Returns the number of the current or last session.
     fn current_session(&self) -> SessionNumber {
         SessionNumber {
             connection: self.connection_number,
@@ -74,14 +74,15 @@ impl Core {
     }
 }
 
-/// What ties calls to this session.
+/// Binding of calls to this session.
 impl Ready {
     pub(super) fn session(&self, core: &Core) -> Option<SessionNumber> {
         let has_sessions = self.has_sessions(core.config.transport);
         has_sessions.then(|| core.current_session())
     }
 
-    /// The mode of a call, where the caller or the tool's description has it.
+    /// Returns the mode of a call, if the caller or the tool's description declares
+    /// one.
     pub(super) fn declared_mode(&self, call: &Call, message: &OutgoingMessage) -> Option<ToolMode> {
         if call.options.session.is_some() {
             return Some(ToolMode::Stateful);
@@ -94,8 +95,8 @@ impl Ready {
         call.options.mode.or_else(declared)
     }
 
-    /// What ties a call to a session, from its first sending on; or why it
-    /// cannot be sent in this one.
+    /// Returns the binding of a call from when it is first sent, or why it cannot be
+    /// sent in this session.
     pub(super) fn bind(
         &self,
         core: &Core,
@@ -113,15 +114,15 @@ impl Ready {
             Some(ToolMode::Stateful) if self.has_sessions(core.config.transport) => {
                 Ok(Binding::Session(current))
             }
-            // What the tool says of itself has no meaning here; what the
-            // caller demands cannot be had.
+            // A mode declared by the tool has no meaning without sessions; one required
+            // by the caller cannot be satisfied.
             Some(ToolMode::Stateful) if call.options.requires_session() => Err(Failure::NoSession),
             Some(ToolMode::Stateful) => Ok(Binding::Undeclared),
         }
     }
 
-    /// Whether the server can keep anything for us between two calls: it has
-    /// sessions, or is a process of our own.
+    /// Returns whether the server can keep state between two calls: it has sessions, or
+    /// it is our child process.
     fn has_sessions(&self, transport: TransportKind) -> bool {
         self.rules.era == Era::Handshake || transport != TransportKind::Http
     }

@@ -1,4 +1,4 @@
-//! A map by call, for the machine and for whoever drives it.
+//! A map keyed by call, for the machine and its drivers.
 
 use std::{
     collections::HashMap,
@@ -7,12 +7,12 @@ use std::{
 
 use super::CallId;
 
-/// A map by call: the machine holds only ids, and a driver finds those who wait
-/// by them. It has no order, and no randomness either.
+/// A map keyed by [`CallId`]. The machine holds only ids; a driver uses this map to
+/// find the caller of each one. It is unordered, but without random hashing.
 pub type CallMap<V> = HashMap<CallId, V, BuildHasherDefault<CallHasher>>;
 
-/// Spreads our own consecutive ids. They are not chosen by the peer, so that
-/// there is nothing to defend against.
+/// Hashes our own consecutive ids. The peer does not choose them, so no defence against
+/// collisions is needed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CallHasher(u64);
 
@@ -28,8 +28,8 @@ impl Hasher for CallHasher {
     }
 
     fn write_u64(&mut self, id: u64) {
-        // Fibonacci hashing: the high bits, which the table uses to tell
-        // entries apart, depend on all bits of the id.
+        // Fibonacci hashing: the high bits, which the table uses to tell entries apart,
+        // depend on all bits of the id.
         self.0 = id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }

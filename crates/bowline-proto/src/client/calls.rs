@@ -1,4 +1,4 @@
-//! The calls under way.
+//! The table of open calls.
 
 use std::{borrow::Cow, collections::BTreeMap, time::Duration};
 
@@ -18,64 +18,62 @@ use crate::{
     },
 };
 
-/// One call under way.
+/// An open call.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) method: Cow<'static, str>,
-    /// What the protocol says of the method, if it is one of the protocol's.
+    /// Information about the method, if the protocol defines it.
     pub(super) info: Option<&'static MethodInfo>,
     pub(super) phase: Phase,
     pub(super) purpose: Purpose,
     pub(super) options: CallOptions,
-    /// What the request carries besides its parameters, for every time it is
-    /// sent.
+    /// The caller's `_meta`, added every time the request is sent.
     pub(super) meta: Option<Box<Meta>>,
     pub(super) tool: Option<ToolName>,
     pub(super) binding: Binding,
-    /// The parameters as they were sent, kept only where they may be needed
-    /// again.
+    /// The parameters as sent, kept only if they may be needed again.
     pub(super) members: Option<Bytes>,
-    /// The time that the answer may take, counted from each sending.
+    /// The timeout for the response, counted from each send.
     pub(super) timeout: Duration,
-    /// When the call ends unless something happens. Always armed.
+    /// When the call times out. The timer is always armed.
     pub(super) deadline: Instant,
-    /// The moment that progress cannot push the deadline beyond.
+    /// The limit beyond which progress cannot extend the deadline.
     pub(super) max_deadline: Option<Instant>,
     pub(super) started: Instant,
     pub(super) correlation: u64,
-    /// How many rounds of input the server has asked for.
+    /// The number of input rounds so far.
     pub(super) rounds: u32,
-    /// Whether it waits for the host's answer to a question that may be about
+    /// Whether the call waits for the host's answer to a question that may belong to
     /// it, and how often it has.
     pub(super) awaits_host: bool,
     pub(super) deadline_pauses: u32,
-    /// Whether it was moved to a new session already, because the server did
-    /// not know the old one.
+    /// Whether the call was already moved to a new session because the server did not
+    /// know the old one.
     pub(super) moved_session: bool,
-    /// Whether the tool list was asked for on its behalf already.
+    /// Whether the tool list was already requested for this call.
     pub(super) relisted: bool,
-    /// Whether it only asks if the server is there.
+    /// Whether this is a liveness check.
     pub(super) is_ping: bool,
 }
 
-/// Where a call stands.
+/// The phase of a call.
 #[derive(Debug)]
 pub(super) enum Phase {
-    /// Not sent: the connection is not open. `None` for a moment only, while
-    /// the draft is on its way out.
+    /// Not sent: the connection is not open. `None` only briefly, while the message is
+    /// being sent.
     Queued(Option<OutgoingMessage>),
-    /// Refused as busy; will be offered again.
+    /// The link was busy; will be sent again.
     Retrying {
         wire_id: u64,
         frame: Bytes,
         sends: u32,
         at: Instant,
     },
-    /// Sent, as `wire`, `sends` times.
+    /// Sent as `wire_id`, `sends` times.
     InFlight { wire_id: u64, sends: u32 },
-    /// The host is being asked; the answer will be sent as a new request.
+    /// The host is being asked; its answer will be sent as a new request.
     AwaitingInput(PendingInput),
-    /// The server asked for a pause; the request will be sent again.
+    /// The server asked to wait; the request will be sent again.
     Paused {
         request_state: Option<Box<str>>,
         at: Instant,
@@ -84,16 +82,16 @@ pub(super) enum Phase {
     Subscribing,
 }
 
-/// What must be remembered while the host is being asked.
+/// Data to remember while the host is being asked.
 #[derive(Debug)]
 pub(super) struct PendingInput {
     /// To be echoed byte for byte.
     pub(super) request_state: Option<Box<str>>,
-    /// The questions that the machine answers itself: where our roots are.
+    /// Keys of the roots questions, which the machine answers itself.
     pub(super) roots_keys: Vec<Box<str>>,
 }
 
-/// What a call is for, where the machine itself has an interest in its end.
+/// The purpose of a call, where the machine itself acts on its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     User,
@@ -103,16 +101,16 @@ pub(super) enum Purpose {
     Subscribe(Box<str>),
     Unsubscribe(Box<str>),
     SetLevel(LogLevel),
-    /// Ours: restore a subscription after a reconnection.
+    /// Internal: restore a subscription after a reconnection.
     RestoreSubscription(Box<str>),
-    /// Ours: restore the log level after a reconnection.
+    /// Internal: restore the log level after a reconnection.
     RestoreLevel,
-    /// Ours: look at the tool list on behalf of a call.
+    /// Internal: request the tool list for a call.
     Relist(Box<Relisting>),
 }
 
 impl Purpose {
-    /// What a caller's request means to the machine.
+    /// Returns the purpose of a caller's request.
     pub(super) fn for_message(message: &OutgoingMessage) -> Self {
         if message.method() == method::TOOLS_LIST {
             let has_cursor = memmem::find(message.members(), b"\"cursor\"").is_some();
@@ -121,7 +119,7 @@ impl Purpose {
         Self::User
     }
 
-    /// Whether somebody outside waits for the end of the call.
+    /// Returns whether the machine itself made the call, so no caller waits for it.
     pub(super) fn is_internal(&self) -> bool {
         matches!(
             self,
@@ -131,7 +129,7 @@ impl Purpose {
 }
 
 impl Call {
-    /// The id under which an answer is expected, if one is.
+    /// Returns the id under which a response is expected, if any.
     pub(super) fn wire_id(&self) -> Option<u64> {
         match &self.phase {
             Phase::InFlight { wire_id, .. } => Some(*wire_id),
@@ -139,7 +137,7 @@ impl Call {
         }
     }
 
-    /// The time that the call has in the phase that it is in.
+    /// Returns the timeout of the call's current phase.
     pub(super) fn current_timeout(&self, timeouts: &Timeouts) -> Duration {
         match self.phase {
             Phase::AwaitingInput(_) => timeouts.input,
@@ -148,18 +146,18 @@ impl Call {
         }
     }
 
-    /// The request as it was first asked for, to be sent anew.
+    /// Rebuilds the original request, to be sent again.
     pub(super) fn rebuild_message(&self) -> Option<OutgoingMessage> {
         let members = self.members.as_ref()?;
         Some(OutgoingMessage::from_members(self.method.clone(), members))
     }
 }
 
-/// The table of calls.
+/// The table of open calls.
 ///
-/// A call's number is the id of its first request, so that the usual answer is
-/// found by one look-up; later requests of the same call (a further round, or
-/// a request that had to wait for the connection) have an alias.
+/// A call's number is the id of its first request, so the usual response is found by
+/// one lookup. Later requests of the same call (another round, or a request that had to
+/// wait for the connection) have an alias.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     table: CallMap<Call>,
@@ -179,7 +177,7 @@ impl Calls {
         self.table.get(&id)
     }
 
-    /// Lets answers to `wire` find the call.
+    /// Maps responses to `wire_id` to the call.
     pub(super) fn alias(&mut self, wire_id: u64, id: CallId) {
         if wire_id != id.0 {
             self.aliases.insert(wire_id, id);
@@ -190,7 +188,7 @@ impl Calls {
         self.aliases.remove(&wire_id);
     }
 
-    /// The call that waits for the answer to `wire`.
+    /// Returns the call that waits for the response to `wire_id`.
     pub(super) fn find_in_flight(&self, wire_id: u64) -> Option<CallId> {
         let alias = self.aliases.get(&wire_id).copied();
         let id = alias.unwrap_or(CallId(wire_id));
@@ -202,7 +200,7 @@ impl Calls {
         self.table.remove(&id)
     }
 
-    /// All calls, oldest first.
+    /// Returns all calls, oldest first.
     pub(super) fn ids(&self) -> Vec<CallId> {
         let mut ids: Vec<_> = self.table.keys().copied().collect();
         ids.sort_unstable();

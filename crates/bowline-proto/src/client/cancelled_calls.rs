@@ -1,19 +1,19 @@
-//! Ids of requests that were given up, so that a late answer is recognised.
+//! Ids of cancelled requests, kept so a late response is recognised.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use crate::Instant;
 
-/// What is known of an id that is not live.
+/// Classification of a response that matches no open request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnmatchedResponse {
-    /// We gave this request up and its answer is merely late.
+    /// The request was cancelled and its response is late.
     Late,
-    /// We know nothing of it.
+    /// The id is unknown.
     Unknown,
 }
 
-/// The ids given up recently. Bounded in time and in number.
+/// Recently cancelled ids. Limited in time and in number.
 #[derive(Debug)]
 pub(super) struct CancelledCalls {
     expiry: BTreeMap<u64, Instant>,
@@ -33,13 +33,13 @@ impl CancelledCalls {
     pub(super) fn insert(&mut self, now: Instant, id: u64) {
         self.expiry.insert(id, now + self.ttl);
         if self.expiry.len() > self.max_entries {
-            // The smallest id is the oldest request: the least likely to be
-            // answered still.
+            // The smallest id is the oldest request, the least likely to still be
+            // answered.
             self.expiry.pop_first();
         }
     }
 
-    /// Expiry is checked here too, not only by the sweep.
+    /// Classifies an id. Checks the expiry here too, not only in the sweep.
     pub(super) fn classify(&self, now: Instant, id: u64) -> UnmatchedResponse {
         match self.expiry.get(&id) {
             Some(expiry) if now < *expiry => UnmatchedResponse::Late,
@@ -47,14 +47,14 @@ impl CancelledCalls {
         }
     }
 
-    /// Forgets what has expired; says how many.
+    /// Removes expired ids and returns how many.
     pub(super) fn sweep(&mut self, now: Instant) -> usize {
         let before = self.expiry.len();
         self.expiry.retain(|_, expiry| now < *expiry);
         before - self.expiry.len()
     }
 
-    /// Forgets everything: nothing can be late any more.
+    /// Removes all ids: no response can be late any more.
     pub(super) fn clear(&mut self) {
         self.expiry.clear();
     }

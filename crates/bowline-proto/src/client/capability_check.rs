@@ -1,4 +1,4 @@
-//! Whether we offered what the server asks for.
+//! Checks of server requests against this client's capabilities.
 
 use crate::{
     jsonrpc::{ErrorObject, code, decode},
@@ -7,8 +7,8 @@ use crate::{
     },
 };
 
-/// Whether a question of an `input_required` result is one that we declared to
-/// answer.
+/// Returns whether we declared the capability for a question of an `input_required`
+/// result.
 pub(super) fn is_offered(capabilities: &ClientCapabilities, question: &InputRequest) -> bool {
     match &question.kind {
         InputKind::Elicit(params) => capabilities.has(params.required_capability()),
@@ -18,8 +18,8 @@ pub(super) fn is_offered(capabilities: &ClientCapabilities, question: &InputRequ
     }
 }
 
-/// Whether a request of the server's is one that we declared to answer; else,
-/// what to answer instead.
+/// Checks that we declared the capability for a request from the server. Returns the
+/// error response otherwise.
 pub(super) fn check_request(
     capabilities: &ClientCapabilities,
     name: &str,
@@ -56,7 +56,7 @@ fn check_capability(
     Err(ErrorObject::new(code::INVALID_PARAMS, message))
 }
 
-/// Whether the protocol gives this method to clients to answer, or to servers.
+/// Returns whether the protocol defines this method.
 fn is_client_method(name: &str) -> bool {
     matches!(
         name,

@@ -1,4 +1,4 @@
-//! What every state of a connection shares.
+//! Data shared by all states of a connection.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -23,8 +23,7 @@ use crate::{
     revision::Era,
 };
 
-/// The data that outlives a state: settings, counters, calls, timers, and what
-/// is to be said.
+/// Data that outlives a state: settings, counters, calls, timers and pending output.
 #[derive(Debug)]
 pub(super) struct Core {
     pub(super) config: Config,
@@ -33,33 +32,32 @@ pub(super) struct Core {
     pub(super) calls: Calls,
     pub(super) cancelled_calls: CancelledCalls,
     pub(super) desired: DesiredState,
-    /// Which era the server is believed to speak, until it proves otherwise.
+    /// The era the server is assumed to speak, until proven wrong.
     pub(super) assumed_era: Option<Era>,
-    /// Which transport the next dial is for.
+    /// The HTTP transport for the next dial.
     pub(super) http_variant: HttpVariant,
-    /// What the server said where it was asked first, while another transport
-    /// is tried.
+    /// The error of the streamable transport while the legacy one is tried.
     pub(super) streamable_error: Option<ConnectionError>,
-    /// Attempts that failed since the last success.
+    /// Failed attempts since the last success.
     pub(super) failed_attempts: u32,
-    /// Waits since the last success. The loss of a session is no failed attempt,
-    /// but there is a wait behind it.
+    /// Backoff delays since the last success. Losing a session is not a failed attempt,
+    /// but it is followed by a delay.
     pub(super) backoff_attempts: u32,
-    /// Why the connection fell just now, for the observer.
+    /// The cause of the latest disconnect, for telemetry.
     pub(super) last_disconnect: Option<ConnectionError>,
-    /// Attempts in a row that timed out although the server was there.
+    /// Consecutive attempts that timed out although the server was reachable.
     pub(super) slow_openings: u32,
-    /// Tells our sessions from those of other connections.
+    /// Distinguishes our sessions from those of other connections.
     pub(super) connection_number: ConnectionNumber,
-    /// How many sessions there have been.
+    /// The number of sessions opened so far.
     pub(super) session_count: u64,
-    /// Whether a session is open that has not fallen.
+    /// Whether a session is open.
     pub(super) in_session: bool,
-    /// When sessions fell lately, as far as that is limited.
+    /// The times of recent disconnects, if restarts are limited.
     pub(super) recent_disconnects: VecDeque<Instant>,
-    /// Why the connection was given up, if it was.
+    /// Why the connection gave up, if it did.
     pub(super) gave_up: Option<ConnectionError>,
-    /// Where `_meta` is put together, so that doing so allocates nothing.
+    /// A buffer for building `_meta` without allocating.
     pub(super) scratch: Vec<u8>,
     pub(super) ids: IdCounter,
     outputs: VecDeque<Output>,
@@ -67,8 +65,8 @@ pub(super) struct Core {
     last_peer_request: u64,
 }
 
-/// The ids of requests and calls: one counter for the life of the connection,
-/// never reset.
+/// The ids of requests and calls: one counter for the life of the connection, never
+/// reset.
 #[derive(Debug, Default)]
 pub(super) struct IdCounter {
     last: u64,
@@ -134,7 +132,7 @@ impl Core {
         self.outputs.push_back(Output::Event(event));
     }
 
-    /// Observes, if anybody wants to know.
+    /// Emits an observation if telemetry is enabled.
     pub(super) fn observe(&mut self, telemetry: impl FnOnce() -> Telemetry) {
         if self.config.telemetry {
             self.outputs.push_back(Output::Telemetry(telemetry()));
@@ -176,7 +174,7 @@ impl Core {
         self.push_event(Event::StateChanged(to));
     }
 
-    /// Remembers that the answer to `wire` is not wanted any more.
+    /// Remembers that the response to `wire_id` is no longer wanted.
     pub(super) fn remember_cancelled(&mut self, now: Instant, wire_id: u64) {
         self.cancelled_calls.insert(now, wire_id);
         if !self.timers.is_armed(Timer::SweepCancelledCalls) {
@@ -184,7 +182,8 @@ impl Core {
         }
     }
 
-    /// Not at once, whatever the settings say: it would be due for ever.
+    /// Arms the sweep timer, at least 1 ms ahead whatever the configuration: otherwise
+    /// it would always be due.
     fn arm_sweep(&mut self, now: Instant) {
         let wait = self.config.sweep_interval.max(Duration::from_millis(1));
         self.timers.arm(Timer::SweepCancelledCalls, now + wait);
@@ -200,7 +199,7 @@ impl Core {
         }
     }
 
-    /// Counts an answer that nobody waits for.
+    /// Reports a response that no call waits for.
     pub(super) fn report_unmatched_response(&mut self, now: Instant, wire_id: Option<u64>) {
         let unmatched = wire_id.map_or(UnmatchedResponse::Unknown, |wire_id| {
             self.cancelled_calls.classify(now, wire_id)
@@ -212,9 +211,9 @@ impl Core {
     }
 }
 
-/// Beginning and ending calls.
+/// Starting and ending calls.
 impl Core {
-    /// Takes a call in. Its deadline counts from here.
+    /// Registers a call. Its deadline counts from here.
     pub(super) fn register_call(&mut self, id: CallId, call: Call) {
         self.timers.arm(Timer::Deadline(id), call.deadline);
         let (method, correlation) = (&call.method, call.correlation);
@@ -229,8 +228,7 @@ impl Core {
         self.calls.insert(id, call);
     }
 
-    /// Takes a call in while there is no session: to wait for one, or to be
-    /// told that there is none.
+    /// Queues a call until a session is open, or refuses it, depending on its policy.
     pub(super) fn queue_or_refuse(
         &mut self,
         now: Instant,
@@ -240,7 +238,7 @@ impl Core {
         state: ConnectionState,
     ) {
         if options.session.is_some() {
-            // A session that is over does not come back.
+            // A session that has ended does not come back.
             self.refuse(id, &kind, Failure::SessionLost);
             return;
         }
@@ -256,7 +254,7 @@ impl Core {
         }
     }
 
-    /// Ends a call that was never taken in.
+    /// Ends a call that was never registered.
     pub(super) fn refuse(&mut self, id: CallId, kind: &CallKind, failure: Failure) {
         let correlation = self.rng.next_u64();
         self.observe(|| Telemetry::RequestException {
@@ -270,7 +268,7 @@ impl Core {
         self.push_output(Output::CallDone { call: id, outcome });
     }
 
-    /// A call as it begins: waiting, with its deadline set.
+    /// Creates a queued call with its deadline set.
     pub(super) fn new_call(&mut self, now: Instant, kind: CallKind, options: CallOptions) -> Call {
         let method = kind.method();
         let info = method::info(&method);
@@ -316,7 +314,7 @@ impl Core {
         }
     }
 
-    /// The deadline of a call that is not on the wire.
+    /// Fails a call with a timeout. It is not, or no longer, open on the wire.
     pub(super) fn fail_timed_out(&mut self, now: Instant, id: CallId) {
         if let Some(call) = self.calls.get(id) {
             let after = call.current_timeout(&self.config.timeouts);
@@ -324,8 +322,8 @@ impl Core {
         }
     }
 
-    /// Ends a call within its session, and says what it was for. A subscription
-    /// that was to be restored and was not is lost.
+    /// Ends a call within its session and returns its purpose. A subscription that
+    /// could not be restored is dropped.
     pub(super) fn finish(&mut self, now: Instant, id: CallId, outcome: Outcome) -> Option<Purpose> {
         let failure_error = match &outcome {
             Outcome::Result(_) => None,
@@ -347,8 +345,8 @@ impl Core {
         Some(purpose)
     }
 
-    /// Ends a call: forgets it, disarms its timers, and says how it ended.
-    /// The only way out of the table, so that no call ends twice.
+    /// Ends a call: removes it, disarms its timers and reports the outcome. Only this
+    /// removes calls from the table, so no call ends twice.
     fn remove_call(&mut self, now: Instant, id: CallId, outcome: Outcome) -> Option<Purpose> {
         let call = self.calls.remove(id)?;
         self.timers.disarm_at(Timer::Deadline(id), call.deadline);
@@ -373,7 +371,7 @@ impl Core {
         self.finish(now, id, Outcome::Failed(failure));
     }
 
-    /// Moves a call's deadline.
+    /// Changes a call's deadline.
     pub(super) fn set_deadline(&mut self, id: CallId, deadline: Instant) {
         if let Some(call) = self.calls.get_mut(id) {
             let before = std::mem::replace(&mut call.deadline, deadline);
@@ -406,10 +404,10 @@ impl Core {
         });
     }
 
-    /// Ends every call that was bound to the link that fell, or to the session
-    /// on it. Calls that wait for a connection go on waiting; so do those that
-    /// may be sent again, those whose next request is not sent yet, and
-    /// stateless calls that the link was too busy for.
+    /// Ends every call that depends on the lost link or its session. Calls that wait
+    /// for a connection keep waiting, as do calls that may be sent again, calls whose
+    /// next request has not been sent yet, and stateless calls that the link was too
+    /// busy to send.
     pub(super) fn fail_calls_on_link(&mut self, now: Instant, cause: &ConnectionError) {
         for id in self.calls.ids() {
             let Some(call) = self.calls.get_mut(id) else {
@@ -417,7 +415,8 @@ impl Core {
             };
             let requeued = match &call.phase {
                 Phase::Queued(_) | Phase::AwaitingInput(_) | Phase::Paused { .. } => {
-                    // Nobody need be asked for what no other session takes.
+                    // The host need not answer for a call that no other session
+                    // accepts.
                     if call.binding.is_session() {
                         self.remove_call(now, id, Outcome::Failed(Failure::SessionLost));
                     }
@@ -428,7 +427,7 @@ impl Core {
                     self.remember_cancelled(now, wire_id);
                     self.requeue_if_allowed(id)
                 }
-                // The server has not seen it, and any session serves it.
+                // The server has not seen it, and any session can serve it.
                 Phase::Retrying { .. } => call.binding == Binding::AnySession && self.requeue(id),
                 Phase::Subscribing => false,
             };
@@ -440,9 +439,8 @@ impl Core {
         }
     }
 
-    /// Puts a call that was sent back among those that wait, if its caller
-    /// allowed that, its parameters were kept, and it is not bound to the
-    /// session that is over.
+    /// Requeues a call that was sent, if its caller allowed that, its parameters were
+    /// kept, and it is not bound to the session that has ended.
     fn requeue_if_allowed(&mut self, id: CallId) -> bool {
         let Some(call) = self.calls.get(id) else {
             return false;
@@ -450,7 +448,7 @@ impl Core {
         call.options.repeat_if_lost && !call.binding.is_session() && self.requeue(id)
     }
 
-    /// Puts a call that was sent among those that wait for a connection.
+    /// Moves a call that was sent back to the queue, to wait for a connection.
     pub(super) fn requeue(&mut self, id: CallId) -> bool {
         let Some(call) = self.calls.get_mut(id) else {
             return false;
@@ -460,15 +458,15 @@ impl Core {
                 Some(message) => Some(message),
                 None => return false,
             },
-            // How a wish is put on the wire depends on the era, and the next
-            // session may be of the other one.
+            // The request for these depends on the era, and the next session may be in
+            // the other era.
             Purpose::Subscribe(_) | Purpose::Unsubscribe(_) | Purpose::SetLevel(_) => None,
-            // The next session restores what is to be restored on its own.
+            // The next session restores these itself.
             Purpose::RestoreSubscription(_) | Purpose::RestoreLevel | Purpose::Relist(_) => {
                 return false;
             }
         };
-        // Without the answers that were given, it begins anew.
+        // The answers given so far are lost, so the call starts over.
         call.rounds = 0;
         call.awaits_host = false;
         let before = std::mem::replace(&mut call.phase, Phase::Queued(message));
@@ -486,9 +484,9 @@ impl Core {
         true
     }
 
-    /// Takes a call that the server did not look at along into the next
-    /// session: once, lest a server that never does keep us busy for ever. Our
-    /// own are asked for anew there anyway.
+    /// Moves a call that the server did not process to the next session. Done once per
+    /// call, so a server that never processes it cannot keep us busy forever. Internal
+    /// calls are not moved: the next session makes them again.
     pub(super) fn move_to_next_session(&mut self, id: CallId) -> bool {
         let Some(call) = self.calls.get_mut(id) else {
             return false;
@@ -500,7 +498,7 @@ impl Core {
         self.requeue(id)
     }
 
-    /// Why there will be no connection any more.
+    /// Returns the failure for calls on a connection that will not reopen.
     pub(super) fn closed_failure(&self) -> Failure {
         match &self.gave_up {
             Some(cause) => Failure::GaveUp(cause.clone()),
@@ -508,7 +506,7 @@ impl Core {
         }
     }
 
-    /// Whether sessions have fallen more often than allowed, with this one.
+    /// Records a disconnect. Returns the limit if it is now exceeded.
     pub(super) fn record_disconnect(&mut self, now: Instant) -> Option<RestartLimit> {
         let limit = self.config.restart_limit?;
         while self
@@ -523,7 +521,7 @@ impl Core {
         (self.recent_disconnects.len() > restarts).then_some(limit)
     }
 
-    /// Ends every call, whatever it waits for.
+    /// Ends every call in any phase.
     pub(super) fn fail_all_calls(&mut self, now: Instant, failure: &Failure) {
         for id in self.calls.ids() {
             let wire_id = self.calls.get(id).and_then(Call::wire_id);
@@ -534,7 +532,7 @@ impl Core {
         }
     }
 
-    /// How long until the next attempt to connect.
+    /// Returns the time until the next connection attempt.
     pub(super) fn retry_in(&self, now: Instant) -> Option<Duration> {
         self.timers.deadline_of(Timer::Redial).map(|at| at - now)
     }

@@ -1,16 +1,16 @@
-//! Calls that wait for the host rather than for the server.
+//! Deadlines of calls that wait for the host instead of the server.
 //!
-//! In the handshake era a server asks while a call is open, and does not say
-//! which call it asks for. A person takes longer to answer than a server may,
-//! so that the calls which may be meant are given the person's time.
+//! In the handshake era a server asks questions while a call is open and does not name
+//! the call. A person takes longer to answer than a server may take, so the calls that
+//! may be meant get the input timeout.
 
 use super::core::Core;
 use crate::Instant;
 
 impl Core {
-    /// The host is asked something. A server that never stops asking cannot
-    /// keep a call open for ever: each is held as often as it could be asked
-    /// for in rounds.
+    /// Extends deadlines while the host is being asked. Each call is extended at most
+    /// `max_input_rounds` times, so a server that never stops asking cannot keep a call
+    /// open forever.
     pub(super) fn pause_deadlines(&mut self, now: Instant) {
         for id in self.calls.ids() {
             let max_pauses = self.config.max_input_rounds;
@@ -28,7 +28,8 @@ impl Core {
         }
     }
 
-    /// Nothing is asked any more: it is the server's turn, with its full time.
+    /// Restores the normal timeout once no question is open: the server has its full
+    /// time again.
     pub(super) fn resume_deadlines(&mut self, now: Instant) {
         for id in self.calls.ids() {
             let Some(call) = self.calls.get_mut(id) else {

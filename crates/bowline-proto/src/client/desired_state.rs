@@ -1,18 +1,17 @@
-//! What the host wants of the server for good: restored after every
-//! reconnection.
+//! The desired state: what the host wants restored after every reconnection.
 
 use std::collections::BTreeSet;
 
 use crate::model::LogLevel;
 
-/// The wishes that outlive a session.
+/// Settings and subscriptions that outlive a session.
 #[derive(Debug, Default)]
 pub(super) struct DesiredState {
     /// Resources whose changes are wanted.
     pub(super) uris: BTreeSet<Box<str>>,
     /// Lists whose changes are wanted.
     pub(super) lists: ListSubscriptions,
-    /// The level from which log messages are wanted.
+    /// The minimum level of log messages.
     pub(super) log_level: Option<LogLevel>,
 }
 
@@ -25,10 +24,10 @@ impl DesiredState {
     }
 }
 
-/// The lists whose changes the host wants to hear of.
+/// The lists whose changes the host wants to be notified about.
 ///
-/// Up to 2025-11-25 servers announce changes unasked. Later ones announce only
-/// what was asked for, which is this.
+/// Up to 2025-11-25 servers announce all changes. In later revisions they announce only
+/// those that were requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListSubscriptions {
     /// The list of tools.

@@ -1,5 +1,4 @@
-//! Sessions of the handshake era: servers ask us things, and subscriptions are
-//! requests.
+//! Handshake-era sessions: the server sends requests, and subscriptions are requests.
 
 use super::{calls::Purpose, peer_requests::PeerRequests, request::CallKind};
 use crate::{
@@ -7,15 +6,15 @@ use crate::{
     model::{SetLevelParams, SubscribeParams, UnsubscribeParams, method},
 };
 
-/// What only a session of the handshake era has.
+/// Data that only a handshake-era session has.
 #[derive(Debug, Default)]
 pub(super) struct HandshakeSession {
-    /// The server's requests that are open.
+    /// Open requests from the server.
     pub(super) peer_requests: PeerRequests,
 }
 
 impl HandshakeSession {
-    /// The request that fulfils a wish.
+    /// Returns the request for an operation.
     pub(super) fn message_for_kind(kind: &CallKind) -> Option<OutgoingMessage> {
         match kind {
             CallKind::Request(_) => None,
@@ -29,7 +28,7 @@ impl HandshakeSession {
         }
     }
 
-    /// The request that serves a purpose of ours.
+    /// Returns the request for an internal purpose.
     pub(super) fn message_for_purpose(purpose: &Purpose) -> Option<OutgoingMessage> {
         match purpose {
             Purpose::Subscribe(uri) | Purpose::RestoreSubscription(uri) => {

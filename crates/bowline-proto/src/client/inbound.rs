@@ -1,4 +1,4 @@
-//! What arrives while a session is open.
+//! Incoming frames while a session is open.
 
 use bytes::Bytes;
 use memchr::memmem;
@@ -30,12 +30,12 @@ use crate::{
 /// What to do after a message.
 enum Flow {
     Continue,
-    /// Strict settings, and a violation that they do not tolerate.
+    /// A violation that strict mode does not tolerate.
     Disconnect(&'static str),
 }
 
 impl Flow {
-    /// A violation that only strict settings do not tolerate.
+    /// Returns `Disconnect` in strict mode.
     fn disconnect_if_strict(core: &Core, reason: &'static str) -> Self {
         if core.config.strict {
             Self::Disconnect(reason)
@@ -81,8 +81,8 @@ impl Ready {
         }
     }
 
-    /// A frame over the limit. It ends the call that it was the answer to; what
-    /// comes after it can be told apart from it.
+    /// Handles a frame over the size limit. It ends the call that it was the response
+    /// to; frames that follow can still be read.
     pub(super) fn handle_oversized_frame(
         self: Box<Self>,
         core: &mut Core,
@@ -96,7 +96,7 @@ impl Ready {
         if let Some(id) = wire_id.and_then(|wire_id| core.calls.find_in_flight(wire_id)) {
             core.fail(now, id, Failure::ResponseTooLarge { size, limit });
         }
-        // Of an HTTP exchange nothing is left that could be broken off.
+        // An HTTP exchange has already ended, so there is nothing to close.
         if !core.config.strict || core.config.transport == TransportKind::Http {
             return State::Ready(self);
         }
@@ -138,8 +138,8 @@ impl Ready {
         Flow::Continue
     }
 
-    /// Something that is not a message. If it was meant as an answer and its
-    /// id can be read, the call that waits for it need not wait longer.
+    /// Handles an invalid message. If it was meant as a response and its id can be
+    /// read, the call that waits for it ends now.
     fn handle_malformed(
         &mut self,
         core: &mut Core,
@@ -162,7 +162,7 @@ impl Ready {
     }
 }
 
-/// Answers.
+/// Responses.
 impl Ready {
     fn handle_response(
         &mut self,
@@ -189,11 +189,11 @@ impl Ready {
         }
     }
 
-    /// Whether a result is the end of the call.
+    /// Returns whether a result ends the call.
     fn classify_result(&self, core: &Core, id: CallId, result_type: Option<&str>) -> ResultKind {
         let (Session::Stateless(_), Some(kind)) = (&self.session, result_type) else {
-            // Handshake revisions have no such field; servers that leave it
-            // out mean the usual.
+            // Handshake revisions have no such field; servers that omit it mean
+            // "complete".
             return ResultKind::Complete;
         };
         let Some(call) = core.calls.get(id) else {
@@ -276,7 +276,8 @@ impl Ready {
         self.finish_or_relist(core, now, call, outcome);
     }
 
-    /// Ends a call as the server answered it, unless it can be made better.
+    /// Ends a call with the server's response, unless requesting the tool list may
+    /// help.
     pub(super) fn finish_or_relist(
         &mut self,
         core: &mut Core,
@@ -292,7 +293,7 @@ impl Ready {
         core.finish(now, id, outcome);
     }
 
-    /// The end of a stream of changes, if `wire` is one.
+    /// Handles the end of a subscription stream, if `wire_id` is one.
     fn subscription_stream_ended(
         &mut self,
         core: &mut Core,
@@ -368,8 +369,8 @@ impl Ready {
         core.push_event(Event::Progress { call: id, progress });
     }
 
-    /// The server gave up a request of its own, or ends a stream of changes.
-    /// Ids are per direction: this never means a call of ours.
+    /// Handles the server's cancellation of its own request or of a subscription
+    /// stream. Ids are per direction: this never refers to one of our calls.
     fn handle_cancelled(&mut self, core: &mut Core, now: Instant, params: Option<&[u8]>) {
         let Ok(params) = decode::<CancelledParams>(params.unwrap_or(b"{}")) else {
             core.report_violation(
@@ -422,7 +423,7 @@ impl Ready {
         }
     }
 
-    /// Whether a change comes from a stream that we closed, or never had.
+    /// Returns whether a change comes from a stream that we closed or never opened.
     fn is_stale_change(&self, params: Option<&[u8]>) -> bool {
         let (Session::Stateless(session), Some(params)) = (&self.session, params) else {
             return false;
@@ -430,7 +431,7 @@ impl Ready {
         if memmem::find(params, meta::key::SUBSCRIPTION_ID.as_bytes()).is_none() {
             return false;
         }
-        // Any notification's parameters will do: only `_meta` is read.
+        // Any notification type will do: only `_meta` is read.
         let Ok(params) = decode::<InitializedParams>(params) else {
             return false;
         };
@@ -482,7 +483,7 @@ impl Ready {
     }
 }
 
-/// Requests of the server's.
+/// Requests from the server.
 impl Ready {
     fn handle_request(
         &mut self,
@@ -494,7 +495,7 @@ impl Ready {
     ) -> Flow {
         let size = params.as_ref().map_or(0, Bytes::len);
         if self.rules.era == Era::Stateless {
-            // There is nothing to answer with: clients send no responses here.
+            // Clients send no responses in this era, so there is no way to answer.
             core.report_violation(Violation::ServerRequest, size);
             return Flow::disconnect_if_strict(
                 core,
@@ -531,7 +532,7 @@ impl Ready {
         Flow::Continue
     }
 
-    /// Hands a request to the host, if we declared to answer such.
+    /// Delivers a request to the host, if we declared the capability for it.
     fn deliver_request(
         &mut self,
         core: &mut Core,

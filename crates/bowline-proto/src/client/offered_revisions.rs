@@ -1,9 +1,9 @@
-//! The revisions that this client is configured to speak.
+//! The revisions that this client is configured to allow.
 
 use super::core::Core;
 use crate::revision::{Era, Revision, choose_stateless_version};
 
-/// The handshake revisions we may speak, newest first.
+/// Returns the allowed handshake revisions, newest first.
 pub(super) fn handshake_revisions(core: &Core) -> impl Iterator<Item = Revision> {
     let mut allowed: Vec<_> = core.config.revisions.clone();
     allowed.retain(|revision| revision.rules().era == Era::Handshake);
@@ -11,12 +11,12 @@ pub(super) fn handshake_revisions(core: &Core) -> impl Iterator<Item = Revision>
     allowed.into_iter().rev()
 }
 
-/// The newest stateless revision that both sides may speak.
+/// Returns the newest stateless revision that both sides allow.
 pub(super) fn common_stateless_revision(core: &Core, versions: &[String]) -> Option<Revision> {
     choose_stateless_version(versions).filter(|revision| core.config.revisions.contains(revision))
 }
 
-/// The newest stateless revision we may speak.
+/// Returns the newest allowed stateless revision.
 pub(super) fn stateless_revision(core: &Core) -> Option<Revision> {
     let allowed = core.config.revisions.iter().copied();
     allowed

@@ -1,8 +1,8 @@
-//! From a dial to a session: probe the era, negotiate the revision.
+//! The `Opening` state: probe the era, negotiate the revision.
 //!
-//! The question "do you speak the stateless era?" is put first, with
-//! `server/discover`. Everything that is not a clear yes leads to the
-//! handshake; what is evidence and what is failure depends on the transport.
+//! The probe `server/discover` is sent first, to find out whether the server speaks the
+//! stateless era. Everything except a clear yes leads to the handshake. Which errors
+//! are evidence of the era and which are failures depends on the transport.
 
 use std::time::Duration;
 
@@ -31,23 +31,21 @@ use crate::{
     revision::{Era, accept_handshake_version},
 };
 
-/// How often the time to open is doubled for a server that is there and needs
-/// longer.
+/// How often the opening timeout is doubled for a server that is reachable but slow.
 const MAX_DOUBLINGS: u32 = 3;
 
-/// A session that is on its way.
+/// A session that is being opened.
 #[derive(Debug)]
 pub(super) struct Opening {
     link: LinkId,
     phase: Phase,
-    /// How often the era was asked for on this link.
+    /// The number of probes sent on this link.
     probes: u32,
     /// The id of a probe that was not answered in time.
     late_probe: Option<u64>,
-    /// Its answer, which came late but came. It counts only if the handshake
-    /// is refused.
+    /// The late response to the probe. Used only if the handshake is refused.
     late_discovery: Option<Box<DiscoverResult>>,
-    /// The server has said something that cannot be read.
+    /// Whether the server has sent an invalid frame.
     saw_invalid_frame: bool,
 }
 
@@ -55,15 +53,15 @@ pub(super) struct Opening {
 enum Phase {
     /// The link is not up yet.
     Dialing,
-    /// `server/discover` was asked.
+    /// `server/discover` was sent.
     Probing { id: u64 },
-    /// `initialize` was asked.
+    /// `initialize` was sent.
     Initializing { id: u64 },
 }
 
 impl Opening {
-    /// Asks for a link. The time to open counts from here, so that a link that
-    /// never comes up cannot hang the connection.
+    /// Dials a link. The opening timeout counts from here, so a link that never comes
+    /// up cannot hang the connection.
     pub(super) fn dial(core: &mut Core, now: Instant) -> State {
         let link = core.next_link();
         core.timers.arm(Timer::Opening, now + opening_timeout(core));
@@ -87,7 +85,7 @@ impl Opening {
         self.link
     }
 
-    /// Whether frames may be read: the link is up.
+    /// Returns whether the link is up and frames may be read.
     pub(super) fn is_up(&self) -> bool {
         !matches!(self.phase, Phase::Dialing)
     }
@@ -95,7 +93,7 @@ impl Opening {
     pub(super) fn handle_up(self: Box<Self>, core: &mut Core, now: Instant) -> State {
         match self.phase {
             Phase::Dialing => self.begin(core, now),
-            // A second `Up` says nothing new.
+            // A repeated `Up` has no effect.
             Phase::Probing { .. } | Phase::Initializing { .. } => State::Opening(self),
         }
     }
@@ -107,7 +105,7 @@ impl Opening {
         frame: &Bytes,
     ) -> State {
         if !self.is_up() {
-            // Not a link yet: there is nothing to answer over.
+            // The link is not up yet, so nothing can be answered.
             return State::Opening(self);
         }
         if frame.len() > core.config.max_frame_size {
@@ -128,7 +126,7 @@ impl Opening {
                 core.send(self.link, None, response_raw(&id, b"{}"));
                 State::Opening(self)
             }
-            // Nothing else means anything before the session is open.
+            // Other messages have no meaning before the session is open.
             Ok(Envelope::Request { .. } | Envelope::Notification { .. }) => State::Opening(self),
             Err(error) => self.handle_malformed(
                 core,
@@ -140,7 +138,8 @@ impl Opening {
         }
     }
 
-    /// A frame over the limit. If it was meant as the answer, there is no other.
+    /// Handles a frame over the size limit. If it was meant as the response, opening
+    /// fails: there will be no other.
     pub(super) fn handle_oversized_frame(
         mut self: Box<Self>,
         core: &mut Core,
@@ -179,9 +178,9 @@ impl Opening {
         )
     }
 
-    /// The link died. If it is a process that did not survive the probe, the
-    /// server is of the handshake era, and the next attempt spares it the
-    /// question. Over HTTP a lost link says nothing about the server.
+    /// Handles a lost link. If a process exited during the probe, the server is assumed
+    /// to speak the handshake era, and the next attempt skips the probe. Over HTTP a
+    /// lost link proves nothing about the server.
     pub(super) fn handle_down(
         &self,
         core: &mut Core,
@@ -213,10 +212,10 @@ impl Opening {
         )
     }
 
-    /// There was no session in time. A process that was there all the while and
-    /// said nothing wrong may only be slow to start, and the next one would be
-    /// no quicker: it is given longer. Over HTTP the server goes on starting
-    /// while nobody asks.
+    /// Handles the opening timeout. A process that was running all the time and sent
+    /// nothing invalid may only be slow to start, and a new process would be just as
+    /// slow, so the next attempt gets longer. An HTTP server keeps starting between
+    /// attempts.
     pub(super) fn timed_out(&self, core: &mut Core, now: Instant) -> State {
         let after = opening_timeout(core);
         let is_slow = self.is_up()
@@ -228,7 +227,8 @@ impl Opening {
         state
     }
 
-    /// No answer to the probe in time: try the handshake behind it.
+    /// Handles a probe without a response in time: tries the handshake on the same
+    /// link.
     pub(super) fn probe_timed_out(mut self: Box<Self>, core: &mut Core, now: Instant) -> State {
         let Phase::Probing { id } = self.phase else {
             return State::Opening(self);
@@ -257,7 +257,7 @@ impl Opening {
                 now,
                 ConnectionErrorKind::Io("the transport's outbound queue is full".to_owned()),
             ),
-            // It answers, if badly: no evidence of the era.
+            // The server answers, but not validly: no evidence of its era.
             SendError::NoResponse(cause)
                 if matches!(self.phase, Phase::Probing { .. })
                     && matches!(cause.kind(), ConnectionErrorKind::ProtocolViolation(_)) =>
@@ -272,7 +272,7 @@ impl Opening {
     }
 }
 
-/// Asking.
+/// Sending.
 impl Opening {
     fn begin(self: Box<Self>, core: &mut Core, now: Instant) -> State {
         let should_probe = self.allows_stateless(core)
@@ -330,7 +330,7 @@ impl Opening {
         }
     }
 
-    /// The id of the question that is open.
+    /// Returns the id of the pending request.
     fn pending_id(&self) -> Option<u64> {
         match self.phase {
             Phase::Dialing => None,
@@ -347,7 +347,7 @@ impl Opening {
     }
 }
 
-/// Hearing.
+/// Receiving.
 impl Opening {
     fn handle_response(
         mut self: Box<Self>,
@@ -369,7 +369,7 @@ impl Opening {
         match self.phase {
             Phase::Probing { .. } => match decode::<DiscoverResult>(result) {
                 Ok(discovered) => self.discovered(core, now, discovered),
-                // It answers anything with something: no evidence of the era.
+                // The server answers anything with something: no evidence of its era.
                 Err(_) => self.try_handshake(core, now),
             },
             Phase::Initializing { .. } => match decode::<InitializeResult>(result) {
@@ -412,7 +412,7 @@ impl Opening {
         id: Option<&RequestId>,
         error: ErrorObject,
     ) -> State {
-        // An error without an id means the question that has been open longest.
+        // An error without an id refers to the oldest pending request.
         let is_response_to = |request: u64| id.is_none_or(|id| id.as_u64() == Some(request));
         if self
             .late_probe
@@ -435,15 +435,14 @@ impl Opening {
         match error.code {
             code::UNSUPPORTED_PROTOCOL_VERSION => {
                 let offered = offered_versions(error);
-                // It lists what it was asked in: once more, lest one slip of
-                // the server's costs us the newer era.
+                // The server lists the version that the probe used: try once more, so a
+                // single server mistake does not cost us the newer era.
                 if self.probes < 2 && common_stateless_revision(core, &offered).is_some() {
                     return self.probe(core, now);
                 }
                 self.try_offered_handshake(core, now, offered)
             }
-            // Only the stateless era has these codes, and neither can be mended
-            // by asking again.
+            // Only the stateless era has these codes, and asking again cannot help.
             code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => {
                 self.fail(core, now, ConnectionErrorKind::Refused(error.clone()))
             }
@@ -467,7 +466,7 @@ impl Opening {
         self.fail(core, now, ConnectionErrorKind::Refused(error))
     }
 
-    /// An HTTP status that is not success: evidence of the era, or failure.
+    /// Handles an HTTP error status: evidence of the era, or a failure.
     fn handle_status(
         self: Box<Self>,
         core: &mut Core,
@@ -495,7 +494,7 @@ impl Opening {
         }
     }
 
-    /// Perhaps a server of the first revision, which has two endpoints.
+    /// Tries the two-endpoint transport of the first revision, if allowed.
     fn try_legacy_sse(&self, core: &mut Core, now: Instant, cause: ConnectionError) -> State {
         if !core.config.legacy_sse_fallback || core.http_variant == HttpVariant::LegacySse {
             return self.fail_with(core, now, cause);
@@ -514,7 +513,7 @@ impl Opening {
         )
     }
 
-    /// The server did not prove to be of the stateless era.
+    /// Tries the handshake: the server did not prove to speak the stateless era.
     fn try_handshake(self: Box<Self>, core: &mut Core, now: Instant) -> State {
         if self.allows_handshake(core) {
             self.initialize(core, now)
@@ -523,8 +522,8 @@ impl Opening {
         }
     }
 
-    /// The server is of the stateless era but does not speak our revision of
-    /// it. It may speak an older one, by handshake.
+    /// Tries the handshake with a stateless-era server that does not support our
+    /// stateless revision, if it offers a handshake revision that we allow.
     fn try_offered_handshake(
         self: Box<Self>,
         core: &mut Core,
@@ -555,7 +554,7 @@ impl Opening {
         )
     }
 
-    /// Something that cannot be read, perhaps meant as the answer to `id`.
+    /// Handles an invalid message, perhaps meant as the response to `id`.
     fn handle_malformed(
         mut self: Box<Self>,
         core: &mut Core,
@@ -568,7 +567,7 @@ impl Opening {
         self.saw_invalid_frame = true;
         match self.phase {
             _ if id.is_none() || id != self.pending_id() => State::Opening(self),
-            // It answers, if badly: no evidence of the era.
+            // The server answers, but not validly: no evidence of its era.
             Phase::Probing { .. } => self.try_handshake(core, now),
             Phase::Initializing { .. } | Phase::Dialing => {
                 self.fail(core, now, ConnectionErrorKind::ProtocolViolation(reason))
@@ -576,12 +575,12 @@ impl Opening {
         }
     }
 
-    /// Gives this link up.
+    /// Closes this link with an error.
     fn fail(&self, core: &mut Core, now: Instant, kind: ConnectionErrorKind) -> State {
         self.fail_with(core, now, kind.into())
     }
 
-    /// Gives this link up. What was believed of the server was no help.
+    /// Closes this link with an error and discards the assumed era.
     fn fail_with(&self, core: &mut Core, now: Instant, cause: ConnectionError) -> State {
         core.assumed_era = None;
         let close_link = Some(self.link);
@@ -598,10 +597,10 @@ impl Opening {
     }
 }
 
-/// Falls without a session. The transport with two endpoints is a guess that
-/// was wrong, or was right of a server that is gone: the next attempt asks anew.
+/// Disconnects without a session. The two-endpoint transport was a guess: wrong, or
+/// right for a server that is gone. The next attempt starts with the configured one.
 fn opening_failed(core: &mut Core, now: Instant, mut details: Disconnect) -> State {
-    // Where the guess is refused, too, what was said first says more.
+    // If the guess is refused as well, the first error is more helpful.
     if let (Some(first), ConnectionErrorKind::Status { .. }) =
         (core.streamable_error.take(), details.cause.kind())
     {
@@ -615,13 +614,13 @@ fn opening_failed(core: &mut Core, now: Instant, mut details: Disconnect) -> Sta
     disconnect(core, now, details)
 }
 
-/// How long this attempt may take.
+/// Returns the timeout for this attempt.
 fn opening_timeout(core: &Core) -> Duration {
     let doublings = core.slow_openings.min(MAX_DOUBLINGS);
     core.config.timeouts.opening.saturating_mul(1 << doublings)
 }
 
-/// The JSON-RPC error in an HTTP body, if there is one.
+/// Parses the JSON-RPC error in an HTTP body, if there is one.
 pub(super) fn parse_error_body(body: &[u8]) -> Option<ErrorObject> {
     match scan(body) {
         Ok(Envelope::Error { error, .. }) => decode(error).ok(),

@@ -1,4 +1,4 @@
-//! The server's requests to us, while they are open.
+//! Open requests from the server.
 
 use std::collections::BTreeMap;
 
@@ -7,28 +7,28 @@ use bytes::Bytes;
 use super::{Event, LinkId, PeerRequestId, core::Core, timer::Timer};
 use crate::{Instant, jsonrpc::RequestId};
 
-/// The open requests of the server's. Its ids are its own business: they may
+/// The table of open requests from the server. The server chooses the ids: they may
 /// collide with ours and mean nothing outside this table.
 #[derive(Debug, Default)]
 pub(super) struct PeerRequests {
     open: BTreeMap<u64, OpenPeerRequest>,
-    /// Answers that the link was too busy to take. The server waits for them.
+    /// Responses that the link was too busy to accept. The server waits for them.
     deferred: Vec<Bytes>,
 }
 
 #[derive(Debug)]
 struct OpenPeerRequest {
     id: RequestId,
-    /// How much its parameters hold.
+    /// The size of its parameters.
     bytes: usize,
 }
 
-/// Why a request of the server's cannot be opened.
+/// Why a request from the server cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpenRequestError {
-    /// Its id is in use.
+    /// The id is already in use.
     Duplicate,
-    /// There are too many at once, or they hold too much.
+    /// Too many requests are open, or their combined size is too large.
     TooMany,
 }
 
@@ -43,7 +43,7 @@ impl PeerRequests {
             return Err(OpenRequestError::Duplicate);
         }
         let buffered: usize = self.open.values().map(|open| open.bytes).sum();
-        // One alone has had room in its frame.
+        // A single request fits: it arrived in one frame.
         if self.open.len() >= core.config.max_server_requests
             || buffered + bytes > core.config.max_frame_size
         {
@@ -54,33 +54,33 @@ impl PeerRequests {
         Ok(request)
     }
 
-    /// The id to answer under, if the request is still open.
+    /// Closes a request and returns the id to respond with, if it is still open.
     pub(super) fn close(&mut self, request: PeerRequestId) -> Option<RequestId> {
         self.open.remove(&request.0).map(|open| open.id)
     }
 
-    /// Keeps an answer that the link did not take, and asks to be woken.
+    /// Keeps a response that the link did not accept, and arms a timer.
     pub(super) fn defer_response(&mut self, core: &mut Core, now: Instant, frame: Bytes) {
-        // Never more than can be open: a server that goes on asking without
-        // reading has itself to blame.
+        // At most as many as can be open. More are dropped: that server keeps sending
+        // requests without reading the responses.
         if self.deferred.len() < core.config.max_server_requests {
             self.deferred.push(frame);
         }
         let (delay, jitter) = (core.config.busy_retry.delay, core.config.busy_retry.jitter);
-        // An answer has no deadline of its own that would end the tries, so
-        // they are rarer than those of a request.
+        // A response has no deadline that would end the attempts, so they are less
+        // frequent than those of a request.
         let delay = core.rng.jitter(delay.saturating_mul(10), jitter);
         core.timers.arm(Timer::ResendDeferred, now + delay);
     }
 
-    /// Offers the answers again that the link did not take.
+    /// Sends the deferred responses again.
     pub(super) fn resend_deferred(&mut self, core: &mut Core, link: LinkId) {
         for frame in std::mem::take(&mut self.deferred) {
             core.send(link, None, frame);
         }
     }
 
-    /// The server does not want the answer any more.
+    /// Handles the server's cancellation of a request.
     pub(super) fn cancel(&mut self, core: &mut Core, id: &RequestId) {
         if let Some(request) = self.find(id) {
             self.open.remove(&request.0);
@@ -88,7 +88,7 @@ impl PeerRequests {
         }
     }
 
-    /// The session is over.
+    /// Cancels all requests when the session ends.
     pub(super) fn cancel_all(&mut self, core: &mut Core) {
         for (request, _) in std::mem::take(&mut self.open) {
             core.push_event(Event::RequestWithdrawn {

@@ -1,4 +1,4 @@
-//! An open session: calls go out, answers come in.
+//! The `Ready` state: an open session that sends calls.
 
 use bytes::Bytes;
 
@@ -39,7 +39,7 @@ pub(super) struct Ready {
     pub(super) session: Session,
 }
 
-/// What the two eras do differently once a session is open.
+/// Session data that differs between the eras.
 #[derive(Debug)]
 pub(super) enum Session {
     Handshake(HandshakeSession),
@@ -47,8 +47,7 @@ pub(super) enum Session {
 }
 
 impl Ready {
-    /// Opens for business: wishes are restored, then those who waited go out
-    /// in the order in which they came.
+    /// Enters the state: restores the desired state, then sends queued calls in order.
     pub(super) fn enter(core: &mut Core, now: Instant, link: LinkId, server: ServerInfo) -> State {
         core.session_count += 1;
         core.in_session = true;
@@ -127,10 +126,10 @@ impl Ready {
         }
     }
 
-    /// Whether the revision has such a notification, and what it is about was
-    /// declared.
+    /// Returns whether the revision allows the notification and the capability it needs
+    /// was declared.
     pub(super) fn can_notify(&self, core: &Core, method: &str) -> Result<(), Failure> {
-        // Those that the protocol does not know are the caller's business.
+        // Methods that the protocol does not define are up to the caller.
         let known = Revision::ALL.iter().any(|revision| {
             let rules = revision.rules();
             rules.allows(method, Side::Client) || rules.allows(method, Side::Server)
@@ -196,7 +195,7 @@ impl Ready {
         }
     }
 
-    /// Gives the server the host's answer to its request, if it still wants it.
+    /// Sends the host's response to a request from the server, if it is still open.
     pub(super) fn respond(
         &mut self,
         core: &mut Core,
@@ -222,7 +221,7 @@ impl Ready {
 
 /// Sending.
 impl Ready {
-    /// Puts a waiting call on the wire, or says why that cannot be.
+    /// Sends a queued call, or fails it if it cannot be sent.
     pub(super) fn send_queued(&mut self, core: &mut Core, now: Instant, id: CallId) {
         let Some(call) = core.calls.get_mut(id) else {
             return;
@@ -243,8 +242,8 @@ impl Ready {
         }
     }
 
-    /// The question whether the server is there, as the revision has it. Those
-    /// without a ping have a question that every server must answer.
+    /// Returns the liveness check for this revision. Revisions without `ping` use
+    /// `server/discover`, which every server must answer.
     fn ping_message(&self, call: &mut Call, ping: OutgoingMessage) -> OutgoingMessage {
         if self.rules.allows(method::PING, Side::Client) {
             call.info = method::info(method::PING);
@@ -254,16 +253,16 @@ impl Ready {
         OutgoingMessage::without_params(method::DISCOVER)
     }
 
-    /// Whether the call may go out at all: the revision has the method, the
-    /// server advertised it, and its mode fits.
+    /// Checks that the call may be sent: the revision has the method, the server
+    /// advertised the capability, and the tool's mode is supported.
     fn check_call(&mut self, call: &Call, message: &OutgoingMessage) -> Result<(), Failure> {
         if call.rounds > 0 && self.rules.era == Era::Handshake {
-            // The server came back in the era that cannot go on with a call.
+            // The server came back in the era that cannot continue the call.
             return Err(Failure::ConnectionLost(
                 ConnectionErrorKind::EraChanged.into(),
             ));
         }
-        // Methods that the protocol does not know are the caller's business.
+        // Methods that the protocol does not define are up to the caller.
         let Some(info) = call.info else {
             return Ok(());
         };
@@ -290,8 +289,7 @@ impl Ready {
         Ok(())
     }
 
-    /// Dresses the draft, if it may go out, and sends it under an id that was
-    /// never used.
+    /// Adds `_meta` to the message and sends it under an unused id, if it may be sent.
     fn send_call(
         &mut self,
         core: &mut Core,
@@ -307,8 +305,8 @@ impl Ready {
             return Ok(());
         };
         call.binding = binding;
-        // A call's number is the id of its first request, where no other came
-        // between.
+        // A call's number doubles as the id of its first request, unless another id was
+        // assigned in between.
         let wire_id = if call.rounds == 0 && core.ids.last() == id.0 {
             id.0
         } else {
@@ -332,7 +330,7 @@ impl Ready {
         let frame =
             if call.members.is_none() && self.must_retain_params(core.config.transport, call) {
                 let encoded = message.into_request(wire_id);
-                // Kept once: later rounds add to what was first asked.
+                // Kept once: later rounds extend the original parameters.
                 call.members = Some(encoded.members);
                 encoded.frame
             } else {
@@ -344,9 +342,9 @@ impl Ready {
         Ok(())
     }
 
-    /// Whether the parameters may be needed again: for a further round, after
-    /// a reconnection, because the server forgot our session, or because any
-    /// session serves it.
+    /// Returns whether the parameters may be needed again: for another round, after a
+    /// reconnection, because the server lost our session, or because any session can
+    /// serve the call.
     fn must_retain_params(&self, transport: TransportKind, call: &Call) -> bool {
         let may_require_input = self.rules.era == Era::Stateless
             && call.options.input_handling == InputHandling::AskHost
@@ -357,7 +355,7 @@ impl Ready {
             || transport == TransportKind::Http
     }
 
-    /// Tells the server that the answer to `wire` is not wanted any more.
+    /// Cancels the request `wire_id` on the server.
     pub(super) fn send_cancel(&self, core: &mut Core, now: Instant, wire_id: u64, reason: &str) {
         core.remember_cancelled(now, wire_id);
         let by_disconnect =
@@ -382,7 +380,7 @@ impl Ready {
     }
 }
 
-/// Deadlines, cancellation, and links that are busy.
+/// Deadlines, cancellation and busy links.
 impl Ready {
     pub(super) fn handle_deadline(&mut self, core: &mut Core, now: Instant, id: CallId) {
         let Some(call) = core.calls.get(id) else {
@@ -443,7 +441,7 @@ impl Ready {
             {
                 session.peer_requests.defer_response(core, now, frame);
             }
-            // A notification is sent once, and that is that.
+            // A notification is sent only once.
             return State::Ready(self);
         };
         match call {
@@ -453,12 +451,11 @@ impl Ready {
         State::Ready(self)
     }
 
-    /// The server does not know our session any more. It did not look at this
-    /// request, so that the request is safe to send again in the next one,
-    /// unless it belongs to this session.
+    /// Handles an unknown session. The server did not process this request, so it is
+    /// safe to send it again in the next session, unless it is bound to this one.
     ///
-    /// There is no wait before that, unless nobody waits for it: a server that
-    /// knows no session at all would be dialled in a loop.
+    /// Redials without a delay only if a call moves to the next session: a server that
+    /// accepts no session at all would otherwise be dialled in a loop.
     fn session_not_found(
         mut self: Box<Self>,
         core: &mut Core,
@@ -511,8 +508,8 @@ impl Ready {
         }
     }
 
-    /// The link's queue is full: offer the frame again a little later, three
-    /// times in all.
+    /// Schedules a frame to be sent again because the link's queue is full, up to
+    /// `max_sends` attempts.
     fn retry_later(core: &mut Core, now: Instant, id: CallId, frame: Bytes) {
         let (delay, jitter) = (core.config.busy_retry.delay, core.config.busy_retry.jitter);
         let delay = core.rng.jitter(delay, jitter);
@@ -542,14 +539,14 @@ impl Ready {
         });
     }
 
-    /// The wait of answers that the link was too busy for is over.
+    /// Sends the responses again that the link was too busy to accept.
     pub(super) fn resend_deferred(&mut self, core: &mut Core) {
         if let Session::Handshake(session) = &mut self.session {
             session.peer_requests.resend_deferred(core, self.link);
         }
     }
 
-    /// The wait of a busy or paused call is over.
+    /// Sends a busy or paused call again after its delay.
     pub(super) fn resend(&mut self, core: &mut Core, now: Instant, id: CallId) {
         let Some(call) = core.calls.get_mut(id) else {
             return;
@@ -578,7 +575,7 @@ impl Ready {
     }
 }
 
-/// Whether a frame of ours answers the server.
+/// Returns whether an outgoing frame is a response.
 fn is_response(frame: &[u8]) -> bool {
     matches!(
         scan(frame),
@@ -587,7 +584,7 @@ fn is_response(frame: &[u8]) -> bool {
 }
 
 impl Session {
-    /// The members of `_meta` that every request carries.
+    /// Returns the `_meta` members that every request carries.
     fn common_meta(&self) -> &[u8] {
         match self {
             Self::Handshake(_) => &[],
@@ -596,7 +593,7 @@ impl Session {
     }
 }
 
-/// What a status that is not success means for the call that met it.
+/// Returns the outcome of a call that was answered with an HTTP error status.
 pub(super) fn outcome_from_status(status_error: &HttpStatusError) -> Outcome {
     if let Some(error) = super::opening::parse_error_body(&status_error.body) {
         return Outcome::Error(error);

@@ -1,11 +1,11 @@
-//! Putting `_meta` together for an outgoing request.
+//! Building `_meta` for an outgoing request.
 
 use crate::{
     jsonrpc::OutgoingMessage,
     model::{Meta, meta::key},
 };
 
-/// The key under which calls carry our session number.
+/// The key under which calls carry the session number.
 pub(super) const SESSION_KEY: &str = "dev.bowline/session-id";
 const COMMON_KEYS: [&str; 4] = [
     key::PROTOCOL_VERSION,
@@ -14,30 +14,29 @@ const COMMON_KEYS: [&str; 4] = [
     key::LOG_LEVEL,
 ];
 
-/// The parts of one request's `_meta`.
+/// The parts of a request's `_meta`.
 #[derive(Debug, Default)]
 pub(super) struct RequestMeta<'a> {
-    /// Members that every request of the session carries, as JSON text without
-    /// the braces.
+    /// Members that every request of the session carries, as JSON without the braces.
     pub(super) common: &'a [u8],
-    /// Where progress should refer to.
+    /// The progress token.
     pub(super) progress: Option<u64>,
-    /// Our session number.
+    /// The session number.
     pub(super) session: Option<u64>,
-    /// What the caller added.
+    /// Members that the caller added.
     pub(super) caller: Option<&'a Meta>,
 }
 
 impl RequestMeta<'_> {
-    /// Adds `_meta` to the draft, if there is anything to say. `scratch` saves
-    /// an allocation.
+    /// Adds `_meta` to the message unless it would be empty. `scratch` saves an
+    /// allocation.
     pub(super) fn write(&self, message: &mut OutgoingMessage, scratch: &mut Vec<u8>) {
         scratch.clear();
         scratch.push(b'{');
         scratch.extend_from_slice(self.common);
         if let Some(meta) = self.caller {
             for (key, value) in meta.members().iter() {
-                // What the machine knows to be true wins over the caller's idea.
+                // Keys that the machine sets override the caller's.
                 if !self.is_set_by_us(key) {
                     push_member(scratch, key, value.get().as_bytes());
                 }
@@ -62,7 +61,7 @@ impl RequestMeta<'_> {
     }
 }
 
-/// Appends `"key":value`, with a comma where one is needed.
+/// Appends `"key":value`, with a comma if needed.
 pub(super) fn push_member(out: &mut Vec<u8>, key: &str, value: &[u8]) {
     if out.len() > 1 {
         out.push(b',');

@@ -1,4 +1,4 @@
-//! What the host wants for good: asked for, and asked for again.
+//! Restoring the desired state (subscriptions, log level) in a new session.
 
 use super::{
     CallId, CallOptions,
@@ -10,9 +10,9 @@ use super::{
 };
 use crate::{Instant, jsonrpc::OutgoingMessage, model::method, revision::Era};
 
-/// Restoring and wishing, which the eras do in their own ways.
+/// Desired state, which each era restores differently.
 impl Ready {
-    /// Says that the session is open, where that is said.
+    /// Sends `notifications/initialized` in the handshake era.
     pub(super) fn send_initialized(&mut self, core: &mut Core) {
         if self.rules.era == Era::Handshake {
             let frame = OutgoingMessage::without_params(method::INITIALIZED).into_notification();
@@ -20,7 +20,7 @@ impl Ready {
         }
     }
 
-    /// Asks again for what the host wants for good.
+    /// Requests the host's desired state again.
     pub(super) fn restore_desired_state(&mut self, core: &mut Core, now: Instant) {
         if self.rules.era == Era::Stateless {
             self.refresh_subscriptions(core, now);
@@ -45,7 +45,7 @@ impl Ready {
         }
     }
 
-    /// The request that fulfils a wish in this era, if it takes one.
+    /// Returns the request for a call in this era, or `None` if it needs no request.
     pub(super) fn message_for_call(
         &mut self,
         core: &mut Core,
@@ -62,7 +62,7 @@ impl Ready {
         }
     }
 
-    /// The host's wishes about lists, or about resources, have changed.
+    /// Updates the subscription stream after the desired lists or resources changed.
     pub(super) fn refresh_subscriptions(&mut self, core: &mut Core, now: Instant) {
         let link = self.link;
         if let Session::Stateless(session) = &mut self.session {

@@ -1,9 +1,9 @@
-//! The connection's own randomness: a seed goes in, the same numbers come out.
+//! The connection's random number generator: deterministic for a given seed.
 
 use std::time::Duration;
 
-/// A small, fast generator (the "split mix" step) for jitter and correlation
-/// ids. Not for secrets.
+/// A small, fast generator (SplitMix64) for jitter and correlation ids. Not for
+/// secrets.
 #[derive(Clone, Debug)]
 pub(super) struct Rng {
     state: u64,
@@ -22,7 +22,7 @@ impl Rng {
         mixed ^ (mixed >> 31)
     }
 
-    /// Uniform in `0.0..1.0`.
+    /// Returns a uniformly distributed number in `0.0..1.0`.
     pub(super) fn next_f64(&mut self) -> f64 {
         // 53 bits fill a double's mantissa exactly.
         #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
@@ -30,14 +30,14 @@ impl Rng {
         numerator / (1_u64 << 53) as f64
     }
 
-    /// `base` varied by up to `share` in either direction.
+    /// Returns `base` varied by up to `ratio` in either direction.
     pub(super) fn jitter(&mut self, base: Duration, ratio: f64) -> Duration {
         apply_jitter(base, ratio, self.next_f64())
     }
 }
 
-/// `base × (1 + (u − 0.5) × 2 × share)`, never below zero, and no longer than
-/// a duration can be.
+/// Returns `base × (1 + (random − 0.5) × 2 × ratio)`, clamped to the range of
+/// `Duration`.
 pub(super) fn apply_jitter(base: Duration, ratio: f64, random: f64) -> Duration {
     let factor = 1.0 + (random - 0.5) * 2.0 * ratio;
     let seconds = base.as_secs_f64() * factor.max(0.0);

@@ -1,4 +1,4 @@
-//! Calls that the server answers with questions: ask, then send again.
+//! Input rounds: ask the host the server's questions, then send the call again.
 
 use std::time::Duration;
 
@@ -20,19 +20,19 @@ use crate::{
     },
 };
 
-/// The first pause before a request is repeated that the server put off
-/// without a question; it doubles with each round.
+/// The first delay before a call is sent again that the server deferred without a
+/// question; it doubles with each round.
 const MIN_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
-/// How long to wait before a round that answers no questions.
+/// Returns the delay before a round that answers no questions.
 fn pause_before(round: u32) -> Duration {
     let pause = MIN_PAUSE.saturating_mul(1 << (round - 1).min(10));
     pause.min(MAX_PAUSE)
 }
 
 impl Ready {
-    /// The server needs input to go on with this call.
+    /// Handles an `input_required` result for a call.
     pub(super) fn handle_input_required(
         &mut self,
         core: &mut Core,
@@ -90,7 +90,7 @@ impl Ready {
         }
     }
 
-    /// The host has answered, or will not.
+    /// Handles the host's answers, or its refusal to answer.
     pub(super) fn provide_input(
         &mut self,
         core: &mut Core,
@@ -105,9 +105,9 @@ impl Ready {
 }
 
 impl Core {
-    /// Takes the host's answers and prepares the next request. Says whether
-    /// there is one to send. Works without a session too: what the server
-    /// knows of the call travels with it, so that it outlives a reconnection.
+    /// Takes the host's answers and prepares the next request. Returns whether there is
+    /// one to send. Also works without a session: the server's state travels with the
+    /// call, so the call survives a reconnection.
     pub(super) fn queue_input(
         &mut self,
         now: Instant,
@@ -138,8 +138,8 @@ impl Core {
         self.queue_next_round(now, id, request_state.as_deref(), Some(&responses))
     }
 
-    /// The pause that the server asked for is over: prepares the next request.
-    /// Says whether there is one to send.
+    /// Prepares the next request after the delay the server asked for. Returns whether
+    /// there is one to send.
     pub(super) fn queue_after_pause(&mut self, now: Instant, id: CallId) -> bool {
         let Some(call) = self.calls.get_mut(id) else {
             return false;
@@ -151,7 +151,7 @@ impl Core {
         self.queue_next_round(now, id, request_state.as_deref(), None)
     }
 
-    /// The request again, with this round's answers only.
+    /// Queues the request again, with only this round's answers.
     fn queue_next_round(
         &mut self,
         now: Instant,
@@ -193,8 +193,7 @@ fn set_phase(core: &mut Core, id: CallId, phase: Phase) {
     }
 }
 
-/// Whether the server asks for nothing that we did not offer, and for
-/// something at all.
+/// Checks that the server asks only for what we offered, and asks for something.
 fn check_input_requests(
     questions: &InputRequiredResult,
     capabilities: &ClientCapabilities,
@@ -216,7 +215,7 @@ fn check_input_requests(
     Ok(())
 }
 
-/// Takes out the questions about our roots, which the machine can answer.
+/// Removes the questions about roots, which the machine answers itself.
 fn take_roots_requests(questions: &mut InputRequiredResult) -> Vec<Box<str>> {
     let Some(requests) = &mut questions.input_requests else {
         return Vec::new();

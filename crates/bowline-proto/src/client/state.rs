@@ -1,4 +1,4 @@
-//! The five states, and the table of what each does with each event.
+//! The five states, and the transition table.
 
 use std::{fmt, time::Duration};
 
@@ -18,20 +18,20 @@ use crate::{
 /// The name of a state, for errors, events and telemetry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConnectionState {
-    /// Nothing was dialled yet.
+    /// Nothing has been dialled yet.
     Starting,
-    /// A link is dialled, or a session is being negotiated on it.
+    /// A link is being dialled, or a session is being negotiated on it.
     Opening,
     /// A session is open.
     Ready,
-    /// The connection fell, and waits before the next attempt.
+    /// The connection was lost and waits before the next attempt.
     Backoff,
-    /// The connection was stopped, or has ended.
+    /// The connection was stopped or has ended.
     Closing,
 }
 
 impl ConnectionState {
-    /// The name in lower case.
+    /// Returns the name in lower case.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ impl fmt::Display for ConnectionState {
     }
 }
 
-/// The state of a connection. What only one state needs lives in its variant.
+/// The state of a connection. Data that only one state needs lives in its variant.
 #[derive(Debug)]
 pub(super) enum State {
     Starting,
@@ -60,12 +60,12 @@ pub(super) enum State {
     Closing(Closing),
 }
 
-/// How far the end has come.
+/// The phases of closing.
 #[derive(Debug)]
 pub(super) enum Closing {
-    /// The link was told; it has a moment to confirm.
+    /// The link was asked to close and has a short time to confirm.
     AwaitingLink(LinkId),
-    /// It is over.
+    /// The connection has ended.
     Ended,
 }
 
@@ -100,7 +100,7 @@ impl State {
         }
     }
 
-    /// The link that this state has, or waits for.
+    /// Returns the link that this state uses or waits for.
     pub(super) fn link(&self) -> Option<LinkId> {
         match self {
             Self::Opening(opening) => Some(opening.link()),
@@ -114,7 +114,7 @@ impl State {
         matches!(self, Self::Closing(Closing::Ended))
     }
 
-    /// The table: every state, everything that can happen, and no wildcard.
+    /// The transition table: every state, every input, no wildcard.
     // tidy: long table, one arm for each row of the transition table
     pub(super) fn step(self, core: &mut Core, now: Instant, input: StateInput) -> Self {
         use StateInput as H;
@@ -127,7 +127,7 @@ impl State {
                 state
             }
 
-            // Opening: a link is on its way, or a session is negotiated.
+            // Opening: a link is being dialled, or a session negotiated.
             (Self::Opening(opening), H::Up) => opening.handle_up(core, now),
             (Self::Opening(opening), H::DialFailed(cause)) => opening.dial_failed(core, now, cause),
             (Self::Opening(opening), H::Frame(frame)) => opening.handle_frame(core, now, &frame),
@@ -208,7 +208,7 @@ impl State {
                 state
             }
 
-            // Closing: callers were answered when it began.
+            // Closing: all calls ended when it began.
             (
                 Self::Closing(Closing::AwaitingLink(_)),
                 H::Timer(Timer::CloseTimeout) | H::Down(_) | H::DialFailed(_),
@@ -218,7 +218,7 @@ impl State {
                 state
             }
 
-            // What is the same without a session, wherever that is.
+            // Transitions that are the same in every state without a session.
             (
                 state @ (Self::Starting | Self::Opening(_) | Self::Backoff),
                 H::Timer(Timer::Deadline(id)),
@@ -256,7 +256,7 @@ impl State {
                 });
                 state
             }
-            // Expired tombstones are swept in every state but the last.
+            // Expired ids of cancelled calls are removed in every state but the last.
             (
                 state @ (Self::Starting | Self::Opening(_) | Self::Ready(_) | Self::Backoff),
                 H::Timer(Timer::SweepCancelledCalls),
@@ -265,7 +265,7 @@ impl State {
                 state
             }
 
-            // What cannot matter any more, or not yet: dropped, on purpose.
+            // Inputs that do not matter in this state are ignored on purpose.
             (
                 state @ Self::Starting,
                 H::Up
@@ -366,7 +366,7 @@ impl State {
     }
 }
 
-/// Begins the end: every caller is answered now, the link has a moment.
+/// Starts closing: ends every call now and gives the link a short time to confirm.
 fn close(core: &mut Core, now: Instant, link: LinkId) -> State {
     core.fail_all_calls(now, &Failure::Shutdown);
     core.timers.disarm_all();
@@ -376,7 +376,7 @@ fn close(core: &mut Core, now: Instant, link: LinkId) -> State {
     State::Closing(Closing::AwaitingLink(link))
 }
 
-/// Ends where there is no link to wait for.
+/// Ends the connection when there is no link to wait for.
 pub(super) fn end(core: &mut Core, now: Instant) -> State {
     core.fail_all_calls(now, &Failure::Shutdown);
     enter_ended(core)
@@ -384,13 +384,13 @@ pub(super) fn end(core: &mut Core, now: Instant) -> State {
 
 fn enter_ended(core: &mut Core) -> State {
     core.timers.disarm_all();
-    // There is no sweep any more, and no link that could answer late.
+    // There are no more sweeps, and no link that could deliver a late response.
     core.cancelled_calls.clear();
     State::Closing(Closing::Ended)
 }
 
-/// The connection fell, or did not come up: everybody who depends on the link
-/// is answered, and the next attempt is scheduled.
+/// Handles a lost or failed connection: ends the calls that depend on the link and
+/// schedules the next attempt.
 pub(super) fn disconnect(core: &mut Core, now: Instant, details: Disconnect) -> State {
     let Disconnect {
         close_link,
@@ -446,19 +446,19 @@ pub(super) fn disconnect(core: &mut Core, now: Instant, details: Disconnect) -> 
     State::Backoff
 }
 
-/// A connection that fell.
+/// A lost connection.
 #[derive(Debug)]
 pub(super) struct Disconnect {
-    /// The link to close, where it is not dead already.
+    /// The link to close, if it is still open.
     pub(super) close_link: Option<LinkId>,
     pub(super) cause: ConnectionError,
     pub(super) redial: RedialPolicy,
 }
 
-/// When to try again.
+/// When to dial again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RedialPolicy {
-    /// The attempt taught us how to do better; there is nothing to wait for.
+    /// The attempt showed how to do better; there is no reason to wait.
     Immediately,
     AfterBackoff,
 }

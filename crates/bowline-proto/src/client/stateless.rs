@@ -1,5 +1,5 @@
-//! Sessions of the stateless era: every request says who we are, and changes
-//! arrive on a stream that we ask for.
+//! Stateless-era sessions: every request identifies the client, and changes arrive on a
+//! stream that the client requests.
 
 use bytes::Bytes;
 
@@ -17,10 +17,10 @@ use crate::{
     revision::Rules,
 };
 
-/// What only a session of the stateless era has.
+/// Data that only a stateless-era session has.
 #[derive(Debug)]
 pub(super) struct StatelessSession {
-    /// The members of `_meta` that every request carries, serialised once.
+    /// The `_meta` members that every request carries, serialised once.
     pub(super) common_meta: Vec<u8>,
     /// The stream on which changes arrive.
     pub(super) subscriptions: SubscriptionStreams,
@@ -40,7 +40,7 @@ impl StatelessSession {
 }
 
 impl Ready {
-    /// Fulfils a wish that takes no request of its own in this era.
+    /// Performs an operation that needs no request in this era.
     pub(super) fn apply_without_request(
         &mut self,
         core: &mut Core,
@@ -69,7 +69,7 @@ impl Ready {
                     return;
                 }
                 if session.subscriptions.covers(&uri) {
-                    // It may have been on its way out.
+                    // An earlier unsubscribe may be about to remove it from the stream.
                     core.desired.uris.insert(uri);
                     core.finish(now, id, empty_result());
                     self.refresh_subscriptions(core, now);
@@ -100,12 +100,12 @@ impl Ready {
     }
 }
 
-/// The result of a wish that is fulfilled: an empty one.
+/// Returns the empty result of an operation that needs no request.
 pub(super) fn empty_result() -> Outcome {
     Outcome::Result(Bytes::from_static(b"{}"))
 }
 
-/// What every request says about us, as the members of an object.
+/// Returns the `_meta` members that every request carries.
 pub(super) fn common_meta(core: &Core, rules: &Rules) -> Vec<u8> {
     let mut capabilities = core.config.capabilities.clone();
     let mut identity = core.config.client_info.clone();

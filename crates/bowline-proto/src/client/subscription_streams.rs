@@ -1,4 +1,5 @@
-//! The stream of changes in the stateless era: asked for, renewed, restored.
+//! The stream of change notifications in the stateless era: opened, updated and
+//! restored.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -12,20 +13,20 @@ use crate::{
     model::{SubscriptionFilter, SubscriptionsListenParams, method},
 };
 
-/// The stream of changes, and the one that is about to replace it.
+/// The current stream of change notifications, and its replacement.
 ///
-/// A changed wish opens a second stream first and closes the old one once the
-/// new one is acknowledged, so that no change falls between them.
+/// When the desired filter changes, a second stream is opened first, and the old one is
+/// closed once the new one is acknowledged, so no change is missed.
 #[derive(Debug, Default)]
 pub(super) struct SubscriptionStreams {
     current: Option<Stream>,
     next: Option<Stream>,
     waiting: Vec<(CallId, Box<str>)>,
-    /// Attempts that failed since the last acknowledgement.
+    /// Failed attempts since the last acknowledgement.
     attempt: u32,
     /// Whether changes may have been missed.
     may_have_missed: bool,
-    /// The server has no such method.
+    /// Whether the server does not support the method.
     unsupported: bool,
 }
 
@@ -49,8 +50,8 @@ struct Filter {
 }
 
 impl SubscriptionStreams {
-    /// No stream yet. In a session that replaces another, what was wanted
-    /// before has not been heard of for a while.
+    /// Creates the state without a stream. After a reconnection, changes may have been
+    /// missed.
     pub(super) fn new(is_reconnect: bool) -> Self {
         Self {
             may_have_missed: is_reconnect,
@@ -58,7 +59,7 @@ impl SubscriptionStreams {
         }
     }
 
-    /// Whether changes of this resource arrive already.
+    /// Returns whether changes of this resource are already delivered.
     pub(super) fn covers(&self, uri: &str) -> bool {
         self.current
             .as_ref()
@@ -69,14 +70,13 @@ impl SubscriptionStreams {
         self.waiting.push((call, uri));
     }
 
-    /// Whether `wire` is one of our streams.
+    /// Returns whether `wire_id` is one of our streams.
     pub(super) fn contains(&self, wire_id: u64) -> bool {
         let mut streams = self.current.iter().chain(&self.next);
         streams.any(|stream| stream.wire_id == wire_id)
     }
 
-    /// Brings the stream in line with what is wanted; gives the streams that
-    /// are not wanted any more.
+    /// Updates the stream to match the desired filter. Returns the streams to cancel.
     pub(super) fn refresh(
         &mut self,
         core: &mut Core,
@@ -112,7 +112,7 @@ impl SubscriptionStreams {
         dropped
     }
 
-    /// The server acknowledged a stream; gives the one that it replaces.
+    /// Handles the acknowledgement of a stream. Returns the stream it replaces.
     pub(super) fn acknowledged(
         &mut self,
         core: &mut Core,
@@ -155,7 +155,7 @@ impl SubscriptionStreams {
         self.current.replace(stream).map(|old| old.wire_id)
     }
 
-    /// A stream ended, in order or not.
+    /// Handles the end of a stream, with or without an error.
     pub(super) fn ended(
         &mut self,
         core: &mut Core,
@@ -180,9 +180,9 @@ impl SubscriptionStreams {
         }
     }
 
-    /// The request for a stream was not taken or not delivered, which says
-    /// nothing about what the server would honour. Those who wait for it end
-    /// with `outcome`, or wait for the next attempt.
+    /// Handles a stream request that was not delivered, which does not show what the
+    /// server would accept. Calls that wait for the stream end with `outcome`, or wait
+    /// for the next attempt.
     pub(super) fn send_failed(
         &mut self,
         core: &mut Core,
@@ -206,7 +206,7 @@ impl SubscriptionStreams {
         self.schedule_reopen_if_desired(core, now, wait.unwrap_or_default());
     }
 
-    /// Forgets a stream; says which of the two it was.
+    /// Removes a stream and returns which of the two it was.
     fn remove(&mut self, wire_id: u64) -> Option<StreamSlot> {
         let matches_id = |stream: &mut Stream| stream.wire_id == wire_id;
         let slot = if self.next.take_if(matches_id).is_some() {
@@ -219,7 +219,7 @@ impl SubscriptionStreams {
         Some(slot)
     }
 
-    /// Asks again after a while, unless what there is will do.
+    /// Schedules another attempt, unless the current stream matches the desired filter.
     fn schedule_reopen_if_desired(&mut self, core: &mut Core, now: Instant, min_delay: Duration) {
         let desired = self.desired_filter(core);
         let current = self.current.as_ref().map(|stream| &stream.filter);
@@ -228,8 +228,8 @@ impl SubscriptionStreams {
         }
     }
 
-    /// The acknowledgement is overdue, or it is time for another attempt.
-    /// Gives a stream to withdraw.
+    /// Removes and returns the stream to cancel when its acknowledgement is overdue or
+    /// it is time for another attempt.
     pub(super) fn take_unacknowledged(&mut self) -> Option<u64> {
         let stream = self.next.take()?;
         self.may_have_missed |= self.current.is_none();

@@ -1,4 +1,4 @@
-//! Every reason to wake up, in one table with one deadline.
+//! Timers: every reason to wake up, in one table with one deadline.
 
 use std::collections::BTreeSet;
 
@@ -8,28 +8,28 @@ use crate::Instant;
 /// A reason to wake up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Timer {
-    /// The session is not open yet.
+    /// The session did not open in time.
     Opening,
-    /// The era probe is not answered yet.
+    /// The era probe was not answered in time.
     Probe,
     /// The backoff is over.
     Redial,
-    /// The link did not confirm its end.
+    /// The link did not confirm that it closed.
     CloseTimeout,
-    /// Tombstones may have expired.
+    /// Ids of cancelled calls may have expired.
     SweepCancelledCalls,
     /// The subscription stream should be opened again.
     ReopenSubscriptionStream,
-    /// Answers to the server may be offered to the link again.
+    /// Deferred responses to the server may be sent again.
     ResendDeferred,
-    /// A call has had its time.
+    /// A call reached its deadline.
     Deadline(CallId),
-    /// A call may be offered to the link again.
+    /// A call may be sent again.
     Resend(CallId),
 }
 
 impl Timer {
-    /// The timers of which there is one, with a slot each.
+    /// The singleton timers, with one slot each.
     const SINGLE: [Self; 7] = [
         Self::Opening,
         Self::Probe,
@@ -52,13 +52,14 @@ impl Timer {
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     single: [Option<Instant>; Timer::SINGLE.len()],
-    /// The earliest of them. They change seldom, and every call asks.
+    /// The earliest deadline of the singleton timers. They change rarely, and every
+    /// call needs it.
     earliest: Option<Instant>,
     calls: BTreeSet<(Instant, Timer)>,
 }
 
 impl Timers {
-    /// Arms a timer of which there is one, replacing an earlier deadline.
+    /// Arms a timer. A singleton timer's earlier deadline is replaced.
     pub(super) fn arm(&mut self, timer: Timer, at: Instant) {
         match timer.slot() {
             Some(slot) => self.set(slot, Some(at)),
@@ -68,7 +69,7 @@ impl Timers {
         }
     }
 
-    /// Disarms a timer of which there is one.
+    /// Disarms a singleton timer.
     pub(super) fn disarm(&mut self, timer: Timer) {
         if let Some(slot) = timer.slot() {
             self.set(slot, None);
@@ -80,7 +81,7 @@ impl Timers {
         self.earliest = self.single.iter().copied().flatten().min();
     }
 
-    /// Disarms a call's timer, which stands at `at`.
+    /// Disarms a call's timer that is armed for `at`.
     pub(super) fn disarm_at(&mut self, timer: Timer, at: Instant) {
         self.calls.remove(&(at, timer));
     }
@@ -93,19 +94,19 @@ impl Timers {
         timer.slot().is_some_and(|slot| self.single[slot].is_some())
     }
 
-    /// When `timer`, of which there is one, will fire.
+    /// Returns the deadline of a singleton timer.
     pub(super) fn deadline_of(&self, timer: Timer) -> Option<Instant> {
         self.single[timer.slot()?]
     }
 
-    /// The earliest deadline.
+    /// Returns the earliest deadline.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         let call = self.calls.first().map(|(at, _)| *at);
         self.earliest.into_iter().chain(call).min()
     }
 
-    /// Takes one timer that is due. Single timers go first: a state change
-    /// answers the calls that it concerns with a better reason than a timeout.
+    /// Removes and returns a timer that is due. Singleton timers come first: a state
+    /// change ends the affected calls with a better reason than a timeout.
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<Timer> {
         for (slot, timer) in Timer::SINGLE.into_iter().enumerate() {
             if self.single[slot].is_some_and(|at| at <= now) {
@@ -119,7 +120,7 @@ impl Timers {
             .map(|(_, timer)| timer)
     }
 
-    /// How many per-call timers are armed.
+    /// Returns how many per-call timers are armed.
     pub(super) fn armed_call_timers(&self) -> usize {
         self.calls.len()
     }

@@ -1,8 +1,9 @@
-//! The tool list over HTTP, where arguments may travel in headers, too.
+//! The tool list over HTTP, where arguments may also be sent in headers.
 //!
-//! A tool whose annotations are at fault cannot be called there, and is not
-//! offered. A call whose headers the server refuses was made with an old list,
-//! or with none: the list is asked for, and the call made again, once.
+//! A tool whose header annotations are not valid cannot be called over HTTP and is
+//! removed from the list. If the server rejects the headers of a call, the call was
+//! made with an outdated list, or with none: the list is requested, and the call is
+//! sent again once.
 
 use std::collections::BTreeMap;
 
@@ -24,22 +25,21 @@ use crate::{
     model::{ListToolsParams, ListToolsResult, ResultObject as _, check_count, method},
 };
 
-/// How many pages are asked for on behalf of one call. A server whose list
-/// goes on beyond that does not want it read.
+/// The maximum number of pages requested for one call. A server with a longer list does
+/// not want it read.
 const MAX_PAGES: u32 = 64;
 
-/// A look at the list on behalf of a call that waits for it.
+/// A request for the tool list on behalf of a waiting call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Relisting {
     pub(super) call: CallId,
-    /// What the server said to the call, should the list be of no help.
+    /// The server's error for the call, in case the list does not help.
     pub(super) error: ErrorObject,
     page: u32,
 }
 
 impl Ready {
-    /// A page of tools as the caller gets it: without those that cannot be
-    /// called.
+    /// Returns a page of tools without those that cannot be called.
     pub(super) fn filter_page(&self, core: &mut Core, result: &Bytes) -> Bytes {
         if core.config.transport != TransportKind::Http || !self.rules.mirror_headers {
             return result.clone();
@@ -53,8 +53,8 @@ impl Ready {
         .unwrap_or_else(|| result.clone())
     }
 
-    /// Looks at the list again, if that may help a call which was refused.
-    /// Says whether the call goes on.
+    /// Requests the list again if that may help a call that was rejected. Returns
+    /// whether the call continues.
     pub(super) fn try_relist(
         &mut self,
         core: &mut Core,
@@ -68,7 +68,7 @@ impl Ready {
         let Some(call) = core.calls.get_mut(id).filter(|_| is_header_mismatch) else {
             return false;
         };
-        // With answers in it, it would have to be begun anew.
+        // A call with answers would have to start over.
         if call.relisted || call.rounds > 0 || call.method != method::TOOLS_CALL {
             return false;
         }
@@ -85,7 +85,7 @@ impl Ready {
         true
     }
 
-    /// A page has come. After the last one the call is made again.
+    /// Handles a page of the list. After the last page the call is sent again.
     pub(super) fn relisted(
         &mut self,
         core: &mut Core,
@@ -131,18 +131,18 @@ impl Ready {
 /// The members of an object, each a slice of it.
 type RawMembers<'a> = BTreeMap<String, &'a RawValue>;
 
-/// The page with the faulty tools cut out, and nothing else touched. `None`
-/// where there are none.
+/// Returns the page without the invalid tools and otherwise unchanged, or `None` if all
+/// tools are valid.
 fn drop_invalid_tools(
     result: &[u8],
     mut on_dropped: impl FnMut(&str, HeaderSchemaErrorKind),
 ) -> Option<Bytes> {
     let contains = |needle: &[u8]| memmem::find(result, needle).is_some();
-    // Few lists have annotations; a key may be written with escapes, though.
+    // Few lists have annotations, but a key may be written with escapes.
     if !contains(b"x-mcp-header") && !contains(b"\\u") {
         return None;
     }
-    // Whoever asked for such a page is told that it is one.
+    // The caller gets the error for an oversized page.
     check_count(result, "tools").ok()?;
     let page: RawMembers<'_> = serde_json::from_slice(result).ok()?;
     let tools: Vec<&RawValue> = serde_json::from_str(page.get("tools")?.get()).ok()?;
@@ -156,8 +156,8 @@ fn drop_invalid_tools(
     if valid.len() == tools.len() {
         return None;
     }
-    // The tools are slices of the page: what stands before the first and after
-    // the last of them stays.
+    // The tools are slices of the page: everything before the first and after the last
+    // one is kept.
     let offset = |tool: &RawValue| tool.get().as_ptr().addr() - result.as_ptr().addr();
     let (first, last) = (tools.first()?, tools.last()?);
     let (start, end) = (offset(first), offset(last) + last.get().len());
@@ -168,7 +168,7 @@ fn drop_invalid_tools(
     Some(page.into())
 }
 
-/// What is wrong with a tool's annotations, if anything is, and its name.
+/// Returns the name of a tool and the problem with its annotations, if any.
 fn header_error(tool: &str) -> Option<(String, HeaderSchemaErrorKind)> {
     let tool: RawMembers<'_> = serde_json::from_str(tool).ok()?;
     let error = ParamHeaders::from_schema(tool.get("inputSchema")?.get()).err()?;

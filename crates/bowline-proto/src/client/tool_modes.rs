@@ -1,4 +1,4 @@
-//! Tool modes: which calls are bound to a session, and whether calls say so.
+//! Tool modes: which calls are bound to a session, and whether calls carry its number.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use memchr::memmem;
 
 use crate::model::{ListToolsResult, ResultObject, Tool, ToolMode, meta::key};
 
-/// When calls carry our session number in their `_meta`.
+/// When calls carry the session number in their `_meta`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionMetaPolicy {
-    /// Once the server has declared a mode for any tool. Other servers do not
-    /// know the key and are spared it.
+    /// Once the server has declared a mode for any tool. Other servers do not know the
+    /// key and do not receive it.
     WhenDeclared,
-    /// Whenever a stateful tool is listed or called. Tools are stateful unless
-    /// they say otherwise, so this means practically always.
+    /// Whenever a stateful tool is listed or called. Tools are stateful unless they
+    /// declare otherwise, so in practice this means always.
     Always,
     /// Never.
     Never,
@@ -28,7 +28,7 @@ pub enum SessionRequirement {
     Required,
 }
 
-/// What is known of the server's tools.
+/// The declared modes of the server's tools.
 #[derive(Debug)]
 pub(super) struct ToolModes {
     modes: BTreeMap<Box<str>, ToolMode>,
@@ -57,7 +57,7 @@ impl ToolModes {
         self.session
     }
 
-    /// The mode of a tool, if the server declared it.
+    /// Returns the mode of a tool, if the server declared it.
     pub(super) fn declared_mode<'a>(
         &self,
         tool: impl FnOnce() -> Option<&'a str>,
@@ -69,14 +69,14 @@ impl ToolModes {
         self.modes.get(tool()?).copied()
     }
 
-    /// A call of a stateful tool makes the connection session-aware.
+    /// Records a call. A stateful call makes the session required.
     pub(super) fn record_call(&mut self, mode: ToolMode) {
         if mode == ToolMode::Stateful {
             self.session = SessionRequirement::Required;
         }
     }
 
-    /// Whether calls carry the session number under this setting.
+    /// Returns whether calls carry the session number under this policy.
     pub(super) fn sends_session_number(&self, policy: SessionMetaPolicy) -> bool {
         match policy {
             SessionMetaPolicy::Never => false,
@@ -87,9 +87,9 @@ impl ToolModes {
         }
     }
 
-    /// Takes note of a page of `tools/list`. Modes are replaced only when the
-    /// last page is in, so that a list in pages never wipes what is known; and
-    /// only if the first was, for a page by itself is not the whole list.
+    /// Records a page of `tools/list`. Modes are replaced only after the last page, so
+    /// an incomplete list never erases known modes, and only if the first page was
+    /// seen, because a single page is not the whole list.
     pub(super) fn record_page(&mut self, result: &[u8], has_cursor: bool) {
         if !has_cursor {
             self.pages = Pages {
@@ -116,11 +116,11 @@ impl ToolModes {
 }
 
 impl Pages {
-    /// Adds a page; says whether more follow. A page that cannot be read is
-    /// left to the caller, who will see why.
+    /// Adds a page and returns whether more follow. A page that cannot be decoded is
+    /// ignored; the caller gets the error.
     fn add(&mut self, result: &[u8]) -> Option<bool> {
-        // Almost no server declares modes, and decoding a long list twice
-        // costs more than these two searches.
+        // Almost no server declares modes, and decoding a long list twice costs more
+        // than these two searches.
         let undeclared = memmem::find(result, b"mode").is_none();
         if undeclared && memmem::find(result, b"nextCursor").is_none() {
             self.stateful |= memmem::find(result, b"\"name\"").is_some();
