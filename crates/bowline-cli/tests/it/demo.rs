@@ -25,7 +25,7 @@ fn the_tour_goes_as_told() {
     let told = [
         "demo asks you:",
         "The number of the booking is 1001.",
-        "ended by signal 9",
+        "terminated by signal 9",
         "its last words were kept: \"demo: counting,",
         "session 2",
         "the clock is still watched",

@@ -69,7 +69,10 @@ async fn killed_during_64_calls() {
             signal: Some(9),
         };
         assert_eq!(error.connection_error().expect("a cause").kind(), &killed);
-        assert!(error.to_string().contains("ended by signal 9"), "{error}");
+        assert!(
+            error.to_string().contains("terminated by signal 9"),
+            "{error}"
+        );
         ended += 1;
     }
     assert_eq!(ended, 64);
