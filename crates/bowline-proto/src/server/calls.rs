@@ -1,4 +1,4 @@
-//! Our calls to the client, while they are open.
+//! Our open calls to the client.
 
 use std::{
     borrow::Cow,
@@ -9,18 +9,18 @@ use std::{
 use super::RequestKey;
 use crate::Instant;
 
-/// Calls that the client has yet to answer. Their ids come from one counter and
-/// are never used twice.
+/// Calls that the client has not answered yet. Ids come from one counter and
+/// are never reused.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     open: BTreeMap<u64, Call>,
     deadlines: BTreeSet<(Instant, u64)>,
-    /// The ids up to here are not ours.
+    /// Ids up to and including this one were not issued by this connection.
     ids_after: u64,
     last: u64,
 }
 
-/// One of them.
+/// An open call.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) method: Cow<'static, str>,
@@ -36,7 +36,7 @@ impl Call {
 }
 
 impl Calls {
-    /// None yet, whose ids will be greater than this.
+    /// Creates an empty table whose ids are greater than `ids_after`.
     pub(super) fn with_ids_after(ids_after: u64) -> Self {
         Self {
             ids_after,
@@ -50,7 +50,7 @@ impl Calls {
         self.last
     }
 
-    /// Whether the id was ever given out.
+    /// Returns whether the id was ever issued.
     pub(super) fn was_used(&self, id: u64) -> bool {
         self.ids_after < id && id <= self.last
     }
@@ -66,12 +66,12 @@ impl Calls {
         Some(call)
     }
 
-    /// How long a call may take, if it is open.
+    /// Returns the timeout of a call, if it is open.
     pub(super) fn timeout(&self, id: u64) -> Option<Duration> {
         self.open.get(&id).map(|call| call.timeout)
     }
 
-    /// On whose behalf a call is made.
+    /// Returns the request on whose behalf a call is made.
     pub(super) fn parent(&self, id: u64) -> Option<RequestKey> {
         self.open.get(&id)?.parent
     }
@@ -80,7 +80,7 @@ impl Calls {
         self.open.keys().copied().collect()
     }
 
-    /// The calls that were made on behalf of a request.
+    /// Returns the calls made on behalf of a request.
     pub(super) fn children(&self, parent: RequestKey) -> Vec<u64> {
         let mut children = Vec::new();
         for (id, call) in &self.open {
@@ -91,7 +91,7 @@ impl Calls {
         children
     }
 
-    /// A call whose time is up.
+    /// Returns a call whose deadline has passed.
     pub(super) fn overdue(&self, now: Instant) -> Option<u64> {
         let (at, id) = self.deadlines.first()?;
         (*at <= now).then_some(*id)
@@ -105,7 +105,7 @@ impl Calls {
         self.open.len()
     }
 
-    /// How many deadlines are armed: as many as there are calls.
+    /// Returns the number of armed deadlines: one per call.
     pub(super) fn deadline_count(&self) -> usize {
         self.deadlines.len()
     }

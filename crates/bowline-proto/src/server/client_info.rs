@@ -1,4 +1,4 @@
-//! What is known of the client.
+//! What the server knows about the client.
 
 use super::errors;
 use crate::{
@@ -6,37 +6,37 @@ use crate::{
     model::{ClientCapabilities, Implementation},
 };
 
-/// The client at the other end, as it described itself: in the handshake, or
-/// with each request. Display its name; do not trust it.
+/// The client at the other end as it describes itself, in the handshake or with
+/// each request. Display its name, but do not trust it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientInfo {
-    /// What it can do for us.
+    /// The capabilities the client declares.
     pub capabilities: ClientCapabilities,
-    /// What it calls itself, if it said so.
+    /// The client's name and version, if it sent them.
     pub info: Option<Implementation>,
 }
 
-/// About how many bytes what a client says of itself may take. It is kept as
-/// long as a session or a stream.
+/// The limit for a client's description of itself, in bytes (approximate). It
+/// is kept as long as a session or a stream.
 const MAX_CLIENT_INFO_BYTES: usize = 64 * 1024;
-/// About how much a member takes besides its text: its place in a list, which
-/// has room for as many again, and two texts of their own.
+/// The approximate overhead of a member besides its text: its slot in a list,
+/// which has spare capacity for as many again, and two strings.
 const MEMBER_OVERHEAD: usize = 128;
 
-/// About how many bytes this takes once it is read. A member of a few bytes
-/// takes many times as much.
+/// Estimates how many bytes these members take once decoded. A member of a few
+/// bytes takes many times its size.
 ///
 /// # Errors
 ///
-/// Where that is too much.
+/// Returns an error if the estimate exceeds the limit.
 pub(super) fn check_size(members: &[&[u8]]) -> Result<usize, ErrorObject> {
     let size =
         |json: &&[u8]| json.len() + MEMBER_OVERHEAD * memchr::memchr_iter(b',', json).count();
     let bytes = members.iter().map(size).sum();
     if bytes > MAX_CLIENT_INFO_BYTES {
-        let what = "the client says too much of itself, or in too many members";
-        let message =
-            format!("{what}: it takes {bytes} bytes, and may take {MAX_CLIENT_INFO_BYTES}");
+        let what =
+            "the client's capabilities and clientInfo are too large, or have too many members";
+        let message = format!("{what}: about {bytes} bytes, limit {MAX_CLIENT_INFO_BYTES}");
         return Err(errors::invalid_request(&message));
     }
     Ok(bytes)

@@ -1,4 +1,4 @@
-//! What a server is and how much it takes, with defaults that hold.
+//! Server settings and limits, with safe defaults.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -11,56 +11,56 @@ use crate::{
     revision::{Era, Revision, Rules},
 };
 
-/// The settings of one connection, or of all that a server has.
+/// Settings of one connection, or of all connections of a server.
 ///
 /// ```
 /// use bowline_proto::{model::ToolsCapability, server::Config};
 ///
 /// let mut config = Config::new("travel", "1.0.0");
 /// config.capabilities.tools = Some(ToolsCapability::default());
-/// assert_eq!(config.max_frame, 16 * 1024 * 1024);
+/// assert_eq!(config.max_frame_size, 16 * 1024 * 1024);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Who we say we are.
+    /// The server's name and version.
     pub server_info: Arc<Implementation>,
-    /// What we can do. Only what is declared here is handed up as an event; the
-    /// rest is refused on the wire. What a revision cannot say of it is left out
-    /// when it is announced.
+    /// The capabilities we declare. Only requests for declared capabilities
+    /// reach the host as an event; the rest are refused on the wire. A
+    /// capability that a revision cannot express is left out of its
+    /// announcement.
     pub capabilities: ServerCapabilities,
     /// How to use the server, for the model.
     pub instructions: Option<String>,
-    /// The revisions we are willing to speak.
+    /// The revisions we support.
     pub revisions: Vec<Revision>,
-    /// How long a client may keep what `server/discover` told it.
+    /// How long a client may cache the result of `server/discover`.
     pub discover_cache: CacheHint,
-    /// Methods that are not in the protocol, but to be handed up all the same.
+    /// Methods outside the protocol that are passed to the host anyway.
     pub extension_methods: Vec<Box<str>>,
-    /// From which severity on log messages are sent before a client of the
-    /// handshake era has said what it wants.
+    /// The minimum severity of log messages before a client of the handshake
+    /// era sets its level.
     pub default_log_level: LogLevel,
-    /// The largest frame, in either direction: 16 MiB.
+    /// The maximum frame size, in either direction: 16 MiB.
     pub max_frame_size: usize,
-    /// How many requests of the client's may be open at once, and how many
-    /// messages may come in one batch. Together those that are open may be as
-    /// large as four of the largest frames.
+    /// How many of the client's requests may be open at once, and how many
+    /// messages one batch may have. The parameters of all open requests
+    /// together may be as large as four maximum frames.
     pub max_requests: usize,
-    /// How many streams of changes may be open at once.
+    /// How many subscription streams may be open at once.
     pub max_subscription_streams: usize,
-    /// How many resources may be watched, by a session or by one stream. Their
-    /// URIs may have a mebibyte together.
+    /// How many resources a session or a stream may subscribe to. Their URIs
+    /// may take one mebibyte in total.
     pub max_subscriptions: usize,
-    /// How many calls of ours to the client may be open at once.
+    /// How many of our calls to the client may be open at once.
     pub max_calls: usize,
-    /// How long our calls to the client may take.
+    /// The timeouts of our calls to the client.
     pub timeouts: Timeouts,
     /// Whether [`Output::Telemetry`](super::Output::Telemetry) is produced.
     pub telemetry: bool,
     server_info_cache: OnceLock<CachedServerInfo>,
 }
 
-/// Who we say we are, as it was encoded before, for those who speak by these
-/// rules.
+/// The server info as encoded for one set of rules.
 #[derive(Clone, Debug)]
 struct CachedServerInfo {
     identity: Arc<Implementation>,
@@ -68,36 +68,37 @@ struct CachedServerInfo {
     encoded: Arc<EncodedServerInfo>,
 }
 
-/// Who we say we are, as results say it.
+/// The server info in the encodings that results use.
 #[derive(Debug)]
 pub(super) struct EncodedServerInfo {
-    /// By itself.
+    /// The value by itself.
     pub(super) info: RawJson,
-    /// As the whole of `_meta`, with its name: nearly all results have no other.
+    /// The whole `_meta` member including its key; almost all results carry no
+    /// other `_meta`.
     pub(super) meta_member: Box<str>,
 }
 
-/// How long something may be kept, and by whom.
+/// How long a result may be cached, and by whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheHint {
-    /// How long.
+    /// How long it may be cached.
     pub ttl: Duration,
-    /// Who may share it.
+    /// Who may share the cached copy.
     pub scope: CacheScope,
 }
 
-/// How long our calls to the client may take.
+/// Timeouts of our calls to the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Calls that a person or a model answers: ten minutes.
+    /// For calls that a person or a model answers: ten minutes.
     pub input: Duration,
-    /// Calls that the client's program answers: half a minute.
+    /// For calls that the client program answers: thirty seconds.
     pub other: Duration,
 }
 
 impl Config {
-    /// The defaults, for a server of this name and version that offers nothing
-    /// yet.
+    /// Creates the default settings for a server with this name and version,
+    /// and no capabilities.
     #[must_use]
     pub fn new(name: &str, version: &str) -> Self {
         Self {
@@ -125,7 +126,7 @@ impl Config {
         }
     }
 
-    /// The version strings of all revisions we speak, the newest first.
+    /// Returns the version strings of all supported revisions, newest first.
     #[must_use]
     pub fn supported_versions(&self) -> Vec<String> {
         let newest_first = Revision::ALL.iter().rev();
@@ -133,19 +134,19 @@ impl Config {
         supported.map(ToString::to_string).collect()
     }
 
-    /// Whether we speak any revision of this era.
+    /// Returns whether we support any revision of this era.
     #[must_use]
     pub fn supports_era(&self, era: Era) -> bool {
         self.revisions.iter().any(|revision| revision.era() == era)
     }
 
-    /// How large the parameters of all open requests may be together: whoever
-    /// works on them holds them.
+    /// Returns how large the parameters of all open requests may be in total;
+    /// the host holds them while it works on them.
     pub(super) fn max_request_bytes(&self) -> usize {
         self.max_frame_size.saturating_mul(4)
     }
 
-    /// Who we say we are, in results that say so.
+    /// Returns the encoded server info, for results that carry it.
     pub(super) fn encoded_server_info(
         &self,
         rules: &'static Rules,
@@ -171,7 +172,7 @@ impl Config {
                 encoded: encode()?,
             });
         }
-        // Whoever changed a copy of the settings is somebody else.
+        // A modified clone of the settings may have another identity.
         let cached = self.server_info_cache.get().filter(|it| {
             Arc::ptr_eq(&it.identity, &self.server_info) && std::ptr::eq(it.rules, rules)
         });

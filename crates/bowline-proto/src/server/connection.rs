@@ -1,4 +1,4 @@
-//! The connection machine, as its driver sees it.
+//! The connection state machine, as its driver sees it.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -14,41 +14,42 @@ use super::{
 };
 use crate::{Instant, revision::Revision};
 
-/// One client at the other end of one link: a pipe, a socket, memory.
+/// A connection to one client over one link: a pipe, a socket, memory.
 ///
 /// # How to drive it
 ///
-/// - **[`handle`](Self::handle)** says what happened on the link or the clock.
+/// - **[`handle`](Self::handle)** reports what happened on the link or the
+///   clock.
 /// - **Commands** ([`respond`](Self::respond), [`progress`](Self::progress),
 ///   [`log`](Self::log), [`call`](Self::call), [`shutdown`](Self::shutdown), …)
-///   say what the host wants.
-/// - After either, drain **[`poll_output`](Self::poll_output)** until it says
-///   [`Output::Idle`], and do as it says. Its deadline is when to come back with
-///   [`Input::Tick`].
-/// - **[`receiving`](Self::receiving)** says whether the next frame may be
-///   delivered.
+///   state what the host wants.
+/// - After either, drain **[`poll_output`](Self::poll_output)** until it
+///   returns [`Output::Idle`], and do what each output asks for. The deadline
+///   of `Idle` is when to call `handle` with [`Input::Tick`].
+/// - **[`is_receiving`](Self::is_receiving)** returns whether the next frame
+///   may be delivered.
 ///
 /// Time must not go backwards. Nothing else is required: any input and any
-/// command is accepted at any time, and what means nothing any more is ignored.
+/// command is accepted at any time, and what no longer applies is ignored.
 ///
-/// # What it promises
+/// # Guarantees
 ///
 /// - Every request is answered at most once, and exactly once unless the client
-///   called it off or the link went away; then the host is told with
-///   [`Event::Cancelled`](super::Event::Cancelled) and nothing more is sent about
-///   it, whatever the host says.
-/// - Which era a request belongs to is decided request by request, by what it
-///   carries, so that one link may serve both. `initialize`, `server/discover`,
-///   `ping`, `logging/setLevel` and `subscriptions/listen` are answered here;
-///   `resources/subscribe` and its opposite are handed up like any other request,
-///   and take effect when the host grants them.
-/// - Nothing is sent that the client may not hear: no progress without a token or
-///   out of order, no log messages below its level, no changes that it does not
-///   watch, no call that it did not declare to answer.
-/// - Every call of ours ends with one [`Output::Done`].
+///   cancels it or the link is lost. In that case the host receives
+///   [`Event::Cancelled`](super::Event::Cancelled), and nothing more is sent
+///   about the request, whatever the host does.
+/// - The era is decided for each request by what the request carries, so one
+///   link can serve both. `initialize`, `server/discover`, `ping`,
+///   `logging/setLevel` and `subscriptions/listen` are answered here;
+///   `resources/subscribe` and `resources/unsubscribe` are passed to the host
+///   like any other request, and take effect when the host grants them.
+/// - Nothing is sent that the client must not receive: no progress without a
+///   token or out of order, no log messages below its level, no changes that it
+///   has not subscribed to, no call that it did not declare to answer.
+/// - Every call ends with exactly one [`Output::CallDone`].
 ///
-/// Batches, where the revision has them, are taken apart; their answers are sent
-/// one by one, as they come.
+/// Batches, where the revision has them, are split; their responses are sent
+/// one by one as they become available.
 ///
 /// ```
 /// use bowline_proto::{Instant, server::{Config, Connection, Input, Output}};
@@ -64,39 +65,39 @@ use crate::{Instant, revision::Revision};
 #[derive(Debug)]
 pub struct Connection {
     pub(super) core: Core,
-    /// The session of the handshake era, once there is one.
+    /// The session of the handshake era, once it is open.
     pub(super) session: Option<Session>,
-    /// Who made the last request of the stateless era.
+    /// The client that sent the last request of the stateless era.
     pub(super) client_cache: ClientInfoCache,
-    /// What the last request said of itself, in either era.
+    /// The `_meta` of the last request, in either era.
     pub(super) meta_cache: MetaCache,
     pub(super) requests: OpenRequests,
     pub(super) subscription_streams: SubscriptionStreams,
     pub(super) calls: Calls,
 }
 
-/// How many things a connection holds on to.
+/// The number of items a connection holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionStats {
-    /// The client's requests that are not answered.
+    /// The client's open requests.
     pub requests: usize,
-    /// Their ids.
+    /// The ids of those requests.
     pub ids: usize,
-    /// Its streams of changes.
+    /// The client's subscription streams.
     pub subscription_streams: usize,
-    /// The resources that it watches.
+    /// The resources the client is subscribed to.
     pub subscribed_uris: usize,
-    /// Our calls that have not ended.
+    /// Our open calls.
     pub calls: usize,
-    /// Their deadlines.
+    /// The deadlines of those calls.
     pub timers: usize,
     /// Outputs not polled yet.
     pub outputs: usize,
 }
 
 impl Connection {
-    /// A connection whose link is there. Those of one server share their
-    /// settings, if they are given them in an `Arc`.
+    /// Creates a connection whose link is open. Connections of one server share
+    /// their settings if these are passed as an `Arc`.
     #[must_use]
     pub fn new(config: impl Into<Arc<Config>>) -> Self {
         Self {
@@ -110,19 +111,19 @@ impl Connection {
         }
     }
 
-    /// Gives the calls of ours ids that are greater than this.
+    /// Makes the ids of our calls start above this number.
     ///
-    /// A connection that goes on with a session that another had must not use
-    /// the other's ids again: the client may still answer what that asked. Where
-    /// the number is not known, one that is drawn at random will do; below
-    /// 2^52, so that every client can read it.
+    /// A connection that takes over a session from another one must not reuse
+    /// its ids: the client may still answer the other's calls. If the last id
+    /// is not known, use a random number below 2^52, which every client can
+    /// represent.
     #[must_use]
     pub fn with_call_ids_after(mut self, id: u64) -> Self {
         self.calls = Calls::with_ids_after(id);
         self
     }
 
-    /// Takes in what happened.
+    /// Handles an input.
     pub fn handle(&mut self, now: Instant, input: Input) {
         if self.core.is_closed() {
             return;
@@ -137,7 +138,7 @@ impl Connection {
         }
     }
 
-    /// The next thing to do.
+    /// Returns the next thing to do.
     pub fn poll_output(&mut self) -> Output {
         match self.core.pop_output() {
             Some(output) => output,
@@ -166,34 +167,36 @@ impl Connection {
     }
 }
 
-/// Looking.
+/// Inspection.
 impl Connection {
-    /// Whether the next frame may be delivered. Once it is not, it never is.
+    /// Returns whether the next frame may be delivered. Once false, it stays
+    /// false.
     #[must_use]
     pub fn is_receiving(&self) -> bool {
         !self.core.is_closed()
     }
 
-    /// Whether the link is gone, or was hung up.
+    /// Returns whether the link is lost or was closed.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.core.is_closed()
     }
 
-    /// The settings.
+    /// Returns the settings.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.core.config
     }
 
-    /// The revision and the client of the session, if a handshake opened one.
+    /// Returns the revision and the client of the session, if a handshake
+    /// opened one.
     #[must_use]
     pub fn session(&self) -> Option<(Revision, &ClientInfo)> {
         let session = self.session.as_ref()?;
         Some((session.rules.revision, &session.client))
     }
 
-    /// The resources that somebody watches, in either era.
+    /// Returns the resources with a subscription, in either era.
     #[must_use]
     pub fn subscribed_uris(&self) -> BTreeSet<&str> {
         let by_session = self.session.iter().flat_map(|it| it.subscribed.iter());
@@ -205,7 +208,7 @@ impl Connection {
         by_session.chain(by_streams).collect()
     }
 
-    /// Whether somebody watches this resource, in either era.
+    /// Returns whether this resource has a subscription, in either era.
     #[must_use]
     pub fn is_subscribed(&self, uri: &str) -> bool {
         let in_session = self
@@ -219,21 +222,21 @@ impl Connection {
                 .any(|(_, it)| it.filter.uris.contains(uri))
     }
 
-    /// Whether the client of a session has ended the handshake.
+    /// Returns whether the session's client has completed the handshake.
     #[must_use]
     pub fn is_initialized(&self) -> bool {
         self.session.as_ref().is_some_and(|it| it.initialized)
     }
 
-    /// About how many bytes the session keeps as long as it is open: of what the
-    /// client said of itself, and of what it watches.
+    /// Estimates how many bytes the session keeps while it is open: the
+    /// client's description of itself and its subscriptions.
     #[must_use]
     pub fn session_bytes(&self) -> usize {
         let session = self.session.as_ref();
         session.map_or(0, |it| it.client_bytes + it.subscribed.size_estimate())
     }
 
-    /// What the connection holds on to. At rest, all of it is zero.
+    /// Returns the number of items the connection holds. At rest, all are zero.
     #[must_use]
     pub fn stats(&self) -> ConnectionStats {
         ConnectionStats {

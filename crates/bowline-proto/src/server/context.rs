@@ -1,4 +1,4 @@
-//! Who asks, and under what rules.
+//! The context of a request: its client and its rules.
 
 use std::sync::Arc;
 
@@ -10,42 +10,43 @@ use crate::{
     revision::{Era, Revision, Rules},
 };
 
-/// All that a request says besides what it asks.
+/// The context of a request: everything besides its method and parameters.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RequestContext {
-    /// The rules of the revision that the request was made in.
+    /// The rules of the request's revision.
     pub rules: &'static Rules,
-    /// Who asks: by the handshake, or by this request alone.
+    /// The client, as described in the handshake or in this request.
     pub client: Arc<ClientInfo>,
-    /// Who answers.
+    /// The server that answers.
     pub server_info: Arc<Implementation>,
-    /// The same as results say it, where they do.
+    /// The encoded server info, for revisions whose results carry it.
     pub(super) server_info_json: Option<Arc<EncodedServerInfo>>,
-    /// The token under which the client wants to hear of progress.
+    /// The token for progress notifications, if the client wants them.
     pub progress_token: Option<ProgressToken>,
-    /// From which severity on the client wants log messages about this request,
-    /// where each request says that for itself.
+    /// The minimum severity of log messages about this request, in revisions
+    /// where each request sets its own.
     pub log_level: Option<LogLevel>,
-    /// Where the parts of the call of a tool are, if they were seen on the way.
+    /// The spans of a tool call's parts, if the scan found them.
     pub(super) call_spans: Option<CallSpans>,
 }
 
 impl RequestContext {
-    /// The revision that the request was made in.
+    /// Returns the revision of the request.
     #[must_use]
     pub fn revision(&self) -> Revision {
         self.rules.revision
     }
 
-    /// The era that the request belongs to.
+    /// Returns the era of the request.
     #[must_use]
     pub fn era(&self) -> Era {
         self.rules.era
     }
 
-    /// Takes the call of a tool apart: the `params` must be those of this
-    /// request. There is nothing where they have to be decoded.
+    /// Splits a tool call into its parts without decoding it. `params` must be
+    /// the parameters of this request. Returns `None` if they have to be
+    /// decoded.
     #[must_use]
     pub fn parse_call<'a>(&self, params: &'a [u8]) -> Option<ParsedCall<'a>> {
         match &self.call_spans {
@@ -54,7 +55,7 @@ impl RequestContext {
         }
     }
 
-    /// The capability that the client lacks for a question, if it lacks one.
+    /// Returns the capability that the client lacks for a question, if any.
     #[must_use]
     pub fn missing_capability(&self, question: &InputRequest) -> Option<&'static str> {
         required_capability(question).filter(|capability| !self.client.capabilities.has(capability))

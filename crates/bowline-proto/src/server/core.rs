@@ -1,4 +1,4 @@
-//! What every part of the machine needs: the settings, and a way to speak.
+//! Shared state of the connection: settings, phase and queued outputs.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -11,7 +11,7 @@ use crate::{
     model::{Dialect, Notification},
 };
 
-/// The settings, how far the connection's life has come, and what is to be said.
+/// The settings, the phase of the connection, and the queued outputs.
 #[derive(Debug)]
 pub(super) struct Core {
     pub(super) config: Arc<Config>,
@@ -19,14 +19,14 @@ pub(super) struct Core {
     outputs: VecDeque<Output>,
 }
 
-/// How far the life of a connection has come.
+/// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Requests are taken.
+    /// Requests are accepted.
     Open,
-    /// No new requests; those under way may finish until then.
+    /// No new requests are accepted; open ones may finish until the deadline.
     Draining { deadline: Instant },
-    /// It is over.
+    /// The connection has ended.
     Closed,
 }
 
@@ -59,7 +59,8 @@ impl Core {
         self.outputs.push_back(Output::Event(event));
     }
 
-    /// Observes, if anybody wants to know. The end is the last observation.
+    /// Records an observation if telemetry is on. The end of the connection is
+    /// the last one.
     pub(super) fn observe(&mut self, telemetry: impl FnOnce() -> Telemetry) {
         if self.config.telemetry && !self.is_closed() {
             self.outputs.push_back(Output::Telemetry(telemetry()));
@@ -70,13 +71,13 @@ impl Core {
         self.observe(|| Telemetry::Violation { violation, size });
     }
 
-    /// Says something that is no answer.
+    /// Sends a frame that is not a response.
     pub(super) fn send(&mut self, request: Option<RequestKey>, frame: Bytes) {
         self.push_frame(request, false, frame);
     }
 
-    /// Answers a request; of those that the host was not asked about, the name
-    /// is not known.
+    /// Sends a response. `request` is `None` for requests that were not passed
+    /// to the host.
     pub(super) fn send_response(&mut self, request: Option<RequestKey>, frame: Bytes) {
         self.push_frame(request, true, frame);
     }
@@ -95,7 +96,8 @@ impl Core {
         self.observe(|| Telemetry::RequestRefused { code: error.code });
     }
 
-    /// Sends a notification as the dialect has it; says whether it could.
+    /// Sends a notification in the session's dialect; returns whether the
+    /// dialect has it.
     pub(super) fn notify<N: Notification>(
         &mut self,
         request: Option<RequestKey>,
@@ -112,7 +114,7 @@ impl Core {
         }
     }
 
-    /// Counts a notification of ours that nobody will hear.
+    /// Counts a notification that has no recipient.
     pub(super) fn notification_dropped(&mut self, method: &'static str) -> bool {
         self.observe(|| Telemetry::NotificationDropped {
             method: method.into(),

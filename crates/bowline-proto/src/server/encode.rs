@@ -1,4 +1,4 @@
-//! Results as the revision of their request has them.
+//! Encoding of results for the revision of their request.
 
 use bytes::Bytes;
 
@@ -8,13 +8,13 @@ use crate::{
     model::{Meta, ResultObject, meta::key},
 };
 
-/// Encodes a result for the client that asked: what its revision cannot carry is
-/// taken off, what it demands is added, and in the stateless era the result says
-/// whose it is.
+/// Encodes a result for the client that sent the request: members that its
+/// revision does not have are removed, members that it requires are added, and
+/// in the stateless era the server info is added.
 ///
 /// # Errors
 ///
-/// Where the result refuses to be serialised.
+/// Returns an error if the result cannot be serialised.
 pub fn encode_result<R: ResultObject>(
     context: &RequestContext,
     mut result: R,
@@ -23,11 +23,11 @@ pub fn encode_result<R: ResultObject>(
     Ok(RawJson::encode(&result)?)
 }
 
-/// Encodes a whole answer in one pass: [`encode_result`] and its envelope.
+/// Encodes a complete response in one pass: [`encode_result`] and its envelope.
 ///
 /// # Errors
 ///
-/// Where the result refuses to be serialised.
+/// Returns an error if the result cannot be serialised.
 pub fn encode_response<R: ResultObject>(
     context: &RequestContext,
     id: &RequestId,

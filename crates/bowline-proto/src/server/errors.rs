@@ -1,8 +1,8 @@
-//! The errors that a server answers with, each with the code and data that the
-//! revision has for it.
+//! The errors a server answers with, with the code and data that each revision
+//! specifies.
 //!
-//! Codes from -32000 to -32019 are never used, but for the one that older
-//! revisions give to missing resources.
+//! Codes from -32000 to -32019 are never used, except the one that older
+//! revisions assign to missing resources.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ use crate::{
     revision::{Era, Rules},
 };
 
-/// There is no such resource.
+/// Creates the error for a resource that does not exist.
 #[must_use]
 pub fn resource_not_found(rules: &Rules, uri: &str) -> ErrorObject {
     let message = format!("Resource not found: {uri}");
@@ -26,10 +26,12 @@ pub fn resource_not_found(rules: &Rules, uri: &str) -> ErrorObject {
     )
 }
 
-/// The request needs something that the client did not declare.
+/// Creates the error for a request that needs a capability the client did not
+/// declare.
 ///
-/// The handshake era has no code for this: a server is expected to know what it
-/// may ask. There the request is called invalid, with the same data.
+/// The handshake era has no code for this, because a server is expected to know
+/// what it may ask. There the request is reported as invalid, with the same
+/// data.
 #[must_use]
 pub fn missing_capability(rules: &Rules, required: ClientCapabilities) -> ErrorObject {
     let code = match rules.era {
@@ -37,20 +39,20 @@ pub fn missing_capability(rules: &Rules, required: ClientCapabilities) -> ErrorO
         Era::Handshake => code::INVALID_REQUEST,
     };
     let message = match &*capability_paths(&required) {
-        [] => "The request needs a capability of the client".to_owned(),
-        [one] => format!("The request needs the capability {one} of the client"),
+        [] => "The request requires a client capability".to_owned(),
+        [one] => format!("The request requires the client capability {one}"),
         several => {
             let several = several.join(", ");
-            format!("The request needs the capabilities {several} of the client")
+            format!("The request requires the client capabilities {several}")
         }
     };
     let error = ErrorObject::new(code, message);
     with_data(error, &MissingCapabilityData::new(required))
 }
 
-/// The paths of capabilities, as people and their documents have them. The ways
-/// to ask users and models count, where they are named, and not those they are
-/// ways of.
+/// Returns the capability paths as the specification writes them. Where a
+/// sub-capability is named (the modes of elicitation and sampling), its parent
+/// is not.
 fn capability_paths(capabilities: &ClientCapabilities) -> Vec<&'static str> {
     const NAMES: [&str; 7] = [
         "elicitation.form",
@@ -71,7 +73,8 @@ fn capability_paths(capabilities: &ClientCapabilities) -> Vec<&'static str> {
     names
 }
 
-/// We do not speak the version. `supported` may name those of either era.
+/// Creates the error for an unsupported version. `supported` may name versions
+/// of either era.
 #[must_use]
 pub fn unsupported_version(supported: Vec<String>, requested: &str) -> ErrorObject {
     let message = format!(
@@ -84,8 +87,9 @@ pub fn unsupported_version(supported: Vec<String>, requested: &str) -> ErrorObje
     )
 }
 
-/// The user must visit these pages first; nothing where the revision has no such
-/// error, and the question must be asked another way.
+/// Creates the error that asks the user to visit these pages first. Returns
+/// `None` if the revision has no such error and the question must be asked
+/// another way.
 #[must_use]
 pub fn url_elicitation_required(
     rules: &Rules,
@@ -101,26 +105,26 @@ pub fn url_elicitation_required(
     ))
 }
 
-/// There is no such tool.
+/// Creates the error for a tool that does not exist.
 #[must_use]
 pub fn unknown_tool(name: &str) -> ErrorObject {
     ErrorObject::new(code::INVALID_PARAMS, format!("Unknown tool: {name}"))
 }
 
-/// There is no such prompt.
+/// Creates the error for a prompt that does not exist.
 #[must_use]
 pub fn unknown_prompt(name: &str) -> ErrorObject {
     ErrorObject::new(code::INVALID_PARAMS, format!("Unknown prompt: {name}"))
 }
 
-/// The cursor is none that we gave out.
+/// Creates the error for a cursor that we did not issue.
 #[must_use]
 pub fn unknown_cursor() -> ErrorObject {
     ErrorObject::new(code::INVALID_PARAMS, "Unknown cursor")
 }
 
-/// There is no such method here, or it stands behind a capability that was not
-/// declared.
+/// Creates the error for a method that does not exist here, or whose capability
+/// was not declared.
 #[must_use]
 pub fn unknown_method(method: &str) -> ErrorObject {
     ErrorObject::new(
@@ -129,28 +133,30 @@ pub fn unknown_method(method: &str) -> ErrorObject {
     )
 }
 
-/// The parameters do not fit; says where.
+/// Creates the error for invalid parameters; the message contains the path of
+/// the fault.
 #[must_use]
 pub fn invalid_params(error: &DecodeError) -> ErrorObject {
     ErrorObject::new(code::INVALID_PARAMS, format!("Invalid params: {error}"))
 }
 
-/// The message is not a request that can be answered here and now.
+/// Creates the error for a message that cannot be answered as a request now.
 #[must_use]
 pub fn invalid_request(reason: &str) -> ErrorObject {
     ErrorObject::new(code::INVALID_REQUEST, format!("Invalid request: {reason}"))
 }
 
-/// We failed. The text goes to the client: no secrets, no stack traces.
+/// Creates an internal error. The message is sent to the client: no secrets, no
+/// stack traces.
 #[must_use]
 pub fn internal_error(message: &str) -> ErrorObject {
     ErrorObject::new(code::INTERNAL_ERROR, message)
 }
 
-/// The HTTP status that an answer with this error has in the stateless era.
+/// Returns the HTTP status of a response with this error in the stateless era.
 ///
-/// Most errors are in-band: the exchange succeeded, what was asked did not. An
-/// error about what a request must bring has its status from
+/// Most errors are in-band: the exchange succeeded, the request did not. For
+/// errors about required headers and `_meta` members, use the status of
 /// [`Rejection`](super::stateless::Rejection), which knows more than the code.
 #[must_use]
 pub fn http_status(error: &ErrorObject) -> u16 {
@@ -162,21 +168,21 @@ pub(super) fn shutting_down() -> ErrorObject {
 }
 
 pub(super) fn too_many(what: &str) -> ErrorObject {
-    internal_error(&format!("The server is busy: too many {what} at once"))
+    internal_error(&format!("The server is busy: too many concurrent {what}"))
 }
 
 pub(super) fn duplicate_id(id: &RequestId) -> ErrorObject {
-    invalid_request(&format!("the id {id} is in use"))
+    invalid_request(&format!("the id {id} is already in use"))
 }
 
 pub(super) fn too_large(size: usize, limit: usize) -> ErrorObject {
     invalid_request(&format!(
-        "the message has at least {size} bytes; the limit is {limit}"
+        "the message of at least {size} bytes exceeds the limit of {limit} bytes"
     ))
 }
 
-/// Data of ours always encodes; were it not to, the error is worth more than
-/// its data.
+/// Our data always encodes. If it ever did not, the error matters more than its
+/// data.
 fn with_data<T: Serialize>(error: ErrorObject, data: &T) -> ErrorObject {
     match RawJson::encode(data) {
         Ok(data) => error.with_data(data),

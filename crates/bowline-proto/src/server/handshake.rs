@@ -1,4 +1,4 @@
-//! How a client learns who we are: by handshake, or by asking.
+//! The handshake and `server/discover`.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::{
     revision::{Era, Rules, negotiate_handshake},
 };
 
-/// What `server/discover` tells of a server. Encode it with
-/// [`encode_result`](super::encode_result), which says who the server is.
+/// Builds the result of `server/discover`. Encode it with
+/// [`encode_result`](super::encode_result), which adds the server info.
 #[must_use]
 pub fn discover_result(config: &Config) -> DiscoverResult {
     let ttl = i64::try_from(config.discover_cache.ttl.as_millis()).unwrap_or(i64::MAX);
@@ -43,7 +43,9 @@ impl Connection {
 
     pub(super) fn initialize(&mut self, incoming: &IncomingRequest<'_>) -> Result<(), ErrorObject> {
         if incoming.batched {
-            return Err(errors::invalid_request("initialize comes alone"));
+            return Err(errors::invalid_request(
+                "initialize must not be part of a batch",
+            ));
         }
         let params = decode_params::<InitializeParams>(incoming.params);
         if !self.core.config.supports_era(Era::Handshake) {
@@ -53,7 +55,9 @@ impl Connection {
         }
         if self.session.is_some() {
             self.core.report_violation(Violation::SecondInitialize, 0);
-            return Err(errors::invalid_request("the session is open already"));
+            return Err(errors::invalid_request(
+                "the session is already initialized",
+            ));
         }
         self.check_not_draining()?;
         let params = params.map_err(|error| errors::invalid_params(&error))?;
@@ -81,7 +85,7 @@ impl Connection {
     }
 }
 
-/// Our part of a handshake.
+/// Builds the result of `initialize`.
 fn initialize_result(config: &Config, rules: &Rules) -> InitializeResult {
     let identity = Implementation::clone(&config.server_info);
     let version = rules.revision.as_str();

@@ -1,4 +1,4 @@
-//! What arrives: frames, the messages in them, and where each belongs.
+//! Incoming frames: splitting them into messages and routing each one.
 
 use std::borrow::Cow;
 
@@ -26,14 +26,14 @@ use crate::{
     revision::{Era, handshake_revisions, stateless_revisions},
 };
 
-/// A request of the client's on its way in.
+/// A request from the client that is being processed.
 pub(super) struct IncomingRequest<'a> {
     pub(super) now: Instant,
     pub(super) id: &'a RequestId,
     pub(super) method: &'a str,
     pub(super) params: Option<&'a [u8]>,
     pub(super) batched: bool,
-    /// What was seen of the params on the way, if they are written as usual.
+    /// The head found while scanning, if `params` has the usual form.
     head: Option<&'a RequestHead<'a>>,
     frame: &'a Bytes,
 }
@@ -53,15 +53,15 @@ impl Connection {
     }
 
     fn handle_batch(&mut self, now: Instant, frame: &Bytes, messages: Vec<&[u8]>) {
-        // A refusal is longer than what it may refuse, so that a batch must not
+        // A refusal is longer than the message it refuses, so a batch must not
         // have as many messages as fit into a frame.
         let reason = if !self.allows_batches() {
-            "there are no batches here"
+            "batches are not supported"
         } else if messages.len() > self.core.config.max_requests {
             "the batch has too many messages"
         } else {
             for message in messages {
-                // One of them may have been the last thing to wait for.
+                // An earlier message of the batch may have completed a drain.
                 if !self.core.is_closed() {
                     self.handle_message(now, frame, message, true);
                 }
@@ -72,8 +72,8 @@ impl Connection {
         self.core.refuse(None, &errors::invalid_request(reason));
     }
 
-    /// A frame over the limit. Who asked too much is told; who answered too much
-    /// has not answered.
+    /// Handles a frame over the limit. The sender of a request gets an error;
+    /// an oversized response ends the call without an answer.
     pub(super) fn handle_oversized_frame(&mut self, now: Instant, size: usize, prefix: &[u8]) {
         self.core.report_violation(Violation::OversizedFrame, size);
         let partial = scan_partial(prefix);
@@ -131,11 +131,11 @@ impl Connection {
         }
     }
 
-    /// Something that is not a message. If it was meant as an answer, the call
-    /// that waits for it need not wait longer; otherwise its sender is told.
+    /// Handles a frame that is not a message. If it was meant as a response,
+    /// its call fails now; otherwise the sender gets an error.
     ///
-    /// An id that can be read is answered under, unless another request has it:
-    /// that one's sender would take the answer for its own.
+    /// The error carries the id if it can be read, unless an open request has
+    /// the same id: its sender would take the error for its own response.
     fn handle_malformed(&mut self, now: Instant, error: &ScanError, size: usize) {
         self.core
             .report_violation(Violation::MalformedMessage, size);
@@ -157,7 +157,7 @@ impl Connection {
         if self.is_id_in_use(incoming.id) {
             let size = incoming.params.map_or(0, <[u8]>::len);
             self.core.report_violation(Violation::DuplicateId, size);
-            // Not under that id: the answer would end the first request.
+            // Not under that id: the response would end the first request.
             self.core.refuse(None, &errors::duplicate_id(incoming.id));
             return;
         }
@@ -179,7 +179,9 @@ impl Connection {
             return self.accept_in_session(incoming, head);
         }
         if incoming.batched {
-            return Err(errors::invalid_request("stateless requests come alone"));
+            return Err(errors::invalid_request(
+                "stateless requests must not be part of a batch",
+            ));
         }
         let (config, cache) = (&self.core.config, &mut self.client_cache);
         let context = stateless::admit_head(config, incoming.method, head, cache)
@@ -192,14 +194,14 @@ impl Connection {
         }
     }
 
-    /// Which era a request belongs to. What it carries decides; where it carries
-    /// nothing, what this link has seen and what we speak.
+    /// Returns whether a request belongs to the stateless era. What it carries
+    /// decides; otherwise what this link has seen and what we support.
     fn is_stateless(&self, head: &RequestHead<'_>, name: &str) -> bool {
         let config = &self.core.config;
         let supports_stateless = config.supports_era(Era::Stateless);
         if head.is_stateless() {
-            // A server without that era ignores what it does not know, as every
-            // old server does, once it knows its client.
+            // A server without that era ignores unknown members, as every old
+            // server does, once it has a session.
             return supports_stateless || self.session.is_none();
         }
         if !supports_stateless || self.session.is_some() || name == method::INITIALIZE {
@@ -311,7 +313,7 @@ impl Connection {
         }
     }
 
-    /// Whether an id belongs to a request that is not answered yet.
+    /// Returns whether an id belongs to an open request.
     pub(super) fn is_id_in_use(&self, id: &RequestId) -> bool {
         self.requests.find(id).is_some() || self.subscription_streams.contains(id)
     }
@@ -353,8 +355,8 @@ impl Connection {
         }
     }
 
-    /// The client called a request off. It may have been answered meanwhile,
-    /// which is nobody's fault.
+    /// Handles a cancellation. The request may have been answered meanwhile,
+    /// which is not a violation.
     fn cancel_received(&mut self, now: Instant, params: CancelledParams) {
         let Some(id) = params.request_id else {
             return;
@@ -379,24 +381,26 @@ fn size_of_id(id: &RequestId) -> usize {
     }
 }
 
-/// There is no session yet. Where requests may speak for themselves, that is
-/// the other thing that the client may have meant.
+/// The error for a request without a session. If we support stateless requests,
+/// the message mentions them, since the client may have meant that.
 fn no_session_error(config: &Config) -> ErrorObject {
     if !config.supports_era(Era::Stateless) {
-        return errors::invalid_request("initialize first");
+        return errors::invalid_request("send initialize first");
     }
     let version = key::PROTOCOL_VERSION;
-    let reason = format!("initialize first, or name a revision in _meta, as {version}");
+    let reason = format!(
+        "send initialize first, or set the protocol version in _meta, for example {version}"
+    );
     errors::invalid_request(&reason)
 }
 
-/// Whether only stateless revisions have the method.
+/// Returns whether only stateless revisions have the method.
 fn is_only_stateless(name: &str) -> bool {
     let in_stateless = stateless_revisions().any(|it| it.rules().allows(name, Side::Client));
     in_stateless && !handshake_revisions().any(|it| it.rules().allows(name, Side::Client))
 }
 
-/// The method's name, borrowed from the program where it is one of ours.
+/// Returns the method's name, as a static string if it is a known method.
 fn intern_method(name: &str) -> Cow<'static, str> {
     match method::info(name) {
         Some(info) => info.name.into(),

@@ -1,24 +1,24 @@
-//! What the driver tells the machine.
+//! Inputs of the state machine, given by the driver.
 
 use bytes::Bytes;
 
-/// Something that happened outside: on the link, or on the clock.
+/// Something that happened outside the machine, on the link or on the clock.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// One frame arrived whole, without its line end.
+    /// A complete frame arrived. It has no line ending.
     Frame(Bytes),
-    /// A frame grew over the limit and was not kept. Frames may follow it; a
-    /// link on which they cannot is [closed](Input::Closed).
+    /// A frame exceeded the limit and was not kept. Further frames may follow;
+    /// report a link that cannot continue as [closed](Input::Closed).
     OversizedFrame {
-        /// How large it was when that was known.
+        /// The frame's size when the limit was exceeded.
         size: usize,
-        /// Its first bytes, from which the id can often still be read; or the
-        /// first bytes of a message of the same kind and id.
+        /// The frame's first bytes, from which the id can often still be read;
+        /// or the first bytes of a message of the same kind and id.
         prefix: Bytes,
     },
-    /// The link is gone.
+    /// The link is lost.
     Closed,
-    /// Time has passed. Give it whenever the deadline of
+    /// Time has passed. Send this when the deadline of
     /// [`Output::Idle`](super::Output::Idle) is reached.
     Tick,
 }

@@ -1,4 +1,4 @@
-//! Opening and ending streams of changes.
+//! Opening and closing of subscription streams.
 
 use super::{
     Connection, Event, RequestContext, Telemetry, encode_response, errors,
@@ -15,8 +15,8 @@ use crate::{
 };
 
 impl Connection {
-    /// Ends all streams of changes from our side: each with its result and, for
-    /// clients that listen for it, a notice that the request is over.
+    /// Closes all subscription streams from our side: each with its result and,
+    /// for clients that expect it, a notification that the request is over.
     pub fn close_subscription_streams(&mut self, now: Instant) {
         while let Some((id, stream)) = self.subscription_streams.close_first() {
             self.end_subscription_stream(now, &id, &stream);
@@ -57,7 +57,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The client ends a stream: it hears nothing more of it.
+    /// Closes a stream that the client cancelled. Nothing more is sent on it.
     pub(super) fn subscription_stream_cancelled(&mut self, now: Instant, id: &RequestId) {
         let Some(stream) = self.subscription_streams.close(id) else {
             return;
@@ -66,7 +66,7 @@ impl Connection {
         self.subscription_changed(stream.filter.uris, false);
     }
 
-    /// These are watched from here on, or no longer.
+    /// Notifies the host that subscriptions to these resources begin or end.
     pub(super) fn subscription_changed(
         &mut self,
         uris: impl IntoIterator<Item = Box<str>>,
@@ -93,7 +93,7 @@ impl Connection {
         }
         let cancelled = CancelledParams {
             request_id: Some(id.clone()),
-            reason: Some("the server ends the subscription".to_owned()),
+            reason: Some("the server closed the subscription".to_owned()),
             ..CancelledParams::default()
         };
         self.core
@@ -107,7 +107,8 @@ impl Connection {
     }
 }
 
-/// Says which stream a message belongs to: its request's id, as it came.
+/// Builds the `_meta` that names a message's stream: the id of its request,
+/// unchanged.
 pub(super) fn subscription_meta(id: &RequestId) -> Meta {
     let mut meta = Meta::new();
     meta.set_subscription_id(id);

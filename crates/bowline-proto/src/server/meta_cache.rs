@@ -1,11 +1,11 @@
-//! The `_meta` that came last.
+//! A cache of the last `_meta`.
 //!
-//! On a link the same client asks again and again, and says the same of itself
-//! each time. To compare a text is less work than to walk over it.
+//! On a link, the same client sends request after request with the same
+//! `_meta`. Comparing the bytes is cheaper than scanning them again.
 
 use super::request_head::{MetaMembers, RequestHead};
 
-/// A `_meta` as it was written, and where the members are that matter.
+/// The bytes of a `_meta` and the spans of the members that matter.
 #[derive(Debug, Default)]
 pub(super) struct MetaCache {
     json: Vec<u8>,
@@ -13,13 +13,13 @@ pub(super) struct MetaCache {
 }
 
 impl MetaCache {
-    /// How long a text may be that is remembered.
+    /// The longest `_meta` that is cached.
     const MAX_LEN: usize = 4096;
 
-    /// Its length and its members, where the same stands at the beginning of
-    /// this.
+    /// Returns the length and the members of the cached `_meta` if `bytes`
+    /// starts with it.
     pub(super) fn find<'a>(&self, bytes: &'a [u8]) -> Option<(usize, MetaMembers<'a>)> {
-        // An object that begins like this one ends where it ends.
+        // An object that starts with these bytes also ends where they end.
         let meta = bytes.get(..self.json.len())?;
         if meta.is_empty() || meta != self.json {
             return None;
@@ -28,7 +28,7 @@ impl MetaCache {
         Some((meta.len(), self.spans.map(member)))
     }
 
-    /// Remembers one, whose members are slices of it.
+    /// Stores a `_meta` whose members are slices of it.
     pub(super) fn store(&mut self, meta: &[u8], members: &MetaMembers<'_>) {
         self.json.clear();
         if meta.len() > Self::MAX_LEN {

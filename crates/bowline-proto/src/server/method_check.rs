@@ -1,4 +1,4 @@
-//! Which methods there are, for this revision and this server.
+//! Which methods are available for a revision and a server.
 
 use super::{Config, errors};
 use crate::{
@@ -7,8 +7,8 @@ use crate::{
     revision::Rules,
 };
 
-/// Lets a client's request through if the revision has it and the server
-/// declared what it needs, or if the host wants it in spite of the protocol.
+/// Accepts a request if the revision has its method and the server declared the
+/// required capability, or if the host listed it as an extension method.
 pub(super) fn check_method(config: &Config, rules: &Rules, name: &str) -> Result<(), ErrorObject> {
     let known = rules.allows(name, Side::Client) && is_declared(config, rules, name);
     if known || config.is_extension_method(name) && !is_protocol_request(name) {
@@ -17,16 +17,16 @@ pub(super) fn check_method(config: &Config, rules: &Rules, name: &str) -> Result
     Err(errors::unknown_method(name))
 }
 
-/// Whether a notification of the client's may be handed up. A request without an
-/// id is not one. Which revision's rules hold is known only in a session; outside,
-/// there is nothing to tell.
+/// Returns whether a notification from the client may be passed to the host. A
+/// request without an id is not a notification. The revision is known only
+/// within a session; outside, only extension methods are passed on.
 pub(super) fn accepts_notification(config: &Config, rules: Option<&Rules>, name: &str) -> bool {
     let known = rules.is_some_and(|rules| rules.allows(name, Side::Client));
     (known || config.is_extension_method(name)) && !is_protocol_request(name)
 }
 
-/// The host says what it can do in words of all revisions at once, so that what
-/// it declared is asked for even where the revision does not declare it.
+/// The host declares capabilities for all revisions at once, so a declared
+/// capability is required even where the revision does not declare it.
 fn is_declared(config: &Config, rules: &Rules, name: &str) -> bool {
     let Some(info) = method::info(name) else {
         return false;
@@ -40,7 +40,7 @@ fn is_declared(config: &Config, rules: &Rules, name: &str) -> bool {
     }
 }
 
-/// Tasks stand behind a capability in one era and an extension in the other.
+/// Tasks need a capability in one era and an extension in the other.
 fn task_capability(name: &str) -> Option<&'static str> {
     match name {
         method::TASKS_GET | method::TASKS_RESULT | method::TASKS_UPDATE => Some("tasks"),
@@ -54,8 +54,8 @@ pub(super) fn is_task_method(name: &str) -> bool {
     task_capability(name).is_some()
 }
 
-/// Whether this is a request of the protocol, which keeps to it whatever the host
-/// lists.
+/// Returns whether this is a request of the protocol; the protocol's rules
+/// apply to it even if the host lists it.
 fn is_protocol_request(name: &str) -> bool {
     method::info(name).is_some()
 }

@@ -1,17 +1,19 @@
 //! The server side of a connection, as a state machine.
 //!
-//! [`Connection`] is the machine; its documentation says how to drive it. It
-//! classifies, tracks, gates and encodes, and knows no tools: what a client asks
-//! is handed up as an [`Event`], and answered by whoever knows.
+//! [`Connection`] is the machine; its documentation explains how to drive it.
+//! It classifies, tracks, checks and encodes messages, and knows nothing of
+//! tools: the client's requests are passed to the host as an [`Event`], and the
+//! host answers them.
 //!
-//! The rooms: `inbound` takes frames apart; `opening` is the handshake and
-//! `stateless` what a request of the other era must bring; `gate` says which
-//! methods there are; `requests` holds what the client asks, `calls` what we ask
-//! it, `listens` its streams of changes; `answering`, `asking` and `notices` are
-//! what the host does with them; `closing` is the end.
+//! Modules: `inbound` splits frames into messages; `handshake` is the handshake
+//! and `stateless` checks requests of the stateless era; `method_check` decides
+//! which methods are available; `open_requests` holds the client's requests,
+//! `calls` our calls to it, `subscription_streams` its subscription streams;
+//! `respond`, `outbound` and `notifications` are the host's commands;
+//! `shutdown` ends the connection.
 //!
-//! What needs no connection stands beside the machine, for HTTP: [`stateless`],
-//! [`errors`], [`ParsedCall`], [`encode_result`] and [`discovery`].
+//! Items that need no connection are public for use by HTTP: [`stateless`],
+//! [`errors`], [`ParsedCall`], [`encode_result`] and [`discover_result`].
 
 mod calls;
 mod client_info;
@@ -60,15 +62,15 @@ pub use required_capability::required_capability;
 pub use respond::Reply;
 pub use telemetry::{Telemetry, Violation};
 
-/// One request of the client's, to be answered under this name. A name is never
-/// used twice on a connection, whatever ids the client chooses.
+/// The key of a client's request, under which the host answers it. A key is
+/// never reused on a connection, whatever ids the client chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestKey {
     pub(crate) number: u64,
-    /// Where it is kept.
+    /// The slot of the request in the table.
     slot: usize,
 }
 
-/// One call of ours to the client, for the life of the connection.
+/// The id of a call to the client, unique for the life of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId(pub(crate) u64);

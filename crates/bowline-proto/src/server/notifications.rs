@@ -1,4 +1,4 @@
-//! What the client is told without being asked, and when it may be told.
+//! Notifications to the client, and when they may be sent.
 
 use super::{
     Connection, RequestKey, Telemetry, core::Core, listen::subscription_meta,
@@ -14,24 +14,24 @@ use crate::{
     revision::LogLevelSource,
 };
 
-/// Which list changed.
+/// The kind of a list that changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ListKind {
-    /// That of tools.
+    /// The list of tools.
     Tools,
-    /// That of prompts.
+    /// The list of prompts.
     Prompts,
-    /// That of resources and their templates.
+    /// The lists of resources and resource templates.
     Resources,
 }
 
-/// About one request.
+/// Notifications about one request.
 impl Connection {
-    /// Says how far a request has come. Each number must be greater than the one
-    /// before.
+    /// Sends the progress of a request. Each number must be greater than the
+    /// one before.
     ///
     /// Returns whether it was sent: not without a token, not out of order, and
-    /// not when the request is over.
+    /// not after the request has ended.
     pub fn progress(
         &mut self,
         request: RequestKey,
@@ -54,9 +54,10 @@ impl Connection {
 
     /// Sends a log message, about a request or about the session as a whole.
     ///
-    /// Returns whether it was sent: only if logging is declared, at the client's
-    /// level or above, and not about a request that is over. In the stateless era
-    /// the level is the request's own, and there is no session to speak of.
+    /// Returns whether it was sent: only if logging is declared, at the
+    /// client's level or above, and not about a request that has ended. In the
+    /// stateless era the level is the request's own, and messages without a
+    /// request are not sent.
     pub fn log(
         &mut self,
         request: Option<RequestKey>,
@@ -94,10 +95,10 @@ impl Connection {
     }
 }
 
-/// About what the server offers.
+/// Notifications about what the server offers.
 impl Connection {
-    /// Says that a list changed, to all who may hear it. Returns whether anybody
-    /// did.
+    /// Notifies all subscribers that a list changed. Returns whether there are
+    /// any.
     pub fn list_changed(&mut self, kind: ListKind) -> bool {
         match kind {
             ListKind::Tools => self.notify_list_changed(
@@ -118,11 +119,11 @@ impl Connection {
         }
     }
 
-    /// Says that a resource changed, to all who watch it. Returns whether
-    /// anybody does.
+    /// Notifies all subscribers that a resource changed. Returns whether there
+    /// are any.
     ///
-    /// Watching is by the exact URI: whether a change below a watched resource
-    /// is a change of it, the host knows better.
+    /// Subscriptions match the exact URI. Whether a change below a resource
+    /// counts as a change of the resource itself is for the host to decide.
     pub fn resource_updated(&mut self, uri: &str) -> bool {
         let session = self.session.as_ref().filter(|session| session.initialized);
         let in_session = session.filter(|session| session.subscribed.contains(uri));
@@ -137,8 +138,8 @@ impl Connection {
         sent || self.core.notification_dropped(method::RESOURCES_UPDATED)
     }
 
-    /// Says that a task of the extension changed, to the streams that ask for
-    /// it. Returns whether there are any.
+    /// Notifies the streams that ask for it that a task of the extension
+    /// changed. Returns whether there are any.
     pub fn task_changed(&mut self, params: &TaskChangedParams) -> bool {
         let wants =
             |stream: &SubscriptionStream| stream.filter.tasks.contains(params.task_id.as_str());
@@ -147,8 +148,9 @@ impl Connection {
     }
 
     /// Sends another notification in the session of the handshake era, once, if
-    /// its revision has it. Those that have a method of their own here are not
-    /// sent this way, because nobody would check whether they may be.
+    /// its revision has it. Notifications with a method of their own on this
+    /// type are not sent this way, because their conditions would not be
+    /// checked.
     pub fn notify(&mut self, notification: OutgoingMessage) -> bool {
         let name = notification.method_name();
         let session = self.session.as_ref().filter(|session| session.initialized);
@@ -170,8 +172,8 @@ impl Connection {
             && self.core.config.is_extension_method(name)
     }
 
-    /// Tells the session, if the capability is declared, and the streams that
-    /// want it.
+    /// Notifies the session, if the capability is declared, and the streams
+    /// that ask for it.
     fn notify_list_changed<N: Notification>(
         &mut self,
         capability: &str,
@@ -221,7 +223,7 @@ const CONDITIONAL_NOTIFICATIONS: &[&str] = &[
     method::TASKS_CHANGED,
 ];
 
-/// Tells one stream, under its own id.
+/// Sends a notification on one stream, under the stream's id.
 fn notify_stream<N: Notification>(
     core: &mut Core,
     id: &RequestId,

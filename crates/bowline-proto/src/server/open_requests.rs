@@ -1,4 +1,4 @@
-//! The client's requests, while they are open.
+//! The client's open requests.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -10,41 +10,41 @@ use crate::{
     revision::Rules,
 };
 
-/// The client's requests that the host has yet to answer.
+/// The client's requests that the host has not answered yet.
 ///
-/// Each has a place, and its name says which, so that nothing has to be searched
-/// when it is answered.
+/// Each has a slot, and its key contains the slot, so answering needs no
+/// search.
 #[derive(Debug, Default)]
 pub(super) struct OpenRequests {
     slots: Vec<Option<(RequestKey, OpenRequest)>>,
-    /// The places that are empty.
+    /// The empty slots.
     free_slots: Vec<usize>,
     by_id: BTreeMap<RequestId, RequestKey>,
-    /// How large they are together.
+    /// The total size of their parameters.
     bytes: usize,
     last: u64,
 }
 
-/// One of them: what the machine needs to know until it is answered.
+/// An open request: what the machine needs to know until it is answered.
 #[derive(Debug)]
 pub(super) struct OpenRequest {
     pub(super) id: RequestId,
     pub(super) method: Cow<'static, str>,
-    /// How large its parameters are, which the host holds.
+    /// The size of its parameters, which the host holds.
     pub(super) size: usize,
     pub(super) rules: &'static Rules,
     pub(super) progress_token: Option<ProgressToken>,
     pub(super) log_level: Option<LogLevel>,
     pub(super) purpose: Purpose,
     pub(super) started: Instant,
-    /// What the client was told about it.
+    /// The notifications sent about it so far.
     pub(super) notifier: RequestNotifier,
 }
 
-/// So many places are kept for the next requests when all are answered.
+/// The number of slots kept for the next requests when all are answered.
 const MIN_SLOTS: usize = 8;
 
-/// What the machine has to remember once the request is granted.
+/// What to do when the host grants the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Other,
@@ -76,14 +76,14 @@ impl OpenRequests {
         self.bytes -= open.size;
         self.free_slots.push(request.slot);
         if self.by_id.is_empty() && self.slots.len() > MIN_SLOTS {
-            // There were many, and may not be again.
+            // Give memory back after a burst of requests.
             self.slots = Vec::new();
             self.free_slots = Vec::new();
         }
         Some(open)
     }
 
-    /// Takes out all of them, the oldest first.
+    /// Removes all requests, oldest first.
     pub(super) fn close_all(&mut self) -> Vec<(RequestKey, OpenRequest)> {
         let last = self.last;
         let all = std::mem::take(self);
@@ -113,12 +113,12 @@ impl OpenRequests {
         self.slots.len() - self.free_slots.len()
     }
 
-    /// How large the parameters of all are together.
+    /// Returns the total size of all parameters.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// How many ids are remembered: as many as there are requests.
+    /// Returns the number of ids held: one per request.
     pub(super) fn id_count(&self) -> usize {
         self.by_id.len()
     }

@@ -1,4 +1,4 @@
-//! Asking the client, where the revision lets servers ask.
+//! Calls to the client, for revisions in which servers may call.
 
 use std::{borrow::Cow, time::Duration};
 
@@ -15,13 +15,13 @@ use crate::{
     revision::Era,
 };
 
-/// What to ask of the client.
+/// A request to the client.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ServerRequest {
-    /// Whether it is there.
+    /// A ping.
     Ping,
-    /// What results ask for in the stateless era, asked here directly.
+    /// A question. In the stateless era, results carry these instead.
     Input(Box<InputRequest>),
 }
 
@@ -31,18 +31,19 @@ impl<T: Into<InputRequest>> From<T> for ServerRequest {
     }
 }
 
-/// How a call wants to be treated.
+/// Options of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallOptions {
-    /// How long the answer may take; by what is asked unless given.
+    /// How long the answer may take. The default depends on the request.
     pub timeout: Option<Duration>,
-    /// The request on whose behalf it is made. When that ends, so does the call.
+    /// The request on whose behalf the call is made. When it ends, so does the
+    /// call.
     pub parent: Option<RequestKey>,
 }
 
 impl Connection {
-    /// Asks the client something, in the session of the handshake era. Ends with
-    /// one [`Output::Done`], which may be waiting already when this returns.
+    /// Calls the client, in the session of the handshake era. Ends with one
+    /// [`Output::CallDone`], which may already be queued when this returns.
     pub fn call(
         &mut self,
         now: Instant,
@@ -58,7 +59,7 @@ impl Connection {
         CallId(id)
     }
 
-    /// Gives a call up. Does nothing if it has ended.
+    /// Cancels a call. Does nothing if it has ended.
     pub fn cancel(&mut self, now: Instant, call: CallId) {
         self.cancel_call(now, call.0, Failure::Cancelled, "no longer needed");
     }
@@ -80,7 +81,7 @@ impl Connection {
         }
         let (size, limit) = (message.len(), self.core.config.max_frame_size);
         if size > limit {
-            let reason = format!("it has {size} bytes; the limit is {limit}");
+            let reason = format!("its {size} bytes exceed the limit of {limit} bytes");
             return Err(Failure::NotSendable { message: reason });
         }
         let method = message.method_name();
@@ -133,7 +134,7 @@ impl Connection {
 
 /// How calls end.
 impl Connection {
-    /// The client answered something.
+    /// Handles a response from the client.
     pub(super) fn response_received(
         &mut self,
         now: Instant,
@@ -168,15 +169,15 @@ impl Connection {
         }
     }
 
-    /// The request ended on whose behalf calls were made.
+    /// Cancels the calls made on behalf of a request that has ended.
     pub(super) fn cancel_child_calls(&mut self, now: Instant, parent: RequestKey) {
         for id in self.calls.children(parent) {
             self.cancel_call(now, id, Failure::Cancelled, "no longer needed");
         }
     }
 
-    /// Ends a call, and says whether it was open. The only way out of the table,
-    /// so that no call ends twice.
+    /// Ends a call and returns whether it was open. Calls leave the table only
+    /// here, so no call ends twice.
     pub(super) fn finish_call(&mut self, now: Instant, id: u64, outcome: Outcome) -> bool {
         let Some(call) = self.calls.close(id) else {
             return false;
@@ -220,7 +221,7 @@ impl Connection {
 }
 
 impl ServerRequest {
-    /// Whether a person or a model has to answer, which takes its time.
+    /// Returns whether a person or a model has to answer, which takes longer.
     fn is_interactive(&self) -> bool {
         match self {
             Self::Ping => false,
@@ -232,10 +233,11 @@ impl ServerRequest {
     }
 }
 
-/// Whether the revision has the question, and the client declared to answer it.
+/// Checks that the revision has the question and the client declared to answer
+/// it.
 fn check_question(question: &InputRequest, session: &Session) -> Result<(), Failure> {
     if !session.rules.allows(question.method(), Side::Server) {
-        let reason = "this protocol version has no such question";
+        let reason = "this protocol version does not have this kind of question";
         return Err(Failure::NotSupportedInRevision { message: reason });
     }
     let declared = &session.client.capabilities;

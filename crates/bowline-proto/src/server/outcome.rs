@@ -1,4 +1,4 @@
-//! How a call of ours to the client ends: exactly one of these, exactly once.
+//! The outcome of a call to the client: exactly one per call.
 
 use std::{fmt, time::Duration};
 
@@ -9,39 +9,41 @@ use crate::{
     jsonrpc::ErrorObject,
 };
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The client's result, verbatim: a slice of the frame that brought it.
+    /// The client's result, verbatim: a slice of the frame that carried it.
     Result(Bytes),
-    /// The client refused.
+    /// The client responded with an error.
     Error(ErrorObject),
-    /// There is no answer, and there will be none.
+    /// The call failed without a response.
     Failed(Failure),
 }
 
-/// Why there is no answer.
+/// Why a call failed without a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
     /// The client did not answer in time.
     Timeout {
-        /// The time it had.
+        /// The timeout.
         after: Duration,
     },
-    /// The caller gave the call up, or the request that it was made for ended.
+    /// The caller cancelled the call, or the request that it was made for
+    /// ended.
     Cancelled,
-    /// The link is gone, or the server was shut down.
+    /// The link is lost, or the server was shut down.
     Closed,
-    /// The client did not declare what the call needs; nothing was sent.
+    /// The client did not declare the capability that the call needs; nothing
+    /// was sent.
     CapabilityMissing {
         /// The capability, as a path such as `elicitation.url`.
         capability: &'static str,
     },
-    /// Servers ask nothing in the stateless era, or there is no session to ask
-    /// in; nothing was sent. Questions go into the result instead.
+    /// Servers do not call clients in the stateless era, or there is no
+    /// session; nothing was sent. Put questions into the result instead.
     NotSupportedInEra,
-    /// The client has not ended the handshake yet; nothing was sent.
+    /// The client has not completed the handshake yet; nothing was sent.
     NotInitialized,
     /// The negotiated revision cannot carry the call; nothing was sent.
     NotSupportedInRevision {
@@ -50,21 +52,21 @@ pub enum Failure {
     },
     /// Too many calls are open; nothing was sent.
     TooManyCalls,
-    /// The call could not be encoded, or is over the frame limit; nothing was
+    /// The call could not be encoded, or exceeds the frame limit; nothing was
     /// sent.
     NotSendable {
         /// Why.
         message: String,
     },
-    /// The answer was not one.
+    /// The response is invalid.
     InvalidResponse {
-        /// What was wrong with it.
+        /// What is wrong with it.
         message: String,
     },
 }
 
 impl Failure {
-    /// The coarse kind of this failure.
+    /// Returns the coarse kind of this failure.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -79,7 +81,7 @@ impl Failure {
         }
     }
 
-    /// The fine reason of this failure.
+    /// Returns the fine-grained reason of this failure.
     #[must_use]
     pub fn reason(&self) -> Reason {
         match self {
@@ -99,18 +101,18 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Timeout { after } => write!(f, "no answer within {after:?}"),
+            Self::Timeout { after } => write!(f, "the client did not answer: timed out after {after:?}"),
             Self::Cancelled => f.write_str("the call was cancelled"),
             Self::Closed => f.write_str("the connection is closed"),
             Self::CapabilityMissing { capability } => {
                 write!(f, "the client did not declare {capability}")
             }
-            Self::NotSupportedInEra => f.write_str("servers cannot call this client"),
-            Self::NotInitialized => f.write_str("the client has not ended the handshake yet"),
+            Self::NotSupportedInEra => f.write_str("the client cannot be called: there is no handshake session; return an input request instead"),
+            Self::NotInitialized => f.write_str("the client has not completed the handshake yet"),
             Self::NotSupportedInRevision { message } => f.write_str(message),
-            Self::TooManyCalls => f.write_str("too many calls are open"),
+            Self::TooManyCalls => f.write_str("too many open calls to the client"),
             Self::NotSendable { message } => write!(f, "the call cannot be sent: {message}"),
-            Self::InvalidResponse { message } => write!(f, "the answer is not valid: {message}"),
+            Self::InvalidResponse { message } => write!(f, "invalid response: {message}"),
         }
     }
 }

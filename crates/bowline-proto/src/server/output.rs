@@ -1,4 +1,4 @@
-//! What the machine asks of the driver, and what it tells the host.
+//! Outputs of the state machine, for the driver and the host.
 
 use std::borrow::Cow;
 
@@ -8,36 +8,36 @@ use super::{CallId, Outcome, RequestContext, RequestKey, Telemetry};
 use crate::{Instant, jsonrpc::RequestId, revision::Revision};
 
 /// The next thing to do. Drain [`poll_output`](super::Connection::poll_output)
-/// until it says [`Output::Idle`].
+/// until it returns [`Output::Idle`].
 #[derive(Debug)]
 pub enum Output {
-    /// Send a frame, in this order.
+    /// Send a frame. Frames must be sent in the order of these outputs.
     Send {
-        /// The request of the client's that the frame belongs to: its answer,
-        /// its progress, its log messages, a call made on its behalf. Transports
-        /// with a stream for each request send it there.
+        /// The client's request that the frame belongs to: its response, its
+        /// progress, its log messages, a call made on its behalf. Transports
+        /// with one stream per request send it on that stream.
         request: Option<RequestKey>,
-        /// Whether it is an answer: nothing follows about that request. An
-        /// answer about no request is one to something in the frame that was
-        /// taken in last, or the end of a stream of changes.
+        /// Whether the frame is a response: nothing follows about that request.
+        /// A response without a request answers something in the last frame
+        /// received, or ends a subscription stream.
         is_response: bool,
-        /// The frame, without a line end and with none inside.
+        /// The frame, without a line ending and with none inside.
         frame: Bytes,
     },
-    /// A call of ours has ended. Each call ends once.
+    /// A call has ended. Each call ends once.
     CallDone {
-        /// Which call.
+        /// The call.
         call: CallId,
-        /// How.
+        /// How it ended.
         outcome: Outcome,
     },
-    /// Something for the host.
+    /// An event for the host.
     Event(Event),
-    /// Something for the observer.
+    /// An observation for telemetry.
     Telemetry(Telemetry),
-    /// Close the link, once everything sent before is written.
+    /// Close the link once everything sent before is written.
     Close,
-    /// Nothing more to do until the deadline, or until something happens.
+    /// Nothing more to do until the deadline or the next input.
     Idle(Option<Instant>),
 }
 
@@ -46,60 +46,62 @@ pub enum Output {
 pub enum Event {
     /// A session of the handshake era was opened.
     SessionOpened {
-        /// The revision that is spoken in it.
+        /// The revision of the session.
         revision: Revision,
     },
-    /// The client ended the handshake: it may be asked and told things now.
+    /// The client completed the handshake: it may be called and notified now.
     Initialized,
-    /// The client asks something. Answer with
+    /// A request from the client. Answer it with
     /// [`respond`](super::Connection::respond).
     Request {
-        /// The name to answer under.
+        /// The key to answer under.
         request: RequestKey,
-        /// The client's own id of it.
+        /// The client's id of the request.
         id: RequestId,
-        /// What it asks.
+        /// The method.
         method: Cow<'static, str>,
-        /// With what parameters, verbatim.
+        /// The parameters, verbatim.
         params: Option<Bytes>,
-        /// Who asks, and under what rules.
+        /// The client and the rules of the request.
         context: Box<RequestContext>,
     },
-    /// Nobody waits for this answer any more; nothing about it will be sent.
+    /// A request no longer needs an answer; nothing more is sent about it.
     Cancelled {
-        /// Which request.
+        /// The request.
         request: RequestKey,
         /// Why.
         reason: CancelReason,
     },
-    /// A notification of the client's, in the order of arrival.
+    /// A notification from the client, in order of arrival.
     Notification {
         /// Its method.
         method: Cow<'static, str>,
         /// Its parameters, verbatim.
         params: Option<Bytes>,
     },
-    /// A resource is watched that was not, or no longer: by the session, or by
-    /// one of the streams of changes, each of which counts by itself.
-    /// [`watched`](super::Connection::watched) lists all that are.
+    /// A subscription to a resource began or ended: the session's, or a
+    /// subscription stream's, each of which counts separately.
+    /// [`subscribed_uris`](super::Connection::subscribed_uris) lists all of
+    /// them.
     SubscriptionChanged {
-        /// Which resource.
+        /// The resource.
         uri: Box<str>,
-        /// Whether it is watched from here on.
+        /// Whether the subscription began.
         is_subscribed: bool,
     },
-    /// The connection has ended; nothing follows but the outcome of calls that
-    /// are made in spite of it.
+    /// The connection has ended. Nothing follows except the outcomes of calls
+    /// made after this.
     Closed,
 }
 
-/// Why nobody waits for an answer any more.
+/// Why a request no longer needs an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CancelReason {
-    /// The client called it off, perhaps saying why.
+    /// The client cancelled it, with an optional reason.
     Client(Option<Box<str>>),
-    /// The link is gone.
+    /// The link is lost.
     LinkClosed,
-    /// The server was shut down, and the grace is over. The client was told.
+    /// The server was shut down and the grace period is over. The client was
+    /// notified.
     Shutdown,
 }

@@ -1,50 +1,49 @@
-//! The call of a tool, taken apart without being decoded.
+//! A tool call, split into its parts without decoding.
 
 use std::borrow::Cow;
 
 use super::request_head::RequestHead;
 use crate::jsonrpc::Member;
 
-/// What the call of a tool brings, where that is a name and arguments and
-/// nothing unusual.
+/// The parts of a tool call that has a name and arguments and nothing unusual.
 ///
 /// ```
-/// use bowline_proto::server::PlainCall;
+/// use bowline_proto::server::ParsedCall;
 ///
 /// let params = br#"{"name": "add", "arguments": {"a": 1}, "_meta": {}}"#;
-/// let call = PlainCall::read(params).unwrap();
+/// let call = ParsedCall::parse(params).unwrap();
 /// assert_eq!((&*call.name, call.arguments), ("add", Some(r#"{"a": 1}"#)));
-/// assert!(PlainCall::read(br#"{"name": "add", "requestState": "x"}"#).is_none());
+/// assert!(ParsedCall::parse(br#"{"name": "add", "requestState": "x"}"#).is_none());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedCall<'a> {
-    /// Which tool is called; borrowed unless it has escapes.
+    /// The name of the tool; borrowed unless it has escapes.
     pub name: Cow<'a, str>,
-    /// The arguments as they are written, if there are any. That they are valid
-    /// JSON is known when they are decoded.
+    /// The arguments as written, if any. Whether they are valid JSON is only
+    /// known once they are decoded.
     pub arguments: Option<&'a str>,
 }
 
 impl<'a> ParsedCall<'a> {
-    /// Reads the parameters of a call. There is none where they bring anything
-    /// else, or cannot be read: then they have to be decoded.
+    /// Parses the parameters of a call. Returns `None` if they contain anything
+    /// else, or cannot be scanned: then they have to be decoded.
     #[must_use]
     pub fn parse(params: &'a [u8]) -> Option<Self> {
         RequestHead::scan(params)?.call_spans()?.parse_call(params)
     }
 }
 
-/// Where the parts of a call are in its parameters.
+/// The spans of a call's parts in its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CallSpans {
-    /// How long the parameters are: others cannot be meant.
+    /// The length of the parameters, to detect that others are passed.
     length: usize,
     name: (usize, usize),
     arguments: Option<(usize, usize)>,
 }
 
 impl CallSpans {
-    /// Of parts that are slices of the parameters.
+    /// Creates the spans of parts that are slices of `params`.
     pub(super) fn new(params: &[u8], name: &[u8], arguments: Option<&[u8]>) -> Self {
         let span = |slice: &[u8]| {
             let start = slice.as_ptr().addr() - params.as_ptr().addr();
@@ -57,7 +56,7 @@ impl CallSpans {
         }
     }
 
-    /// The call itself, if its parts are what they must be.
+    /// Returns the call, if its parts have the right types.
     pub(super) fn parse_call<'a>(&self, params: &'a [u8]) -> Option<ParsedCall<'a>> {
         let slice = |(start, end): (usize, usize)| params.get(start..end);
         if self.length != params.len() {

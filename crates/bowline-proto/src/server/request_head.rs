@@ -1,8 +1,8 @@
-//! What a request says about itself: the part of `_meta` that the machine reads.
+//! The head of a request: the part of `_meta` that the machine reads.
 //!
-//! Parameters may be large and belong to somebody else, so they are walked over
-//! once and nothing of them is kept but slices. They are decoded only where they
-//! are not written as almost everybody writes them.
+//! Parameters may be large and belong to the host, so they are scanned once and
+//! only slices of them are kept. They are decoded only if they are not written
+//! in the usual form.
 
 use std::{fmt, sync::LazyLock};
 
@@ -20,7 +20,7 @@ use crate::{
     model::{DecodeError, meta::key},
 };
 
-/// The members of a `_meta` that are looked for, as they are written.
+/// The raw values of the `_meta` members that are looked for.
 pub(super) type MetaMembers<'a> = [Option<&'a [u8]>; RequestHead::KEY_COUNT];
 
 /// The members of a request's `_meta` that decide how it is treated.
@@ -28,18 +28,18 @@ pub(super) type MetaMembers<'a> = [Option<&'a [u8]>; RequestHead::KEY_COUNT];
 pub(super) struct RequestHead<'a> {
     pub(super) members: MetaMembers<'a>,
     named_params: NamedParams<'a>,
-    /// All parameters, if all of them were seen: only then is it known what is
-    /// beside `_meta`.
+    /// All parameters, if all of them were scanned: only then is it known what
+    /// exists besides `_meta`.
     params: Option<&'a [u8]>,
 }
 
-/// The members of the parameters that are looked for besides.
+/// The members of the parameters that are looked for besides `_meta`.
 #[derive(Clone, Copy, Debug, Default)]
 struct NamedParams<'a> {
-    /// Those that a header mirrors, for some method or other.
+    /// The members that a header mirrors, for some method.
     named: [Option<&'a [u8]>; PARAM_NAMES.len()],
     arguments: Option<&'a [u8]>,
-    /// Whether there are others.
+    /// Whether there are other members.
     has_others: bool,
 }
 
@@ -53,19 +53,19 @@ const META_KEYS: [&str; 5] = [
 
 const PARAM_NAMES: [&str; 3] = ["name", "uri", "taskId"];
 
-/// A look at parameters that somebody else walks over.
+/// A visitor for parameters that the caller scans.
 #[derive(Debug, Default)]
 pub(super) struct ParamsScanner<'a, 'k> {
     head: RequestHead<'a>,
     has_meta: bool,
-    /// A `_meta` that need not be walked over.
+    /// A cached `_meta` that need not be scanned again.
     meta_cache: Option<&'k MetaCache>,
-    /// The one that had to be.
+    /// The `_meta` that was not in the cache.
     scanned_meta: Option<&'a [u8]>,
 }
 
 impl<'a, 'k> ParamsScanner<'a, 'k> {
-    /// A look by somebody who has seen this before.
+    /// Creates a scanner that consults this cache.
     pub(super) fn with_meta_cache(cache: &'k MetaCache) -> Self {
         Self {
             meta_cache: Some(cache),
@@ -73,8 +73,8 @@ impl<'a, 'k> ParamsScanner<'a, 'k> {
         }
     }
 
-    /// What was seen, of these parameters where it was all of them; and the
-    /// `_meta` that was not known before.
+    /// Returns the head, with the parameters if all of them were seen, and the
+    /// `_meta` that was not in the cache.
     #[inline]
     pub(super) fn finish(
         mut self,
@@ -133,12 +133,12 @@ impl<'a> MemberVisitor<'a> for ParamsScanner<'a, '_> {
 }
 
 impl RequestHead<'_> {
-    /// How many members of `_meta` are looked for.
+    /// The number of `_meta` members that are looked for.
     pub(super) const KEY_COUNT: usize = META_KEYS.len();
 }
 
 impl<'a> RequestHead<'a> {
-    /// Reads the head of a request's parameters.
+    /// Reads the head from a request's parameters.
     pub(super) fn read(params: Option<&'a [u8]>) -> Result<Self, ErrorObject> {
         let Some(params) = params else {
             return Ok(Self::default());
@@ -149,7 +149,7 @@ impl<'a> RequestHead<'a> {
         }
     }
 
-    /// Reads the head of parameters that are written as usual.
+    /// Reads the head from parameters in the usual form.
     pub(super) fn scan(params: &'a [u8]) -> Option<Self> {
         let mut walker = ObjectWalker::open(params)?;
         let mut scanner = ParamsScanner::default();
@@ -157,13 +157,13 @@ impl<'a> RequestHead<'a> {
         walker.is_at_end().then(|| scanner.finish(Some(params)).0)
     }
 
-    /// Reads the head of any other parameters.
+    /// Reads the head from parameters in any other form.
     pub(super) fn decode(params: &'a [u8]) -> Result<Self, ErrorObject> {
         if params.first() == Some(&b'[') {
-            let error = DecodeError::new("", "the params are an array, not an object");
+            let error = DecodeError::new("", "params must be an object, not an array");
             return Err(errors::invalid_params(&error));
         }
-        // Whoever reads the rest finds the words for what is wrong with it.
+        // The host reports what is wrong with the rest when it decodes it.
         if !may_have_meta(params) {
             return Ok(Self::default());
         }
@@ -182,8 +182,8 @@ impl<'a> RequestHead<'a> {
         }
     }
 
-    /// The member that a header mirrors for this method, if there is one;
-    /// nothing where it has to be looked for.
+    /// Returns the member that a header mirrors for this method, if there is
+    /// one; `None` if it has to be searched for.
     pub(super) fn mirrored_member(&self, method: &str) -> Option<Member<'a>> {
         self.params?;
         let name = mirrored_member(method)?;
@@ -191,7 +191,8 @@ impl<'a> RequestHead<'a> {
         Some(self.named_params.named[index].map_or(Member::Absent, Member::from_value))
     }
 
-    /// Where the parts of a call are; nothing where it is not known to be plain.
+    /// Returns the spans of a call's parts; `None` unless the call is known to
+    /// be plain.
     pub(super) fn call_spans(&self) -> Option<CallSpans> {
         let (params, named_params) = (self.params?, &self.named_params);
         match named_params.named {
@@ -202,24 +203,24 @@ impl<'a> RequestHead<'a> {
         }
     }
 
-    /// Whether the request speaks for itself, as those of the stateless era do.
-    /// One of the two members that they must have is enough: who has only one
-    /// should hear of the other.
+    /// Returns whether the request is stateless. One of the two required
+    /// members is enough: a request with only one gets an error about the
+    /// other.
     pub(super) fn is_stateless(&self) -> bool {
         self.has(key::PROTOCOL_VERSION) || self.has(key::CLIENT_CAPABILITIES)
     }
 
-    /// Whether the member is there.
+    /// Returns whether the member is present.
     pub(super) fn has(&self, key: &str) -> bool {
         self.raw(key).is_some()
     }
 
-    /// A member as it is written; nothing where it is not there.
+    /// Returns the raw value of a member; empty if it is missing.
     pub(super) fn raw_or_empty(&self, key: &str) -> &'a [u8] {
         self.raw(key).unwrap_or_default()
     }
 
-    /// Decodes a member, if it is there.
+    /// Decodes a member, if it is present.
     pub(super) fn get<T: Deserialize<'a>>(&self, key: &str) -> Result<Option<T>, ErrorObject> {
         let Some(raw) = self.raw(key) else {
             return Ok(None);
@@ -239,9 +240,10 @@ impl<'a> RequestHead<'a> {
     }
 }
 
-/// Whether there can be a `_meta`. A key can also be spelled with escapes.
+/// Returns whether there can be a `_meta`. A key can also be spelled with
+/// escapes.
 fn may_have_meta(params: &[u8]) -> bool {
-    // Made once: making one takes longer than looking through a short text.
+    // Built once: building takes longer than searching a short string.
     static FINDERS: LazyLock<[Finder<'static>; 2]> =
         LazyLock::new(|| [Finder::new("_meta"), Finder::new("\\u")]);
     FINDERS.iter().any(|finder| finder.find(params).is_some())
@@ -255,7 +257,7 @@ fn with_leading_dot(path: &str) -> String {
     }
 }
 
-/// Parameters, of which only `_meta` is read.
+/// Parameters of which only `_meta` is read.
 struct ParamsHead<'a>(RequestHead<'a>);
 
 impl<'de> Deserialize<'de> for ParamsHead<'de> {
@@ -279,7 +281,7 @@ impl<'de> Visitor<'de> for ParamsVisitor {
             if is_meta.is_none() {
                 map.next_value::<IgnoredAny>()?;
             } else if head.is_some() {
-                return Err(de::Error::custom("it is there twice"));
+                return Err(de::Error::custom("duplicate member"));
             } else {
                 let meta = map.next_value::<Option<MetaHead<'de>>>()?;
                 head = Some(meta.map(|MetaHead(head)| head).unwrap_or_default());
@@ -315,7 +317,7 @@ impl<'de> Visitor<'de> for MetaVisitor {
             };
             if head.members[slot].is_some() {
                 let key = META_KEYS[slot];
-                return Err(de::Error::custom(format_args!("{key} is there twice")));
+                return Err(de::Error::custom(format_args!("duplicate member {key}")));
             }
             let value: &RawValue = map.next_value()?;
             head.members[slot] = Some(value.get().as_bytes());
@@ -324,7 +326,7 @@ impl<'de> Visitor<'de> for MetaVisitor {
     }
 }
 
-/// A key, as a slot: of `params` on level 0, of `_meta` on level 1.
+/// A key as a slot: of `params` on level 0, of `_meta` on level 1.
 struct Key<const LEVEL: usize>(Option<usize>);
 
 impl<'de, const LEVEL: usize> Deserialize<'de> for Key<LEVEL> {

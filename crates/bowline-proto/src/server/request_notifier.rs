@@ -1,4 +1,4 @@
-//! What a client may be told about its request while it waits.
+//! Notifications about a request while it is open.
 
 use std::cmp::Ordering;
 
@@ -11,19 +11,19 @@ use crate::{
     revision::LogLevelSource,
 };
 
-/// What a client was told about one request, and what it may be told next.
+/// Builds the notifications about one request, and tracks what was sent.
 ///
-/// The machine keeps one for each request. Where there is no machine, as for
-/// stateless requests over HTTP, it stands alone: it makes the frames to send,
-/// or none where the client must not hear it.
+/// The machine keeps one for each request. Without a machine, as for stateless
+/// requests over HTTP, it works alone: it returns the frame to send, or `None`
+/// if the client must not receive it.
 #[derive(Clone, Debug, Default)]
 pub struct RequestNotifier {
     progress: Option<f64>,
 }
 
 impl RequestNotifier {
-    /// How far the request has come: only with a token, and each number greater
-    /// than the one before.
+    /// Builds a progress notification: only with a token, and each number must
+    /// be greater than the one before.
     pub fn progress(
         &mut self,
         config: &Config,
@@ -37,8 +37,8 @@ impl RequestNotifier {
         encode_notification(config, context, params)
     }
 
-    /// A log message about the request: only where logging is declared, and the
-    /// request asks for messages as severe as this one.
+    /// Builds a log message about the request: only if logging is declared, and
+    /// the request asks for messages of this severity.
     pub fn log(
         &self,
         config: &Config,
@@ -81,9 +81,9 @@ impl RequestNotifier {
     }
 }
 
-/// Whether messages of this level are sent to those who want this threshold.
+/// Returns whether messages of this level are sent at this threshold.
 pub(super) fn is_log_enabled(config: &Config, level: &LogLevel, threshold: &LogLevel) -> bool {
-    // An unknown level compares with none, and is not sent.
+    // An unknown level is not comparable, and is not sent.
     let is_severe_enough = level.partial_cmp(threshold).is_some_and(Ordering::is_ge);
     is_severe_enough && config.capabilities.has("logging")
 }

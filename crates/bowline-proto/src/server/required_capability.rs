@@ -1,16 +1,16 @@
-//! What a client must have declared to be asked something.
+//! The client capability that a question requires.
 
 use crate::model::{InputKind, InputRequest, method};
 
-/// The client capability that a question needs, as a path for
+/// Returns the client capability that a question requires, as a path for
 /// [`ClientCapabilities::has`](crate::model::ClientCapabilities::has). A
-/// question that the protocol does not know needs none.
+/// question that the protocol does not define requires none.
 ///
 /// ```
-/// use bowline_proto::{model::ElicitParams, server::needed_capability};
+/// use bowline_proto::{model::ElicitParams, server::required_capability};
 ///
 /// let question = ElicitParams::url("Please sign in", "https://example.com/").into();
-/// assert_eq!(needed_capability(&question), Some("elicitation.url"));
+/// assert_eq!(required_capability(&question), Some("elicitation.url"));
 /// ```
 #[must_use]
 pub fn required_capability(question: &InputRequest) -> Option<&'static str> {
@@ -22,7 +22,7 @@ pub fn required_capability(question: &InputRequest) -> Option<&'static str> {
     }
 }
 
-/// Clients may run our calls as tasks, and be asked about those.
+/// Clients may run our calls as tasks, and be asked about them.
 fn task_capability(name: &str) -> Option<&'static str> {
     match name {
         method::TASKS_GET | method::TASKS_RESULT => Some("tasks"),

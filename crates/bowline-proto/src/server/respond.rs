@@ -1,4 +1,4 @@
-//! Answering the client's requests, once each.
+//! Responses to the client's requests, once each.
 
 use bytes::Bytes;
 
@@ -12,23 +12,24 @@ use crate::{
     jsonrpc::{ErrorObject, RawJson, RequestId, error_response, response_raw},
 };
 
-/// An answer to a request of the client's.
+/// A reply to a client's request.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// A result, as [`encode_result`](super::encode_result) makes it: it is sent
-    /// as it is.
+    /// A result, as built by [`encode_result`](super::encode_result). Sent as
+    /// it is.
     Result(RawJson),
-    /// A whole answer, as [`encode_response`](super::encode_response) makes it
-    /// for the id of this request: it is sent as it is.
+    /// A complete response, as built by
+    /// [`encode_response`](super::encode_response) for the id of this request.
+    /// Sent as it is.
     Response(Bytes),
-    /// A refusal.
+    /// An error.
     Error(ErrorObject),
 }
 
 impl Reply {
-    /// The frame of the answer to the request with this id, and the error that
-    /// it brings, if it does. A result over the limit becomes an error: the
-    /// client could not read it.
+    /// Returns the response frame for the request with this id, and the error
+    /// it contains, if any. A result over the limit becomes an error, because
+    /// the client could not read it.
     #[must_use]
     pub fn encode(self, id: &RequestId, limit: usize) -> (Bytes, Option<ErrorObject>) {
         let (frame, error) = match self {
@@ -41,7 +42,7 @@ impl Reply {
             return (frame, error);
         }
         let error = errors::internal_error(&format!(
-            "The answer has {size} bytes; the limit is {limit}"
+            "The response of {size} bytes exceeds the limit of {limit} bytes"
         ));
         (error_response(Some(id), &error), Some(error))
     }
@@ -69,10 +70,10 @@ impl From<ErrorObject> for Reply {
 }
 
 impl Connection {
-    /// Answers a request. Does nothing if it was answered or called off.
+    /// Answers a request. Does nothing if it was answered or cancelled.
     ///
-    /// A result over the frame limit becomes an error: the client could not read
-    /// it, and would lose the link by trying.
+    /// A result over the frame limit becomes an error: the client could not
+    /// read it, and would lose the link by trying.
     pub fn respond(&mut self, now: Instant, request: RequestKey, reply: impl Into<Reply>) {
         let Some(open) = self.requests.close(request) else {
             return;
@@ -99,7 +100,7 @@ impl Connection {
         self.finish_drain(now);
     }
 
-    /// Ends a request without an answer.
+    /// Ends a request without a response.
     pub(super) fn cancel_request(
         &mut self,
         now: Instant,
@@ -133,8 +134,8 @@ impl Connection {
         self.core.push_event(Event::Cancelled { request, reason });
     }
 
-    /// Whether there is still room for what a request asks for. Others like it
-    /// may have been granted since it came.
+    /// Returns whether the limits still allow what a request asks for. Similar
+    /// requests may have been granted since it arrived.
     fn has_capacity_for(&self, open: &OpenRequest) -> bool {
         match (&open.purpose, &self.session) {
             (Purpose::Subscribe(uri), Some(session)) => {
@@ -145,7 +146,7 @@ impl Connection {
         }
     }
 
-    /// The host granted a request that changes what the client hears of.
+    /// Applies a granted request that changes the client's subscriptions.
     fn apply_subscription(&mut self, open: OpenRequest) {
         let Some(session) = &mut self.session else {
             return;

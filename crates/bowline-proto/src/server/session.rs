@@ -1,44 +1,44 @@
-//! A session of the handshake era: what both sides remember.
+//! A session of the handshake era.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{ClientInfo, subscription_streams::MAX_SUBSCRIBED_BYTES};
 use crate::{model::LogLevel, revision::Rules};
 
-/// What was agreed on, and what the client has asked for since.
+/// What was negotiated, and what the client has asked for since.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) rules: &'static Rules,
     pub(super) client: Arc<ClientInfo>,
-    /// Whether the client ended the handshake. Before that it may only be
-    /// pinged and sent log messages.
+    /// Whether the client completed the handshake. Before that, the server may
+    /// only send it pings and log messages.
     pub(super) initialized: bool,
-    /// From which severity on log messages are wanted.
+    /// The minimum severity of log messages.
     pub(super) log_level: LogLevel,
-    /// The resources that the client watches.
+    /// The resources the client is subscribed to.
     pub(super) subscribed: SubscribedUris,
-    /// About how many bytes what it said of itself takes.
+    /// The approximate size of the client's description of itself, in bytes.
     pub(super) client_bytes: usize,
 }
 
-/// The resources that a client watches.
+/// The resources a client is subscribed to.
 #[derive(Debug, Default)]
 pub(super) struct SubscribedUris {
     uris: BTreeSet<Box<str>>,
-    /// How many bytes their names have together.
+    /// The total length of the URIs in bytes.
     bytes: usize,
 }
 
-/// About how much a name takes besides its bytes.
+/// The approximate overhead of a URI besides its bytes.
 const URI_OVERHEAD: usize = 64;
 
 impl SubscribedUris {
-    /// Whether one more may be watched.
+    /// Returns whether one more URI fits.
     pub(super) fn has_capacity(&self, uri: &str, max: usize) -> bool {
         self.uris.len() < max && self.bytes + uri.len() <= MAX_SUBSCRIBED_BYTES
     }
 
-    /// Adds one. Says whether it is new.
+    /// Adds a URI. Returns whether it is new.
     pub(super) fn insert(&mut self, uri: Box<str>) -> bool {
         let size = uri.len();
         let inserted = self.uris.insert(uri);
@@ -46,7 +46,7 @@ impl SubscribedUris {
         inserted
     }
 
-    /// Takes one out. Says whether it was there.
+    /// Removes a URI. Returns whether it was present.
     pub(super) fn remove(&mut self, uri: &str) -> bool {
         let removed = self.uris.remove(uri);
         self.bytes -= if removed { uri.len() } else { 0 };
@@ -65,7 +65,7 @@ impl SubscribedUris {
         self.uris
     }
 
-    /// About how many bytes they take.
+    /// Estimates how many bytes the URIs take.
     pub(super) fn size_estimate(&self) -> usize {
         self.bytes + URI_OVERHEAD * self.uris.len()
     }

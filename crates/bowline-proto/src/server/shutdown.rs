@@ -1,4 +1,4 @@
-//! The end: the link went away, or we leave.
+//! Shutdown of a connection, by us or by loss of the link.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use super::{
 use crate::{Instant, jsonrpc::error_response};
 
 impl Connection {
-    /// Leaves in order: no new requests, streams of changes are closed, and
-    /// requests under way may finish within the grace. Whatever is left then is
-    /// refused, and the link is hung up. Doing it again can only shorten the
-    /// grace.
+    /// Shuts down gracefully: accepts no new requests, closes subscription
+    /// streams, and lets open requests finish within the grace period. Requests
+    /// still open after that are refused, and the link is closed. Calling it
+    /// again can only shorten the grace period.
     pub fn shutdown(&mut self, now: Instant, grace: Duration) {
         let deadline = match self.core.phase {
             Phase::Closed => return,
@@ -30,14 +30,14 @@ impl Connection {
         }
     }
 
-    /// Ends a drain that has nothing to wait for.
+    /// Ends a drain that has nothing left to wait for.
     pub(super) fn finish_drain(&mut self, now: Instant) {
         if matches!(self.core.phase, Phase::Draining { .. }) && self.requests.len() == 0 {
             self.close_link(now);
         }
     }
 
-    /// The grace is over: who still waits is told that there will be no answer.
+    /// Ends the grace period: every open request gets an error.
     pub(super) fn drain_timed_out(&mut self, now: Instant) {
         for (request, open) in self.requests.close_all() {
             let frame = error_response(Some(&open.id), &errors::shutting_down());
@@ -54,14 +54,14 @@ impl Connection {
         self.mark_closed();
     }
 
-    /// The link is gone.
+    /// Handles the loss of the link.
     pub(super) fn link_closed(&mut self, now: Instant) {
         self.release_all(now);
         self.mark_closed();
     }
 
-    /// Lets go of everything that was bound to the link; everybody who waits is
-    /// told, once.
+    /// Releases everything that was bound to the link, and notifies everyone
+    /// who waits, once.
     fn release_all(&mut self, now: Instant) {
         for (request, open) in self.requests.close_all() {
             self.request_cancelled(now, request, open, CancelReason::LinkClosed);

@@ -1,7 +1,7 @@
-//! What a request of the stateless era must bring.
+//! Admission of requests of the stateless era.
 //!
-//! Each request is judged by itself, so that a server needs no connection to do
-//! so: over HTTP, [`admit`] is all there is.
+//! Each request is checked by itself, so a server needs no connection: over
+//! HTTP, [`admit_http`] is all there is.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -19,39 +19,41 @@ use crate::{
     revision::{Era, Revision, Rules},
 };
 
-/// Why a request is not admitted: what to answer, and with which HTTP status.
+/// Why a request is not admitted: the error and the HTTP status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     /// The error to answer with.
     pub error: ErrorObject,
-    /// The HTTP status of that answer.
+    /// The HTTP status of the response.
     pub status: u16,
 }
 
-/// Whether these parameters are those of a stateless request: their `_meta` says
-/// which version they are in, or what the client can do.
+/// Returns whether these parameters belong to a stateless request: their
+/// `_meta` contains the protocol version or the client's capabilities.
 ///
-/// Parameters that cannot be read are not; whoever takes them in will say why.
+/// Returns false for parameters that cannot be read; decoding them reports the
+/// error.
 ///
 /// ```
 /// use bowline_proto::server::stateless;
 ///
 /// let modern = br#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#;
-/// assert!(stateless::speaks_for_itself(Some(modern)));
-/// assert!(!stateless::speaks_for_itself(Some(br#"{"protocolVersion":"2025-11-25"}"#)));
+/// assert!(stateless::is_stateless_request(Some(modern)));
+/// assert!(!stateless::is_stateless_request(Some(br#"{"protocolVersion":"2025-11-25"}"#)));
 /// ```
 #[must_use]
 pub fn is_stateless_request(params: Option<&[u8]>) -> bool {
     RequestHead::read(params).is_ok_and(|head| head.is_stateless())
 }
 
-/// Admits a request of the stateless era: it says all that it must, in a version
-/// that we speak, and asks for something that we have.
+/// Admits a request of the stateless era if it has all required members, in a
+/// version that we support, and asks for a method that we have.
 ///
 /// # Errors
 ///
-/// Where it does not. A server that speaks no stateless revision has no methods
-/// in that era, which is what makes clients fall back to the handshake.
+/// Returns the rejection otherwise. A server that supports no stateless
+/// revision has no methods in that era, which makes clients fall back to the
+/// handshake.
 ///
 /// ```
 /// use bowline_proto::server::{Config, stateless};
@@ -69,16 +71,16 @@ pub fn admit(
     admit_head(config, method, &head, &mut ClientInfoCache::default())
 }
 
-/// Admits a request of the stateless era that came over HTTP: besides, its
-/// headers must say what its body says.
+/// Admits a request of the stateless era that arrived over HTTP: in addition,
+/// its headers must match its body.
 ///
-/// Of several faults the first is told, in this order: members of `_meta` that
-/// are missing, a version header that differs, a version that we do not speak,
-/// other headers that differ, a method that we do not have.
+/// Of several faults the first is reported, in this order: missing members of
+/// `_meta`, a version header that differs, an unsupported version, other
+/// headers that differ, an unknown method.
 ///
 /// # Errors
 ///
-/// As [`admit`], and where a header is missing or differs.
+/// As [`admit`], and if a header is missing or differs.
 ///
 /// ```
 /// use bowline_proto::server::{Config, stateless};
@@ -107,7 +109,7 @@ pub fn admit_http<H: Headers + ?Sized>(
     )
 }
 
-/// As [`admit_http`], for a server that knows which client asked last.
+/// As [`admit_http`], with a cache of the last client.
 ///
 /// # Errors
 ///
@@ -143,8 +145,7 @@ pub(super) fn admit_head(
     if !config.supports_era(Era::Stateless) {
         return Err(errors::unknown_method(method).into());
     }
-    // Members that every request must have are missed before their values are
-    // looked at.
+    // Missing required members are reported before any value is checked.
     let (version, revision) = requested_version(config, head)?;
     let rules = supported_rules(config, &version, revision)?;
     admit_with_rules(config, rules, method, head, cache)
@@ -176,18 +177,18 @@ fn admit_with_rules(
     })
 }
 
-/// The client that asked last, with its own words. On a link the same client
-/// asks again and again, and says the same of itself each time.
+/// A cache of the last client and its raw JSON. On a link, the same client
+/// sends request after request with the same description of itself.
 #[derive(Debug, Default)]
 pub struct ClientInfoCache {
-    /// What it can do and who it is, one after the other. Neither text can be
-    /// the beginning of another one, so that they cannot be confused.
+    /// Its capabilities and its info, concatenated. Neither JSON value can be a
+    /// prefix of another one, so they cannot be confused.
     json: Vec<u8>,
     client: Option<Arc<ClientInfo>>,
 }
 
 impl ClientInfoCache {
-    /// How long the words of a client may be that is remembered.
+    /// The longest description that is cached.
     const MAX_LEN: usize = 4096;
 
     fn read(&mut self, head: &RequestHead<'_>) -> Result<Arc<ClientInfo>, Rejection> {
@@ -238,7 +239,7 @@ impl From<HeaderMismatch> for Rejection {
 }
 
 impl From<&ScanError> for Rejection {
-    /// What to answer to a frame that is not a message.
+    /// Returns the rejection of a frame that is not a message.
     fn from(scan_error: &ScanError) -> Self {
         let code = match scan_error.kind {
             ScanErrorKind::UnexpectedEnd
@@ -252,7 +253,7 @@ impl From<&ScanError> for Rejection {
     }
 }
 
-/// The rules of the version that a request names, if we speak it.
+/// Returns the rules of the version that a request names, if we support it.
 fn supported_rules(
     config: &Config,
     version: &str,
@@ -262,7 +263,8 @@ fn supported_rules(
     rules.ok_or_else(|| errors::unsupported_version(config.supported_versions(), version).into())
 }
 
-/// The version that the request names, and the revision if we speak it.
+/// Returns the version that the request names, and its revision if we support
+/// it.
 fn requested_version<'a>(
     config: &Config,
     head: &RequestHead<'a>,
@@ -276,9 +278,9 @@ fn requested_version<'a>(
     };
     let exact = config.revisions.iter().copied().find(matches_version);
     let version = match exact {
-        // Nearly all are, and need not be decoded.
+        // Almost all are, and need not be decoded.
         Some(revision) => Cow::Borrowed(revision.as_str()),
-        // Copied only where it has escapes.
+        // Copied only if it has escapes.
         None => match Member::from_value(raw) {
             Member::String(version) => version,
             _ => match head.get::<String>(key::PROTOCOL_VERSION)? {
@@ -322,7 +324,7 @@ pub(super) fn unknown_level(level: &LogLevel) -> ErrorObject {
     ErrorObject::new(code::INVALID_PARAMS, message)
 }
 
-/// What a client must declare to ask about tasks.
+/// The capabilities a client must declare to use task methods.
 fn tasks_required() -> ClientCapabilities {
     let mut required = ClientCapabilities::default();
     if let Ok(settings) = crate::jsonrpc::RawJson::from_string("{}".to_owned()) {

@@ -1,4 +1,4 @@
-//! The client's streams of changes, while they are open.
+//! The client's open subscription streams.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,18 +9,19 @@ use crate::{
     model::{ServerCapabilities, SubscriptionFilter, task},
 };
 
-/// How many bytes the names of what is watched may have together, in a session
-/// or in one stream: they are held as long as it lasts.
+/// The limit for the URIs of a session or of one stream, in bytes. They are
+/// held as long as it lasts.
 pub(super) const MAX_SUBSCRIBED_BYTES: usize = 1024 * 1024;
 
-/// The open streams, by the id of the request that each of them is.
+/// The open streams, by the id of the request that opened each.
 #[derive(Debug, Default)]
 pub(super) struct SubscriptionStreams {
-    // Boxed: a map makes room for eleven at once, and most have one.
+    // Boxed: a map allocates room for eleven at once, and most clients have
+    // one.
     open: BTreeMap<RequestId, Box<SubscriptionStream>>,
 }
 
-/// One of them.
+/// An open stream.
 #[derive(Debug)]
 pub(super) struct SubscriptionStream {
     pub(super) context: RequestContext,
@@ -28,7 +29,7 @@ pub(super) struct SubscriptionStream {
     pub(super) started: Instant,
 }
 
-/// What a stream brings.
+/// What a stream delivers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Filter {
     pub(super) tools: bool,
@@ -66,7 +67,8 @@ impl SubscriptionStreams {
 }
 
 impl Filter {
-    /// The part of what is wanted that the server declared to bring.
+    /// Returns the part of the requested filter that the server's capabilities
+    /// cover.
     pub(super) fn from_request(
         requested: &SubscriptionFilter,
         context: &RequestContext,
@@ -75,7 +77,7 @@ impl Filter {
         let granted = |requested: Option<bool>, path| requested == Some(true) && declared.has(path);
         let set = |requested: &Option<Vec<String>>, allowed: bool| {
             let mut set = BTreeSet::new();
-            // One by one: to collect them would sort them first.
+            // One by one: collecting them would sort them first.
             for item in requested.iter().flatten().filter(|_| allowed) {
                 set.insert(item.as_str().into());
             }
@@ -98,14 +100,15 @@ impl Filter {
         }
     }
 
-    /// Whether that is more than one stream may bring.
+    /// Returns whether the filter exceeds the limits of one stream.
     pub(super) fn exceeds_limits(&self, max_subscriptions: usize) -> bool {
         let names = || self.uris.iter().chain(&self.tasks);
         let bytes: usize = names().map(|name| name.len()).sum();
         names().count() > max_subscriptions || bytes > MAX_SUBSCRIBED_BYTES
     }
 
-    /// The same as it stands on the wire: what is not brought is not mentioned.
+    /// Returns the filter as sent on the wire: what is not delivered is
+    /// omitted.
     pub(super) fn to_wire(&self) -> SubscriptionFilter {
         let list = |items: &BTreeSet<Box<str>>| {
             (!items.is_empty()).then(|| items.iter().map(ToString::to_string).collect())

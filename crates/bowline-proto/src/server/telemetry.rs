@@ -1,4 +1,4 @@
-//! What an observer may want to know, as data.
+//! Telemetry observations as data.
 //!
 //! The names and fields are stable. Payloads never appear: no parameters, no
 //! results, no environment.
@@ -11,156 +11,155 @@ use crate::{
     telemetry::{TruncateString as _, names},
 };
 
-/// One observation. [`Telemetry::name`] is its stable name.
+/// One observation. [`Telemetry::name`] returns its stable name.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Telemetry {
     /// A session of the handshake era was opened.
     SessionOpened {
-        /// The revision that is spoken in it.
+        /// The revision of the session.
         revision: Revision,
     },
-    /// A request of the client's was handed up.
+    /// A client's request was passed to the host.
     RequestStart {
-        /// Its number.
+        /// The request's number.
         request: u64,
-        /// Its method.
+        /// The request's method.
         method: Cow<'static, str>,
-        /// The revision it was made in.
+        /// The request's revision.
         revision: Revision,
     },
-    /// A request of the client's was answered.
+    /// A client's request was answered.
     RequestStop {
-        /// Its number.
+        /// The request's number.
         request: u64,
-        /// Its method.
+        /// The request's method.
         method: Cow<'static, str>,
         /// How long it took.
         duration: Duration,
-        /// Whether the answer was an error.
+        /// Whether the response was an error.
         refused: bool,
     },
-    /// A request of the client's ended without an answer of the host's.
+    /// A client's request ended without a response from the host.
     RequestException {
-        /// Its number.
+        /// The request's number.
         request: u64,
-        /// Its method.
+        /// The request's method.
         method: Cow<'static, str>,
         /// How long it was open.
         duration: Duration,
-        /// Why.
+        /// The reason.
         reason: Reason,
     },
-    /// A message of the client's was refused without asking the host.
+    /// A client's message was refused without asking the host.
     RequestRefused {
-        /// The error code that it got.
+        /// The error code of the refusal.
         code: i64,
     },
-    /// The client called a request off.
+    /// The client cancelled a request.
     CancelReceived {
-        /// Its number.
+        /// The request's number.
         request: u64,
     },
-    /// A notification arrived.
+    /// A notification was received.
     NotificationReceived {
-        /// Its method.
+        /// The notification's method.
         method: Box<str>,
     },
-    /// A notification was dropped: ours because nobody may hear it, or the
-    /// client's because it means nothing here.
+    /// A notification was dropped: ours because it may not be sent, or the
+    /// client's because it does not apply.
     NotificationDropped {
-        /// Its method.
+        /// The notification's method.
         method: Cow<'static, str>,
     },
-    /// The client opened a stream of changes.
+    /// The client opened a subscription stream.
     ListenStart,
-    /// A stream of changes ended.
+    /// A subscription stream ended.
     ListenStop {
         /// How long it was open.
         duration: Duration,
     },
-    /// A call of ours was sent.
+    /// A call to the client was sent.
     CallStart {
-        /// Its number.
+        /// The call's number.
         call: u64,
-        /// Its method.
+        /// The call's method.
         method: Cow<'static, str>,
     },
-    /// A call of ours ended with an answer.
+    /// A call ended with a response.
     CallStop {
-        /// Its number.
+        /// The call's number.
         call: u64,
-        /// Its method.
+        /// The call's method.
         method: Cow<'static, str>,
         /// How long it took.
         duration: Duration,
-        /// Whether the answer was an error of the client's.
+        /// Whether the response was an error.
         refused: bool,
     },
-    /// A call of ours ended without an answer.
+    /// A call ended without a response.
     CallException {
-        /// Its number.
+        /// The call's number.
         call: u64,
-        /// Its method.
+        /// The call's method.
         method: Cow<'static, str>,
         /// How long it took.
         duration: Duration,
-        /// Why.
+        /// The reason.
         reason: Reason,
     },
-    /// The client was told that a call of ours is no longer wanted.
+    /// A cancellation of a call was sent to the client.
     CancelSent {
         /// The call's number.
         call: u64,
     },
-    /// An answer to something that we never asked.
+    /// A response to a call that was never sent.
     UnknownResponse,
-    /// An answer to something that has ended already.
+    /// A response to a call that has already ended.
     LateResponse,
-    /// The client broke the protocol.
+    /// The client violated the protocol.
     Violation {
-        /// How.
+        /// The violation.
         violation: Violation,
-        /// The size of the frame concerned.
+        /// The size of the frame.
         size: usize,
     },
     /// The server began to shut down.
     Draining {
-        /// How many requests may still finish.
+        /// How many open requests may still finish.
         requests: usize,
     },
-    /// Observations were left out, because whoever looks on was too slow. Seen
-    /// by drivers, which show observations.
+    /// Observations were dropped because the observer was too slow. Reported by
+    /// drivers that queue observations.
     ObservationsLost {
-        /// How many.
+        /// How many were dropped.
         count: usize,
     },
 }
 
-/// How a client can break the protocol.
+/// A violation of the protocol by a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Violation {
     /// A frame that is not JSON-RPC.
     MalformedMessage,
-    /// A frame over the limit.
+    /// A frame over the size limit.
     OversizedFrame,
-    /// A batch where there are none.
+    /// A batch in a revision without batches.
     Batch,
-    /// A second opening.
+    /// A second `initialize`.
     SecondInitialize,
-    /// A request of a session that was not opened.
+    /// A session request without a session.
     NoSession,
-    /// The same id twice at once.
+    /// A request with the id of an open request.
     DuplicateId,
-    /// More requests at once than allowed.
+    /// More concurrent requests than allowed.
     TooManyRequests,
-    /// An answer where servers ask nothing.
+    /// A response in an era without calls to clients.
     ClientResponse,
-    /// An answer that is none.
+    /// An invalid response.
     InvalidResponse,
-    /// A notification whose parameters do not fit, or that comes at the wrong
-    /// time.
+    /// A notification with invalid parameters, or at the wrong time.
     InvalidNotification,
 }
 
@@ -187,9 +186,9 @@ names! {
 }
 
 impl Telemetry {
-    /// Cuts texts that somebody else chose, such as the name of a method, where
-    /// they are longer than is worth keeping. Says how many bytes they take
-    /// then. Drivers that keep observations call this first.
+    /// Truncates strings chosen by the peer, such as method names, that are
+    /// longer than is worth keeping. Returns how many bytes they take
+    /// afterwards. Drivers that queue observations call this first.
     pub fn truncate_strings(&mut self) -> usize {
         match self {
             Self::RequestStart { method, .. }

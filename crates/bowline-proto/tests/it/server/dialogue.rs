@@ -387,7 +387,7 @@ fn handshake_servers_ask_while_the_call_is_open() {
         pair.settle();
         if !revision.rules().dialect.elicitation.form {
             let failed = &pair.server_done[0].1;
-            let why = "this protocol version has no such question";
+            let why = "this protocol version does not have this kind of question";
             let expected = server::Failure::NotSupportedInRevision { message: why };
             assert_eq!(failed, &server::Outcome::Failed(expected));
             continue;

@@ -446,7 +446,7 @@ async fn tools_are_kept_from_clients_that_cannot_talk() -> Checked {
                 Some(_) => failed("Error: there is no booking 1001"),
                 None => {
                     let data = json!({"requiredCapabilities": {"elicitation": {"form": {}}}});
-                    let message = "The request needs the capability elicitation.form of the client";
+                    let message = "The request requires the client capability elicitation.form";
                     json!({"code": code, "message": message, "data": data})
                 }
             };
