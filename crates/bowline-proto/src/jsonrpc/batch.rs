@@ -1,33 +1,33 @@
-//! Batches, which one revision of the protocol has.
+//! JSON-RPC batches, which only one protocol revision has.
 
 use super::{ScanError, ScanErrorKind, scan_error::ScanFault, skip};
 
 /// The messages of one frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Messages<'a> {
-    /// The frame is a message by itself.
+    /// A frame with a single message.
     Single(&'a [u8]),
-    /// The frame is an array of messages, of which there is at least one.
+    /// A frame with an array of messages, at least one.
     Batch(Vec<&'a [u8]>),
 }
 
-/// Takes a batch apart, and leaves every other frame as it is.
+/// Splits a batch into its messages; every other frame is returned as it is.
 ///
-/// What is in the batch has yet to be [scanned](super::scan); it need not be
-/// messages.
+/// The items of a batch still have to be [scanned](super::scan); they need not
+/// be messages.
 ///
 /// ```
-/// use bowline_proto::jsonrpc::{Messages, split};
+/// use bowline_proto::jsonrpc::{Messages, split_batch};
 ///
 /// let frame = br#"[{"id":1}, {"id":2}]"#;
-/// let messages = split(frame).unwrap();
+/// let messages = split_batch(frame).unwrap();
 /// assert_eq!(messages, Messages::Batch(vec![br#"{"id":1}"#, br#"{"id":2}"#]));
 /// ```
 ///
 /// # Errors
 ///
-/// Where the frame begins as an array but does not go on as one, or the array
-/// is empty.
+/// Returns an error if the frame starts as an array but is not a complete one,
+/// or if the array is empty.
 pub fn split_batch(frame: &[u8]) -> Result<Messages<'_>, ScanError> {
     let start = skip::whitespace(frame, 0);
     if frame.get(start) != Some(&b'[') {

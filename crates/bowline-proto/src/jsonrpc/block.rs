@@ -1,21 +1,22 @@
-//! Sixty-four bytes at a time, as bits.
+//! Scanning of 64 bytes at a time, as bit masks.
 //!
-//! Looking for the next quote makes every step wait for the one before: where a
-//! string ends is where the next search begins. A block's bytes are compared all
-//! at once instead, and which of them stand in strings is arithmetic on the bits,
-//! the same for any content. The idea is Langdale's and Lemire's ("Parsing
-//! Gigabytes of JSON per Second"); the loops here are written so that the
-//! compiler turns them into vector instructions without `unsafe`.
+//! Searching for the next quote makes every step depend on the one before:
+//! where a string ends is where the next search begins. Here all bytes of a
+//! block are compared at once, and which of them are inside strings is
+//! arithmetic on the bits, the same for any content. The idea is Langdale's and
+//! Lemire's ("Parsing Gigabytes of JSON per Second"); the loops are written so
+//! that the compiler turns them into vector instructions without `unsafe`.
 
-/// How many bytes make a block.
+/// The number of bytes in a block.
 pub(super) const SIZE: usize = 64;
 
-/// Bytes that are looked at together; bit `i` of a mask is byte `i`.
+/// A block of bytes; bit `i` of a mask is byte `i`.
 #[derive(Clone, Copy)]
 pub(super) struct Block([u8; SIZE]);
 
 impl Block {
-    /// The first bytes of `rest`; where there are too few, spaces follow them.
+    /// Loads the first bytes of `rest`, padded with spaces if there are too
+    /// few.
     pub(super) fn load(rest: &[u8]) -> Self {
         match rest.first_chunk() {
             Some(bytes) => Self(*bytes),
@@ -27,32 +28,32 @@ impl Block {
         }
     }
 
-    /// Where the quotes are.
+    /// Returns the mask of the quotes.
     pub(super) fn quotes(&self) -> u64 {
         self.mask(|byte| byte == b'"')
     }
 
-    /// Where the backslashes are.
+    /// Returns the mask of the backslashes.
     pub(super) fn backslashes(&self) -> u64 {
         self.mask(|byte| byte == b'\\')
     }
 
-    /// Where the brackets are, of all four kinds. One comparison is cheaper than
-    /// four, so there are impostors: `Y`, `y`, `_` and delete. None of them
-    /// stands outside a string in JSON.
+    /// Returns the mask of the brackets, of all four kinds. One comparison is
+    /// cheaper than four, so there are false positives: `Y`, `y`, `_` and
+    /// delete. None of them occurs outside a string in JSON.
     pub(super) fn brackets(&self) -> u64 {
         self.mask(|byte| byte | 0x26 == 0x7f)
     }
 
-    /// Where the bytes are that must be escaped in a JSON string.
+    /// Returns the mask of the bytes that must be escaped in a JSON string.
     pub(super) fn specials(&self) -> u64 {
         self.mask(is_special)
     }
 
     /// Vector instructions compare and combine whole rows of bytes, but have no
-    /// common way to gather one bit of each byte. So the eight words of the block
-    /// are laid over each other, each in its own bit, and the square of bits that
-    /// comes out is turned on its side.
+    /// common way to gather one bit of each byte. So the eight words of the
+    /// block are combined, each in its own bit, and the resulting square of
+    /// bits is transposed.
     #[inline(always)]
     fn mask(&self, hit: impl Fn(u8) -> bool) -> u64 {
         let mut hits = [0; SIZE];
@@ -71,27 +72,27 @@ impl Block {
     }
 }
 
-/// Whether a byte must be escaped in a JSON string.
+/// Returns whether a byte must be escaped in a JSON string.
 #[inline(always)]
 pub(super) fn is_special(byte: u8) -> bool {
     (byte < b' ') | (byte == b'"') | (byte == b'\\')
 }
 
-/// The place of the first byte that must be escaped in a JSON string.
+/// Returns the index of the first byte that must be escaped in a JSON string.
 #[inline(always)]
 pub(super) fn first_special(word: [u8; 8]) -> Option<usize> {
     const ONES: u64 = u64::from_le_bytes([0x01; 8]);
     const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
     let word = u64::from_le_bytes(word);
     let (quote, backslash) = (word ^ (ONES * 0x22), word ^ (ONES * 0x5c));
-    // The top bit of the lowest byte that is below the bound is set. Bits
-    // above it mean nothing, but then there is one below, too.
+    // The top bit of the lowest byte that is below the bound is set. Bits above
+    // it may be false positives, but only if there is one below.
     let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word;
     let hits = (below(word, 0x20) | below(quote, 1) | below(backslash, 1)) & TOPS;
     (hits != 0).then(|| hits.trailing_zeros() as usize / 8)
 }
 
-/// For each byte of a block the bit that is its word's.
+/// For each byte of a block, the bit of its word.
 const WORD_BITS: [u8; SIZE] = {
     let mut bits = [0; SIZE];
     let mut at = 0;
@@ -102,8 +103,8 @@ const WORD_BITS: [u8; SIZE] = {
     bits
 };
 
-/// Turns a square of eight by eight bits on its side: first the bits of each
-/// two by two, then the twos of each four by four, then the fours.
+/// Transposes a square of eight by eight bits: first the bits of each two by
+/// two, then the twos of each four by four, then the fours.
 fn transpose(mut square: u64) -> u64 {
     const STEPS: [(u32, u64); 3] = [
         (7, 0x00aa_00aa_00aa_00aa),
@@ -117,20 +118,22 @@ fn transpose(mut square: u64) -> u64 {
     square
 }
 
-/// The bytes that are escaped: those behind an odd number of backslashes. `odd`
-/// says whether such a number stands right before the block.
+/// Returns the mask of the escaped bytes: those after an odd number of
+/// backslashes. `starts_escaped` is whether such a number directly precedes the
+/// block.
 pub(super) fn escaped_positions(backslashes: u64, starts_escaped: bool) -> u64 {
     const EVEN: u64 = 0x5555_5555_5555_5555;
     let first = u64::from(starts_escaped);
     let backslashes = backslashes & !first;
     let starts = backslashes & !(backslashes << 1);
-    // Adding a run's start to the run carries into the place behind it.
+    // Adding a run's start to the run carries into the bit after it.
     let run_ends = |starts: u64| backslashes.wrapping_add(starts) & !backslashes;
     first | (run_ends(starts & EVEN) & !EVEN) | (run_ends(starts & !EVEN) & EVEN)
 }
 
-/// The bytes in strings, each with its opening quote, where `quotes` are those
-/// that are not escaped: every bit is the parity of the quotes up to it.
+/// Returns the mask of the bytes in strings, each with its opening quote.
+/// `quotes` must contain only unescaped ones: every bit is the parity of the
+/// quotes up to it.
 pub(super) fn inside_strings(quotes: u64) -> u64 {
     let mut parity = quotes;
     for distance in [1, 2, 4, 8, 16, 32] {

@@ -1,25 +1,24 @@
-//! JSON that is written the way in which most of it is: no whitespace, and the
-//! members that one expects.
+//! A reader for compact JSON: no whitespace, and the expected members.
 //!
-//! For shapes that arrive again and again. What is expected is compared, not
-//! parsed; whoever finds something else leaves it to the [decoder](super::decode()),
-//! which takes everything and says what is wrong.
+//! For shapes that arrive again and again. The expected text is compared, not
+//! parsed; anything else is left to the [decoder](super::decode()), which
+//! accepts everything and reports what is wrong.
 
 use super::unescape;
 
-/// A place in a JSON text.
+/// A position in a JSON text.
 pub(crate) struct CompactReader<'a> {
     json: &'a str,
     at: usize,
 }
 
 impl<'a> CompactReader<'a> {
-    /// The beginning of a text.
+    /// Creates a reader at the start of a text.
     pub(crate) fn new(json: &'a str) -> Self {
         Self { json, at: 0 }
     }
 
-    /// Goes behind `expected`, if that is what comes next.
+    /// Skips `expected` if it comes next; returns whether it did.
     #[inline]
     pub(crate) fn skip_if(&mut self, expected: &str) -> bool {
         let rest = &self.json.as_bytes()[self.at..];
@@ -30,13 +29,13 @@ impl<'a> CompactReader<'a> {
         found
     }
 
-    /// As [`eat`](Self::eat), for those who go no further without it.
+    /// As [`skip_if`](Self::skip_if), for use with `?`.
     #[inline]
     pub(crate) fn expect(&mut self, expected: &str) -> Option<()> {
         self.skip_if(expected).then_some(())
     }
 
-    /// The string that comes next, if it is valid.
+    /// Reads the next string, if it is valid.
     pub(crate) fn string(&mut self) -> Option<String> {
         self.expect("\"")?;
         let (string, end) = unescape::string(self.json, self.at)?;
@@ -44,7 +43,7 @@ impl<'a> CompactReader<'a> {
         Some(string.into_owned())
     }
 
-    /// Whether nothing is left.
+    /// Returns whether nothing is left.
     pub(crate) fn is_at_end(&self) -> bool {
         self.at == self.json.len()
     }

@@ -1,4 +1,4 @@
-//! Typed values out of the slices that the scan found.
+//! Decoding of typed values from the slices that the scan found.
 
 use std::{fmt, str::Utf8Error};
 
@@ -6,9 +6,10 @@ use serde::Deserialize;
 
 use super::error_path;
 
-/// Decodes one JSON value, and knows where the fault is when it cannot.
+/// Decodes one JSON value. On failure, the error contains the path of the
+/// fault.
 ///
-/// The path is looked for only when the decode has failed.
+/// The path is computed only after a failure.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -20,15 +21,15 @@ use super::error_path;
 ///
 /// # Errors
 ///
-/// Where the text is not one JSON value, or not of this type.
+/// Returns an error if the input is not one JSON value, or not of this type.
 pub fn decode<'de, T: Deserialize<'de>>(json: &'de [u8]) -> Result<T, DecodeError> {
-    // Checked as a whole: string by string, as the decoder would do it, costs
+    // Validated as a whole: string by string, as the decoder would do it, costs
     // several times as much.
     let text = std::str::from_utf8(json).map_err(|error| not_utf8(json, error))?;
     serde_json::from_str(text).map_err(|error| locate(json, &error))
 }
 
-/// Decodes the params of a message; where there are none, an empty object.
+/// Decodes the params of a message; missing params are an empty object.
 ///
 /// # Errors
 ///
@@ -39,10 +40,10 @@ pub fn decode_params<'de, T: Deserialize<'de>>(
     decode(params.unwrap_or(b"{}"))
 }
 
-/// Where JSON does not fit its type, and how.
+/// The path and the reason of a decode failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
-    /// The way to the fault, as in `tools[3].name`; empty where it is the value
+    /// The path to the fault, as in `tools[3].name`; empty if it is the value
     /// itself.
     pub path: String,
     /// What is wrong there.
@@ -50,7 +51,7 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    /// A fault at a path.
+    /// Creates an error at a path.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -70,8 +71,8 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// What an error says, without where. For values that were set aside: a place
-/// in their text is none in the message.
+/// Returns an error's message without its position. For values decoded from
+/// their own slice, whose positions are not positions in the message.
 pub(crate) fn message_without_position(error: &serde_json::Error) -> String {
     let mut text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
@@ -81,7 +82,7 @@ pub(crate) fn message_without_position(error: &serde_json::Error) -> String {
     text
 }
 
-/// Not generic, so that no type is decoded by two sets of functions.
+/// Not generic, to avoid compiling the decoder twice for each type.
 #[cold]
 fn locate(json: &[u8], error: &serde_json::Error) -> DecodeError {
     DecodeError {

@@ -1,4 +1,4 @@
-//! Messages of ours, each serialised in one pass into the frame it leaves in.
+//! Encoding of outgoing messages, each serialised in one pass into its frame.
 
 use std::{borrow::Cow, fmt};
 
@@ -8,15 +8,16 @@ use serde::Serialize;
 
 use super::{ErrorObject, RequestId, escape, write};
 
-/// An outgoing request or notification whose params are serialised already,
-/// with room in front for the envelope whose id is not known yet.
+/// An outgoing request or notification whose params are already serialised,
+/// with space in front for the envelope, whose id is not known yet.
 ///
 /// ```
-/// use bowline_proto::jsonrpc::Draft;
+/// use bowline_proto::jsonrpc::OutgoingMessage;
 ///
-/// let mut draft = Draft::new("tools/call", &serde_json::json!({"name": "add"})).unwrap();
-/// draft.push("_meta", &serde_json::json!({"progressToken": 7})).unwrap();
-/// let encoded = draft.into_request(7);
+/// let params = serde_json::json!({"name": "add"});
+/// let mut message = OutgoingMessage::new("tools/call", &params).unwrap();
+/// message.push("_meta", &serde_json::json!({"progressToken": 7})).unwrap();
+/// let encoded = message.into_request(7);
 /// assert_eq!(
 ///     encoded.frame,
 ///     r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add","_meta":{"progressToken":7}}}"#,
@@ -26,39 +27,40 @@ use super::{ErrorObject, RequestId, escape, write};
 #[derive(Clone, Debug)]
 pub struct OutgoingMessage {
     method: Cow<'static, str>,
-    /// Room for the longest id, then the message from the method on, without its
-    /// closing braces.
+    /// Space for the longest id, then the message from the method on, without
+    /// its closing braces.
     buffer: Vec<u8>,
-    /// Where the members begin, behind the opening brace of the params.
+    /// The start of the members, after the opening brace of the params.
     members_start: usize,
-    /// Where the members that were there from the beginning end.
+    /// The end of the members that were present from the start.
     members_end: usize,
 }
 
-/// A finished request.
+/// An encoded request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodedRequest {
-    /// What goes on the wire, without a line end.
+    /// The frame, without a line ending.
     pub frame: Bytes,
     /// The part of the frame that is the params before any
-    /// [`push`](Draft::push), without braces. [`Draft::from_members`] makes the
-    /// same request again from it.
+    /// [`push`](OutgoingMessage::push), without braces.
+    /// [`OutgoingMessage::from_members`] builds the same request again from it.
     pub members: Bytes,
 }
 
 impl OutgoingMessage {
-    /// Serialises `params`, which must become an object. Where it becomes null
-    /// (as `()` and `None` do) there are no members.
+    /// Serialises `params`, which must become an object. If it becomes null (as
+    /// `()` and `None` do) there are no members.
     ///
     /// # Errors
     ///
-    /// Where `params` refuses to be serialised, or becomes something else.
+    /// Returns an error if `params` cannot be serialised, or does not become an
+    /// object.
     pub fn new<P: Serialize + ?Sized>(
         method: impl Into<Cow<'static, str>>,
         params: &P,
     ) -> Result<Self, EncodeError> {
         let mut message = Self::without_params(method);
-        // The opening brace is part of the head; here it is written again.
+        // The opening brace is part of the head and is written again here.
         message.buffer.truncate(message.members_start - 1);
         write::append(&mut message.buffer, params)?;
         match &message.buffer[message.members_start - 1..] {
@@ -72,7 +74,7 @@ impl OutgoingMessage {
         Ok(message)
     }
 
-    /// A draft without params.
+    /// Creates a message without params.
     pub fn without_params(method: impl Into<Cow<'static, str>>) -> Self {
         let method = method.into();
         let mut buffer =
@@ -90,8 +92,8 @@ impl OutgoingMessage {
         }
     }
 
-    /// A draft with params that were serialised before: the inside of a JSON
-    /// object, without braces. The bytes are trusted to be that.
+    /// Creates a message from params that were serialised before: the inside of
+    /// a JSON object, without braces. This is not checked.
     pub fn from_members(method: impl Into<Cow<'static, str>>, members: &[u8]) -> Self {
         let mut message = Self::without_params(method);
         message.buffer.reserve(members.len() + 2);
@@ -100,30 +102,32 @@ impl OutgoingMessage {
         message
     }
 
-    /// The method.
+    /// Returns the method.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.method
     }
 
-    /// The method, to keep. Costs nothing where it is one of ours.
+    /// Returns the method as an owned name. Does not allocate for known
+    /// methods.
     #[must_use]
     pub fn method_name(&self) -> Cow<'static, str> {
         self.method.clone()
     }
 
-    /// The members of the params so far, without braces.
+    /// Returns the members of the params so far, without braces.
     #[must_use]
     pub fn members(&self) -> &[u8] {
         &self.buffer[self.members_start..]
     }
 
-    /// Appends a member to the params. That no member has this key yet is up to
-    /// the caller: JSON with a key twice means whatever its reader likes.
+    /// Appends a member to the params. The caller must make sure that no member
+    /// has this key yet: readers disagree on the meaning of duplicate keys.
     ///
     /// # Errors
     ///
-    /// Where `value` refuses to be serialised. The draft is as it was then.
+    /// Returns an error if `value` cannot be serialised. The message is
+    /// unchanged in that case.
     pub fn push<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), EncodeError> {
         let before = self.buffer.len();
         self.push_key(key);
@@ -133,26 +137,27 @@ impl OutgoingMessage {
         })
     }
 
-    /// Appends a member to the params that is JSON already, and trusted to be.
+    /// Appends a member to the params whose value is already JSON. This is not
+    /// checked.
     pub fn push_raw(&mut self, key: &str, json: &[u8]) {
         self.push_key(key);
         self.buffer.extend_from_slice(json);
     }
 
-    /// How long the frame would be, were it finished now and its id the longest
-    /// there is.
+    /// Returns the length of the frame if it were finished now with the longest
+    /// possible id.
     #[must_use]
     pub fn len(&self) -> usize {
         self.buffer.len() + b"}}".len()
     }
 
-    /// Whether the params have no members yet.
+    /// Returns whether the params have no members yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.buffer.len() == self.members_start
     }
 
-    /// Finishes it as a request.
+    /// Finishes the message as a request.
     #[must_use]
     pub fn into_request(self, id: u64) -> EncodedRequest {
         // Counted from the end, where nothing moves any more.
@@ -170,20 +175,20 @@ impl OutgoingMessage {
         EncodedRequest { frame, members }
     }
 
-    /// Finishes it as a request that is sent once, so that its members are not
-    /// needed any more.
+    /// Finishes the message as a request that is sent once, so its members are
+    /// not needed afterwards.
     #[must_use]
     pub fn into_request_frame(self, id: u64) -> Bytes {
         self.finish(Some(id))
     }
 
-    /// Finishes it as a notification.
+    /// Finishes the message as a notification.
     #[must_use]
     pub fn into_notification(self) -> Bytes {
         self.finish(None)
     }
 
-    /// Ends the members that are there from the beginning.
+    /// Marks the end of the members that are present from the start.
     fn trim_members(&mut self) {
         let members = self.buffer[self.members_start..].trim_ascii_end();
         self.members_end = self.members_start + members.len();
@@ -220,23 +225,24 @@ impl OutgoingMessage {
     }
 }
 
-/// Encodes the answer to a request.
+/// Encodes the response to a request.
 ///
 /// # Errors
 ///
-/// Where `result` refuses to be serialised.
+/// Returns an error if `result` cannot be serialised.
 pub fn response<T: Serialize + ?Sized>(id: &RequestId, result: &T) -> Result<Bytes, EncodeError> {
     let mut buffer = begin_response(Some(id), RESULT, RESPONSE_CAPACITY);
     write::append(&mut buffer, result)?;
     Ok(finish_response(buffer))
 }
 
-/// As [`response`], with one more member in the result: its name and value as
-/// JSON. It is trusted to be that, and one that the result does not have.
+/// As [`response`], with one more member in the result, given as JSON including
+/// its name. The result must not have a member of that name; this is not
+/// checked.
 ///
 /// # Errors
 ///
-/// As [`response`], and where the result does not become an object.
+/// As [`response`], and if the result does not become an object.
 pub(crate) fn response_with_member<T: Serialize + ?Sized>(
     id: &RequestId,
     result: &T,
@@ -256,8 +262,8 @@ pub(crate) fn response_with_member<T: Serialize + ?Sized>(
     Ok(finish_response(buffer))
 }
 
-/// Encodes the answer to a request from a result that is JSON already, and
-/// trusted to be.
+/// Encodes the response to a request from a result that is already JSON. This
+/// is not checked.
 #[must_use]
 pub fn response_raw(id: &RequestId, result: &[u8]) -> Bytes {
     let mut buffer = begin_response(Some(id), RESULT, MESSAGE_CAPACITY + result.len());
@@ -265,7 +271,8 @@ pub fn response_raw(id: &RequestId, result: &[u8]) -> Bytes {
     finish_response(buffer)
 }
 
-/// Encodes a refusal; its id is null where the request's could not be read.
+/// Encodes an error response; its id is null if the request's could not be
+/// read.
 #[must_use]
 pub fn error_response(id: Option<&RequestId>, error: &ErrorObject) -> Bytes {
     let mut buffer = begin_response(id, ERROR, MESSAGE_CAPACITY);
@@ -274,14 +281,13 @@ pub fn error_response(id: Option<&RequestId>, error: &ErrorObject) -> Bytes {
     finish_response(buffer)
 }
 
-/// Why a message of ours could not be encoded.
+/// Why an outgoing message could not be encoded.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// Params and results must become a JSON object, and this became something
-    /// else.
+    /// Params and results must serialise to a JSON object; this value did not.
     NotAnObject,
-    /// The value refused to be serialised.
+    /// The value could not be serialised.
     Serialize(serde_json::Error),
 }
 
@@ -309,9 +315,9 @@ impl From<serde_json::Error> for EncodeError {
     }
 }
 
-/// Most messages fit into this much, so one allocation is enough for them.
+/// Most messages fit into this, so one allocation is enough for them.
 const MESSAGE_CAPACITY: usize = 256;
-/// The same for results: some of them say whose they are, which is long.
+/// The same for results; some carry the server info, which is long.
 const RESPONSE_CAPACITY: usize = 512;
 
 const VERSION: &[u8] = br#"{"jsonrpc":"2.0""#;
@@ -323,10 +329,10 @@ const ERROR: &[u8] = br#","error":"#;
 
 const MAX_ID_LEN: usize = u64::MAX.ilog10() as usize + 1;
 
-/// What stands before the method at most.
+/// The maximum length of what precedes the method.
 const HEAD_CAPACITY: usize = VERSION.len() + ID.len() + MAX_ID_LEN;
 
-/// Writes towards the front: what stands behind is there already.
+/// Writes towards the front, before what is already written.
 struct ReverseWriter<'a> {
     buffer: &'a mut [u8],
     at: usize,
@@ -350,7 +356,7 @@ impl ReverseWriter<'_> {
     }
 }
 
-/// The beginning of an answer, up to the value of its last member.
+/// Writes the start of a response, up to the value of its last member.
 fn begin_response(id: Option<&RequestId>, member: &[u8], capacity: usize) -> Vec<u8> {
     let mut buffer = Vec::with_capacity(capacity);
     buffer.extend_from_slice(VERSION);
@@ -366,13 +372,13 @@ fn finish_response(mut buffer: Vec<u8>) -> Bytes {
     into_bytes(buffer, 0)
 }
 
-/// Up to this size, moving a message costs less than an allocation.
+/// Up to this size, moving a message is cheaper than an allocation.
 const MAX_MOVED: usize = 1024;
 
-/// The message that begins at `start`, to be handed around.
+/// Returns the message that begins at `start` as shared bytes.
 ///
-/// Bytes of a full vector need no reference count until they are shared, and
-/// its beginning is cut off for nothing. So a small message is moved to the end
+/// The bytes of a full vector need no reference count until they are shared,
+/// and cutting off their start is free. So a small message is moved to the end
 /// of its buffer.
 fn into_bytes(mut buffer: Vec<u8>, mut start: usize) -> Bytes {
     let (length, capacity) = (buffer.len(), buffer.capacity());
@@ -387,9 +393,9 @@ fn into_bytes(mut buffer: Vec<u8>, mut start: usize) -> Bytes {
     message
 }
 
-/// Raw JSON is written as it came, line ends and all, but a frame is one line.
-/// Inside a JSON string a raw line end is illegal, so those that are there stand
-/// between tokens, where a space is as good.
+/// Raw JSON is written verbatim, including line endings, but a frame is one
+/// line. A raw line ending is illegal inside a JSON string, so those present
+/// are between tokens, where a space is equivalent.
 fn replace_newlines(frame: &mut [u8]) {
     let Some(first) = memchr2_iter(b'\n', b'\r', frame).next() else {
         return;

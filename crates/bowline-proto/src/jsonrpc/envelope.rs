@@ -1,4 +1,4 @@
-//! One message taken apart, its contents unread.
+//! The envelope of a message: its parts, not decoded.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use super::{
     skip,
 };
 
-/// A JSON-RPC message whose parts are found but not decoded.
+/// A JSON-RPC message split into parts that are not decoded.
 ///
-/// Parts are slices of the frame. They are known to end where they should; that
-/// they are valid JSON is known when they are [decoded](super::decode()).
+/// Parts are slices of the frame. Their ends are verified; whether they are
+/// valid JSON is only known once they are [decoded](super::decode()).
 ///
 /// ```
 /// use bowline_proto::jsonrpc::{Envelope, scan};
@@ -27,35 +27,35 @@ use super::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Envelope<'a> {
-    /// A call that wants an answer.
+    /// A request, which expects a response.
     Request {
-        /// What the answer must carry.
+        /// The id that the response must carry.
         id: RequestId,
-        /// What is called; borrowed unless it has escapes.
+        /// The method; borrowed unless it has escapes.
         method: Cow<'a, str>,
         /// An object or an array.
         params: Option<&'a [u8]>,
     },
-    /// A message that wants no answer.
+    /// A notification, which has no response.
     Notification {
-        /// What is told; borrowed unless it has escapes.
+        /// The method; borrowed unless it has escapes.
         method: Cow<'a, str>,
         /// An object or an array.
         params: Option<&'a [u8]>,
     },
-    /// The answer to a call.
+    /// The response to a request.
     Response {
-        /// The call's id.
+        /// The request's id.
         id: RequestId,
         /// Any JSON value.
         result: &'a [u8],
         /// The member `resultType` of a result that is an object, if it is a
-        /// string. It says which type to decode the result into.
+        /// string. It determines the type to decode the result into.
         result_type: Option<Cow<'a, str>>,
     },
-    /// The refusal of a call, or of a message that had no readable id.
+    /// An error response to a request, or to a message without a readable id.
     Error {
-        /// The call's id; none where it is null or missing.
+        /// The request's id; `None` if it is null or missing.
         id: Option<RequestId>,
         /// An object, to be decoded as an [`ErrorObject`](super::ErrorObject).
         error: &'a [u8],
@@ -64,23 +64,23 @@ pub enum Envelope<'a> {
 
 /// Finds the parts of a message in one pass.
 ///
-/// Members may stand in any order, unknown ones are skipped, and known ones may
-/// stand only once. Nothing is allocated but an id that is a string, and a
-/// method or result type that has escapes.
+/// Members may be in any order, unknown ones are skipped, and known ones may
+/// occur only once. Nothing is allocated except for an id that is a string, and
+/// a method or result type that has escapes.
 ///
 /// # Errors
 ///
-/// Where the frame is not one JSON-RPC message. Batches are taken apart by
-/// [`split`](super::split) first.
+/// Returns an error if the frame is not one JSON-RPC message. Split batches
+/// with [`split_batch`](super::split_batch) first.
 pub fn scan(frame: &[u8]) -> Result<Envelope<'_>, ScanError> {
     EnvelopeParts::read(frame, None)
         .and_then(EnvelopeParts::assemble)
         .map_err(|fault| fault.into_error(frame))
 }
 
-/// As [`scan`], and lets somebody look at the members of the params on the way.
-/// Says whether all of them were seen, which is so where they are an object that
-/// is written as usual.
+/// As [`scan`], with a visitor for the members of the params. Also returns
+/// whether it visited all of them, which is the case if the params are an
+/// object in the usual form.
 ///
 /// # Errors
 ///
@@ -98,24 +98,24 @@ pub(crate) fn scan_visiting<'a>(
         .map_err(|fault| fault.into_error(frame))
 }
 
-/// The type of a result that is the end of a call.
+/// The type of a result that completes a call.
 const COMPLETE: &str = "complete";
 
-/// The members of a message as far as they have been seen.
+/// The members of a message seen so far.
 #[derive(Default)]
 struct EnvelopeParts<'a> {
-    /// The keys seen so far, a bit each.
+    /// The keys seen so far, one bit each.
     seen: u8,
     has_version: bool,
     id: Id,
     method: Option<Cow<'a, str>>,
     params: Option<&'a [u8]>,
-    /// Whether somebody saw all members of the params.
+    /// Whether the visitor saw all members of the params.
     params_visited: bool,
     result: Option<&'a [u8]>,
     result_type: Option<Cow<'a, str>>,
     error: Option<&'a [u8]>,
-    /// Where the message ends.
+    /// The end of the message.
     end: usize,
 }
 
@@ -155,7 +155,7 @@ impl<'a> EnvelopeParts<'a> {
         Ok(parts)
     }
 
-    /// Takes note of the head that was seen, if it was the usual one.
+    /// Records the common head, if the message has it.
     fn set_common_head(&mut self, id: Option<u64>) {
         if let Some(id) = id {
             self.has_version = true;
@@ -209,8 +209,8 @@ impl<'a> EnvelopeParts<'a> {
                     None => return fail(ScanErrorKind::BadMethod),
                 }
             }
-            // Peers that write out what they do not have mean that it is not
-            // there.
+            // Peers that write null for a missing member mean that it is
+            // missing.
             EnvelopeKey::Params if value == b"null" => {}
             EnvelopeKey::Params if !matches!(first, b'{' | b'[') => {
                 return fail(ScanErrorKind::BadParams);
@@ -223,7 +223,7 @@ impl<'a> EnvelopeParts<'a> {
         Ok(())
     }
 
-    /// The pass over the result looks at its keys on the way.
+    /// Scans the result, looking for `resultType` among its keys.
     fn result_object(&mut self, outer: &mut MemberScanner<'a>) -> Result<(), ScanFault> {
         let mut members = outer.enter();
         while let Some(key) = members.next_key()? {
@@ -233,7 +233,7 @@ impl<'a> EnvelopeParts<'a> {
                 continue;
             }
             self.result_type = match Quoted::from_value(value) {
-                // Nearly all are, and this one need not be looked at closely.
+                // Almost all are, and this one needs no decoding.
                 Some(string) if string.equals(COMPLETE) => Some(Cow::Borrowed(COMPLETE)),
                 Some(string) => {
                     let string = string.decode();
@@ -291,8 +291,8 @@ pub(super) fn read_id(value: &[u8]) -> Option<RequestId> {
     }
 }
 
-/// A fraction, an exponent, a leading zero and `-0` are all refused: no integer
-/// would echo them as they came.
+/// A fraction, an exponent, a leading zero and `-0` are all refused: an integer
+/// could not reproduce them verbatim.
 fn parse_integer(bytes: &[u8]) -> Option<i128> {
     let (digits, negative) = match bytes.strip_prefix(b"-") {
         Some(digits) => (digits, true),

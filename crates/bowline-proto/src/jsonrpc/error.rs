@@ -10,7 +10,7 @@ use serde::{
 
 use super::RawJson;
 
-/// A peer's refusal, as it stands on the wire.
+/// An error from a peer, as sent on the wire.
 ///
 /// ```
 /// use bowline_proto::jsonrpc::{ErrorObject, code};
@@ -23,16 +23,16 @@ use super::RawJson;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorObject {
-    /// What kind of refusal; see [`code`](super::code).
+    /// The kind of error; see [`code`](super::code).
     pub code: i64,
     /// One sentence for people.
     pub message: String,
-    /// Whatever else the peer had to say, verbatim.
+    /// Additional data from the peer, verbatim.
     pub data: Option<RawJson>,
 }
 
 impl ErrorObject {
-    /// An error without data.
+    /// Creates an error without data.
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -41,7 +41,7 @@ impl ErrorObject {
         }
     }
 
-    /// The same error with `data` attached.
+    /// Attaches `data` to the error.
     #[must_use]
     pub fn with_data(mut self, data: RawJson) -> Self {
         self.data = Some(data);

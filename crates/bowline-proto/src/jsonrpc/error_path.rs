@@ -1,22 +1,22 @@
-//! Where in a JSON text a fault is, as a path.
+//! The path of a fault in a JSON text.
 //!
-//! A decoder says how far it had read. Walking the text again up to there finds
-//! out in which members and items that is.
+//! A decoder reports how far it had read. Scanning the text again up to that
+//! point finds the enclosing members and items.
 
 use std::fmt::Write as _;
 
 use super::skip;
 
-/// The number of bytes before a place that is told by line and column, both of
-/// them counted as `serde_json` counts.
+/// Converts a line and a column, counted as `serde_json` counts them, to a byte
+/// offset.
 pub(super) fn offset(json: &[u8], line: usize, column: usize) -> usize {
     let mut lines = json.split_inclusive(|&byte| byte == b'\n');
     let before: usize = lines.by_ref().take(line.max(1) - 1).map(<[u8]>::len).sum();
     (before + column).min(json.len())
 }
 
-/// The way to the value that a decoder had begun or ended when it had read
-/// `offset` bytes, as in `tools[3].name`.
+/// Returns the path of the value that a decoder had begun or ended when it had
+/// read `offset` bytes, as in `tools[3].name`.
 pub(super) fn path(json: &[u8], offset: usize) -> String {
     let mut finder = PathFinder {
         json,
@@ -34,20 +34,21 @@ pub(super) fn path(json: &[u8], offset: usize) -> String {
 struct PathFinder<'a> {
     json: &'a [u8],
     at: usize,
-    /// The objects and arrays around the place.
+    /// The enclosing objects and arrays.
     open: Vec<Level>,
 }
 
 enum Level {
-    /// In an object, at the member with this key. None while a key is due.
+    /// In an object, at the member with this key. `None` while a key is
+    /// expected.
     Member(Option<(usize, usize)>),
     /// In an array, at this item.
     Item(usize),
 }
 
 impl PathFinder<'_> {
-    /// Goes past one token, or one letter of what is neither text nor structure.
-    /// Says whether there may be more before the place.
+    /// Skips one token, or one byte that is neither string nor structure.
+    /// Returns whether there may be more before the offset.
     fn step(&mut self, offset: usize) -> bool {
         let start = skip::whitespace(self.json, self.at);
         if start >= offset {

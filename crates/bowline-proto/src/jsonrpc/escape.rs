@@ -1,15 +1,15 @@
-//! JSON strings out of texts, many bytes at a time.
+//! Escaping of strings to JSON, many bytes at a time.
 //!
-//! Most of a long answer is text, and most of text needs no escape. Looking at
-//! it byte by byte would be a third of the work that such an answer makes.
+//! Most of a long response is text, and most text needs no escapes. Checking it
+//! byte by byte would be a third of the work of such a response.
 
 use super::block::{self, Block};
 
-/// Appends a text as a JSON string, the way `serde_json` writes it.
+/// Appends a JSON string, the way `serde_json` writes it.
 pub(super) fn string(out: &mut Vec<u8>, value: &str) {
     let bytes = value.as_bytes();
-    // With room for escapes: were it missing, all that was written would have
-    // to move. Room that is not used is never touched.
+    // Reserves space for escapes; without it, everything written so far would
+    // have to move. Unused space is never touched.
     out.reserve(bytes.len() + bytes.len() / 4 + 2);
     out.push(b'"');
     if bytes.len() < block::SIZE && is_plain(bytes) {
@@ -20,18 +20,19 @@ pub(super) fn string(out: &mut Vec<u8>, value: &str) {
     out.push(b'"');
 }
 
-/// Whether all of it can stand in a JSON string as it is.
+/// Returns whether all bytes can be copied into a JSON string unchanged.
 fn is_plain(bytes: &[u8]) -> bool {
     let is_plain_word = |word: &[u8; 8]| block::first_special(*word).is_none();
     let (words, rest) = bytes.as_chunks();
     match bytes.last_chunk() {
-        // The last word overlaps the one before: better than byte by byte.
+        // The last word overlaps the one before, which is faster than going
+        // byte by byte.
         Some(last) => words.iter().all(is_plain_word) && is_plain_word(last),
         None => !rest.iter().any(|&byte| block::is_special(byte)),
     }
 }
 
-/// Copies what is between the escapes in one piece each.
+/// Copies the parts between escapes in one piece each.
 fn escape_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     let mut written = 0;
     for at in (0..bytes.len()).step_by(block::SIZE) {

@@ -1,4 +1,4 @@
-//! Members of an object, found without a look into the others.
+//! Lookup of an object's member without decoding the others.
 
 use std::borrow::Cow;
 
@@ -7,30 +7,30 @@ use super::{
     skip,
 };
 
-/// What an object has under a name.
+/// The value of a member.
 pub(crate) enum Member<'a> {
     Absent,
     String(Cow<'a, str>),
-    /// Something that is no text.
+    /// A value that is not a string.
     Other,
     Repeated,
 }
 
 impl<'a> Member<'a> {
-    /// What a value is.
+    /// Classifies a value.
     pub(crate) fn from_value(value: &'a [u8]) -> Self {
         match Quoted::from_value(value).map(|string| string.decode()) {
             Some(Some(string)) => Self::String(string),
-            // Not JSON; whoever decodes the rest says so.
+            // Not JSON; decoding the rest reports that.
             Some(None) => Self::Absent,
             None => Self::Other,
         }
     }
 }
 
-/// Looks for a member of an object, by a name that has nothing that must be
-/// escaped. What is no object has none; that the rest of it is valid JSON is
-/// known when it is decoded.
+/// Finds a member of an object, by a name that contains nothing that must be
+/// escaped. A value that is not an object has no members. Whether the rest is
+/// valid JSON is only known once it is decoded.
 pub(crate) fn find_member<'a>(object: &'a [u8], name: &str) -> Member<'a> {
     search(object, name).unwrap_or(Member::Absent)
 }

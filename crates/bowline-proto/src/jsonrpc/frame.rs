@@ -1,4 +1,4 @@
-//! Frames out of a byte stream: one message per line.
+//! Splitting of a byte stream into frames: one message per line.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use memchr::memchr;
 
 use super::partial_envelope::{scan_partial, trailing_id};
 
-/// Cuts a byte stream into lines, each a frame, without copying any.
+/// Splits a byte stream into lines, each a frame, without copying.
 ///
 /// A line longer than the limit is not kept: it is read up to its end and
 /// reported once, and the next line is a frame again. So a peer cannot make us
-/// hold more than the limit and one read beyond it.
+/// hold more than the limit plus one read.
 ///
 /// ```
 /// use bowline_proto::jsonrpc::LineFramer;
@@ -27,12 +27,12 @@ use super::partial_envelope::{scan_partial, trailing_id};
 #[derive(Debug)]
 pub struct LineFramer {
     buffer: BytesMut,
-    /// How much of the buffer is known to have no newline.
+    /// How much of the buffer is known to contain no newline.
     searched: usize,
     limit: usize,
-    /// The line over the limit whose end is looked for.
+    /// The oversized line that is being skipped.
     skipping: Option<SkippedLine>,
-    /// The line whose end was looked for in vain.
+    /// The oversized line whose end was not found.
     unrecoverable: Option<OversizedFrame>,
 }
 
@@ -40,24 +40,25 @@ pub struct LineFramer {
 #[derive(Debug)]
 struct SkippedLine {
     prefix: Bytes,
-    /// The end of what has come so far.
+    /// The last bytes received so far.
     suffix: Vec<u8>,
     size: usize,
     is_reported: bool,
 }
 
 impl LineFramer {
-    /// How much to read at once: what a pipe holds, and enough to make the
-    /// system call cheap beside the work.
+    /// The size of a read: the capacity of a pipe, and large enough to make the
+    /// system call cheap compared to the work.
     pub const READ_SIZE: usize = 64 * 1024;
 
-    /// How many times the limit is read in search of the end of a line.
+    /// How many times the limit is read while searching for the end of a line.
     const MAX_SKIP_FACTOR: usize = 16;
 
-    /// How much is read in search of it in any case.
+    /// The minimum that is read while searching for it.
     const MIN_SKIP_LIMIT: usize = 1024 * 1024;
 
-    /// A framer for frames of up to `limit` bytes, line ends not counted.
+    /// Creates a framer for frames of up to `limit` bytes, not counting line
+    /// endings.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self {
@@ -69,14 +70,14 @@ impl LineFramer {
         }
     }
 
-    /// The buffer to read into, at its end, with room for a good read.
+    /// Returns the buffer to append to, with spare capacity for a read.
     ///
-    /// After every read, take the frames out with [`LineFramer::next_frame`]
-    /// until there are none: the limit is watched there. Bytes already in the
-    /// buffer are the framer's own and must stay as they are.
+    /// After every read, call [`LineFramer::next_frame`] until it returns
+    /// `None`; it enforces the limit. Bytes already in the buffer belong to the
+    /// framer and must not change.
     pub fn buffer(&mut self) -> &mut BytesMut {
-        // Asking for the full size whenever a little is used up would move the
-        // beginning of a frame at almost every read.
+        // Reserving the full size whenever a little is used up would move the
+        // start of a frame at almost every read.
         if self.buffer.capacity() - self.buffer.len() < Self::READ_SIZE / 4 {
             self.buffer.reserve(Self::READ_SIZE);
         }
@@ -88,14 +89,16 @@ impl LineFramer {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next complete line that is not blank, without its line end.
+    /// Returns the next complete line that is not blank, without its line
+    /// ending.
     ///
     /// # Errors
     ///
-    /// Where a line is longer than the limit: once for each, as soon as it is
-    /// known whose it is, or it has ended. What follows it comes with the next
-    /// calls. Where its end does not come for very long, the framer is lost
-    /// ([`Oversize::is_lost`]), and repeats the error.
+    /// Returns an error if a line is longer than the limit: once for each line,
+    /// as soon as its id is known or it has ended. Later calls return what
+    /// follows it. If its end is not found within a multiple of the limit, the
+    /// framer cannot recover ([`OversizedFrame::is_unrecoverable`]) and repeats
+    /// the error.
     pub fn next_frame(&mut self) -> Result<Option<Bytes>, OversizedFrame> {
         if self.unrecoverable.is_some() || self.skipping.is_some() {
             self.skip()?;
@@ -119,7 +122,7 @@ impl LineFramer {
             }
         }
         self.searched = self.buffer.len();
-        // A carriage return at the end may be half of the line end.
+        // A carriage return at the end may be half of the line ending.
         if trimmed_len(&self.buffer) > self.limit {
             self.start_skipping();
             self.skip()?;
@@ -127,10 +130,10 @@ impl LineFramer {
         Ok(None)
     }
 
-    /// What is left at the end of the stream: a last line without a newline,
-    /// where there is one.
+    /// Returns what is left at the end of the stream: a last line without a
+    /// newline, if there is one.
     ///
-    /// To be called when [`LineFramer::next_frame`] has nothing more.
+    /// Call this when [`LineFramer::next_frame`] returns `None`.
     #[must_use]
     pub fn finish(mut self) -> Option<Bytes> {
         self.buffer.truncate(trimmed_len(&self.buffer));
@@ -148,7 +151,7 @@ impl LineFramer {
         };
         self.searched = 0;
         self.skipping = Some(SkippedLine {
-            // A copy, so as not to keep the whole buffer alive for it.
+            // A copy, to not keep the whole buffer alive.
             prefix: Bytes::copy_from_slice(prefix),
             suffix: Vec::new(),
             size: 0,
@@ -156,7 +159,7 @@ impl LineFramer {
         });
     }
 
-    /// Goes on to the end of the line that is skipped, as far as it is there.
+    /// Continues to the end of the skipped line, as far as it is available.
     #[cold]
     fn skip(&mut self) -> Result<(), OversizedFrame> {
         if let Some(error) = &self.unrecoverable {
@@ -181,8 +184,8 @@ impl LineFramer {
         if line.size > max_skip.max(Self::MIN_SKIP_LIMIT) {
             let error = OversizedFrame {
                 is_unrecoverable: true,
-                // What came last is not its end, and an id in there may be
-                // anybody's.
+                // The last bytes are not the end of the line, and an id in them
+                // may belong to anything.
                 prefix: line.prefix.clone(),
                 ..line.to_error(self.limit)
             };
@@ -199,7 +202,7 @@ impl LineFramer {
 }
 
 impl SkippedLine {
-    /// Takes in more of the line.
+    /// Appends more of the line.
     fn push(&mut self, bytes: &[u8]) {
         self.size = self.size.saturating_add(bytes.len());
         let tail = &bytes[bytes.len().saturating_sub(OversizedFrame::MAX_SUFFIX)..];
@@ -219,24 +222,25 @@ impl SkippedLine {
     }
 }
 
-/// A line longer than the limit.
+/// An error for a line longer than the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OversizedFrame {
-    /// How much of it had come when it was reported.
+    /// How much of it had been received when it was reported.
     pub size_at_least: usize,
-    /// What was allowed.
+    /// The limit.
     pub limit: usize,
-    /// The beginning of the line; or, where only its end says whose it is, the
-    /// beginning of such a message. For [`salvage`](super::salvage()).
+    /// The start of the line; or, if only its end contains the id, the start of
+    /// an equivalent message. For [`scan_partial`](super::scan_partial()).
     pub prefix: Bytes,
-    /// Whether it has no end that could be found: there will be no more frames.
+    /// Whether the end of the line could not be found: there will be no more
+    /// frames.
     pub is_unrecoverable: bool,
 }
 
 impl OversizedFrame {
-    /// How much of the line is kept as its prefix, at most.
+    /// The maximum length of the prefix that is kept.
     const MAX_PREFIX: usize = 4096;
-    /// How much of its end is kept, at most.
+    /// The maximum length of the suffix that is kept.
     const MAX_SUFFIX: usize = 256;
 }
 
@@ -249,15 +253,15 @@ impl fmt::Display for OversizedFrame {
         } = self;
         write!(
             f,
-            "a frame of at least {size_at_least} bytes, where {limit} are allowed"
+            "a frame of at least {size_at_least} bytes exceeds the limit of {limit} bytes"
         )
     }
 }
 
 impl std::error::Error for OversizedFrame {}
 
-/// What says whose message it is: its beginning, or, where the id stands at its
-/// end, the beginning of one of the same kind and id.
+/// Returns the bytes that identify the message: its start, or, if the id is at
+/// its end, the start of a message of the same kind and id.
 fn identifying_prefix(prefix: &Bytes, suffix: &[u8]) -> Bytes {
     let partial = scan_partial(prefix);
     match trailing_id(suffix) {
@@ -272,7 +276,7 @@ fn identifying_prefix(prefix: &Bytes, suffix: &[u8]) -> Bytes {
     }
 }
 
-/// The length without one carriage return at the end.
+/// Returns the length without one carriage return at the end.
 fn trimmed_len(line: &[u8]) -> usize {
     line.strip_suffix(b"\r").unwrap_or(line).len()
 }

@@ -24,12 +24,13 @@ use serde::{
 pub enum RequestId {
     /// An integer between `i64::MIN` and `u64::MAX`.
     Number(i128),
-    /// A string, kept as it came.
+    /// A string, kept verbatim.
     String(Box<str>),
 }
 
 impl RequestId {
-    /// The id as one of ours: we only ever hand out unsigned integers.
+    /// Returns the id as a number that we could have issued: we only issue
+    /// unsigned integers.
     #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
         match self {

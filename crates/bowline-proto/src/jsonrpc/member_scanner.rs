@@ -1,4 +1,4 @@
-//! Walking over the members of one object.
+//! A scanner for the members of one object.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::{
     skip,
 };
 
-/// The members of an object, key by key, values unread.
+/// The members of an object, key by key, without decoding values.
 pub(super) struct MemberScanner<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -16,7 +16,7 @@ pub(super) struct MemberScanner<'a> {
 }
 
 impl<'a> MemberScanner<'a> {
-    /// `at` is the index of the object's opening brace.
+    /// Creates a scanner; `at` is the index of the object's opening brace.
     pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
         Self {
             bytes,
@@ -25,15 +25,15 @@ impl<'a> MemberScanner<'a> {
         }
     }
 
-    /// Gets past what nearly all messages begin with, if this one does: the
-    /// version, and an id that is a number, which is returned. Comparing it is
-    /// a fraction of the work of taking it apart.
+    /// Skips the usual start of a message, if this one has it: the version, and
+    /// an id that is a number, which is returned. Comparing it is a fraction of
+    /// the work of scanning it.
     pub(super) fn common_head(&mut self) -> Option<u64> {
         let rest = self.bytes[self.at..].strip_prefix(br#""jsonrpc":"2.0","id":"#)?;
         let mut id = 0;
         let mut length = 0;
         for digit in rest.iter().take_while(|byte| byte.is_ascii_digit()) {
-            // More than so many digits overflow, and are not usual.
+            // More digits than this overflow, and are not usual.
             id = id * 10 + u64::from(digit - b'0');
             length += 1;
             if length > 18 {
@@ -49,8 +49,8 @@ impl<'a> MemberScanner<'a> {
         Some(id)
     }
 
-    /// The next key, with the walk standing before its value; none behind the
-    /// closing brace.
+    /// Returns the next key and moves to its value; `None` after the closing
+    /// brace.
     pub(super) fn next_key(&mut self) -> Result<Option<Quoted<'a>>, ScanFault> {
         let mut token = self.peek_token()?;
         if token == b'}' {
@@ -72,42 +72,42 @@ impl<'a> MemberScanner<'a> {
         Ok(Some(key))
     }
 
-    /// Gets past the value, with `open` objects and arrays around it.
+    /// Skips the value, with `depth` objects and arrays around it.
     pub(super) fn value<const BOUNDED: bool>(&mut self, depth: u32) -> Result<&'a [u8], ScanFault> {
         let end = skip::value::<BOUNDED>(self.bytes, self.at, depth)?;
         Ok(self.take_to(end))
     }
 
-    /// Gets past the value, whose end is known.
+    /// Skips the value, whose end is known.
     pub(super) fn take_to(&mut self, end: usize) -> &'a [u8] {
         let value = &self.bytes[self.at..end];
         self.at = end;
         value
     }
 
-    /// A walk over the object that stands here as a value, with `around` objects
-    /// around it.
+    /// Returns a walker over the object at this position, with `depth` objects
+    /// and arrays around it.
     pub(super) fn walker(&self, depth: u32) -> ObjectWalker<'a> {
         ObjectWalker::new(self.bytes, self.at, depth)
     }
 
-    /// The members of the object that stands here as a value. Hand them to
-    /// [`Members::resume`] when they are read.
+    /// Returns the members of the object at this position. Pass them to
+    /// [`MemberScanner::leave`] when they are read.
     pub(super) fn enter(&self) -> MemberScanner<'a> {
         MemberScanner::new(self.bytes, self.at)
     }
 
-    /// Goes on behind `inner`, and returns the text of it.
+    /// Continues after `inner`, and returns its bytes.
     pub(super) fn leave(&mut self, inner: &MemberScanner<'a>) -> &'a [u8] {
         self.take_to(inner.at)
     }
 
-    /// Where the walk stands: before a value, or behind the object.
+    /// Returns the position: before a value, or after the object.
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    /// The first byte of the value, behind [`Members::next_key`].
+    /// Returns the first byte of the value, after [`MemberScanner::next_key`].
     pub(super) fn peek(&self) -> u8 {
         self.bytes[self.at]
     }
@@ -138,26 +138,28 @@ impl<'a> MemberScanner<'a> {
     }
 }
 
-/// A string between its quotes, escapes and all.
+/// The raw content of a string between its quotes, with escapes.
 #[derive(Clone, Copy)]
 pub(super) struct Quoted<'a>(&'a [u8]);
 
 impl<'a> Quoted<'a> {
-    /// Takes the quotes off a value; none where it is not a string.
+    /// Strips the quotes off a value; `None` if it is not a string.
     pub(super) fn from_value(value: &'a [u8]) -> Option<Self> {
         value.strip_prefix(b"\"")?.strip_suffix(b"\"").map(Self)
     }
 
-    /// Whether the string reads `text`, which has nothing that must be escaped.
+    /// Returns whether the string equals `string`, which contains nothing that
+    /// must be escaped.
     pub(super) fn equals(&self, string: &str) -> bool {
-        // An escape is longer than the letter that it stands for.
+        // An escape is longer than the character it encodes.
         self.0 == string.as_bytes()
             || (self.0.len() > string.len()
                 && self.has_escapes()
                 && equals_unescaped(self.0, string.as_bytes()))
     }
 
-    /// The text, borrowed where it has no escapes; none where it is not valid.
+    /// Decodes the string, borrowed if it has no escapes; `None` if it is
+    /// invalid.
     pub(super) fn decode(&self) -> Option<Cow<'a, str>> {
         let needs_unescape = |&byte: &u8| byte == b'\\' || byte < b' ';
         if self.0.iter().any(needs_unescape) {
@@ -177,7 +179,7 @@ impl<'a> Quoted<'a> {
     }
 }
 
-/// The members of a message that mean something to us.
+/// The known members of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EnvelopeKey {
     Jsonrpc,
@@ -198,7 +200,7 @@ impl EnvelopeKey {
         Self::Error,
     ];
 
-    /// The key that the string spells.
+    /// Returns the key that the string spells.
     pub(super) fn from_quoted(key: Quoted<'_>) -> Option<Self> {
         match key.0 {
             b"jsonrpc" => Some(Self::Jsonrpc),
@@ -212,7 +214,7 @@ impl EnvelopeKey {
         }
     }
 
-    /// A bit of its own.
+    /// Returns the bit of this key.
     pub(super) fn bit(self) -> u8 {
         1 << self as u8
     }
@@ -229,8 +231,8 @@ impl EnvelopeKey {
     }
 }
 
-/// Compares without decoding into memory. Of the escapes only `\u` can stand
-/// for a letter of a name.
+/// Compares without allocating. Of the escapes, only `\u` can encode a letter
+/// of a name.
 fn equals_unescaped(mut body: &[u8], name: &[u8]) -> bool {
     for &byte in name {
         body = match body {
@@ -242,7 +244,7 @@ fn equals_unescaped(mut body: &[u8], name: &[u8]) -> bool {
     body.is_empty()
 }
 
-/// The ASCII letter behind `\u`, or a byte that no name has.
+/// Returns the ASCII letter after `\u`, or a byte that no name contains.
 fn code_unit(digits: [u8; 4]) -> u8 {
     let digit = |byte: u8| (byte as char).to_digit(16);
     match digits.map(digit) {

@@ -1,11 +1,11 @@
 //! JSON-RPC 2.0 as MCP uses it: ids, the envelope scan, framing, encoding.
 //!
-//! The way in: a [`LineFramer`] cuts frames out of a byte stream, [`split`]
-//! takes batches apart, [`scan`] finds the parts of one message without
-//! decoding them, and [`decode()`] turns a part into the type that the method or
-//! the pending call expects; [`decode_plain`] does so faster, if it can. The way
-//! out: a [`Draft`] for what we ask, [`response`] and [`error_response`] for what
-//! we answer.
+//! Incoming: a [`LineFramer`] splits a byte stream into frames, [`split_batch`]
+//! splits batches, [`scan`] finds the parts of one message without decoding
+//! them, and [`decode()`] decodes a part into the type that the method or the
+//! pending call expects; [`decode_fast`] is faster, if it can. Outgoing: an
+//! [`OutgoingMessage`] for requests and notifications, [`response`] and
+//! [`error_response`] for responses.
 
 mod batch;
 mod block;

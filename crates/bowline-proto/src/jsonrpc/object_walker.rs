@@ -1,51 +1,51 @@
-//! Walking over an object that is written as usual.
+//! A walk over an object in the usual form.
 
 use super::skip;
 
-/// A walk over an object as almost everybody writes it. It ends with `None` at
-/// whatever else there is: then the object has to be decoded, which also finds
-/// the words for what is wrong with it.
+/// A walk over an object as almost everyone writes it. It ends with `None` at
+/// anything else: then the object has to be decoded, which also reports what is
+/// wrong with it.
 ///
-/// Values are known to end where they should. What is inside of strings, objects
-/// and arrays comes to light when they are decoded.
+/// The ends of values are verified. Faults inside strings, objects and arrays
+/// are found when they are decoded.
 pub(crate) struct ObjectWalker<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// How many objects and arrays are open around the values.
+    /// The number of open objects and arrays around the values.
     depth: u32,
     started: bool,
 }
 
-/// Looks at the members of an object as they are walked past. Where it gives up,
-/// with `None`, so does the walk.
+/// A visitor for the members of an object. If a method returns `None`, the walk
+/// ends with `None`.
 pub(crate) trait MemberVisitor<'a> {
-    /// Whether this member is an object whose own members are to be seen
-    /// instead.
+    /// Returns whether this member is an object whose own members are to be
+    /// visited instead.
     fn enter_member(&mut self, name: &[u8]) -> Option<bool>;
 
-    /// A member that was not entered.
+    /// Visits a member that was not entered.
     fn member(&mut self, name: &'a [u8], value: &'a [u8]) -> Option<()>;
 
-    /// How long the member is that is to be entered, where `rest` begins with one
-    /// that needs no walk.
+    /// Returns the length of the value of the member to be entered, if `rest`
+    /// begins with a known one that needs no walk.
     fn skip_known(&mut self, _rest: &'a [u8]) -> Option<usize> {
         None
     }
 
-    /// A member of the one that was entered.
+    /// Visits a member of the entered object.
     fn nested_member(&mut self, name: &'a [u8], value: &'a [u8]) -> Option<()>;
 
-    /// The one that was entered is behind.
+    /// Called after the entered object.
     fn leave_member(&mut self, _value: &'a [u8]) {}
 }
 
 impl<'a> ObjectWalker<'a> {
-    /// The object must be all that there is.
+    /// Opens an object, which must be the whole input.
     pub(crate) fn open(object: &'a [u8]) -> Option<Self> {
         object.starts_with(b"{").then(|| Self::new(object, 0, 0))
     }
 
-    /// Of an object that begins at `at`, with so many others around it.
+    /// Opens the object at `at`, with `depth` objects and arrays around it.
     pub(super) fn new(bytes: &'a [u8], at: usize, depth: u32) -> Self {
         Self {
             bytes,
@@ -55,7 +55,7 @@ impl<'a> ObjectWalker<'a> {
         }
     }
 
-    /// Walks over all of the object, and says where it ends.
+    /// Walks over the whole object, and returns where it ends.
     pub(crate) fn visit(
         &mut self,
         visitor: &mut (impl MemberVisitor<'a> + ?Sized),
@@ -84,9 +84,9 @@ impl<'a> ObjectWalker<'a> {
         Some(())
     }
 
-    /// The next name as it is written, with the walk standing before its value;
-    /// `Some(None)` behind the object. Whoever does not know a name must give up
-    /// if it [has escapes](Self::has_escapes): it may be another one's.
+    /// Returns the next name as written, and moves to its value; `Some(None)`
+    /// after the object. A caller that does not know a name must give up if it
+    /// [has escapes](Self::has_escapes): it may spell another name.
     #[inline]
     fn next_name(&mut self) -> Option<Option<&'a [u8]>> {
         let mut token = self.peek_token()?;
@@ -113,7 +113,7 @@ impl<'a> ObjectWalker<'a> {
         name.contains(&b'\\')
     }
 
-    /// Gets past the value.
+    /// Skips the value.
     #[inline]
     fn value(&mut self) -> Option<&'a [u8]> {
         let end = skip::value::<true>(self.bytes, self.at, self.depth).ok()?;
@@ -135,7 +135,7 @@ impl<'a> ObjectWalker<'a> {
         result
     }
 
-    /// Whether nothing stands behind the object.
+    /// Returns whether nothing follows the object.
     pub(crate) fn is_at_end(&self) -> bool {
         skip::whitespace(self.bytes, self.at) == self.bytes.len()
     }
@@ -159,7 +159,8 @@ impl<'a> ObjectWalker<'a> {
     }
 }
 
-/// Whether a value that is neither string, object nor array is surely JSON.
+/// Returns whether a value that is neither string, object nor array is
+/// certainly JSON.
 fn is_plain(value: &[u8]) -> bool {
     match value {
         [b'"' | b'{' | b'[', ..] | b"null" | b"true" | b"false" | b"0" => true,

@@ -1,4 +1,4 @@
-//! What can be said of a message that cannot be read.
+//! A partial envelope, recovered from a message that cannot be read.
 
 use memchr::memrchr;
 
@@ -9,46 +9,46 @@ use super::{
     skip,
 };
 
-/// What could be saved from a broken frame.
+/// What could be recovered from a broken frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartialEnvelope {
-    /// The message's id; none where it is not to be found, or stands there
-    /// twice, so that one cannot tell.
+    /// The message's id; `None` if it is not found, or occurs twice and is
+    /// therefore ambiguous.
     pub id: Option<RequestId>,
-    /// Whether the frame was meant as an answer: a `result` or `error` was seen,
-    /// or an `id` without `method` or `params`. Nobody answers an answer.
+    /// Whether the frame was meant as a response: it has a `result` or `error`,
+    /// or an `id` without `method` or `params`. A response must not be
+    /// answered.
     pub is_response: bool,
-    /// Whether a `result` or `error` was seen, so that it surely was.
+    /// Whether a `result` or `error` was seen, so it certainly was a response.
     pub has_result_or_error: bool,
 }
 
 impl PartialEnvelope {
-    /// The request of ours that the frame was to answer, if it surely was an
-    /// answer: what follows its beginning may make it a request of the peer's,
-    /// whose ids are its own.
+    /// Returns the call that the frame answers, if it certainly is a response:
+    /// what follows its start may make it a request from the peer, which has
+    /// its own ids.
     pub(crate) fn response_to(&self) -> Option<u64> {
         response_to(self.id.as_ref(), self.has_result_or_error)
     }
 }
 
-/// The request of ours that a message of this id answers, if it is an answer.
+/// Returns the call that a message with this id answers, if it is a response.
 pub(super) fn response_to(id: Option<&RequestId>, is_response: bool) -> Option<u64> {
     id.filter(|_| is_response).and_then(RequestId::as_u64)
 }
 
-/// Looks for the id in a frame that is broken, or of which only the beginning
-/// is there.
+/// Searches for the id in a frame that is broken or truncated.
 ///
 /// Only members of the message itself count: an `id` inside `params`, inside a
-/// result or inside a string is never taken for it. Nor is a number that the
-/// end of the prefix may have cut.
+/// result or inside a string is never taken for it. Neither is a number that
+/// the end of the prefix may have cut.
 ///
 /// ```
-/// use bowline_proto::jsonrpc::salvage;
+/// use bowline_proto::jsonrpc::scan_partial;
 ///
-/// let saved = salvage(br#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"te"#);
-/// assert_eq!(saved.id, Some(7_u64.into()));
-/// assert!(saved.is_response);
+/// let partial = scan_partial(br#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"te"#);
+/// assert_eq!(partial.id, Some(7_u64.into()));
+/// assert!(partial.is_response);
 /// ```
 #[must_use]
 pub fn scan_partial(prefix: &[u8]) -> PartialEnvelope {
@@ -82,9 +82,9 @@ pub fn scan_partial(prefix: &[u8]) -> PartialEnvelope {
     }
 }
 
-/// The id, as it is written, at the very end of a message of which only the end
-/// is there: many peers write it last. It is that of the message itself if the
-/// message is JSON: what comes before the last brace is its last member, and a
+/// Returns the raw id at the very end of a message of which only the end is
+/// available: many peers write it last. It is the id of the message itself if
+/// the message is JSON: what precedes the last brace is its last member, and a
 /// quote after a comma or a brace begins a key.
 pub(super) fn trailing_id(suffix: &[u8]) -> Option<&[u8]> {
     let rest = suffix.trim_ascii_end().strip_suffix(b"}")?.trim_ascii_end();
@@ -98,7 +98,7 @@ pub(super) fn trailing_id(suffix: &[u8]) -> Option<&[u8]> {
     (is_member && is_complete(id)).then_some(id)
 }
 
-/// Whether it is a number or a plain string, and nothing beside it.
+/// Returns whether it is a number or a plain string, and nothing else.
 fn is_complete(id: &[u8]) -> bool {
     match id {
         [b'"', string @ .., b'"'] => !string.iter().any(|byte| matches!(byte, b'"' | b'\\')),

@@ -1,4 +1,4 @@
-//! JSON that is carried, not interpreted.
+//! Raw JSON that is carried, not interpreted.
 
 use std::{fmt, sync::Arc};
 
@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 
 use super::write;
 
-/// A JSON value kept verbatim, byte for byte as it came.
+/// A JSON value kept verbatim, byte for byte.
 ///
-/// Used where the content belongs to someone else: tool schemas, structured
+/// Used where the content is not ours to interpret: tool schemas, structured
 /// results, unknown fields. Equality is equality of the text.
 ///
 /// ```
@@ -31,16 +31,16 @@ enum Repr {
     Shared(Arc<str>),
 }
 
-/// The name of a struct that serialisers of JSON write as its only field says,
-/// verbatim. It is `serde_json`'s, so that its serialisers know it, too.
+/// The name of a struct whose only field JSON serialisers write verbatim. It is
+/// `serde_json`'s name, which its serialisers recognise.
 pub(super) const RAW_VALUE_TOKEN: &str = "$serde_json::private::RawValue";
 
-/// The same for numbers, in programs that keep their digits.
+/// The same for numbers, in programs that preserve their digits.
 const RAW_NUMBER_TOKEN: &str = "$serde_json::private::Number";
 
-/// Whether structs of this name hold JSON that is ready.
+/// Returns whether structs of this name hold raw JSON.
 pub(super) fn is_raw_token(name: &str) -> bool {
-    // Names of `serde_json` are told from others by their first letter.
+    // The first letter tells names of `serde_json` from others.
     name.starts_with('$') && (name == RAW_VALUE_TOKEN || name == RAW_NUMBER_TOKEN)
 }
 
@@ -49,26 +49,26 @@ impl RawJson {
     ///
     /// # Errors
     ///
-    /// Where `value` itself refuses to be serialised, or has a map key that is
-    /// not a string.
+    /// Returns an error if `value` cannot be serialised, or has a map key that
+    /// is not a string.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
         let mut out = Vec::with_capacity(128);
         write::append(&mut out, value)?;
-        // Only a value that wrote its own JSON can have written anything else.
+        // Only a value that writes its own JSON can have written anything else.
         let json = String::from_utf8(out).map_err(serde_json::Error::custom)?;
         Ok(Self(Repr::Owned(json.into_boxed_str())))
     }
 
-    /// Takes over a text that must be one JSON value.
+    /// Creates raw JSON from a string, which must be one JSON value.
     ///
     /// # Errors
     ///
-    /// Where the text is not JSON.
+    /// Returns an error if the string is not JSON.
     pub fn from_string(json: String) -> Result<Self, serde_json::Error> {
         RawValue::from_string(json).map(Self::from_checked)
     }
 
-    /// The JSON text.
+    /// Returns the JSON text.
     #[must_use]
     pub fn get(&self) -> &str {
         match &self.0 {
@@ -77,7 +77,7 @@ impl RawJson {
         }
     }
 
-    /// The same, so that a clone costs nothing: for what is sent often.
+    /// Makes clones cheap, for values that are sent often.
     #[must_use]
     pub fn into_shared(self) -> Self {
         match self.0 {
@@ -90,11 +90,11 @@ impl RawJson {
         Self(Repr::Owned(value.into()))
     }
 
-    /// Decodes the text into a type.
+    /// Decodes the JSON into a type.
     ///
     /// # Errors
     ///
-    /// Where the JSON does not have the shape of `T`.
+    /// Returns an error if the JSON does not have the shape of `T`.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.get())
     }

@@ -1,4 +1,4 @@
-//! Why a frame is not a message.
+//! Errors for frames that are not messages.
 
 use std::fmt;
 
@@ -7,45 +7,46 @@ use super::{
     partial_envelope::{response_to, scan_partial},
 };
 
-/// A frame that is not a JSON-RPC message, and what can still be said of it.
+/// The error for a frame that is not a JSON-RPC message, with what could be
+/// recovered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScanError {
-    /// What was wrong.
+    /// What is wrong.
     pub kind: ScanErrorKind,
-    /// The byte of the frame at which it was found.
+    /// The byte offset in the frame at which the fault was found.
     pub offset: usize,
-    /// The message's id, where it can be read in spite of the fault.
+    /// The message's id, if it can be read despite the fault.
     ///
-    /// A broken answer fails its own call by it, not the whole connection.
+    /// With it, a broken response fails its own call, not the whole connection.
     pub id: Option<RequestId>,
-    /// Whether the frame was meant as an answer; see
-    /// [`Salvage::is_response`](super::Salvage::is_response).
+    /// Whether the frame was meant as a response; see
+    /// [`PartialEnvelope::is_response`](super::PartialEnvelope::is_response).
     pub is_response: bool,
 }
 
 impl ScanError {
-    /// The request of ours that the frame was to answer, if it was an answer.
+    /// Returns the call that the frame answers, if it is a response.
     pub(crate) fn response_to(&self) -> Option<u64> {
         response_to(self.id.as_ref(), self.is_response)
     }
 }
 
-/// What was wrong with a frame.
+/// What is wrong with a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ScanErrorKind {
-    /// The frame stops in the middle of a value.
+    /// The frame ends in the middle of a value.
     UnexpectedEnd,
-    /// A byte stands where JSON does not allow it.
+    /// A byte that JSON does not allow at its position.
     NotJson,
     /// The message is JSON, but not an object.
     NotAnObject,
-    /// A member that may stand once stands twice.
+    /// A member that may occur once occurs twice.
     DuplicateKey(&'static str),
     /// `jsonrpc` is missing, or is not the string `"2.0"`.
     BadVersion,
-    /// The id is not an integer of 64 bits or a string, or is missing or null
-    /// where the message needs one.
+    /// The id is not an integer of up to 64 bits or a string, or is missing or
+    /// null where the message needs one.
     BadId,
     /// `method` is not a string.
     BadMethod,
@@ -53,15 +54,15 @@ pub enum ScanErrorKind {
     BadParams,
     /// `error` is not an object.
     BadError,
-    /// Both `result` and `error` are there.
+    /// Both `result` and `error` are present.
     ResultAndError,
-    /// A `method` and an answer in the same message.
+    /// Both `method` and `result` or `error` are present.
     MethodAndResult,
-    /// Neither `method`, `result` nor `error` is there.
+    /// None of `method`, `result` and `error` is present.
     NoMethodOrResult,
     /// A bracket is closed by one of the other kind.
     MismatchedBracket,
-    /// More than 128 objects and arrays are open at once.
+    /// More than 128 levels of nested objects and arrays.
     TooDeep,
     /// Something other than whitespace follows the message.
     TrailingBytes,
@@ -75,18 +76,18 @@ impl fmt::Display for ScanErrorKind {
             Self::UnexpectedEnd => "the frame ends in the middle of a value",
             Self::NotJson => "not JSON",
             Self::NotAnObject => "the message is not an object",
-            Self::DuplicateKey(key) => return write!(f, "`{key}` is there twice"),
+            Self::DuplicateKey(key) => return write!(f, "duplicate member `{key}`"),
             Self::BadVersion => "`jsonrpc` is not \"2.0\"",
             Self::BadId => "`id` is missing or is not a 64-bit integer or string",
             Self::BadMethod => "`method` is not a string",
             Self::BadParams => "`params` is neither an object nor an array",
             Self::BadError => "`error` is not an object",
-            Self::ResultAndError => "both `result` and `error` are there",
-            Self::MethodAndResult => "`method` stands beside `result` or `error`",
-            Self::NoMethodOrResult => "there is no `method`, `result` or `error`",
+            Self::ResultAndError => "both `result` and `error` are present",
+            Self::MethodAndResult => "`method` is combined with `result` or `error`",
+            Self::NoMethodOrResult => "`method`, `result` and `error` are all missing",
             Self::MismatchedBracket => "a bracket is closed by one of the other kind",
             Self::TooDeep => "more than 128 levels of nesting",
-            Self::TrailingBytes => "something follows the message",
+            Self::TrailingBytes => "unexpected trailing bytes after the message",
             Self::EmptyBatch => "the batch is empty",
         })
     }
@@ -104,7 +105,7 @@ impl fmt::Display for ScanError {
 
 impl std::error::Error for ScanError {}
 
-/// A [`ScanError`] before anyone asked what can be saved.
+/// A [`ScanError`] before the id is recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ScanFault {
     pub(super) kind: ScanErrorKind,
@@ -116,7 +117,7 @@ impl ScanFault {
         Self { kind, offset }
     }
 
-    /// Reads the frame again, leniently, for its id.
+    /// Scans the frame again, leniently, for its id.
     #[cold]
     pub(super) fn into_error(self, frame: &[u8]) -> ScanError {
         let partial = scan_partial(frame);

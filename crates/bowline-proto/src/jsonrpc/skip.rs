@@ -1,8 +1,8 @@
-//! Getting past JSON values without decoding them.
+//! Skipping of JSON values without decoding them.
 //!
-//! Only what is needed to find the end of a value is looked at: quotes,
-//! backslashes and brackets. Whatever else may be wrong inside a value comes to
-//! light when its slice is decoded; much of what arrives never is.
+//! Only what is needed to find the end of a value is checked: quotes,
+//! backslashes and brackets. Other faults inside a value are found when its
+//! slice is decoded; much of what arrives never is.
 
 use memchr::memchr;
 
@@ -11,13 +11,13 @@ use super::{
     scan_error::{ScanErrorKind, ScanFault},
 };
 
-/// How many objects and arrays may be open at once, the message included.
+/// The maximum number of nested objects and arrays, including the message.
 ///
 /// The decoder allows 127 levels in a slice, and the message is one more, so
-/// nothing that it would take is refused here.
+/// nothing that it would accept is refused here.
 const MAX_DEPTH: u32 = 128;
 
-/// The index of the first byte from `at` on that is not whitespace.
+/// Returns the index of the first byte from `at` on that is not whitespace.
 pub(super) fn whitespace(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;
@@ -25,8 +25,8 @@ pub(super) fn whitespace(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The index of the quote that closes a string of a JSON text; `start` is behind
-/// the opening one. What is in the string is not looked at.
+/// Returns the index of the quote that closes a JSON string; `start` is the
+/// index after the opening one. The content of the string is not checked.
 ///
 /// ```
 /// use bowline_proto::jsonrpc::closing_quote;
@@ -39,7 +39,8 @@ pub fn closing_quote(json: &str, start: usize) -> Option<usize> {
     string(json.as_bytes(), start).ok()
 }
 
-/// The index of the quote that closes a string; `at` is behind the opening one.
+/// Returns the index of the closing quote; `at` is the index after the opening
+/// one.
 pub(super) fn string(bytes: &[u8], mut at: usize) -> Result<usize, ScanFault> {
     while let Some(found) = find_quote(bytes, at) {
         if !is_escaped(bytes, found) {
@@ -50,11 +51,11 @@ pub(super) fn string(bytes: &[u8], mut at: usize) -> Result<usize, ScanFault> {
     Err(ScanFault::new(ScanErrorKind::UnexpectedEnd, bytes.len()))
 }
 
-/// The index behind the value that begins at `at`, with `open` objects and
-/// arrays around it.
+/// Returns the index after the value that begins at `at`, with `depth` objects
+/// and arrays around it.
 ///
-/// Where `BOUNDED` is off, brackets beyond the depth limit are only counted:
-/// that is for frames known to be broken, to get as far as one can.
+/// If `BOUNDED` is false, brackets beyond the depth limit are only counted: for
+/// frames known to be broken, to get as far as possible.
 pub(super) fn value<const BOUNDED: bool>(
     bytes: &[u8],
     at: usize,
@@ -69,9 +70,8 @@ pub(super) fn value<const BOUNDED: bool>(
     }
 }
 
-/// A number or a name goes on while its letters do, and must end at a delimiter.
-/// One that touches the end of the input is not complete: every value here
-/// stands inside a bracket.
+/// A number or a literal must end at a delimiter. One that ends with the input
+/// is not complete: every value here is inside a bracket.
 fn scalar(bytes: &[u8], at: usize) -> Result<usize, ScanFault> {
     let is_scalar_byte =
         |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
@@ -87,7 +87,7 @@ fn scalar(bytes: &[u8], at: usize) -> Result<usize, ScanFault> {
     }
 }
 
-/// Iterative, so that no input can exhaust the stack.
+/// Iterative, so no input can exhaust the stack.
 fn container<const BOUNDED: bool>(
     bytes: &[u8],
     mut at: usize,
@@ -99,8 +99,8 @@ fn container<const BOUNDED: bool>(
         let block = Block::load(&bytes[at..]);
         let mut quotes = block.quotes();
         if in_string && all_escaped(bytes, at, quotes) {
-            // Long text: nothing but its end matters, and searching for that
-            // alone is several times as fast.
+            // A long string: only its end matters, and searching for that alone
+            // is several times as fast.
             at += block::SIZE;
             if quotes == 0 {
                 match memchr(b'"', &bytes[at.min(bytes.len())..]) {
@@ -132,12 +132,12 @@ fn container<const BOUNDED: bool>(
     Err(ScanFault::new(ScanErrorKind::UnexpectedEnd, bytes.len()))
 }
 
-/// The brackets that are open in a value.
+/// The open brackets of a value.
 struct Nesting {
-    /// How many are open around the value.
+    /// The number of brackets open around the value.
     outer_depth: u32,
     depth: u32,
-    /// Which kind they are, the innermost in the lowest bit.
+    /// The kinds of the brackets, the innermost in the lowest bit.
     kinds: u128,
 }
 
@@ -150,7 +150,7 @@ impl Nesting {
         }
     }
 
-    /// Takes the byte at `at`, and says whether it ends the value.
+    /// Processes the byte at `at`, and returns whether it ends the value.
     #[inline]
     fn bracket<const BOUNDED: bool>(&mut self, byte: u8, at: usize) -> Result<bool, ScanFault> {
         // The bit in which `{` and `}` differ from `[` and `]`.
@@ -180,7 +180,7 @@ impl Nesting {
     }
 }
 
-/// Whether none of the quotes in the block at `at` ends a string.
+/// Returns whether none of the quotes in the block at `at` ends a string.
 fn all_escaped(bytes: &[u8], at: usize, mut quotes: u64) -> bool {
     while quotes != 0 {
         if !is_escaped(bytes, at + quotes.trailing_zeros() as usize) {
@@ -191,7 +191,7 @@ fn all_escaped(bytes: &[u8], at: usize, mut quotes: u64) -> bool {
     true
 }
 
-/// Whether an odd number of backslashes stands right before `at`.
+/// Returns whether an odd number of backslashes directly precedes `at`.
 #[inline(always)]
 fn is_escaped(bytes: &[u8], at: usize) -> bool {
     bytes[..at].last() == Some(&b'\\') && ends_in_odd_backslashes(&bytes[..at])
@@ -203,11 +203,11 @@ fn ends_in_odd_backslashes(bytes: &[u8]) -> bool {
     backslashes.count() % 2 == 1
 }
 
-/// How many words of eight bytes are searched before the vectorised search is
-/// worth its call.
+/// The number of eight-byte words to search before calling the vectorised
+/// search is worth it.
 const WORDS: usize = 4;
 
-/// The index of the first quote from `at` on.
+/// Returns the index of the first quote from `at` on.
 fn find_quote(bytes: &[u8], at: usize) -> Option<usize> {
     const ONES: u64 = u64::from_le_bytes([0x01; 8]);
     const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
@@ -217,8 +217,8 @@ fn find_quote(bytes: &[u8], at: usize) -> Option<usize> {
         let Some((word, tail)) = rest.split_first_chunk() else {
             break;
         };
-        // The top bit of the lowest byte that is a quote is set, and bits above
-        // it mean nothing: the subtraction may have borrowed through them.
+        // The top bit of the lowest byte that is a quote is set. Bits above it
+        // are meaningless: the subtraction may have borrowed through them.
         let difference = u64::from_le_bytes(*word) ^ QUOTES;
         let hits = difference.wrapping_sub(ONES) & !difference & TOPS;
         if hits != 0 {

@@ -1,9 +1,9 @@
-//! Parts of a frame that outlive it.
+//! Slices of a frame that outlive it.
 
 use bytes::Bytes;
 
-/// A part of a frame, for somebody who may hold it for long. Where the frame is
-/// much larger, the part is copied: it would hold the whole.
+/// Returns a part of a frame that may be held for long. If the frame is much
+/// larger, the part is copied, since a slice would keep the whole frame alive.
 pub(crate) fn slice_or_copy(frame: &Bytes, part: &[u8]) -> Bytes {
     const SLACK: usize = 4096;
     if frame.len() > 2 * part.len() + SLACK {

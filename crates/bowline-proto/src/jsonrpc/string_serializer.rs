@@ -1,4 +1,4 @@
-//! What must be a text where JSON has nothing else: keys, and JSON itself.
+//! A serializer for values that must be strings: keys, and raw JSON.
 
 use serde::{
     Serialize, Serializer,
@@ -10,20 +10,20 @@ use super::escape;
 
 type Result<T = ()> = std::result::Result<T, Error>;
 
-/// A place for one text.
+/// A serializer for one string.
 pub(super) struct StringSerializer<'a> {
     out: &'a mut Vec<u8>,
     is_raw: bool,
 }
 
 impl<'a> StringSerializer<'a> {
-    /// Where the key of a member stands.
+    /// Creates a serializer for the key of a member.
     pub(super) fn key(out: &'a mut Vec<u8>) -> Self {
         let is_raw = false;
         Self { out, is_raw }
     }
 
-    /// Where a text stands that is JSON already.
+    /// Creates a serializer for a string that is already JSON.
     pub(super) fn raw(out: &'a mut Vec<u8>) -> Self {
         let is_raw = true;
         Self { out, is_raw }

@@ -1,4 +1,4 @@
-//! Texts out of JSON strings, many bytes at a time: the way back from `escape`.
+//! Unescaping of JSON strings, many bytes at a time: the inverse of `escape`.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use super::{
     skip,
 };
 
-/// The text of the string that begins at `start`, behind its opening quote, and
-/// the index behind the closing one. It is borrowed where it has no escapes.
-/// None where it is no valid string.
+/// Decodes the string that begins at `start`, after its opening quote, and
+/// returns it with the index after the closing quote. It is borrowed if it has
+/// no escapes. Returns `None` if it is not a valid string.
 pub(super) fn string(json: &str, start: usize) -> Option<(Cow<'_, str>, usize)> {
     let bytes = json.as_bytes();
     let special = first_special(bytes, start)?;
@@ -22,12 +22,12 @@ pub(super) fn string(json: &str, start: usize) -> Option<(Cow<'_, str>, usize)> 
     Some((Cow::Owned(text), end + 1))
 }
 
-/// How many words of eight bytes are looked at before blocks are: most strings
-/// are shorter.
+/// The number of eight-byte words to check before switching to blocks: most
+/// strings are shorter.
 const WORDS: usize = 4;
 
-/// The index of the first byte from `at` on that cannot stand in a string as it
-/// is.
+/// Returns the index of the first byte from `at` on that cannot be copied
+/// unchanged.
 fn first_special(bytes: &[u8], mut at: usize) -> Option<usize> {
     for _ in 0..WORDS {
         let Some(word) = bytes.get(at..)?.first_chunk() else {
@@ -48,11 +48,11 @@ fn first_special(bytes: &[u8], mut at: usize) -> Option<usize> {
     None
 }
 
-/// The text that is written between two quotes; `first` is the first place in
-/// it that cannot be taken as it is.
+/// Unescapes the content between two quotes; `first` is the index of the first
+/// byte that cannot be copied unchanged.
 fn unescape(escaped: &str, first: usize) -> Option<String> {
     let bytes = escaped.as_bytes();
-    // An escape is longer than what it stands for, so that this is enough.
+    // An escape is longer than the character it encodes, so this is enough.
     let mut out = String::with_capacity(escaped.len());
     let mut copied = 0;
     for at in (first..bytes.len()).step_by(block::SIZE) {
@@ -71,7 +71,7 @@ fn unescape(escaped: &str, first: usize) -> Option<String> {
     Some(out)
 }
 
-/// Takes the escape that begins at `place`, and says where it ends.
+/// Decodes the escape that begins at `index`, and returns where it ends.
 fn unescape_at(escaped: &str, index: usize, out: &mut String) -> Option<usize> {
     let [b'\\', code, ..] = escaped.as_bytes()[index..] else {
         return None;
@@ -89,8 +89,8 @@ fn unescape_at(escaped: &str, index: usize, out: &mut String) -> Option<usize> {
     Some(index + 2)
 }
 
-/// Takes the escape by number that begins at `place`. Beyond the first 65,536
-/// code points it takes two of them.
+/// Decodes the numeric escape that begins at `index`. Beyond the first 65,536
+/// code points it is a pair of them.
 fn push_code_point(escaped: &str, index: usize, out: &mut String) -> Option<usize> {
     let first = parse_code_unit(escaped, index)?;
     let (point, end) = match first {
@@ -105,10 +105,10 @@ fn push_code_point(escaped: &str, index: usize, out: &mut String) -> Option<usiz
     Some(end)
 }
 
-/// The four digits of the escape that begins at `place`.
+/// Parses the four digits of the escape that begins at `index`.
 fn parse_code_unit(escaped: &str, index: usize) -> Option<u32> {
     let digits = escaped.get(index..index + 6)?.strip_prefix("\\u")?;
-    // The parser takes signs, too.
+    // The parser also accepts signs.
     let all_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     all_hex.then(|| u32::from_str_radix(digits, 16).ok())?
 }

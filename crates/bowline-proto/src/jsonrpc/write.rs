@@ -1,8 +1,9 @@
-//! JSON out of any value that serde can walk.
+//! A JSON serializer for serde.
 //!
-//! It writes what `serde_json` writes, byte for byte, and has that write what
-//! is neither text nor structure. It differs in how [strings are
-//! escaped](super::escape), which is most of the work of long messages.
+//! Its output is byte for byte the output of `serde_json`, which writes
+//! everything that is neither string nor structure. It differs in how
+//! [strings are escaped](super::escape), which is most of the work of long
+//! messages.
 
 use serde::{
     Serialize, Serializer,
@@ -21,13 +22,13 @@ type Result<T = ()> = std::result::Result<T, Error>;
 ///
 /// # Errors
 ///
-/// Where the value itself refuses to be serialised, or has a map key that is
-/// not a string. Part of it may have been written then.
+/// Returns an error if the value cannot be serialised, or has a map key that is
+/// not a string. Part of it may have been written by then.
 pub(super) fn append<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result {
     value.serialize(JsonSerializer { out })
 }
 
-/// A place for one value.
+/// A serializer for one value.
 struct JsonSerializer<'a> {
     out: &'a mut Vec<u8>,
 }
@@ -42,7 +43,7 @@ impl<'a> JsonSerializer<'a> {
         }
     }
 
-    /// Writes the beginning of an object whose only member is a variant.
+    /// Writes the start of an object whose only member is a variant.
     fn variant(self, variant: &str) -> Self {
         self.out.push(b'{');
         escape::string(self.out, variant);
@@ -265,7 +266,7 @@ impl SerializeStructVariant for Compound<'_> {
     }
 }
 
-/// The fields of a struct; or one that is JSON already, and no struct at all.
+/// The fields of a struct, or raw JSON in the form of a struct.
 enum StructSerializer<'a> {
     Named(Compound<'a>),
     Raw(&'a mut Vec<u8>),

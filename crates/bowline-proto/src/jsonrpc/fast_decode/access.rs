@@ -1,10 +1,10 @@
-//! What is inside of objects and arrays, one after the other.
+//! Access to the elements of objects and arrays.
 
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, value::BorrowedStrDeserializer};
 
 use super::{NotFast, Reader, Result, key::Key};
 
-/// What is in an object or array that is open.
+/// The elements of an open object or array.
 pub(super) struct Elements<'r, 'de> {
     reader: &'r mut Reader<'de>,
     started: bool,
@@ -18,7 +18,7 @@ impl<'r, 'de> Elements<'r, 'de> {
         }
     }
 
-    /// Whether something is left, with the reader standing before it.
+    /// Returns whether an element is left, and moves to it.
     #[inline]
     fn has_more(&mut self, end: u8) -> Result<bool> {
         if self.reader.token()? == end {
@@ -63,11 +63,11 @@ impl<'de> SeqAccess<'de> for Elements<'_, 'de> {
     }
 }
 
-/// A value as it is written, seen as `serde_json` shows such values to its own
-/// types: as an object with one member, whose name is theirs.
+/// A raw value, presented as `serde_json` presents it to its own types: as an
+/// object with one member of a reserved name.
 pub(super) struct RawAccess<'de> {
     pub(super) name: &'static str,
-    /// None when it was taken.
+    /// `None` once it was taken.
     pub(super) json: Option<&'de str>,
 }
 

@@ -1,4 +1,4 @@
-//! The names of members.
+//! Member names.
 
 use std::borrow::Cow;
 
@@ -10,8 +10,7 @@ use serde::{
 
 use super::{NotFast, Result};
 
-/// The name of a member, for whoever wants it. Names that are to become numbers
-/// are not read.
+/// A member name. Names that are to become numbers are not supported.
 pub(super) struct Key<'de>(pub(super) Cow<'de, str>);
 
 impl<'de> Deserializer<'de> for Key<'de> {

@@ -1,12 +1,12 @@
-//! Values straight out of JSON text, without a stop on the way.
+//! A fast decoder for JSON in the usual form.
 //!
-//! `serde_json` looks at texts a few bytes at a time, gathers one that has
-//! escapes in a buffer of its own, and copies it from there. Here a text is
-//! looked at in blocks and written once, where it stays. That is several times as
-//! fast for long texts, and somewhat for everything else.
+//! `serde_json` scans strings a few bytes at a time, collects one that has
+//! escapes in its own buffer, and copies it from there. Here a string is
+//! scanned in blocks and written once, to its destination. That is several
+//! times as fast for long strings, and somewhat faster for everything else.
 //!
-//! What is unusual is not read here, and neither are the words found for what is
-//! wrong. Whoever gets nothing asks `serde_json`.
+//! Unusual JSON is not decoded, and errors have no message. A caller that gets
+//! `None` falls back to `serde_json`.
 
 mod access;
 mod key;
@@ -19,17 +19,17 @@ use serde::{Deserialize, de};
 
 use super::skip;
 
-/// Reads one JSON value, if it is of this type and written as is usual.
+/// Decodes one JSON value, if it is of this type and written in the usual form.
 ///
-/// What is read is what `serde_json` would have read. Where there is nothing,
-/// it may be able to read it all the same, and if not, it knows why:
+/// The value is the one `serde_json` would decode. On `None`, `serde_json` may
+/// still be able to decode it, and otherwise reports the error:
 ///
 /// ```
-/// use bowline_proto::jsonrpc::decode_plain;
+/// use bowline_proto::jsonrpc::decode_fast;
 ///
-/// let names: Option<Vec<String>> = decode_plain(r#"["a", "b\n"]"#);
+/// let names: Option<Vec<String>> = decode_fast(r#"["a", "b\n"]"#);
 /// assert_eq!(names.unwrap(), ["a", "b\n"]);
-/// assert_eq!(decode_plain::<Vec<String>>(r#"["a", 7]"#), None);
+/// assert_eq!(decode_fast::<Vec<String>>(r#"["a", 7]"#), None);
 /// ```
 #[must_use]
 pub fn decode_fast<'de, T: Deserialize<'de>>(json: &'de str) -> Option<T> {
@@ -42,26 +42,26 @@ pub fn decode_fast<'de, T: Deserialize<'de>>(json: &'de str) -> Option<T> {
     reader.is_at_end().then_some(value)
 }
 
-/// How many objects and arrays may be open at once: as many as `serde_json`
-/// allows.
+/// The maximum number of nested objects and arrays: the limit of `serde_json`.
 const MAX_DEPTH: u8 = 127;
 
-/// A walk over a JSON text that makes values on its way.
+/// A reader that decodes values from a JSON text.
 struct Reader<'de> {
     json: &'de str,
     at: usize,
-    /// How many objects and arrays are open.
+    /// The number of open objects and arrays.
     depth: u8,
 }
 
-/// It is not read here. Nobody sees this: someone else finds the words.
+/// The error for a value that is not decoded here. Never shown: the fallback
+/// decoder reports the error.
 #[derive(Debug)]
 struct NotFast;
 
 type Result<T> = std::result::Result<T, NotFast>;
 
 impl<'de> Reader<'de> {
-    /// The first byte that is not whitespace, which stays where it is.
+    /// Returns the first byte that is not whitespace, without consuming it.
     #[inline]
     fn token(&mut self) -> Result<u8> {
         let bytes = self.json.as_bytes();
@@ -75,7 +75,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// Gets past a byte that must be there.
+    /// Consumes a byte that must come next.
     #[inline]
     fn expect(&mut self, expected: u8) -> Result<()> {
         if self.token()? != expected {
@@ -85,7 +85,7 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// Gets past a name that must be there.
+    /// Consumes a literal that must come next.
     fn literal(&mut self, literal_text: &str) -> Result<()> {
         self.token()?;
         let rest = &self.json.as_bytes()[self.at..];
@@ -96,7 +96,7 @@ impl<'de> Reader<'de> {
         Ok(())
     }
 
-    /// Goes into an object or array.
+    /// Enters an object or array.
     fn enter(&mut self, bracket: u8) -> Result<()> {
         self.expect(bracket)?;
         self.depth += 1;
@@ -106,13 +106,13 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// Comes out of it.
+    /// Leaves an object or array.
     fn leave(&mut self, bracket: u8) -> Result<()> {
         self.depth -= 1;
         self.expect(bracket)
     }
 
-    /// Whether nothing follows.
+    /// Returns whether nothing follows.
     fn is_at_end(&self) -> bool {
         skip::whitespace(self.json.as_bytes(), self.at) == self.json.len()
     }

@@ -1,21 +1,22 @@
-//! Numbers: those that everybody writes are read here, the others elsewhere.
+//! Decoding of numbers in the usual form; others are left to `serde_json`.
 
 use serde::de::Visitor;
 
 use super::{NotFast, Reader, Result};
 
-/// So many digits always fit into 64 bits.
+/// This many digits always fit into 64 bits.
 const MAX_DIGITS: usize = 18;
 
 impl<'de> Reader<'de> {
-    /// A number that is written as an integer.
+    /// Decodes a number that is written as an integer.
     pub(super) fn integer<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         Integer::parse(self.number()?)
             .ok_or(NotFast)?
             .visit(visitor)
     }
 
-    /// A number for someone who wants a fraction. If it is one, `round` reads it.
+    /// Decodes a number for a type with a fraction. If it has one,
+    /// `parse_float` parses it.
     pub(super) fn float<V: Visitor<'de>>(
         &mut self,
         visitor: V,
@@ -29,7 +30,7 @@ impl<'de> Reader<'de> {
         }
     }
 
-    /// Gets past a number, valid or not.
+    /// Skips a number, valid or not.
     pub(super) fn number(&mut self) -> Result<&'de str> {
         self.token()?;
         let rest = &self.json.as_bytes()[self.at..];
@@ -47,7 +48,7 @@ enum Integer {
 }
 
 impl Integer {
-    /// Not those that are too long, nor `-0`, which is a fraction in disguise.
+    /// Parses an integer, unless it is too long or `-0`, which is a float.
     fn parse(source: &str) -> Option<Self> {
         let source = source.as_bytes();
         let digits = source.strip_prefix(b"-").unwrap_or(source);

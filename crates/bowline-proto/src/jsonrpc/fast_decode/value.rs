@@ -1,4 +1,4 @@
-//! Values, as the types ask for them.
+//! Decoding of values as their types request them.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use super::{
 use crate::jsonrpc::{raw, unescape};
 
 impl<'de> Reader<'de> {
-    /// A text, borrowed where it has no escapes.
+    /// Decodes a string, borrowed if it has no escapes.
     #[inline]
     pub(super) fn string(&mut self) -> Result<Cow<'de, str>> {
         self.expect(b'"')?;
@@ -57,7 +57,7 @@ impl<'de> Reader<'de> {
         Ok(value)
     }
 
-    /// A value as it is written.
+    /// Returns the raw text of a value.
     fn raw_value(&mut self) -> Result<&'de str> {
         self.token()?;
         let rest = &self.json[self.at..];
@@ -68,12 +68,13 @@ impl<'de> Reader<'de> {
     }
 }
 
-/// Leaves a number to `serde_json`.
+/// Parses a number with `serde_json`.
 fn parse<T: DeserializeOwned>(number: &str) -> Result<T> {
     serde_json::from_str(number).map_err(|_| NotFast)
 }
 
-/// Methods that want what they are named after, whatever its exact type.
+/// Deserializer methods that accept the kind they are named after, whatever the
+/// exact type.
 macro_rules! reads {
     ($($method:ident: $how:ident,)*) => {
         $(

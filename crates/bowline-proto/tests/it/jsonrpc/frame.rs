@@ -83,7 +83,7 @@ fn a_line_over_the_limit_is_reported_once_and_the_next_one_is_a_frame() {
     assert!(!error.is_unrecoverable);
     assert_eq!(
         error.to_string(),
-        "a frame of at least 8001 bytes, where 5000 are allowed"
+        "a frame of at least 8001 bytes exceeds the limit of 5000 bytes"
     );
     assert_eq!(drain(&mut framer).unwrap(), ["{}"]);
 }
