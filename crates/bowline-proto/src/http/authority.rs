@@ -1,6 +1,6 @@
-//! `host:port` and `scheme://host:port`, read strictly.
+//! Strict parsing of `host:port` and `scheme://host:port`.
 
-/// A host and perhaps a port, as they stand in a URL or a `Host` header.
+/// A host and an optional port, as in a URL or a `Host` header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Authority<'a> {
     /// A name, an IPv4 address, or an IPv6 address in brackets; in any case.
@@ -9,8 +9,9 @@ pub(crate) struct Authority<'a> {
 }
 
 impl<'a> Authority<'a> {
-    /// User names, escapes and everything unusual are refused: what two
-    /// readers may read differently is how an allow-list is got round.
+    /// Parses an authority. User names, escapes and everything unusual are
+    /// refused: input that two parsers read differently is how allow-lists are
+    /// bypassed.
     pub(crate) fn parse(input: &'a str) -> Option<Self> {
         let (host, port) = match input.strip_prefix('[') {
             Some(rest) => {

@@ -1,21 +1,21 @@
-//! Where the requests of an HTTP/1.1 connection begin and end, read strictly.
+//! Strict framing of the requests of an HTTP/1.1 connection.
 
 use std::fmt;
 
-/// How much of a line is looked at: the longest that matters is a length of
-/// twenty digits.
+/// How many bytes of a line are kept: the longest value that matters is a
+/// length of twenty digits.
 const MAX_LINE_PREFIX: usize = 48;
 
-/// Follows the requests on a connection, byte by byte, and refuses what two
-/// readers may read differently.
+/// Tracks the requests on a connection, byte by byte, and refuses input that
+/// two parsers may read differently.
 ///
 /// A server and the proxy in front of it must agree on where each request ends.
-/// Where they do not, a client can hide a request in another one. HTTP libraries
-/// are lenient about line ends and lengths, each in its own way. This is not: a
-/// line ends with a carriage return and a line feed, there is one length or one
-/// transfer coding and not both, and the only coding is `chunked`.
+/// Otherwise a client can smuggle a request inside another one. HTTP libraries
+/// are lenient about line endings and lengths, each in its own way. This is
+/// not: a line ends with a carriage return and a line feed, there is one length
+/// or one transfer coding and not both, and the only coding is `chunked`.
 ///
-/// It looks at nothing else, and keeps no more than a few bytes of a line.
+/// It checks nothing else, and keeps no more than a few bytes of a line.
 ///
 /// ```
 /// use bowline_proto::http::{FramingError, RequestFraming};
@@ -23,13 +23,13 @@ const MAX_LINE_PREFIX: usize = 48;
 /// let mut framing = RequestFraming::default();
 /// assert_eq!(framing.push(b"POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}"), Ok(()));
 /// assert!(framing.is_between_requests());
-/// assert_eq!(framing.push(b"GET / HTTP/1.1\n"), Err(FramingError::LineEnd));
+/// assert_eq!(framing.push(b"GET / HTTP/1.1\n"), Err(FramingError::BadLineEnd));
 /// ```
 #[derive(Clone, Debug)]
 pub struct RequestFraming {
     state: State,
     line: LineBuffer,
-    /// What the head said so far of the body.
+    /// What the headers said about the body so far.
     body: Body,
 }
 
@@ -37,13 +37,13 @@ pub struct RequestFraming {
 enum State {
     /// Before the first line of a request.
     BetweenRequests,
-    /// In the lines after it.
+    /// In the header lines.
     Headers,
-    /// So many bytes of a body are to come.
+    /// The remaining bytes of a body.
     Body(u64),
     /// In the line before a chunk.
     ChunkSize,
-    /// So many bytes of a chunk, and its line end, are to come.
+    /// The remaining bytes of a chunk and its line ending.
     Chunk(u64),
     /// In the lines after the last chunk.
     Trailers,
@@ -65,18 +65,18 @@ struct LineBuffer {
     ends_in_cr: bool,
 }
 
-/// Why a connection cannot be followed any further.
+/// Why a connection cannot be tracked any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FramingError {
     /// A line does not end with a carriage return and a line feed.
     BadLineEnd,
-    /// A length is no number, or there are two.
+    /// `Content-Length` is not a number, or occurs twice.
     BadContentLength,
-    /// A body is coded in a way that is not known, or twice, or has a length
-    /// besides.
+    /// The transfer coding is unknown, occurs twice, or is combined with a
+    /// length.
     BadTransferEncoding,
-    /// A chunk does not say how long it is.
+    /// A chunk does not start with its size.
     BadChunkSize,
 }
 
@@ -84,9 +84,11 @@ impl fmt::Display for FramingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::BadLineEnd => "a line of the request does not end with CR LF",
-            Self::BadContentLength => "Content-Length is not one number",
-            Self::BadTransferEncoding => "Transfer-Encoding is not chunked alone",
-            Self::BadChunkSize => "a chunk does not begin with its size",
+            Self::BadContentLength => "Content-Length is not a single number",
+            Self::BadTransferEncoding => {
+                "Transfer-Encoding must be chunked only, without Content-Length"
+            }
+            Self::BadChunkSize => "a chunk does not start with its size",
         })
     }
 }
@@ -108,12 +110,12 @@ impl Default for RequestFraming {
 }
 
 impl RequestFraming {
-    /// Takes in what came next.
+    /// Processes the next bytes.
     ///
     /// # Errors
     ///
-    /// Where the requests cannot be told apart for certain. What comes after
-    /// that means nothing.
+    /// Returns an error if the boundaries of the requests are not certain.
+    /// Everything after that is meaningless.
     pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), FramingError> {
         while !bytes.is_empty() {
             bytes = match self.state {
@@ -143,13 +145,13 @@ impl RequestFraming {
         Ok(())
     }
 
-    /// Whether the last request is complete, and the next has not begun.
+    /// Returns whether the last request is complete and the next has not begun.
     #[must_use]
     pub fn is_between_requests(&self) -> bool {
         self.state == State::BetweenRequests && self.line.length == 0 && !self.line.ends_in_cr
     }
 
-    /// Takes in a line, or a part of it. Gives the rest.
+    /// Processes a line, or a part of it. Returns the rest.
     fn push_line<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], FramingError> {
         let Some(end) = memchr::memchr(b'\n', bytes) else {
             self.line.push(bytes);
@@ -166,7 +168,7 @@ impl RequestFraming {
         Ok(&rest[1..])
     }
 
-    /// Reads a line that is complete. Says what follows it.
+    /// Parses a complete line. Returns the state after it.
     fn end_line(&mut self) -> Result<State, FramingError> {
         let empty = self.line.length == 0;
         match self.state {
@@ -194,10 +196,10 @@ impl RequestFraming {
         }
     }
 
-    /// Reads the header that the line is.
+    /// Parses the line as a header.
     fn parse_header(&mut self) -> Result<(), FramingError> {
         let line = self.line.prefix();
-        // Nearly all are something else.
+        // Almost all are something else.
         if !line
             .first()
             .is_some_and(|first| matches!(first | 0x20, b'c' | b't'))
@@ -233,7 +235,7 @@ impl RequestFraming {
 }
 
 impl LineBuffer {
-    /// Takes in bytes of the line, none of which is a line feed.
+    /// Appends bytes of the line, none of which is a line feed.
     fn push(&mut self, bytes: &[u8]) {
         let Some((last, before)) = bytes.split_last() else {
             return;
@@ -256,13 +258,13 @@ impl LineBuffer {
         &self.prefix[..self.length.min(MAX_LINE_PREFIX)]
     }
 
-    /// Whether all of it was looked at.
+    /// Returns whether the whole line was kept.
     fn is_complete(&self) -> bool {
         self.length <= MAX_LINE_PREFIX
     }
 }
 
-/// Passes over so many bytes. Gives how many are left to pass over, and the
+/// Skips up to `remaining` bytes. Returns how many are left to skip, and the
 /// rest.
 fn skip(remaining: u64, bytes: &[u8]) -> (u64, &[u8]) {
     match usize::try_from(remaining) {
@@ -271,13 +273,13 @@ fn skip(remaining: u64, bytes: &[u8]) -> (u64, &[u8]) {
     }
 }
 
-/// The value of a header of this name, which is in lower case.
+/// Returns the value of the header with this name, which is in lower case.
 fn header_value<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let (start, rest) = line.split_at_checked(name.len())?;
     if !start.eq_ignore_ascii_case(name) {
         return None;
     }
-    // Blanks before the colon are refused by whoever reads the header.
+    // Blanks before the colon are refused by the header parser.
     let value = rest.trim_ascii_start().strip_prefix(b":")?;
     Some(value.trim_ascii())
 }

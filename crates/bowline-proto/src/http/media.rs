@@ -1,4 +1,4 @@
-//! `Content-Type` and `Accept`, as far as the protocol's two media types go.
+//! `Content-Type` and `Accept`, for the protocol's two media types.
 
 use super::{
     Headers,
@@ -8,7 +8,7 @@ use super::{
     },
 };
 
-/// Whether a `Content-Type` announces JSON in UTF-8. If not, the answer is 415.
+/// Returns whether a `Content-Type` is JSON in UTF-8. If not, respond with 415.
 ///
 /// ```
 /// use bowline_proto::http::is_json;
@@ -28,7 +28,7 @@ pub fn is_json(content_type: &[u8]) -> bool {
         })
 }
 
-/// Whether a `Content-Type` announces an event stream.
+/// Returns whether a `Content-Type` is an event stream.
 #[must_use]
 pub fn is_event_stream(content_type: &[u8]) -> bool {
     let essence = split_unquoted(content_type, b';')
@@ -37,25 +37,26 @@ pub fn is_event_stream(content_type: &[u8]) -> bool {
     essence.eq_ignore_ascii_case(TEXT_EVENT_STREAM.as_bytes())
 }
 
-/// Which of the two media types a client reads.
+/// The media types a client accepts.
 ///
-/// A POST needs both, a GET needs the event stream; otherwise the answer is
-/// 406. A client that sends no `Accept` at all has not said that it reads
-/// event streams, and is taken at its word.
+/// A POST needs both, a GET needs the event stream; otherwise respond with 406.
+/// A client that sends no `Accept` header has not declared that it accepts
+/// event streams, and is treated as such.
 ///
 /// ```
 /// use bowline_proto::http::Accept;
 ///
-/// let accept = Accept::read(&[("Accept", "text/event-stream, application/json;q=0.5")]);
-/// assert!(accept.both());
-/// assert!(Accept::read(&[("Accept", "*/*")]).both());
-/// assert!(!Accept::read(&[("Accept", "*/*, text/event-stream;q=0")]).both());
+/// let accept = Accept::from_headers(&[("Accept", "text/event-stream, application/json;q=0.5")]);
+/// assert!(accept.accepts_both());
+/// assert!(Accept::from_headers(&[("Accept", "*/*")]).accepts_both());
+/// let accept = Accept::from_headers(&[("Accept", "*/*, text/event-stream;q=0")]);
+/// assert!(!accept.accepts_both());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accept {
-    /// The client reads `application/json`.
+    /// Whether the client accepts `application/json`.
     pub json: bool,
-    /// The client reads `text/event-stream`.
+    /// Whether the client accepts `text/event-stream`.
     pub event_stream: bool,
 }
 
@@ -82,21 +83,21 @@ impl Accept {
         }
     }
 
-    /// Whether the client reads both, as a POST needs.
+    /// Returns whether the client accepts both, as a POST needs.
     #[must_use]
     pub fn accepts_both(self) -> bool {
         self.json && self.event_stream
     }
 }
 
-/// What clients say, letter for letter, with few exceptions: it need not be
-/// taken apart each time.
+/// The exact value that almost all clients send, which need not be parsed each
+/// time.
 const COMMON_ACCEPT: &[u8] = b"application/json, text/event-stream";
 
 /// The specificity of a range that names the media type itself.
 const EXACT: u8 = 3;
 
-/// One of the ranges that a client accepts.
+/// A media range that a client accepts.
 struct MediaRange<'a> {
     essence: &'a [u8],
     is_excluded: bool,
@@ -144,7 +145,7 @@ impl BestMatch {
     }
 }
 
-/// Whether the prefix is that of the media type, up to and with its slash.
+/// Returns whether the prefix is the media type up to and including its slash.
 fn is_type_prefix(prefix: &[u8], media_type: &[u8]) -> bool {
     let start = media_type.get(..prefix.len());
     prefix.ends_with(b"/") && start.is_some_and(|start| start.eq_ignore_ascii_case(prefix))
@@ -169,7 +170,7 @@ fn parameter(input: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((trim_ows(&input[..equals]), value))
 }
 
-/// Splits a list at a separator that does not stand in a quoted string.
+/// Splits a list at separators outside of quoted strings.
 fn split_unquoted(mut list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
     let mut done = false;
     std::iter::from_fn(move || {
@@ -187,7 +188,7 @@ fn split_unquoted(mut list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]>
 }
 
 fn find_unquoted(list: &[u8], separator: u8) -> Option<usize> {
-    // Hardly anybody quotes anything.
+    // Quotes are rare.
     let first = memchr::memchr2(separator, b'"', list)?;
     if list[first] == separator {
         return Some(first);

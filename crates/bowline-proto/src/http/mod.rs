@@ -1,19 +1,19 @@
-//! What HTTP adds to the protocol: headers, event streams, sessions. Rules only, no sockets.
+//! The HTTP parts of the protocol: headers, event streams, sessions. Rules
+//! only, no sockets.
 //!
-//! Each piece answers one question and knows nothing of the others, so that a
-//! server can put them in its order of admission and a client in its order of
-//! reading:
+//! Each part answers one question and does not depend on the others, so servers
+//! and clients can apply them in the order they need:
 //!
-//! | question | piece |
+//! | question | part |
 //! |---|---|
 //! | Where does a request end? | [`RequestFraming`] |
 //! | May this page or host talk to us? | [`OriginPolicy`] |
 //! | Can the two sides exchange bodies? | [`Accept`], [`is_json`], [`is_event_stream`] |
-//! | Whose session is it? | [`read_session`], [`ClientSession`] |
-//! | Do the headers say what the body says? | [`header`] |
+//! | Which session is it? | [`session_from_headers`], [`ClientSession`] |
+//! | Do the headers match the body? | [`header`] |
 //! | What is in the stream? | [`sse`] |
 //! | Where did the stream stop? | [`resume`] |
-//! | Which status does an error have, and what does a status mean? | [`status_of`], [`read_status`] |
+//! | Which status does an error have, and what does a status mean? | [`status_for_error`], [`classify_status`] |
 
 pub(crate) mod authority;
 mod framing;

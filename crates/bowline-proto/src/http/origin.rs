@@ -1,4 +1,5 @@
-//! Which hosts and web pages may talk to a server: the guard against DNS rebinding.
+//! The allow-list of hosts and web origins, which protects against DNS
+//! rebinding.
 
 use std::fmt;
 
@@ -13,8 +14,8 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// The allow-list for `Host` and `Origin`.
 ///
 /// A page on the internet can point its own domain name at 127.0.0.1 and so
-/// reach a local server from a browser. The browser then tells the truth in
-/// `Host` and `Origin`, and this list refuses both.
+/// reach a local server from a browser. The browser then sends the page's real
+/// names in `Host` and `Origin`, and this list refuses both.
 ///
 /// ```
 /// use bowline_proto::http::OriginPolicy;
@@ -35,14 +36,14 @@ pub struct OriginPolicy {
 }
 
 impl OriginPolicy {
-    /// Allows no host and no web page; the start of a list of one's own.
+    /// Allows no host and no origin; the start of a custom list.
     #[must_use]
     pub fn deny_all() -> Self {
         Self::default()
     }
 
     /// Allows `localhost`, `127.0.0.1` and `[::1]` on any port, as host and as
-    /// web page: what a server bound to the loopback interface needs.
+    /// origin: what a server bound to the loopback interface needs.
     #[must_use]
     pub fn loopback() -> Self {
         let rule = |host: &str| HostRule {
@@ -56,11 +57,12 @@ impl OriginPolicy {
         }
     }
 
-    /// Allows a host: `example.com` on any port, `example.com:8443` on that one.
+    /// Allows a host: `example.com` on any port, `example.com:8443` on that
+    /// one.
     ///
     /// # Errors
     ///
-    /// Where the text is not a host.
+    /// Returns an error if the string is not a host.
     pub fn allow_host(mut self, host: &str) -> Result<Self, OriginPolicyError> {
         let Authority { host, port } = Authority::parse(host).ok_or(OriginPolicyError)?;
         self.hosts.push(HostRule {
@@ -78,12 +80,12 @@ impl OriginPolicy {
     }
 
     /// Allows the scripts of a web page: `https://app.example.com`. Origins
-    /// with a scheme of their own, such as `vscode-webview://…`, are compared
-    /// as text.
+    /// with a custom scheme, such as `vscode-webview://…`, are compared as
+    /// strings.
     ///
     /// # Errors
     ///
-    /// Where the text is not an origin.
+    /// Returns an error if the string is not an origin.
     pub fn allow_origin(mut self, origin: &str) -> Result<Self, OriginPolicyError> {
         if !is_origin(origin) {
             return Err(OriginPolicyError);
@@ -92,7 +94,7 @@ impl OriginPolicy {
         Ok(self)
     }
 
-    /// Allows the origin `null`: sandboxed frames and files, thus anyone who
+    /// Allows the origin `null`: sandboxed frames and files, and so anyone who
     /// gets the user to open one.
     #[must_use]
     pub fn allow_null_origin(mut self) -> Self {
@@ -100,14 +102,14 @@ impl OriginPolicy {
         self
     }
 
-    /// Judges a request by its headers, whatever its method.
+    /// Checks a request by its headers, whatever its method.
     ///
     /// A request without `Origin` does not come from a web page's script and
-    /// passes, if its host does.
+    /// passes if its host does.
     ///
     /// # Errors
     ///
-    /// With the reason for the 403.
+    /// Returns the reason for the 403.
     pub fn check<H: Headers + ?Sized>(&self, headers: &H) -> Result<(), OriginError> {
         let host = single_value(headers, name::HOST).map_err(|_| OriginError::BadHost)?;
         self.check_host(host)?;
@@ -147,13 +149,15 @@ impl OriginPolicy {
     }
 }
 
-/// The text given for an allow-list is not a host or an origin.
+/// The error for an allow-list entry that is not a host or an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OriginPolicyError;
 
 impl fmt::Display for OriginPolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("neither a host like example.com:8443 nor an origin like https://example.com")
+        f.write_str(
+            "expected a host such as example.com:8443 or an origin such as https://example.com",
+        )
     }
 }
 
@@ -163,20 +167,20 @@ impl std::error::Error for OriginPolicyError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OriginError {
-    /// There is no `Host`.
+    /// `Host` is missing.
     MissingHost,
-    /// `Host` is not a host, or there are two.
+    /// `Host` is not a valid host, or occurs twice.
     BadHost,
     /// The host is not on the list.
     HostNotAllowed,
-    /// `Origin` is not an origin, or there are two.
+    /// `Origin` is not a valid origin, or occurs twice.
     BadOrigin,
     /// The origin is not on the list.
     OriginNotAllowed,
 }
 
 impl OriginError {
-    /// The HTTP status that goes with it.
+    /// The HTTP status of the refusal.
     pub const STATUS: u16 = 403;
 }
 
@@ -184,10 +188,14 @@ impl fmt::Display for OriginError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::MissingHost => "the Host header is missing",
-            Self::BadHost => "the Host header is not one host",
-            Self::HostNotAllowed => "the host is not allowed",
-            Self::BadOrigin => "the Origin header is not one origin",
-            Self::OriginNotAllowed => "the origin is not allowed",
+            Self::BadHost => "the Host header is not a single valid host",
+            Self::HostNotAllowed => {
+                "the host is not allowed; add it to the allowed hosts of the server"
+            }
+            Self::BadOrigin => "the Origin header is not a single valid origin",
+            Self::OriginNotAllowed => {
+                "the origin is not allowed; add it to the allowed origins of the server"
+            }
         })
     }
 }
@@ -210,7 +218,7 @@ fn parse_web_origin(input: &str) -> Option<WebOrigin<'_>> {
     WebOrigin::split(input).and_then(|(origin, rest)| rest.is_empty().then_some(origin))
 }
 
-/// `scheme://` and something after it, without white space or path.
+/// Matches `scheme://` and something after it, without white space or path.
 fn is_origin(input: &str) -> bool {
     let Some((scheme, rest)) = input.split_once("://") else {
         return false;

@@ -1,30 +1,31 @@
-//! `Retry-After`: seconds, or a date in one of the three forms that HTTP knows.
+//! `Retry-After`: seconds, or a date in one of the three formats of HTTP.
 
 use std::time::Duration;
 
 use super::header::trim_ows;
 
-/// The longest wait that a server can impose: a day.
+/// The longest wait that a server can impose: one day.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Reads a `Retry-After` value; `now` is in seconds since 1970, for dates.
+/// Parses a `Retry-After` value; `now` is in seconds since 1970, for dates.
 ///
-/// A date in the past means no wait. Longer waits are cut to
-/// [`MAX_RETRY_AFTER`]. Nonsense is `None`, as if the header were absent.
+/// A date in the past means no wait. Longer waits are capped at
+/// [`MAX_RETRY_AFTER`]. An invalid value is `None`, as if the header were
+/// absent.
 ///
 /// ```
-/// use bowline_proto::http::retry_after;
+/// use bowline_proto::http::parse_retry_after;
 /// use std::time::Duration;
 ///
-/// assert_eq!(retry_after(b"120", 0), Some(Duration::from_secs(120)));
+/// assert_eq!(parse_retry_after(b"120", 0), Some(Duration::from_secs(120)));
 /// let date = b"Sun, 06 Nov 1994 08:49:37 GMT";
-/// assert_eq!(retry_after(date, 784_111_770), Some(Duration::from_secs(7)));
+/// assert_eq!(parse_retry_after(date, 784_111_770), Some(Duration::from_secs(7)));
 /// ```
 #[must_use]
 pub fn parse_retry_after(value: &[u8], now: u64) -> Option<Duration> {
     let value = str::from_utf8(trim_ows(value)).ok()?;
     let seconds = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More digits than fit are still a long wait, not a mistake.
+        // More digits than fit are still a long wait, not an error.
         value.parse().unwrap_or(u64::MAX)
     } else {
         http_date(value, now)?.saturating_sub(now)
@@ -36,7 +37,8 @@ const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
-/// Seconds since 1970. The day of the week is redundant and not checked.
+/// Parses a date to seconds since 1970. The day of the week is redundant and
+/// not checked.
 fn http_date(input: &str, now: u64) -> Option<u64> {
     let mut words = input
         .split([' ', ',', '-'])
@@ -76,7 +78,7 @@ fn digits(word: &str, length: std::ops::RangeInclusive<usize>) -> Option<u64> {
     decimal.then(|| word.parse().ok()).flatten()
 }
 
-/// Two digits mean the year that is at most 50 years away.
+/// Returns the year with these two digits that is at most 50 years away.
 fn full_year(short: u64, now: u64) -> u64 {
     const SECONDS_PER_YEAR: u64 = 31_556_952;
     let this_year = 1970 + now.min(MAX_NOW) / SECONDS_PER_YEAR;
@@ -87,13 +89,13 @@ fn full_year(short: u64, now: u64) -> u64 {
     }
 }
 
-/// The year 9999: beyond it, two digits say nothing.
+/// The year 9999; beyond it, two digits are ambiguous.
 const MAX_NOW: u64 = 253_402_300_799;
 
 fn time_of_day(input: &str) -> Option<u64> {
     let mut parts = input.split(':');
     let mut part = |limit| digits(parts.next()?, 2..=2).filter(|part| *part <= limit);
-    // A leap second is a legal time.
+    // A leap second is a valid time.
     let (hours, minutes, seconds) = (part(23)?, part(59)?, part(60)?);
     parts
         .next()
@@ -101,7 +103,8 @@ fn time_of_day(input: &str) -> Option<u64> {
         .then_some((hours * 60 + minutes) * 60 + seconds)
 }
 
-/// Days in the Gregorian calendar, for years from 1970 to 9999.
+/// Returns the days since 1970 in the Gregorian calendar, for years from 1970
+/// to 9999.
 fn days_since_1970(year: u64, month: u64, day: u64) -> u64 {
     // Counting years from March puts the leap day last.
     let (year, month) = if month > 2 {

@@ -1,4 +1,4 @@
-//! Sessions, on revisions that have them: the id, and what its absence means.
+//! HTTP sessions, for revisions that have them.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use super::{
 };
 use crate::jsonrpc::{ErrorObject, code};
 
-/// The longest session id we take: signed tokens fit, and so does the header
+/// The longest session id we accept: signed tokens fit, and the header fits
 /// into the limits of common servers.
 pub const MAX_SESSION_ID_LEN: usize = 4096;
 
-/// A session id: visible ASCII, so that it is its own header value.
+/// A session id: visible ASCII, so it is its own header value.
 ///
-/// Whoever has it can join the session, so `Debug` does not show it.
+/// Anyone who has it can join the session, so `Debug` does not show it.
 ///
 /// ```
 /// use bowline_proto::http::SessionId;
@@ -28,11 +28,11 @@ pub const MAX_SESSION_ID_LEN: usize = 4096;
 pub struct SessionId(Box<str>);
 
 impl SessionId {
-    /// Takes a text that a server wants to use, or that a peer sent.
+    /// Creates an id that a server wants to use, or that a peer sent.
     ///
     /// # Errors
     ///
-    /// Where it is empty, too long, or not visible ASCII.
+    /// Returns an error if it is empty, too long, or not visible ASCII.
     pub fn new(id: &str) -> Result<Self, SessionIdError> {
         match id.len() {
             0 => Err(SessionIdError::Empty),
@@ -44,7 +44,7 @@ impl SessionId {
         }
     }
 
-    /// The id, as it goes into the header.
+    /// Returns the id as the header value.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -62,17 +62,17 @@ impl fmt::Debug for SessionId {
     }
 }
 
-/// Why a text is not a session id.
+/// Why a string is not a session id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SessionIdError {
-    /// There is nothing.
+    /// It is empty.
     Empty,
     /// It is longer than [`MAX_SESSION_ID_LEN`].
     TooLong,
     /// It has characters other than visible ASCII.
     NotVisibleAscii,
-    /// There are two.
+    /// The header occurs twice.
     Repeated,
 }
 
@@ -80,37 +80,37 @@ impl fmt::Display for SessionIdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Empty => "the session id is empty",
-            Self::TooLong => "the session id is too long",
-            Self::NotVisibleAscii => "the session id is not visible ASCII",
-            Self::Repeated => "there is more than one session id",
+            Self::TooLong => "the session id exceeds the limit of 4096 bytes",
+            Self::NotVisibleAscii => "the session id has characters other than visible ASCII",
+            Self::Repeated => "the session id occurs more than once",
         })
     }
 }
 
 impl std::error::Error for SessionIdError {}
 
-/// A server's reading of `Mcp-Session-Id`.
+/// Reads `Mcp-Session-Id` on a server.
 ///
-/// `opens` says that the body is the request that opens a session, and
-/// `required` that this server hands out session ids. Whether a named session
-/// lives is for the server to look up; if not, it is [`SessionError::Gone`].
+/// `is_initialize` is whether the body is the request that opens a session, and
+/// `required` whether this server issues session ids. The server itself looks
+/// up whether a named session exists; if not, use [`SessionError::NotFound`].
 ///
 /// ```
-/// use bowline_proto::http::{SessionRefusal, SessionUse, read_session};
+/// use bowline_proto::http::{RequestedSession, SessionError, session_from_headers};
 ///
-/// let named = read_session(&[("Mcp-Session-Id", "abc")], false, true).unwrap();
-/// assert!(matches!(named, SessionUse::Named(id) if id.as_str() == "abc"));
+/// let named = session_from_headers(&[("Mcp-Session-Id", "abc")], false, true).unwrap();
+/// assert!(matches!(named, RequestedSession::Named(id) if id.as_str() == "abc"));
 ///
 /// let none: [(&str, &str); 0] = [];
-/// assert_eq!(read_session(&none, true, true), Ok(SessionUse::Unnamed));
-/// assert_eq!(read_session(&none, false, true), Err(SessionRefusal::Missing));
-/// assert_eq!(SessionRefusal::Missing.status(), 400);
-/// assert_eq!(SessionRefusal::Gone.status(), 404);
+/// assert_eq!(session_from_headers(&none, true, true), Ok(RequestedSession::Unnamed));
+/// assert_eq!(session_from_headers(&none, false, true), Err(SessionError::Missing));
+/// assert_eq!(SessionError::Missing.status(), 400);
+/// assert_eq!(SessionError::NotFound.status(), 404);
 /// ```
 ///
 /// # Errors
 ///
-/// Where the id is missing or cannot be one.
+/// Returns an error if the id is missing or malformed.
 pub fn session_from_headers<H: Headers + ?Sized>(
     headers: &H,
     is_initialize: bool,
@@ -124,30 +124,30 @@ pub fn session_from_headers<H: Headers + ?Sized>(
     }
 }
 
-/// Which session a request is for.
+/// The session that a request is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestedSession {
-    /// None: it opens one, or the server has none.
+    /// None: the request opens a session, or the server has none.
     Unnamed,
-    /// This one, if it lives.
+    /// This session, if it exists.
     Named(SessionId),
 }
 
-/// Why a server does not let a request into a session.
+/// Why a request is not admitted to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SessionError {
     /// The request must name its session.
     Missing,
-    /// What it names cannot be a session.
+    /// The session id is malformed.
     Malformed(SessionIdError),
-    /// There is no such session, or no longer, or it is someone else's: which
-    /// of these, a stranger must not learn.
+    /// The session does not exist, has ended, or belongs to someone else: a
+    /// stranger must not learn which.
     NotFound,
 }
 
 impl SessionError {
-    /// The HTTP status. A 404 tells the client to open a new session.
+    /// Returns the HTTP status. A 404 makes the client open a new session.
     #[must_use]
     pub fn status(self) -> u16 {
         match self {
@@ -156,7 +156,7 @@ impl SessionError {
         }
     }
 
-    /// The JSON-RPC error for the body.
+    /// Returns the JSON-RPC error for the body.
     #[must_use]
     pub fn to_error(self) -> ErrorObject {
         ErrorObject::new(code::INVALID_REQUEST, self.to_string())
@@ -168,30 +168,30 @@ impl fmt::Display for SessionError {
         match self {
             Self::Missing => write!(f, "header {} is missing", name::MCP_SESSION_ID),
             Self::Malformed(error) => write!(f, "header {}: {error}", name::MCP_SESSION_ID),
-            Self::NotFound => f.write_str("there is no such session; open a new one"),
+            Self::NotFound => f.write_str("session not found; open a new one with initialize"),
         }
     }
 }
 
 impl std::error::Error for SessionError {}
 
-/// A client's memory of its session.
+/// The session of a client.
 ///
-/// Several requests may be under way when a session ends, and some of them may
-/// learn of it when the next session is already open. So a loss is reported
-/// with the id that the request had named.
+/// Several requests may be open when a session ends, and some of them may learn
+/// of it when the next session is already open. So the loss of a session is
+/// reported with the id that the request used.
 ///
 /// ```
 /// use bowline_proto::http::{ClientSession, SessionId};
 ///
 /// let mut session = ClientSession::default();
-/// session.opened(&[("mcp-session-id", "first")]).unwrap();
+/// session.set_from_response(&[("mcp-session-id", "first")]).unwrap();
 /// let used = session.id().cloned().unwrap();
-/// assert!(session.lost(&used), "a 404: open a new session");
+/// assert!(session.clear_if(&used), "a 404: open a new session");
 /// assert_eq!(session.id(), None, "and do not name the old one");
 ///
-/// session.opened(&[("mcp-session-id", "second")]).unwrap();
-/// assert!(!session.lost(&used), "late news of the first session");
+/// session.set_from_response(&[("mcp-session-id", "second")]).unwrap();
+/// assert!(!session.clear_if(&used), "late news of the first session");
 /// assert!(session.id().is_some());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -200,11 +200,12 @@ pub struct ClientSession {
 }
 
 impl ClientSession {
-    /// Takes the id from the answer to the opening request; there may be none.
+    /// Stores the id from the response to the opening request; there may be
+    /// none.
     ///
     /// # Errors
     ///
-    /// Where the server sent an id that cannot be sent back.
+    /// Returns an error if the server sent an id that cannot be sent back.
     pub fn set_from_response<H: Headers + ?Sized>(
         &mut self,
         headers: &H,
@@ -214,14 +215,14 @@ impl ClientSession {
         Ok(())
     }
 
-    /// The id to send with every request.
+    /// Returns the id to send with every request.
     #[must_use]
     pub fn id(&self) -> Option<&SessionId> {
         self.id.as_ref()
     }
 
-    /// Takes the news, by a 404, that the session `used` is over. Returns
-    /// whether it was the current one, so that a new one must be opened.
+    /// Clears the session if its id is `id`, after a 404. Returns whether it
+    /// was the current one; if so, open a new one.
     pub fn clear_if(&mut self, id: &SessionId) -> bool {
         let current = self.id.as_ref() == Some(id);
         if current {

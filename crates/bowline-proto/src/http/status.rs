@@ -1,4 +1,4 @@
-//! HTTP status codes: which one an error answers with, and what one means.
+//! HTTP status codes of errors, and their meaning for clients.
 
 use std::fmt;
 
@@ -10,19 +10,20 @@ use serde::{
 use super::header::HeaderMismatch;
 use crate::jsonrpc::{ErrorObject, code};
 
-/// The HTTP status of a JSON-RPC error, on revisions where the two are linked.
+/// Returns the HTTP status of a JSON-RPC error, for revisions that link the
+/// two.
 ///
-/// `meta_missing` says that the request lacks a required member of `_meta`:
-/// then, and only then, bad parameters are a 400. Every other refusal of
-/// parameters, and every failure inside the server, is an answer like any
-/// other and travels with a 200.
+/// `meta_missing` is whether the request lacks a required member of `_meta`:
+/// only then are invalid parameters a 400. Every other refusal of parameters,
+/// and every failure inside the server, is an ordinary response with status
+/// 200.
 ///
 /// ```
-/// use bowline_proto::{http::status_of, jsonrpc::code};
+/// use bowline_proto::{http::status_for_error, jsonrpc::code};
 ///
-/// assert_eq!(status_of(code::METHOD_NOT_FOUND, false), 404);
-/// assert_eq!(status_of(code::INVALID_PARAMS, true), 400);
-/// assert_eq!(status_of(code::INVALID_PARAMS, false), 200);
+/// assert_eq!(status_for_error(code::METHOD_NOT_FOUND, false), 404);
+/// assert_eq!(status_for_error(code::INVALID_PARAMS, true), 400);
+/// assert_eq!(status_for_error(code::INVALID_PARAMS, false), 200);
 /// ```
 #[must_use]
 pub fn status_for_error(error_code: i64, meta_missing: bool) -> u16 {
@@ -38,18 +39,18 @@ pub fn status_for_error(error_code: i64, meta_missing: bool) -> u16 {
     }
 }
 
-/// What the answer to a POST, GET or DELETE amounts to.
+/// Classifies the response to a POST, GET or DELETE.
 ///
-/// `body` may be empty, or the first part of a long one; it is read only to
-/// see whether the server sent a JSON-RPC error along with a bad status.
+/// `body` may be empty, or the first part of a long one; it is only read to
+/// find a JSON-RPC error that the server sent with an error status.
 ///
 /// ```
-/// use bowline_proto::http::{StatusKind, read_status};
+/// use bowline_proto::http::{StatusKind, classify_status};
 ///
 /// let body = br#"{"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}}"#;
-/// let verdict = read_status(404, body);
-/// assert_eq!(verdict.kind, StatusKind::NotFound);
-/// assert_eq!(verdict.error.unwrap().code, -32601);
+/// let classified = classify_status(404, body);
+/// assert_eq!(classified.kind, StatusKind::NotFound);
+/// assert_eq!(classified.error.unwrap().code, -32601);
 /// ```
 #[must_use]
 pub fn classify_status(status: u16, body: &[u8]) -> ClassifiedStatus {
@@ -77,29 +78,29 @@ pub fn classify_status(status: u16, body: &[u8]) -> ClassifiedStatus {
     }
 }
 
-/// A status, read.
+/// A classified status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassifiedStatus {
     /// The status as received.
     pub status: u16,
-    /// What it means to us.
+    /// The meaning of the status.
     pub kind: StatusKind,
-    /// The JSON-RPC error in the body of a bad status, if there was one. It is
-    /// this, and not the status alone, that tells a server of one era from one
-    /// of another.
+    /// The JSON-RPC error in the body of an error status, if there was one.
+    /// This, not the status alone, tells a server of one era from one of the
+    /// other.
     pub error: Option<ErrorObject>,
 }
 
 impl ClassifiedStatus {
-    /// Whether the session that the request named is over, so that the client
-    /// must open a new one, without naming the old.
+    /// Returns whether the session that the request named has ended, so the
+    /// client must open a new one without naming the old.
     #[must_use]
     pub fn ends_session(&self, request_named_session: bool) -> bool {
         request_named_session && self.kind == StatusKind::NotFound
     }
 
-    /// Whether the server may well accept the same request later. That says
-    /// nothing about whether it acted on this one.
+    /// Returns whether the server may accept the same request later. It may
+    /// have processed this one all the same.
     #[must_use]
     pub fn is_temporary(&self) -> bool {
         self.kind == StatusKind::Busy || matches!(self.status, 408 | 502 | 504)
@@ -119,28 +120,28 @@ impl fmt::Display for ClassifiedStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StatusKind {
-    /// The body is the answer.
+    /// The body is the response.
     Response,
-    /// There is no answer, and none is due.
+    /// There is no response, and none is expected.
     Accepted,
-    /// The client must authorise itself, or do it again.
+    /// The client must authenticate, or do so again.
     Unauthorized,
-    /// The client is who it says, and may not.
+    /// The client is authenticated but not permitted.
     Forbidden,
-    /// No such session, method or place.
+    /// The session, method or endpoint does not exist.
     NotFound,
-    /// The place does not serve this HTTP method: no stream to GET, no session
-    /// to DELETE.
+    /// The endpoint does not support this HTTP method: no stream to GET, no
+    /// session to DELETE.
     MethodNotAllowed,
-    /// Later, perhaps; see [`retry_after`](super::retry_after()).
+    /// Try again later; see [`parse_retry_after`](super::parse_retry_after()).
     Busy,
-    /// The server, or a proxy before it, failed.
+    /// The server, or a proxy in front of it, failed.
     ServerError,
-    /// The request is at fault, or the place is none of ours.
+    /// The request is invalid, or this is not an MCP endpoint.
     Refused,
 }
 
-/// Reads no more than it must: `result`s and oddities are no errors.
+/// Parses the JSON-RPC error of a body, if it has one. Anything else is `None`.
 fn parse_error_body(body: &[u8]) -> Option<ErrorObject> {
     let envelope: ErrorEnvelope = serde_json::from_slice(body).ok()?;
     envelope.error
@@ -168,8 +169,8 @@ impl<'de> Visitor<'de> for ErrorEnvelopeVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ErrorEnvelope, A::Error> {
         let mut error = None;
         while let Some(key) = map.next_key::<String>()? {
-            // Some servers forget `jsonrpc` here; an error with code and
-            // message is evidence enough.
+            // Some servers omit `jsonrpc` here; an error with a code and a
+            // message is sufficient evidence.
             if key == "error" {
                 error = Some(map.next_value()?);
             } else {

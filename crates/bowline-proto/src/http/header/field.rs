@@ -1,15 +1,15 @@
-//! A header to send, a view of the headers received, and how they disagree.
+//! Headers to send, headers received, and mismatches between header and body.
 
 use std::{borrow::Cow, fmt};
 
 use super::{HeaderValueError, name, value::decode_unencoded};
 use crate::jsonrpc::{ErrorObject, code};
 
-/// The headers of a received message, whatever library holds them.
+/// The headers of a received message, independent of the HTTP library.
 ///
-/// A list of pairs will do, and so will a three-line adapter around the header
-/// map of an HTTP library. With HTTP/2, the adapter answers `host` from the
-/// `:authority` of the request.
+/// Implemented for lists of pairs; an adapter around a library's header map
+/// takes three lines. With HTTP/2, the adapter returns the request's
+/// `:authority` as `host`.
 ///
 /// ```
 /// use bowline_proto::http::Headers;
@@ -18,9 +18,9 @@ use crate::jsonrpc::{ErrorObject, code};
 /// assert_eq!(headers.values("mcp-method").next(), Some(&b"tools/list"[..]));
 /// ```
 pub trait Headers {
-    /// Every value under `name`, in the order of arrival.
+    /// Returns every value under `name`, in the order of arrival.
     ///
-    /// `name` is always asked for in lower case; received names match in any.
+    /// `name` is always in lower case; received names match in any case.
     fn values<'h>(&'h self, name: &str) -> impl Iterator<Item = &'h [u8]>;
 }
 
@@ -44,11 +44,12 @@ impl<N: AsRef<str>, V: AsRef<[u8]>> Headers for Vec<(N, V)> {
     }
 }
 
-/// The value of a header that may occur once at most.
+/// Returns the value of a header that may occur at most once.
 ///
 /// # Errors
 ///
-/// Where it occurs twice: whoever reads the other one would see another request.
+/// Returns an error if it occurs twice: a parser that takes the other one would
+/// see another request.
 pub fn single_value<'h, H: Headers + ?Sized>(
     headers: &'h H,
     name: &str,
@@ -61,11 +62,11 @@ pub fn single_value<'h, H: Headers + ?Sized>(
     }
 }
 
-/// Reads `MCP-Protocol-Version`, which may be absent.
+/// Returns `MCP-Protocol-Version`, which may be absent.
 ///
 /// # Errors
 ///
-/// Where it is repeated, or holds what no version does.
+/// Returns an error if it is repeated or has an illegal byte.
 pub fn protocol_version<H: Headers + ?Sized>(headers: &H) -> Result<Option<&str>, HeaderMismatch> {
     let raw = single_value(headers, name::MCP_PROTOCOL_VERSION)?;
     raw.map(decode_unencoded).transpose().map_err(|error| {
@@ -73,11 +74,11 @@ pub fn protocol_version<H: Headers + ?Sized>(headers: &H) -> Result<Option<&str>
     })
 }
 
-/// Insists that `MCP-Protocol-Version` is present and equals the body's version.
+/// Checks that `MCP-Protocol-Version` is present and equals the body's version.
 ///
 /// # Errors
 ///
-/// Where it is missing, repeated or different.
+/// Returns an error if it is missing, repeated or different.
 pub fn check_protocol_version<H: Headers + ?Sized>(
     headers: &H,
     body_version: &str,
@@ -87,7 +88,7 @@ pub fn check_protocol_version<H: Headers + ?Sized>(
 
 /// A header to send: its name is a token and its value printable ASCII.
 ///
-/// Only this module makes them, so no field can carry a line break.
+/// Only this module creates them, so no field can contain a line break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderField<'a> {
     name: &'a str,
@@ -100,28 +101,28 @@ impl<'a> HeaderField<'a> {
         Self { name, value }
     }
 
-    /// The name, in lower case.
+    /// Returns the name, in lower case.
     #[must_use]
     pub fn name(&self) -> &'a str {
         self.name
     }
 
-    /// The value, encoded and ready to send.
+    /// Returns the value, encoded and ready to send.
     #[must_use]
     pub fn value(&self) -> &str {
         &self.value
     }
 }
 
-/// A header that does not say what the body says.
+/// A mismatch between a header and the body.
 ///
 /// The message names the header and never repeats a value.
 ///
 /// ```
-/// use bowline_proto::{http::header::Mirror, jsonrpc::code};
+/// use bowline_proto::{http::header::MirroredHeaders, jsonrpc::code};
 ///
-/// let mirror = Mirror::of("tools/list", None).unwrap();
-/// let mismatch = mirror.check_request(&[("Mcp-Method", "tools/call")]).unwrap_err();
+/// let mirrored = MirroredHeaders::from_message("tools/list", None).unwrap();
+/// let mismatch = mirrored.check_request(&[("Mcp-Method", "tools/call")]).unwrap_err();
 /// assert_eq!(mismatch.to_error().code, code::HEADER_MISMATCH);
 /// assert_eq!(mismatch.to_string(), "header mcp-method differs from the body");
 /// ```
@@ -134,7 +135,7 @@ pub struct HeaderMismatch {
 }
 
 impl HeaderMismatch {
-    /// The HTTP status that goes with it.
+    /// The HTTP status of the refusal.
     pub const STATUS: u16 = 400;
 
     pub(super) fn new(header: &str, reason: MismatchReason) -> Self {
@@ -144,7 +145,7 @@ impl HeaderMismatch {
         }
     }
 
-    /// The JSON-RPC error that goes with it.
+    /// Returns the JSON-RPC error of the refusal.
     #[must_use]
     pub fn to_error(&self) -> ErrorObject {
         ErrorObject::new(code::HEADER_MISMATCH, self.to_string())
@@ -168,7 +169,7 @@ impl fmt::Display for HeaderMismatch {
             MismatchReason::NotRepresentable => {
                 write!(
                     f,
-                    "the body's value for header {header} is none that a header can carry"
+                    "the body's value for header {header} cannot be represented in a header"
                 )
             }
         }
@@ -181,24 +182,24 @@ impl std::error::Error for HeaderMismatch {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MismatchReason {
-    /// The body has the value, the headers do not.
+    /// The body has the value, but the header is missing.
     Missing,
     /// The header occurs more than once.
     Repeated,
     /// The values differ.
     Different,
-    /// The header's value cannot be read.
+    /// The header's value cannot be decoded.
     Malformed(HeaderValueError),
-    /// The header is there, but the body has no such value.
+    /// The header is present, but the body has no such value.
     Unexpected,
-    /// The body has the member twice, so readers may disagree about its value.
+    /// The body has the member twice, so parsers may disagree about its value.
     Ambiguous,
     /// The body's value is an object, an array, a fraction, or an integer that
-    /// not every JSON reader can hold.
+    /// not every JSON parser represents exactly.
     NotRepresentable,
 }
 
-/// Compares a header that is never encoded.
+/// Compares a header whose value is never encoded.
 pub(super) fn check_plain<H: Headers + ?Sized>(
     headers: &H,
     name: &str,

@@ -1,4 +1,4 @@
-//! `Mcp-Method` and `Mcp-Name`: what the body says, said again in headers.
+//! `Mcp-Method` and `Mcp-Name`: headers that mirror the body.
 
 use std::borrow::Cow;
 
@@ -14,13 +14,14 @@ use crate::{
     model::method,
 };
 
-/// The headers that a message's body asks for.
+/// The headers that mirror a message's body.
 ///
 /// ```
-/// use bowline_proto::http::header::Mirror;
+/// use bowline_proto::http::header::MirroredHeaders;
 ///
-/// let mirror = Mirror::of("tools/call", Some(br#"{"name": "echo"}"#)).unwrap();
-/// let sent: Vec<_> = mirror
+/// let params = br#"{"name": "echo"}"#;
+/// let mirrored = MirroredHeaders::from_message("tools/call", Some(params)).unwrap();
+/// let sent: Vec<_> = mirrored
 ///     .fields()
 ///     .unwrap()
 ///     .into_iter()
@@ -28,29 +29,30 @@ use crate::{
 ///     .collect();
 /// assert_eq!(sent[0], ("mcp-method".into(), "tools/call".into()));
 /// assert_eq!(sent[1], ("mcp-name".into(), "echo".into()));
-/// mirror.check_request(&sent).expect("a server accepts what a client sends");
+/// mirrored.check_request(&sent).expect("a server accepts what a client sends");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MirroredHeaders<'a> {
     method: &'a str,
     /// `None`: the method has no `Mcp-Name`. `Some(None)`: it has one, but the
-    /// body lacks the member, for which the params' own check will refuse it.
+    /// body lacks the member, and decoding the params will refuse it.
     name: Option<Option<Cow<'a, str>>>,
 }
 
 impl<'a> MirroredHeaders<'a> {
-    /// Reads what is to be mirrored from a message's method and params.
+    /// Reads the mirrored values from a message's method and params.
     ///
     /// # Errors
     ///
-    /// Where the params hold the mirrored member twice.
+    /// Returns an error if the params contain the mirrored member twice.
     pub fn from_message(method: &'a str, params: Option<&'a [u8]>) -> Result<Self, HeaderMismatch> {
         let member = mirrored_member(method);
         let member = member.map(|name| params.map_or(Member::Absent, |it| find_member(it, name)));
         Self::with_member(method, member)
     }
 
-    /// The same, where the member that is mirrored is found already.
+    /// As [`from_message`](Self::from_message), with the mirrored member
+    /// already found.
     pub(crate) fn with_member(
         method: &'a str,
         member: Option<Member<'a>>,
@@ -67,11 +69,12 @@ impl<'a> MirroredHeaders<'a> {
         Ok(Self { method, name })
     }
 
-    /// The headers to send.
+    /// Returns the headers to send.
     ///
     /// # Errors
     ///
-    /// Where the method is not printable ASCII: `Mcp-Method` has no encoding.
+    /// Returns an error if the method is not printable ASCII: `Mcp-Method` has
+    /// no encoding.
     pub fn fields(&self) -> Result<Vec<HeaderField<'_>>, HeaderValueError> {
         if !is_plain(self.method.as_bytes()) {
             return Err(HeaderValueError::IllegalByte);
@@ -90,19 +93,20 @@ impl<'a> MirroredHeaders<'a> {
     ///
     /// # Errors
     ///
-    /// Where a header is missing, repeated, unreadable or different.
+    /// Returns an error if a header is missing, repeated, malformed or
+    /// different.
     pub fn check_request<H: Headers + ?Sized>(&self, headers: &H) -> Result<(), HeaderMismatch> {
         self.check(headers, true)
     }
 
     /// Compares the headers of a notification with its body.
     ///
-    /// The specification does not say that notifications carry them, so here
-    /// they may be missing; if they are present, they must be right.
+    /// The specification does not require them on notifications, so they may be
+    /// missing; if present, they must match.
     ///
     /// # Errors
     ///
-    /// Where a header is repeated, unreadable or different.
+    /// Returns an error if a header is repeated, malformed or different.
     pub fn check_notification<H: Headers + ?Sized>(
         &self,
         headers: &H,
@@ -131,7 +135,8 @@ impl<'a> MirroredHeaders<'a> {
     }
 }
 
-/// The member of `params` that `Mcp-Name` mirrors, for methods that have one.
+/// Returns the member of `params` that `Mcp-Name` mirrors, for methods that
+/// have one.
 #[must_use]
 pub fn mirrored_member(method: &str) -> Option<&'static str> {
     method::info(method)?.mirrored

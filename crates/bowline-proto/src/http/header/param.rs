@@ -1,4 +1,4 @@
-//! `Mcp-Param-*`: a tool's mirrored arguments, sent and checked.
+//! `Mcp-Param-*`: the mirrored arguments of a tool, encoded and checked.
 
 use std::{borrow::Cow, collections::BTreeSet, fmt};
 
@@ -16,14 +16,15 @@ use super::{
 };
 
 impl ParamHeaders {
-    /// The headers to send with a call that has these arguments.
+    /// Returns the headers to send with a call that has these arguments.
     ///
     /// Arguments that are null or absent have no header.
     ///
     /// # Errors
     ///
-    /// Where an argument has a value that no header can carry, or has two. The
-    /// call could only be refused, so it is better not sent.
+    /// Returns an error if an argument has a value that no header can carry, or
+    /// occurs twice. The server would refuse the call, so it is better not
+    /// sent.
     pub fn fields<'a>(
         &'a self,
         arguments: Option<&'a [u8]>,
@@ -51,12 +52,13 @@ impl ParamHeaders {
 
     /// Compares the received `Mcp-Param-*` headers with a call's arguments.
     ///
-    /// Integers are compared as numbers. Headers that this tool does not
-    /// mirror are ignored.
+    /// Integers are compared as numbers. Headers that this tool does not mirror
+    /// are ignored.
     ///
     /// # Errors
     ///
-    /// Where a value has no header, a header no value, or the two differ.
+    /// Returns an error if a value has no header, a header no value, or the two
+    /// differ.
     pub fn check<H: Headers + ?Sized>(
         &self,
         headers: &H,
@@ -69,7 +71,7 @@ impl ParamHeaders {
         Ok(())
     }
 
-    /// The value of each header, in one pass over the arguments.
+    /// Returns the value of each header, in one pass over the arguments.
     fn values<'de>(
         &self,
         arguments: Option<&'de [u8]>,
@@ -84,7 +86,8 @@ impl ParamHeaders {
                 branch: &self.root,
                 collected: &mut collected,
             };
-            // What is not an object has no such arguments; the call's own check says so.
+            // Anything but an object has no such arguments; decoding the call
+            // reports that.
             let _refused_elsewhere = json.deserialize_map(visitor);
         }
         let mismatch =
@@ -120,9 +123,9 @@ fn check_one<H: Headers + ?Sized>(
     Err(HeaderMismatch::new(&header.name, reason))
 }
 
-/// Whether a header's text means the body's value. What the body holds counts,
-/// not what the schema declares: a value of the wrong type is for the schema's
-/// check to refuse, with a message that helps.
+/// Returns whether a header's text represents the body's value. The type in the
+/// body counts, not the declared one: a value of the wrong type is refused by
+/// the schema check, with a better message.
 fn header_matches(text: &str, value: &Scalar<'_>) -> bool {
     match value {
         Scalar::Bool(value) => text == if *value { "true" } else { "false" },
@@ -132,7 +135,8 @@ fn header_matches(text: &str, value: &Scalar<'_>) -> bool {
     }
 }
 
-/// `42`, `042` and `42.0` are one number; `4e1`, `0x2A` and `+42` are none.
+/// Parses an integer: `42`, `042` and `42.0` are the same; `4e1`, `0x2A` and
+/// `+42` are invalid.
 fn parse_integer(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let decimal = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -146,7 +150,7 @@ fn parse_integer(text: &str) -> Option<i64> {
 
 struct CollectedValues<'de> {
     values: Vec<Option<Scalar<'de>>>,
-    /// The header whose value a repeated key makes doubtful.
+    /// The header whose value is ambiguous because of a repeated key.
     ambiguous: Option<usize>,
 }
 
@@ -181,7 +185,7 @@ impl<'de> Visitor<'de> for BranchVisitor<'_, '_, 'de> {
         Ok(())
     }
 
-    // Whatever is not an object holds none of the mirrored arguments.
+    // Anything but an object has none of the mirrored arguments.
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
         Ok(())

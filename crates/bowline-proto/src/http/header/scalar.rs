@@ -1,4 +1,4 @@
-//! One JSON value, as far as a header could carry it.
+//! A JSON value as far as a header can represent it.
 
 use std::{borrow::Cow, fmt};
 
@@ -7,10 +7,10 @@ use serde::{
     de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-/// The largest integer that every JSON reader holds exactly.
+/// The largest integer that every JSON parser represents exactly.
 pub(super) const MAX_INTEGER: i64 = (1 << 53) - 1;
 
-/// A value read for comparison with a header, borrowed where JSON allows.
+/// A value to compare with a header, borrowed if possible.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Scalar<'de> {
     Null,
@@ -61,7 +61,7 @@ impl<'de> Visitor<'de> for ScalarVisitor {
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Scalar<'de>, E> {
-        // JSON Schema counts 42.0 as an integer, and so must we.
+        // JSON Schema counts 42.0 as an integer, so we must too.
         const LIMIT: f64 = MAX_INTEGER as f64;
         let whole = value.fract() == 0.0 && (-LIMIT..=LIMIT).contains(&value);
         Ok(Scalar::integer(whole.then_some(value as i64)))
@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for ScalarVisitor {
     }
 }
 
-/// Looks a key up while it is read, so that no key is ever allocated.
+/// Looks a key up while it is parsed, so no key is allocated.
 pub(super) struct KeyLookup<F>(pub(super) F);
 
 impl<'de, T, F: FnOnce(&str) -> T> DeserializeSeed<'de> for KeyLookup<F> {

@@ -1,4 +1,4 @@
-//! `x-mcp-header`: which arguments a tool wants mirrored, read from its schema.
+//! `x-mcp-header`: the arguments that a tool's schema marks for mirroring.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +12,7 @@ use super::name::MCP_PARAM_PREFIX;
 
 const ANNOTATION: &str = "x-mcp-header";
 
-/// Keywords whose value is data, in which `x-mcp-header` is a key like any other.
+/// Keywords whose value is data, in which `x-mcp-header` is an ordinary key.
 const DATA_KEYWORDS: [&str; 4] = ["const", "default", "enum", "examples"];
 
 /// Keywords whose value maps names to schemas: the names are not keywords.
@@ -26,10 +26,10 @@ const SCHEMA_MAP_KEYWORDS: [&str; 5] = [
 
 const PROPERTIES: &str = "properties";
 
-/// The arguments of one tool that travel in headers, too.
+/// The arguments of a tool that are mirrored in headers.
 ///
-/// A tool whose annotations are at fault must not be offered over HTTP: the
-/// client drops that tool, keeps the others, and says why.
+/// A tool with an invalid annotation must not be offered over HTTP: the client
+/// drops that tool, keeps the others, and reports why.
 ///
 /// ```
 /// use bowline_proto::http::header::ParamHeaders;
@@ -48,21 +48,24 @@ const PROPERTIES: &str = "properties";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParamHeaders {
     pub(super) headers: Vec<ParamHeader>,
-    /// The annotated properties and the way to each; as large as the schema at most.
+    /// The annotated properties and the paths to them; at most as large as the
+    /// schema.
     pub(super) root: Branch,
 }
 
 impl ParamHeaders {
     /// Collects the annotations of a tool's `inputSchema`.
     ///
-    /// A schema in which the annotation does not occur costs one search of its
-    /// text and is not parsed.
+    /// A schema without the annotation costs one string search and is not
+    /// parsed.
     ///
     /// # Errors
     ///
-    /// Where an annotation is at fault, or an annotated schema is not JSON.
+    /// Returns an error if an annotation is invalid, or an annotated schema is
+    /// not JSON.
     pub fn from_schema(schema: &str) -> Result<Self, HeaderSchemaError> {
-        // A key may be written with escapes, so their presence forbids the short cut.
+        // A key may be written with escapes, so their presence rules out the
+        // shortcut.
         let contains = |needle: &str| memmem::find(schema.as_bytes(), needle.as_bytes()).is_some();
         if !contains(ANNOTATION) && !contains("\\u") {
             return Ok(Self::default());
@@ -79,18 +82,18 @@ impl ParamHeaders {
         })
     }
 
-    /// The headers, in the order of the property names on the way to them.
+    /// Returns the headers, ordered by the property names on their paths.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &ParamHeader> {
         self.headers.iter()
     }
 
-    /// Whether the tool mirrors nothing.
+    /// Returns whether the tool mirrors nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.headers.is_empty()
     }
 
-    /// The keys that lead from the arguments to the value of `header`.
+    /// Returns the keys that lead from the arguments to the value of `header`.
     #[must_use]
     pub fn path(&self, header: &str) -> Option<Vec<&str>> {
         let index = self
@@ -102,7 +105,7 @@ impl ParamHeaders {
     }
 }
 
-/// One mirrored argument.
+/// A mirrored argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamHeader {
     pub(super) name: Box<str>,
@@ -110,13 +113,13 @@ pub struct ParamHeader {
 }
 
 impl ParamHeader {
-    /// The whole name of the header, in lower case: `mcp-param-region`.
+    /// Returns the full name of the header, in lower case: `mcp-param-region`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The type that the schema declares.
+    /// Returns the type that the schema declares.
     #[must_use]
     pub fn kind(&self) -> ParamKind {
         self.kind
@@ -126,9 +129,9 @@ impl ParamHeader {
 /// The types of argument that a header can carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
-    /// Any text, encoded where need be.
+    /// Any string, encoded if necessary.
     String,
-    /// An integer that every JSON reader holds exactly.
+    /// An integer that every JSON parser represents exactly.
     Integer,
     /// `true` or `false`.
     Boolean,
@@ -139,13 +142,15 @@ pub enum ParamKind {
 pub struct HeaderSchemaError {
     /// What is wrong.
     pub kind: HeaderSchemaErrorKind,
-    /// Where in the schema, as a JSON pointer, shortened if it is very long.
+    /// The location in the schema, as a JSON pointer, shortened if it is very
+    /// long.
     pub pointer: String,
 }
 
 impl fmt::Display for HeaderSchemaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The pointer comes from the server: quoted, it cannot forge log lines.
+        // The pointer comes from the server. It is quoted so it cannot forge
+        // log lines.
         write!(
             f,
             "{ANNOTATION} in the input schema at {:?}: {}",
@@ -156,17 +161,18 @@ impl fmt::Display for HeaderSchemaError {
 
 impl std::error::Error for HeaderSchemaError {}
 
-/// The ways in which an annotation can be at fault.
+/// What is wrong with an annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HeaderSchemaErrorKind {
-    /// The schema is not JSON, or nested beyond reason.
+    /// The schema is not JSON, or nested too deeply.
     NotJson,
     /// The annotation's value is not a string.
     NotString,
-    /// The name is empty, or has characters that a header name may not have.
+    /// The name is empty, or has characters that are not allowed in header
+    /// names.
     InvalidName,
-    /// Another property has the same name, perhaps in another case.
+    /// Another property has the same name, possibly in another case.
     Duplicate,
     /// The property is not declared as exactly one of string, integer, boolean.
     InvalidType,
@@ -177,12 +183,14 @@ pub enum HeaderSchemaErrorKind {
 impl fmt::Display for HeaderSchemaErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotJson => "the schema is not readable JSON",
+            Self::NotJson => "the schema is not valid JSON",
             Self::NotString => "the name is not a string",
             Self::InvalidName => "the name is not an HTTP token",
-            Self::Duplicate => "another property has this name",
+            Self::Duplicate => "another property has the same header name",
             Self::InvalidType => "the type must be string, integer or boolean",
-            Self::Misplaced => "only plain properties may have it",
+            Self::Misplaced => {
+                "the annotation is only allowed on properties reached through `properties` alone"
+            }
         })
     }
 }
@@ -214,20 +222,20 @@ impl Branch {
     }
 }
 
-/// Members in the order of their names, whatever the order that the map keeps:
-/// that depends on which features other crates switch on in `serde_json`.
+/// Returns members sorted by name. The order of the map itself depends on which
+/// features other crates enable in `serde_json`.
 fn sorted_by_name(members: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let mut members: Vec<_> = members.iter().collect();
     members.sort_unstable_by_key(|(name, _)| *name);
     members
 }
 
-/// The state of one walk. Its depth is bounded by the JSON reader's own limit.
+/// The state of one walk. Its depth is bounded by the JSON parser's limit.
 #[derive(Default)]
 struct SchemaWalker<'s> {
     headers: Vec<ParamHeader>,
     names: BTreeSet<Box<str>>,
-    /// Where the walk stands; left as it is on a fault, to say where that was.
+    /// The current path; left unchanged on a fault, to report its location.
     path: Vec<&'s str>,
 }
 
@@ -242,7 +250,8 @@ impl<'s> SchemaWalker<'s> {
         }
     }
 
-    /// A schema that is reached through `properties` alone, without annotation.
+    /// Walks a schema that is reached through `properties` alone and has no
+    /// annotation.
     fn branch(&mut self, schema: &'s Map<String, Value>) -> Result<Branch, HeaderSchemaErrorKind> {
         let mut branch = Branch::default();
         for (keyword, value) in sorted_by_name(schema) {
@@ -273,7 +282,7 @@ impl<'s> SchemaWalker<'s> {
             return Ok((!branch.0.is_empty()).then_some(Node::Branch(branch)));
         };
         let header = self.header(annotation, schema.get("type"))?;
-        // A scalar has no properties: whatever is annotated below never has a value.
+        // A scalar has no properties: an annotation below it never has a value.
         for (keyword, value) in sorted_by_name(schema) {
             self.path.push(keyword);
             self.reject_under_keyword(keyword, value)?;
@@ -307,7 +316,7 @@ impl<'s> SchemaWalker<'s> {
         Ok(ParamHeader { name, kind })
     }
 
-    /// Insists that no schema under this keyword is annotated.
+    /// Checks that no schema under this keyword is annotated.
     fn reject_under_keyword(
         &mut self,
         keyword: &str,
@@ -361,7 +370,7 @@ impl<'s> SchemaWalker<'s> {
     }
 }
 
-/// The characters of a token, RFC 9110 section 5.6.2.
+/// Returns whether a byte may be part of a token, RFC 9110 section 5.6.2.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

@@ -1,4 +1,5 @@
-//! How any text travels in a header: as it is where that is safe, else as base64.
+//! Encoding of strings as header values: verbatim if that is safe, else as
+//! base64.
 
 use std::{borrow::Cow, fmt};
 
@@ -7,12 +8,12 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 const PREFIX: &str = "=?base64?";
 const SUFFIX: &str = "?=";
 
-/// Writes `text` as the value of an `Mcp-Name` or `Mcp-Param-*` header.
+/// Encodes `input` as the value of an `Mcp-Name` or `Mcp-Param-*` header.
 ///
-/// Text of printable ASCII without white space at its edges stays as it is;
-/// anything else, and text that looks like the encoded form, becomes
-/// `=?base64?…?=`. The result never holds a control character, whatever
-/// `text` holds, so a value cannot break out of its header.
+/// Printable ASCII without white space at its ends is used verbatim; anything
+/// else, and input that looks like the encoded form, becomes `=?base64?…?=`.
+/// The result never contains a control character, whatever `input` contains, so
+/// a value cannot break out of its header.
 ///
 /// ```
 /// use bowline_proto::http::header::{decode_value, encode_value};
@@ -34,17 +35,17 @@ pub fn encode_value(input: &str) -> Cow<'_, str> {
     Cow::Owned(value)
 }
 
-/// Reads the value of an `Mcp-Name` or `Mcp-Param-*` header.
+/// Decodes the value of an `Mcp-Name` or `Mcp-Param-*` header.
 ///
-/// White space around the value belongs to HTTP and is dropped. A sentinel that
+/// White space around the value belongs to HTTP and is dropped. A marker that
 /// is incomplete or in another case is plain text.
 ///
 /// # Errors
 ///
-/// Where the base64 is not the standard, padded, canonical form, where what it
-/// encodes is not UTF-8, or where a plain value has bytes outside printable
-/// ASCII. (Tabs inside a plain value are let through, as the specification
-/// does; we never send them.)
+/// Returns an error if the base64 is not in the standard, padded, canonical
+/// form, if the decoded bytes are not UTF-8, or if a plain value has bytes
+/// outside printable ASCII. (Tabs inside a plain value are accepted, as in the
+/// specification; we never send them.)
 pub fn decode_value(raw: &[u8]) -> Result<Cow<'_, str>, HeaderValueError> {
     let raw = trim_ows(raw);
     if let Some(encoded) = encoded_part(raw) {
@@ -58,22 +59,22 @@ pub fn decode_value(raw: &[u8]) -> Result<Cow<'_, str>, HeaderValueError> {
     decode_unencoded(raw).map(Cow::Borrowed)
 }
 
-/// Why a header value cannot be read, or a text not be sent.
+/// Why a header value cannot be decoded or encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HeaderValueError {
-    /// A byte that no header value may hold.
+    /// A byte that is not allowed in header values.
     IllegalByte,
-    /// Between the markers is not padded standard base64.
+    /// The part between the markers is not padded standard base64.
     BadBase64,
-    /// The base64 encodes something that is not UTF-8.
+    /// The base64 decodes to bytes that are not UTF-8.
     NotUtf8,
 }
 
 impl fmt::Display for HeaderValueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::IllegalByte => "the value has a byte that a header may not hold",
+            Self::IllegalByte => "the value has a byte that is not allowed in headers",
             Self::BadBase64 => "the value is not padded standard base64",
             Self::NotUtf8 => "the encoded value is not UTF-8",
         })
@@ -82,7 +83,7 @@ impl fmt::Display for HeaderValueError {
 
 impl std::error::Error for HeaderValueError {}
 
-/// Reads a value that is never encoded, such as a method or a version.
+/// Decodes a value that is never encoded, such as a method or a version.
 pub(super) fn decode_unencoded(raw: &[u8]) -> Result<&str, HeaderValueError> {
     let raw = trim_ows(raw);
     if raw.iter().all(|&byte| is_printable(byte) || byte == b'\t') {
@@ -92,14 +93,14 @@ pub(super) fn decode_unencoded(raw: &[u8]) -> Result<&str, HeaderValueError> {
     }
 }
 
-/// Whether the text can stand in a header as it is and come back unchanged.
+/// Returns whether the bytes can be sent verbatim and arrive unchanged.
 pub(super) fn is_plain(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| is_printable(byte))
         && bytes.first() != Some(&b' ')
         && bytes.last() != Some(&b' ')
 }
 
-/// Without the optional white space that HTTP allows around a value.
+/// Trims the optional white space that HTTP allows around a value.
 pub(in crate::http) fn trim_ows(mut raw: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] = raw {
         raw = rest;
@@ -114,8 +115,8 @@ fn is_printable(byte: u8) -> bool {
     matches!(byte, 0x20..=0x7e)
 }
 
-/// What stands between the markers. `=?base64?=`, where the markers overlap,
-/// has nothing between them and so is plain text.
+/// Returns the part between the markers. In `=?base64?=` the markers overlap,
+/// so it is plain text.
 fn encoded_part(raw: &[u8]) -> Option<&[u8]> {
     raw.strip_prefix(PREFIX.as_bytes())?
         .strip_suffix(SUFFIX.as_bytes())

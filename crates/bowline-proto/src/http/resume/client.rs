@@ -1,25 +1,25 @@
-//! A client's side of resumption: whether, when and where to go on.
+//! The client side of resumption: whether, when and where to resume.
 
 use std::{fmt, time::Duration};
 
 use crate::{Instant, http::sse::Event};
 
-/// What a client remembers about one event stream that may break.
+/// A client's state of an event stream that may break.
 ///
 /// ```
 /// use bowline_proto::{
 ///     Instant,
-///     http::{resume::{Resumption, ResumptionPolicy, StreamEnd}, sse::Decoder},
+///     http::{resume::{ResumeAction, Resumption, ResumptionPolicy}, sse::Decoder},
 /// };
 /// use std::time::Duration;
 ///
 /// let mut stream = Resumption::new(ResumptionPolicy::default());
 /// let mut chunk: &[u8] = b"id: 7\nretry: 500\ndata:\n\n";
 /// let priming = Decoder::default().push(&mut chunk).unwrap().unwrap();
-/// stream.saw(&priming);
+/// stream.record_event(&priming);
 ///
 /// let now = Instant::ORIGIN;
-/// let StreamEnd::Resume { at, last_event_id } = stream.broke(now) else { panic!() };
+/// let ResumeAction::Resume { at, last_event_id } = stream.stream_broken(now) else { panic!() };
 /// assert_eq!(at, now + Duration::from_millis(500));
 /// assert_eq!(last_event_id, "7");
 /// ```
@@ -32,7 +32,7 @@ pub struct Resumption {
 }
 
 impl Resumption {
-    /// A stream of which nothing has been seen.
+    /// Creates the state of a stream without any events yet.
     #[must_use]
     pub fn new(policy: ResumptionPolicy) -> Self {
         Self {
@@ -43,16 +43,15 @@ impl Resumption {
         }
     }
 
-    /// Takes note of an event of this stream, with or without a message.
+    /// Records an event of this stream, with or without a message.
     ///
     /// Any event shows that the server still has the stream, so the count of
-    /// fruitless attempts begins anew. A server may let a client come back any
-    /// number of times; the request's own deadline is what ends that.
+    /// failed attempts is reset. A server may let a client resume any number of
+    /// times; the request's own deadline ends that.
     pub fn record_event(&mut self, event: &Event) {
         if let Some(id) = &event.id {
-            // An empty id says: forget it. One that no header can carry back
-            // unchanged cannot be resumed from, and an older one would
-            // repeat messages.
+            // An empty id resets it. An id that no header can carry unchanged
+            // cannot be resumed from, and an older one would repeat messages.
             self.last_event_id = is_sendable(id).then(|| id.clone());
         }
         if let Some(retry) = event.retry {
@@ -61,15 +60,17 @@ impl Resumption {
         self.failed_attempts = 0;
     }
 
-    /// The stream ended, or never came up, before the answer was there.
+    /// Handles a stream that ended, or could not be opened, before the response
+    /// arrived.
     pub fn stream_broken(&mut self, now: Instant) -> ResumeAction {
         self.schedule(now, Duration::ZERO)
     }
 
-    /// The server answered the GET with a bad status.
+    /// Handles an error status in response to the GET.
     ///
-    /// `retry_after` is its [`Retry-After`](crate::http::retry_after()), if any.
-    /// A refusal is final, unless it is of the passing kind.
+    /// `retry_after` is the server's
+    /// [`Retry-After`](crate::http::parse_retry_after()), if any. A refusal is
+    /// final unless the status is temporary.
     pub fn request_refused(
         &mut self,
         now: Instant,
@@ -82,11 +83,11 @@ impl Resumption {
         }
     }
 
-    /// When to ask again for a stream that may as well begin anew: one on which
-    /// a server speaks unasked. Such a stream is never lost.
+    /// Returns when to try again for a stream that may also start over: one for
+    /// messages that the server sends unprompted. Such a stream is never lost.
     ///
-    /// `lived` says how long the last one was there. One that lasted longer
-    /// than the wait before it was no failure, even if nothing came on it.
+    /// `uptime` is how long the last one was open. One that lasted longer than
+    /// the wait before it was not a failure, even without events.
     pub fn next_attempt(&mut self, now: Instant, uptime: Duration) -> Instant {
         if self.failed_attempts > 0
             && uptime > self.policy.delay(self.retry, self.failed_attempts - 1)
@@ -98,12 +99,12 @@ impl Resumption {
         now + delay
     }
 
-    /// Forgets the place: what comes after it cannot be had.
+    /// Forgets the last event id: the events after it are not available.
     pub fn clear_last_event_id(&mut self) {
         self.last_event_id = None;
     }
 
-    /// The place to resume after, if the server gave one.
+    /// Returns the event id to resume after, if the server sent one.
     #[must_use]
     pub fn last_event_id(&self) -> Option<&str> {
         self.last_event_id.as_deref()
@@ -128,23 +129,23 @@ impl Resumption {
     }
 }
 
-/// How patient a client is with broken streams.
+/// The limits and delays of a client's attempts to resume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResumptionPolicy {
-    /// The wait before the first attempt, if the server names none: 1 s.
+    /// The wait before the first attempt, if the server sends none: 1 s.
     pub initial_delay: Duration,
     /// The shortest wait, whatever the server asks for: 100 ms. A server that
-    /// closes every stream at once must not make its clients spin.
+    /// closes every stream immediately must not make its clients spin.
     pub min_delay: Duration,
-    /// What waits grow to, doubling with each fruitless attempt: 30 s. A
-    /// longer wait that the server asks for is kept.
+    /// The cap for waits, which double with each failed attempt: 30 s. A longer
+    /// wait that the server asks for is respected.
     pub max_delay: Duration,
-    /// How many attempts in a row may bring no event: 5.
+    /// The maximum number of consecutive attempts without an event: 5.
     pub max_attempts: u32,
 }
 
 impl ResumptionPolicy {
-    /// The first wait is what the server asked for; it must not be shorter.
+    /// The first wait is the one the server asked for; it must not be shorter.
     fn delay(&self, retry: Option<Duration>, attempt: u32) -> Duration {
         let first = retry.unwrap_or(self.initial_delay).max(self.min_delay);
         let factor = 1u32.checked_shl(attempt).unwrap_or(u32::MAX);
@@ -163,12 +164,12 @@ impl Default for ResumptionPolicy {
     }
 }
 
-/// What to do when a stream has ended too early.
+/// What to do after a stream has ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResumeAction {
-    /// Send a GET with this `Last-Event-ID`, not before this moment.
+    /// Send a GET with this `Last-Event-ID`, not before this time.
     Resume {
-        /// When.
+        /// When to send it.
         at: Instant,
         /// The header's value.
         last_event_id: String,
@@ -177,15 +178,15 @@ pub enum ResumeAction {
     GiveUp(ResumeError),
 }
 
-/// Why a stream cannot be taken up.
+/// Why a stream cannot be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResumeError {
-    /// The server gave no event id, or took it back: it keeps nothing.
+    /// The server sent no event id, or reset it: it keeps nothing.
     NoEventId,
-    /// Attempt after attempt brought no event.
+    /// Repeated attempts brought no event.
     TooManyAttempts,
-    /// The server does not let the stream be taken up, and said so by this status.
+    /// The server refused to resume the stream with this status.
     Refused(u16),
 }
 
@@ -193,7 +194,9 @@ impl fmt::Display for ResumeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoEventId => f.write_str("the stream broke and has no event id to resume from"),
-            Self::TooManyAttempts => f.write_str("the stream broke and could not be resumed"),
+            Self::TooManyAttempts => f.write_str(
+                "the stream broke and could not be resumed: too many attempts without an event",
+            ),
             Self::Refused(status) => {
                 write!(
                     f,
@@ -206,7 +209,7 @@ impl fmt::Display for ResumeError {
 
 impl std::error::Error for ResumeError {}
 
-/// Whether a header carries the id back as it is.
+/// Returns whether a header carries the id unchanged.
 fn is_sendable(id: &str) -> bool {
     let is_blank = |byte: Option<&u8>| byte.is_none_or(|byte| matches!(byte, b' ' | b'\t'));
     let is_control = |byte: u8| (byte < b' ' && byte != b'\t') || byte == 0x7f;

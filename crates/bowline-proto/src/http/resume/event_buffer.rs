@@ -1,4 +1,4 @@
-//! The last events of a session's streams, kept for clients that come back.
+//! A buffer of the last events of a session's streams, for clients that resume.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -9,27 +9,28 @@ use bytes::Bytes;
 
 use super::EventId;
 
-/// The replay store of one session: per stream, a ring of the last events.
+/// The event buffer of one session: for each stream, a ring of the last events.
 ///
-/// Memory is bounded by [`EventBufferLimits`], whatever the streams do. What has
-/// been dropped is remembered as dropped, so that a client is told of the gap
-/// rather than served around it.
+/// Memory is bounded by [`EventBufferLimits`], whatever the streams do. Dropped
+/// events are remembered as dropped, so a client gets an error rather than a
+/// stream with a gap.
 ///
 /// ```
-/// use bowline_proto::http::resume::{Replay, ReplayLimits, ReplayMiss};
+/// use bowline_proto::http::resume::{EventBuffer, EventBufferLimits, ReplayError};
 /// use bytes::Bytes;
 ///
-/// let mut replay = Replay::new(1, ReplayLimits { events: 2, ..ReplayLimits::default() });
-/// let stream = replay.open().unwrap();
-/// let primed = replay.prime(stream).unwrap();
-/// let first = replay.record(stream, Bytes::from_static(b"one")).unwrap();
-/// replay.record(stream, Bytes::from_static(b"two")).unwrap();
+/// let limits = EventBufferLimits { max_events: 2, ..EventBufferLimits::default() };
+/// let mut buffer = EventBuffer::new(1, limits);
+/// let stream = buffer.open().unwrap();
+/// let initial = buffer.initial_event_id(stream).unwrap();
+/// let first = buffer.record(stream, Bytes::from_static(b"one")).unwrap();
+/// buffer.record(stream, Bytes::from_static(b"two")).unwrap();
 ///
-/// let after: Vec<_> = replay.replay_after(first).unwrap().map(|(_, data)| data.clone()).collect();
+/// let after: Vec<_> = buffer.events_after(first).unwrap().map(|(_, data)| data.clone()).collect();
 /// assert_eq!(after, ["two"]);
 ///
-/// replay.record(stream, Bytes::from_static(b"three")).unwrap();
-/// assert_eq!(replay.replay_after(primed).err(), Some(ReplayMiss::Gone));
+/// buffer.record(stream, Bytes::from_static(b"three")).unwrap();
+/// assert_eq!(buffer.events_after(initial).err(), Some(ReplayError::Dropped));
 /// ```
 #[derive(Debug)]
 pub struct EventBuffer {
@@ -37,13 +38,13 @@ pub struct EventBuffer {
     limits: EventBufferLimits,
     streams: BTreeMap<StreamId, Ring>,
     next_stream: u64,
-    /// What all of them keep.
+    /// The total size of all buffered events.
     bytes: usize,
 }
 
 impl EventBuffer {
-    /// An empty store. `incarnation` is a number that no earlier life of this
-    /// session had, such as a random one.
+    /// Creates an empty buffer. `incarnation` is a number that no earlier
+    /// instance of this session had, such as a random one.
     #[must_use]
     pub fn new(incarnation: u64, limits: EventBufferLimits) -> Self {
         Self {
@@ -55,9 +56,9 @@ impl EventBuffer {
         }
     }
 
-    /// Begins to record a stream. If there is no room, the stream that ended
-    /// first makes it; if none has ended, the answer is `None`, and the stream
-    /// must be sent without ids, for it cannot be resumed.
+    /// Starts recording a stream. If the buffer is full, the oldest ended
+    /// stream is evicted; if none has ended, this returns `None`, and the
+    /// stream must be sent without ids, because it cannot be resumed.
     pub fn open(&mut self) -> Option<StreamId> {
         if self.streams.len() >= self.limits.max_streams && !self.evict_ended() {
             return None;
@@ -68,18 +69,19 @@ impl EventBuffer {
         Some(stream)
     }
 
-    /// The id for an event without content, from which a client can resume
-    /// before it has seen anything else.
+    /// Returns the id for an event without content, from which a client can
+    /// resume before it has received anything else.
     #[must_use]
     pub fn initial_event_id(&self, stream: StreamId) -> Option<EventId> {
         let ring = self.streams.get(&stream)?;
         Some(self.id(stream, ring.last_sequence))
     }
 
-    /// Keeps an event and gives it its id; `None` if the stream is not recorded.
+    /// Buffers an event and returns its id; `None` if the stream is not
+    /// recorded.
     ///
-    /// The event's length is what counts, so it should not be a small part of a
-    /// large buffer, which it would keep alive.
+    /// Only the event's length is counted, so it should not be a small slice of
+    /// a large buffer, which it would keep alive.
     pub fn record(&mut self, stream: StreamId, event: Bytes) -> Option<EventId> {
         let ring = self.streams.get_mut(&stream)?;
         self.bytes -= ring.bytes;
@@ -89,40 +91,40 @@ impl EventBuffer {
         Some(self.id(stream, last))
     }
 
-    /// Notes that the stream has had its last event. It stays for clients that
-    /// missed it, until its room is needed.
+    /// Marks the stream as ended. It is kept for clients that missed its end,
+    /// until its space is needed.
     pub fn end(&mut self, stream: StreamId) {
         if let Some(ring) = self.streams.get_mut(&stream) {
             ring.ended = true;
         }
     }
 
-    /// Whether the stream has had its last event; a client that has replayed
-    /// up to here need not wait for more.
+    /// Returns whether the stream has ended; a client that has replayed all
+    /// events need not wait for more.
     #[must_use]
     pub fn has_ended(&self, stream: StreamId) -> bool {
         self.streams.get(&stream).is_none_or(|ring| ring.ended)
     }
 
-    /// Drops a stream, for instance when a client has all of it.
+    /// Removes a stream, for instance when a client has all of it.
     pub fn remove(&mut self, stream: StreamId) {
         let removed = self.streams.remove(&stream);
         self.bytes -= removed.map_or(0, |ring| ring.bytes);
     }
 
-    /// Drops the stream that was opened first of those that have ended. Says
-    /// whether there was one.
+    /// Removes the ended stream that was opened first. Returns whether there
+    /// was one.
     pub fn evict_ended(&mut self) -> bool {
         let ended = self.streams.iter().find(|(_, ring)| ring.ended);
         let oldest = ended.map(|(stream, _)| *stream);
         oldest.inspect(|stream| self.remove(*stream)).is_some()
     }
 
-    /// The events of the cursor's stream, and of no other, that came after it.
+    /// Returns the events after the cursor, of the cursor's stream only.
     ///
     /// # Errors
     ///
-    /// Where these cannot all be had; see [`ReplayError`].
+    /// Returns an error if some of them are not available; see [`ReplayError`].
     pub fn events_after(
         &self,
         cursor: EventId,
@@ -150,13 +152,14 @@ impl EventBuffer {
         }))
     }
 
-    /// How many streams are recorded.
+    /// Returns the number of recorded streams.
     #[must_use]
     pub fn stream_count(&self) -> usize {
         self.streams.len()
     }
 
-    /// How many bytes of events are kept, over all streams.
+    /// Returns the total size of the buffered events in bytes, over all
+    /// streams.
     #[must_use]
     pub fn buffered_bytes(&self) -> usize {
         self.bytes
@@ -171,19 +174,20 @@ impl EventBuffer {
     }
 }
 
-/// A recorded stream of one session.
+/// The id of a recorded stream of one session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId(pub(super) u64);
 
-/// How much a session may keep: at most `streams` times `bytes`.
+/// How much a session may buffer: at most `max_streams` times `max_bytes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventBufferLimits {
-    /// Streams at once. The default, 32, is more than clients open at a time.
+    /// The number of streams. The default, 32, is more than clients open at a
+    /// time.
     pub max_streams: usize,
-    /// Events per stream. The default is 256.
+    /// The number of events per stream. The default is 256.
     pub max_events: usize,
-    /// Bytes of events per stream. The default is 1 MiB; a larger event is
-    /// sent, but not kept.
+    /// The size of the events per stream, in bytes. The default is 1 MiB; a
+    /// larger event is sent, but not buffered.
     pub max_bytes: usize,
 }
 
@@ -201,9 +205,10 @@ impl Default for EventBufferLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// The id was given out by another session, or by an earlier life of this one.
+    /// The id was issued by another session, or by an earlier instance of this
+    /// one.
     WrongSession,
-    /// No such id was ever given out.
+    /// The id was never issued.
     Unknown,
     /// Events after this one existed and have been dropped.
     Dropped,
@@ -213,7 +218,7 @@ impl fmt::Display for ReplayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::WrongSession => "the event id belongs to another session",
-            Self::Unknown => "the event id was never given out",
+            Self::Unknown => "unknown event id",
             Self::Dropped => "the events after this one are no longer kept",
         })
     }
@@ -235,7 +240,7 @@ impl Ring {
     fn push(&mut self, event: Bytes, limits: &EventBufferLimits) {
         self.last_sequence += 1;
         if event.len() > limits.max_bytes || limits.max_events == 0 {
-            // Kept without its successor, what came before would hide a gap.
+            // Kept without its successor, the earlier events would hide a gap.
             self.events.clear();
             self.bytes = 0;
             return;

@@ -1,22 +1,23 @@
-//! Event ids: a place in one stream of one session.
+//! Event ids: a position in one stream of one session.
 
 use std::fmt;
 
 use super::event_buffer::StreamId;
 
-/// The id of an event, by which a client names the place to resume after.
+/// The id of an event, with which a client names the position to resume after.
 ///
-/// It is unique within the session because it names the stream. It also names
-/// the session's incarnation, so that an id from before a restart is seen to be
-/// foreign instead of pointing into the wrong stream. To clients it is opaque.
+/// It is unique within the session because it contains the stream. It also
+/// contains the session's incarnation, so an id from before a restart is
+/// recognised as foreign instead of pointing into the wrong stream. To clients
+/// it is opaque.
 ///
 /// ```
-/// use bowline_proto::http::resume::{EventId, Replay, ReplayLimits};
+/// use bowline_proto::http::resume::{EventBuffer, EventBufferLimits, EventId};
 /// use bytes::Bytes;
 ///
-/// let mut replay = Replay::new(0xfeed, ReplayLimits::default());
-/// let stream = replay.open().unwrap();
-/// let id = replay.record(stream, Bytes::from_static(b"{}")).unwrap();
+/// let mut buffer = EventBuffer::new(0xfeed, EventBufferLimits::default());
+/// let stream = buffer.open().unwrap();
+/// let id = buffer.record(stream, Bytes::from_static(b"{}")).unwrap();
 /// assert_eq!(id.to_string(), "feed-1-1");
 /// assert_eq!(EventId::parse(b"feed-1-1"), Some(id));
 /// ```
@@ -28,8 +29,8 @@ pub struct EventId {
 }
 
 impl EventId {
-    /// Reads a `Last-Event-ID` header. What we have not written ourselves,
-    /// letter for letter, is `None`.
+    /// Parses a `Last-Event-ID` header. Anything that is not exactly as we
+    /// write it is `None`.
     #[must_use]
     pub fn parse(raw: &[u8]) -> Option<Self> {
         let mut parts = str::from_utf8(raw).ok()?.split('-');
@@ -42,16 +43,16 @@ impl EventId {
         })
     }
 
-    /// The stream that the event belongs to.
+    /// Returns the stream that the event belongs to.
     #[must_use]
     pub fn stream(self) -> StreamId {
         StreamId(self.stream)
     }
 
-    /// Writes the id into some room, and gives what was written.
+    /// Writes the id into a buffer, and returns the written part.
     ///
-    /// Every event of a stream is given one. To allocate it and to format its
-    /// numbers would cost more than all else that is done for the event.
+    /// Every event of a stream has an id. Allocating it and formatting its
+    /// numbers would cost more than everything else done for the event.
     #[must_use]
     pub fn write(self, buffer: &mut [u8; Self::MAX_LEN]) -> &str {
         let mut end = 0;
@@ -70,7 +71,7 @@ impl EventId {
         str::from_utf8(&buffer[..end]).unwrap_or_default()
     }
 
-    /// The bytes that an id has at most.
+    /// The maximum length of an id in bytes.
     pub const MAX_LEN: usize = 3 * 16 + 2;
 }
 
@@ -80,7 +81,7 @@ impl fmt::Display for EventId {
     }
 }
 
-/// One number has one spelling, so that equal ids are equal texts.
+/// Each number has one spelling, so equal ids are equal strings.
 fn canonical_hex(hex: &str) -> Option<u64> {
     let lower_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let canonical = hex == "0" || !hex.starts_with('0');

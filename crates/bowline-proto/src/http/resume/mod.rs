@@ -1,9 +1,9 @@
-//! Event streams that break and are taken up again, on revisions that allow it.
+//! Resumption of broken event streams, for revisions that have it.
 //!
-//! A server gives every event an [`EventId`] and keeps the last ones in a
-//! [`Replay`]. A client keeps a [`Resumption`] per stream, which knows whether,
-//! when and where to take it up. It is always taken up by GET, even if the
-//! stream began as the answer to a POST, and never by repeating the POST.
+//! A server gives every event an [`EventId`] and keeps the last ones in an
+//! [`EventBuffer`]. A client keeps a [`Resumption`] per stream, which decides
+//! whether, when and where to resume. Resuming always uses GET, even if the
+//! stream began as the response to a POST, and never repeats the POST.
 
 mod client;
 mod event_buffer;

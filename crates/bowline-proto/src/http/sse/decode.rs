@@ -1,4 +1,4 @@
-//! An event stream, read in whatever pieces it arrives.
+//! An incremental decoder for event streams.
 
 use std::mem;
 
@@ -9,12 +9,12 @@ use super::{
     pending::{Field, PendingEvent},
 };
 
-/// Reads an event stream of which any number of bytes may arrive at a time.
+/// Decodes an event stream that arrives in chunks of any size.
 ///
-/// Bytes of data go straight into the event they belong to and are copied just
-/// this once. Comments and unknown fields are not kept at all. Nothing is
-/// looked at twice, and what is kept is bounded by [`SseLimits`]; a stream that
-/// exceeds them is beyond repair, and every later call says so again.
+/// Data goes straight into its event and is copied only once. Comments and
+/// unknown fields are not kept at all. Nothing is scanned twice, and memory is
+/// bounded by [`SseLimits`]; a stream that exceeds them cannot be continued,
+/// and every later call returns the same error.
 ///
 /// ```
 /// use bowline_proto::http::sse::Decoder;
@@ -34,7 +34,7 @@ use super::{
 pub struct Decoder {
     limits: SseLimits,
     state: State,
-    /// The last line ended in CR: an LF that follows belongs to it.
+    /// The last line ended in CR: a following LF belongs to it.
     after_cr: bool,
     /// Bytes of the current line's value so far.
     line_length: usize,
@@ -46,7 +46,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder at the start of a stream.
+    /// Creates a decoder at the start of a stream.
     #[must_use]
     pub fn new(limits: SseLimits) -> Self {
         Self {
@@ -61,12 +61,13 @@ impl Decoder {
         }
     }
 
-    /// Reads on until an event is complete or the chunk is used up, and cuts
-    /// what it has read from the chunk's front. To be called until `None`.
+    /// Decodes until an event is complete or the chunk is used up, and removes
+    /// the consumed bytes from the front of the chunk. Call it until it returns
+    /// `None`.
     ///
     /// # Errors
     ///
-    /// Where the stream exceeds a limit, now or earlier.
+    /// Returns an error if the stream exceeds a limit, now or earlier.
     pub fn push(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>, SseError> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -77,14 +78,15 @@ impl Decoder {
         })
     }
 
-    /// The id to resume from: that of the last complete event which set one,
-    /// unless a later event took it back.
+    /// Returns the id to resume from: the id of the last complete event that
+    /// set one, unless a later event reset it.
     #[must_use]
     pub fn last_event_id(&self) -> Option<&str> {
         Some(&*self.last_event_id).filter(|id| !id.is_empty())
     }
 
-    /// Whether a stream that ended here would have lost part of an event.
+    /// Returns whether a stream that ended here would have lost part of an
+    /// event.
     #[must_use]
     pub fn is_mid_event(&self) -> bool {
         let at_line_start = matches!(
@@ -120,7 +122,7 @@ impl Decoder {
         Ok(None)
     }
 
-    /// A byte order mark may open the stream, and may come in three chunks.
+    /// A byte order mark may open the stream, and may arrive in three chunks.
     fn bom(&mut self, matched: u8, byte: u8) -> usize {
         const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
         let is_next = byte == BOM[usize::from(matched)];
@@ -128,7 +130,7 @@ impl Decoder {
             (true, 2) => State::LINE_START,
             (true, matched) => State::Bom(matched + 1),
             (false, 0) => State::LINE_START,
-            // No field begins with part of a mark.
+            // No field begins with part of a byte order mark.
             (false, _) => State::Value(Field::Ignored),
         };
         usize::from(is_next)
@@ -152,7 +154,7 @@ impl Decoder {
         Ok(usize::from(byte == b' '))
     }
 
-    /// Takes as much of the value as the chunk has.
+    /// Consumes as much of the value as the chunk has.
     fn value(&mut self, field: Field, chunk: &[u8]) -> Result<usize, SseError> {
         let end = memchr2(b'\r', b'\n', chunk).unwrap_or(chunk.len());
         let part = &chunk[..end];
@@ -162,7 +164,7 @@ impl Decoder {
         );
         let overhead = (self.overhead_left(field), SseError::TooMuchOverhead);
         let field_limit = self.pending.remaining(field, &self.limits);
-        // The nearest limit is the one that byte after byte would hit first.
+        // The nearest limit is the one that would be hit first byte by byte.
         let (remaining, error) =
             [overhead, field_limit]
                 .into_iter()
@@ -240,13 +242,13 @@ impl Default for Decoder {
     }
 }
 
-/// Where in a line the reader stands.
+/// The position within a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// At the start of the stream, with so many bytes of a mark seen.
+    /// At the start of the stream, after this many bytes of a byte order mark.
     Bom(u8),
     Name(FieldName),
-    /// Just after the colon.
+    /// Directly after the colon.
     Colon(Field),
     Value(Field),
 }
@@ -266,10 +268,10 @@ struct FieldName {
 }
 
 impl FieldName {
-    /// `event` and `retry`.
+    /// The length of `event` and `retry`.
     const MAX_LEN: usize = 5;
 
-    /// False if no known name is so long.
+    /// Appends a byte. Returns false if no known name is that long.
     fn push(&mut self, byte: u8) -> bool {
         let slot = self.bytes.get_mut(usize::from(self.length));
         self.length += 1;

@@ -1,24 +1,24 @@
-//! Events, written so that they can only be read as what they are.
+//! An encoder for server-sent events.
 
 use std::{fmt, io::Write, time::Duration};
 
 use memchr::memchr2;
 
-/// What to send over a quiet stream, so that nobody on the way closes it.
+/// The bytes to send on an idle stream, so nothing on the way closes it.
 pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
-/// The head of an event, and the way to write its data.
+/// The fields of an event other than its data, and methods to write it.
 ///
-/// Only texts without line breaks become ids and names, and data that has line
-/// breaks is written as several lines: no content can forge a field or an event.
+/// Ids and names must not contain line breaks, and data with line breaks is
+/// written as several lines: no content can forge a field or an event.
 ///
 /// ```
-/// use bowline_proto::http::sse::EventWriter;
+/// use bowline_proto::http::sse::EventEncoder;
 /// use std::time::Duration;
 ///
 /// let mut stream = Vec::new();
-/// EventWriter::new().id("7").unwrap().retry(Duration::from_millis(500)).write(b"", &mut stream);
-/// EventWriter::new().write(br#"{"jsonrpc":"2.0"}"#, &mut stream);
+/// EventEncoder::new().id("7").unwrap().retry(Duration::from_millis(500)).write(b"", &mut stream);
+/// EventEncoder::new().write(br#"{"jsonrpc":"2.0"}"#, &mut stream);
 /// assert_eq!(stream, b"id: 7\nretry: 500\ndata: \n\ndata: {\"jsonrpc\":\"2.0\"}\n\n");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,33 +29,33 @@ pub struct EventEncoder<'a> {
 }
 
 impl<'a> EventEncoder<'a> {
-    /// An event without id and name.
+    /// Creates an event without id and name.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Gives the event an id.
+    /// Sets the id of the event.
     ///
     /// # Errors
     ///
-    /// Where the id has a line break or a NUL.
+    /// Returns an error if the id contains a line break or a NUL.
     pub fn id(mut self, id: &'a str) -> Result<Self, FieldError> {
         self.id = Some(check_single_line(id)?);
         Ok(self)
     }
 
-    /// Gives the event a name other than `message`.
+    /// Sets a name other than `message`.
     ///
     /// # Errors
     ///
-    /// Where the name has a line break or a NUL.
+    /// Returns an error if the name contains a line break or a NUL.
     pub fn name(mut self, name: &'a str) -> Result<Self, FieldError> {
         self.name = Some(check_single_line(name)?);
         Ok(self)
     }
 
-    /// Tells the client how long to wait before it connects anew.
+    /// Sets how long the client waits before it reconnects.
     #[must_use]
     pub fn retry(mut self, delay: Duration) -> Self {
         self.retry = Some(delay);
@@ -72,12 +72,12 @@ impl<'a> EventEncoder<'a> {
         out.push(b'\n');
     }
 
-    /// Appends the event with the data that `encode` appends, which spares a
-    /// message that is encoded for this event alone the detour over a buffer.
+    /// Appends the event with the data that `encode` appends. A message encoded
+    /// only for this event needs no intermediate buffer.
     ///
     /// # Errors
     ///
-    /// Where `encode` fails; then `out` is as it was.
+    /// Returns an error if `encode` fails; `out` is unchanged in that case.
     pub fn write_with<E>(
         &self,
         out: &mut Vec<u8>,
@@ -108,13 +108,13 @@ impl<'a> EventEncoder<'a> {
             }
         }
         if let Some(retry) = self.retry {
-            // A vector takes everything that is written to it.
+            // Writing to a vector cannot fail.
             let _always_ok = writeln!(out, "retry: {}", retry.as_millis());
         }
     }
 }
 
-/// Appends a comment, which readers skip.
+/// Appends a comment, which decoders skip.
 pub fn write_comment(text: &str, out: &mut Vec<u8>) {
     for line in lines(text.as_bytes()) {
         out.extend_from_slice(b": ");
@@ -124,13 +124,13 @@ pub fn write_comment(text: &str, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// A text that would break out of its field.
+/// The error for a string that would break out of its field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldError;
 
 impl fmt::Display for FieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an event's id or name may have neither line breaks nor NULs")
+        f.write_str("an event's id or name must not contain line breaks or NULs")
     }
 }
 
@@ -153,7 +153,8 @@ fn write_lines(data: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The lines between line breaks of all kinds; at least one, perhaps empty.
+/// Splits text at line breaks of all kinds; yields at least one line, possibly
+/// empty.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {

@@ -1,18 +1,19 @@
-//! Where to POST on the oldest HTTP transport: the `endpoint` event, resolved.
+//! The `endpoint` event of the oldest HTTP transport, which names the URL to
+//! POST to.
 
 use std::{borrow::Cow, fmt};
 
 use crate::http::authority::WebOrigin;
 
-/// The longest URL that is read or made.
+/// The maximum length of a URL.
 const MAX_URL_LEN: usize = 8 << 10;
 
 /// Resolves the data of an `endpoint` event against the URL of the stream.
 ///
 /// The server may send a path, a relative path, a query or a whole URL. The
-/// result must be of the stream's own origin: else any server could have the
-/// client POST its messages, credentials included, to whomever it likes.
-/// Characters that parsers of URLs are known to disagree about are refused.
+/// result must have the stream's own origin: otherwise any server could make
+/// the client POST its messages, including credentials, to any other server.
+/// Characters that URL parsers are known to disagree about are refused.
 ///
 /// ```
 /// use bowline_proto::http::sse::resolve_endpoint;
@@ -26,7 +27,7 @@ const MAX_URL_LEN: usize = 8 << 10;
 ///
 /// # Errors
 ///
-/// Where either text is not such a URL, or the origins differ.
+/// Returns an error if either string is not such a URL, or the origins differ.
 pub fn resolve_endpoint(stream_url: &str, reference: &str) -> Result<String, EndpointError> {
     let base = WebOrigin::split(stream_url).filter(|_| has_only_url_bytes(stream_url));
     let (origin, base) = base.ok_or(EndpointError::BadStreamUrl)?;
@@ -43,14 +44,14 @@ pub fn resolve_endpoint(stream_url: &str, reference: &str) -> Result<String, End
         .ok_or(EndpointError::BadReference)
 }
 
-/// Why an `endpoint` event cannot be followed.
+/// Why an `endpoint` event cannot be resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndpointError {
-    /// The stream's own URL is not `http` or `https`, has a user name in it, or
-    /// unusual characters.
+    /// The stream's own URL is not `http` or `https`, contains a user name, or
+    /// has unusual characters.
     BadStreamUrl,
-    /// The event does not hold a reference to a URL that we care to read.
+    /// The event does not contain a URL reference that we accept.
     BadReference,
     /// The event points to another scheme, host or port.
     OtherOrigin,
@@ -59,8 +60,8 @@ pub enum EndpointError {
 impl fmt::Display for EndpointError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::BadStreamUrl => "the URL of the event stream cannot be resolved against",
-            Self::BadReference => "the endpoint event does not hold a usable URL",
+            Self::BadStreamUrl => "the URL of the event stream is not a plain http or https URL",
+            Self::BadReference => "the endpoint event does not contain a valid URL",
             Self::OtherOrigin => "the endpoint event points to another origin",
         })
     }
@@ -68,7 +69,7 @@ impl fmt::Display for EndpointError {
 
 impl std::error::Error for EndpointError {}
 
-/// The path and query that a reference names, dots included.
+/// Returns the path and query that a reference names, including dot segments.
 fn resolve_reference<'a>(
     origin: WebOrigin<'_>,
     base: &str,
@@ -93,7 +94,7 @@ fn resolve_reference<'a>(
     })
 }
 
-/// What follows the origin in a URL that must be of our own.
+/// Returns the part after the origin of a URL that must have our own origin.
 fn same_origin_rest<'a>(origin: WebOrigin<'_>, url: &'a str) -> Result<&'a str, EndpointError> {
     match WebOrigin::split(url) {
         Some((other, rest)) if other.is_same_origin(&origin) => Ok(rest),
@@ -102,8 +103,9 @@ fn same_origin_rest<'a>(origin: WebOrigin<'_>, url: &'a str) -> Result<&'a str, 
     }
 }
 
-/// Whether a colon comes before anything that ends a scheme. A relative path
-/// with a colon in its first segment is ambiguous, and thus counts as a scheme.
+/// Returns whether a colon comes before anything that ends a scheme. A relative
+/// path with a colon in its first segment is ambiguous, so it counts as a
+/// scheme.
 fn has_scheme(reference: &str) -> bool {
     reference
         .find([':', '/', '?'])
@@ -114,7 +116,7 @@ fn without_fragment(input: &str) -> &str {
     input.split_once('#').map_or(input, |(before, _)| before)
 }
 
-/// RFC 3986, section 5.2.4, for a path that follows an authority.
+/// Implements RFC 3986, section 5.2.4, for a path that follows an authority.
 fn remove_dot_segments(path: &str) -> String {
     let mut output: Vec<&str> = Vec::new();
     let path = path.strip_prefix('/').unwrap_or(path);
@@ -136,8 +138,8 @@ fn remove_dot_segments(path: &str) -> String {
     format!("/{}", output.join("/"))
 }
 
-/// Printable ASCII that belongs in a URL. Backslashes, above all, are slashes
-/// to some readers and letters to others.
+/// Returns whether all bytes are printable ASCII that is valid in a URL. Above
+/// all, backslashes are refused: some parsers treat them as slashes.
 fn has_only_url_bytes(input: &str) -> bool {
     let is_url_byte = |byte: u8| byte.is_ascii_graphic() && !b"\\\"<>^`{|}".contains(&byte);
     input.len() <= MAX_URL_LEN && input.bytes().all(is_url_byte)

@@ -1,22 +1,23 @@
-//! How much of a stream is read before it is given up.
+//! Limits of an event stream.
 
 use std::{fmt, time::Duration};
 
-/// What a stream may ask of its reader.
+/// The limits of an event stream for its decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SseLimits {
-    /// Bytes in the value of one line. The default is 16 MiB, exactly the
-    /// default limit of a message.
+    /// The size of the value of one line, in bytes. The default is 16 MiB,
+    /// which is also the default limit of a message.
     pub max_line: usize,
-    /// Bytes of data in one event. The default is 16 MiB.
+    /// The size of the data of one event, in bytes. The default is 16 MiB.
     pub max_event: usize,
-    /// Bytes in an id or an event's name. The default is 1 KiB: ids travel
-    /// back in headers.
+    /// The length of an id or an event's name, in bytes. The default is 1 KiB:
+    /// ids are sent back in headers.
     pub max_name: usize,
-    /// What a longer `retry` is cut to. The default is an hour.
+    /// The cap for `retry`. The default is one hour.
     pub max_retry: Duration,
-    /// Bytes between two events that are not data: comments, unknown fields,
-    /// empty lines. They cost no memory, so by default there is no limit.
+    /// The number of bytes between two events that are not data: comments,
+    /// unknown fields, empty lines. They take no memory, so by default there is
+    /// no limit.
     pub max_overhead: Option<u64>,
 }
 
@@ -32,27 +33,29 @@ impl Default for SseLimits {
     }
 }
 
-/// Which limit a stream exceeded.
+/// The limit that a stream exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SseError {
-    /// A line.
+    /// The size of a line.
     LineTooLong,
-    /// The data of an event.
+    /// The size of an event's data.
     EventTooLarge,
-    /// An id or a name.
+    /// The length of an id or a name.
     NameTooLong,
-    /// What is not data.
+    /// The number of bytes that are not data.
     TooMuchOverhead,
 }
 
 impl fmt::Display for SseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::LineTooLong => "a line of the event stream exceeds the limit",
-            Self::EventTooLarge => "an event of the stream exceeds the limit",
-            Self::NameTooLong => "an id or name in the event stream exceeds the limit",
-            Self::TooMuchOverhead => "the event stream goes on and on without an event",
+            Self::LineTooLong => "a line of the event stream exceeds the size limit",
+            Self::EventTooLarge => "an event of the stream exceeds the size limit",
+            Self::NameTooLong => "an id or name in the event stream exceeds the length limit",
+            Self::TooMuchOverhead => {
+                "the event stream exceeds the limit of bytes between two events"
+            }
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Server-sent events: writing them, reading them, and the legacy `endpoint` event.
+//! Server-sent events: encoding, decoding, and the legacy `endpoint` event.
 
 mod decode;
 mod encode;

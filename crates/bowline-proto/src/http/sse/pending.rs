@@ -4,14 +4,14 @@ use std::{mem, time::Duration};
 
 use super::{Event, SseError, SseLimits};
 
-/// The fields that mean something.
+/// The known fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     Data,
     Id,
     Event,
     Retry,
-    /// A comment, or a name that means nothing to us.
+    /// A comment, or an unknown name.
     Ignored,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct PendingEvent {
     id: Option<Vec<u8>>,
     name: Option<Vec<u8>>,
     retry: Option<u64>,
-    /// The id or the retry of the current line, until it proves valid.
+    /// The id or the retry of the current line, until it is known to be valid.
     scratch: Vec<u8>,
     number: Number,
 }
@@ -47,7 +47,8 @@ impl PendingEvent {
         Ok(())
     }
 
-    /// How much more of this field may be kept.
+    /// Returns how much more of this field may be kept, and the error if it
+    /// exceeds that.
     pub(super) fn remaining(&self, field: Field, limits: &SseLimits) -> (usize, SseError) {
         let length = |buffer: &Option<Vec<u8>>| buffer.as_ref().map_or(0, Vec::len);
         match field {
@@ -77,7 +78,8 @@ impl PendingEvent {
 
     pub(super) fn end(&mut self, field: Field) {
         match (field, self.number) {
-            // The standard ignores an id with a NUL, and a retry that is no number.
+            // The standard ignores an id with a NUL, and a retry that is not a
+            // number.
             (Field::Id, _) if !self.scratch.contains(&0) => {
                 self.id = Some(mem::take(&mut self.scratch));
             }
@@ -90,7 +92,7 @@ impl PendingEvent {
         self.data.is_some() || self.id.is_some() || self.name.is_some() || self.retry.is_some()
     }
 
-    /// A name alone makes no event; an id or a retry alone must be seen.
+    /// A name alone is not an event; an id or a retry alone is.
     pub(super) fn into_event(self, max_retry: Duration) -> Option<Event> {
         if self.data.is_none() && self.id.is_none() && self.retry.is_none() {
             return None;
