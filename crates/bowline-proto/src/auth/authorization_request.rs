@@ -1,28 +1,29 @@
-//! Where the user is sent.
+//! The authorization request, which the user's browser opens.
 
 use super::{Scopes, encode_form};
 
-/// A request for a code, as the user's browser carries it.
+/// An authorization request for a code, as the user's browser carries it.
 #[derive(Clone, Debug)]
 pub struct AuthorizationRequest<'a> {
-    /// The client.
+    /// The client's id.
     pub client_id: &'a str,
-    /// Where the user comes back to.
+    /// The URI that the user is redirected to afterwards.
     pub redirect_uri: &'a str,
-    /// What comes back unchanged, so that we know it is an answer to this.
+    /// A value that is returned unchanged, which proves that a response belongs
+    /// to this request.
     pub state: &'a str,
-    /// The digest of the verifier, by `S256`.
+    /// The `S256` digest of the code verifier.
     pub code_challenge: &'a str,
-    /// The resource, as its metadata has it.
+    /// The resource, exactly as its metadata names it.
     pub resource: Option<&'a str>,
-    /// What is asked for.
+    /// The scopes to request.
     pub scopes: &'a Scopes,
     /// The thumbprint of the key that the tokens are to be bound to.
     pub dpop_jkt: Option<&'a str>,
 }
 
 impl AuthorizationRequest<'_> {
-    /// The URL for the browser. What the endpoint's own query holds is kept.
+    /// Returns the URL for the browser. The endpoint's own query is kept.
     #[must_use]
     pub fn url(&self, endpoint: &str) -> String {
         let scope = self.scopes.to_string();
@@ -43,7 +44,7 @@ impl AuthorizationRequest<'_> {
             .iter()
             .any(|scope| scope == super::OFFLINE_ACCESS)
         {
-            // Servers of the OpenID kind give no refresh token without.
+            // OpenID servers issue no refresh token without it.
             pairs.push(("prompt", "consent"));
         }
         pairs.extend(self.dpop_jkt.map(|thumbprint| ("dpop_jkt", thumbprint)));

@@ -1,4 +1,4 @@
-//! What the user's browser brings back.
+//! The authorization response, which the user's browser brings back.
 
 use std::fmt;
 
@@ -8,24 +8,24 @@ use super::{Secret, ServerMetadata, constant_time_eq, decode_form, token::OAuthE
 #[derive(Clone)]
 pub struct AuthorizationResponse(Vec<(String, String)>);
 
-/// Why nothing came of it.
+/// Why an authorization response contains no usable code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AuthorizationResponseError {
-    /// It is not an answer to what we asked.
+    /// The `state` does not match: the response does not belong to our request.
     StateMismatch,
-    /// It comes from another server than the one that was asked.
+    /// The response comes from another server than the one that was asked.
     IssuerMismatch,
-    /// It does not say whom it comes from, though the server said that it would.
+    /// The response has no `iss`, although the server's metadata declares it.
     MissingIssuer,
-    /// The server, or the user, refused.
+    /// The server or the user refused.
     Refused(OAuthError),
-    /// There is neither a code nor an error in it.
+    /// The response has neither a code nor an error.
     MissingCode,
 }
 
 impl AuthorizationResponse {
-    /// Reads the URL that the browser was sent to, or its query alone.
+    /// Parses the URL that the browser was redirected to, or its query alone.
     #[must_use]
     pub fn parse(url: &str) -> Self {
         let url = url.split('#').next().unwrap_or_default();
@@ -33,8 +33,8 @@ impl AuthorizationResponse {
         Self(decode_form(query))
     }
 
-    /// A parameter, if it is there exactly once: of two, nobody knows which one
-    /// counts.
+    /// Returns a parameter, if it occurs exactly once: with two, it is
+    /// ambiguous which one counts.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
         let mut matching = self.0.iter().filter(|(key, _)| key == name);
@@ -42,15 +42,15 @@ impl AuthorizationResponse {
         value.filter(|_| matching.next().is_none())
     }
 
-    /// The code, if this is an answer to what we asked, from the server that we
-    /// asked.
+    /// Returns the code, if this is a response to our request, from the server
+    /// that we asked.
     ///
-    /// The issuer is compared letter by letter. Where it is wrong, whatever
-    /// else the answer says is not passed on: it is somebody else's text.
+    /// The issuer is compared exactly. If it is wrong, nothing else of the
+    /// response is passed on, since someone else wrote it.
     ///
     /// # Errors
     ///
-    /// Where it is not, or the server refused.
+    /// Returns an error if it is not, or if the server refused.
     pub fn code(
         &self,
         state: &str,
@@ -94,15 +94,15 @@ impl fmt::Debug for AuthorizationResponse {
 impl fmt::Display for AuthorizationResponseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::StateMismatch => f.write_str("what came back is no answer to what was asked"),
+            Self::StateMismatch => f.write_str("the authorization response does not belong to this request: its state does not match"),
             Self::IssuerMismatch => {
-                f.write_str("what came back is from another server than the one that was asked")
+                f.write_str("the authorization response comes from another server: its issuer does not match")
             }
             Self::MissingIssuer => f.write_str(
-                "what came back does not say which server it is from, as that server promised",
+                "the authorization response has no iss parameter, although the server's metadata declares it",
             ),
             Self::Refused(error) => error.fmt(f),
-            Self::MissingCode => f.write_str("what came back holds no code"),
+            Self::MissingCode => f.write_str("the authorization response has neither a code nor an error"),
         }
     }
 }

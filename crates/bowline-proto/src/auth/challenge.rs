@@ -1,30 +1,30 @@
-//! `WWW-Authenticate`: what a server wants before it lets us in.
+//! Parsing of `WWW-Authenticate` challenges.
 
 use super::Scopes;
 
-/// How many challenges of one answer are looked at.
+/// The maximum number of challenges of one response.
 const MAX_CHALLENGES: usize = 16;
 
-/// How many parameters of one challenge are kept.
+/// The maximum number of parameters of one challenge.
 const MAX_PARAMS: usize = 32;
 
-/// One challenge: a scheme and its parameters.
+/// A challenge: a scheme and its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Challenge {
-    /// The scheme as written; compare it with [`is`](Self::is).
+    /// The scheme as written; compare it with [`is_scheme`](Self::is_scheme).
     pub scheme: String,
-    /// The parameters, names in lower case, in their order.
+    /// The parameters in order, with names in lower case.
     pub params: Vec<(String, String)>,
 }
 
 impl Challenge {
-    /// Whether it is of this scheme, in any case.
+    /// Returns whether the challenge has this scheme, in any case.
     #[must_use]
     pub fn is_scheme(&self, scheme: &str) -> bool {
         self.scheme.eq_ignore_ascii_case(scheme)
     }
 
-    /// A parameter. The first of that name counts.
+    /// Returns a parameter. The first of that name counts.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
         let mut named = self.params.iter().filter(|(key, _)| key == name);
@@ -32,23 +32,23 @@ impl Challenge {
     }
 }
 
-/// What the challenges of one answer come to, for a client that knows bearer
+/// The summary of a response's challenges, for a client that supports bearer
 /// tokens and proofs of possession.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChallengeSummary {
-    /// Where the metadata of the resource is.
+    /// The URL of the resource's metadata.
     pub resource_metadata: Option<String>,
     /// The scopes that this request needs.
     pub scope: Option<Scopes>,
     /// The error code, such as `invalid_token` or `insufficient_scope`.
     pub error: Option<String>,
-    /// Whether a token must come with a proof that its key is ours.
+    /// Whether a token must be sent with a proof that we hold its key.
     pub dpop_required: bool,
 }
 
 impl ChallengeSummary {
-    /// Reads the values of all `WWW-Authenticate` headers of an answer. Schemes
-    /// that are not ours say nothing.
+    /// Reads the values of all `WWW-Authenticate` headers of a response.
+    /// Unsupported schemes are ignored.
     pub fn from_headers<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut summary = Self::default();
         let mut has_bearer = false;
@@ -73,20 +73,20 @@ impl ChallengeSummary {
             let named = || challenge.param("scope").map(Scopes::parse);
             *scope = scope.take().or_else(named);
         }
-        // Where both will do, the simpler one does.
+        // If both are accepted, the simpler one is used.
         summary.dpop_required &= !has_bearer;
         summary
     }
 }
 
-/// Reads the values of `WWW-Authenticate` headers, each of which may hold
-/// several challenges. What cannot be read is left out; this never fails.
+/// Parses the values of `WWW-Authenticate` headers, each of which may contain
+/// several challenges. Malformed parts are skipped; this never fails.
 ///
 /// ```
-/// use bowline_proto::auth::read_challenges;
+/// use bowline_proto::auth::parse_challenges;
 ///
 /// let header = br#"Basic realm="a, b", Bearer scope="x y", error=invalid_token"#;
-/// let challenges = read_challenges([&header[..]]);
+/// let challenges = parse_challenges([&header[..]]);
 /// assert_eq!(challenges.len(), 2);
 /// assert_eq!(challenges[1].param("scope"), Some("x y"));
 /// ```
@@ -109,7 +109,7 @@ fn parse_value(value: &[u8], challenges: &mut Vec<Challenge>) {
             if rest.0.is_empty() {
                 return;
             }
-            // Nonsense: go on at the next comma.
+            // Malformed: continue at the next comma.
             rest.skip_to_comma();
             continue;
         }
@@ -142,7 +142,7 @@ fn parse_value(value: &[u8], challenges: &mut Vec<Challenge>) {
 struct Cursor<'a>(&'a [u8]);
 
 impl Cursor<'_> {
-    /// Passes over bytes; says whether there were any.
+    /// Skips bytes; returns whether there were any.
     fn skip(&mut self, predicate: impl Fn(u8) -> bool) -> bool {
         let count = self.0.iter().take_while(|&&byte| predicate(byte)).count();
         self.0 = &self.0[count..];
@@ -164,7 +164,7 @@ impl Cursor<'_> {
         String::from_utf8_lossy(token).into_owned()
     }
 
-    /// A token or a quoted string, after the `=`.
+    /// Parses a token or a quoted string, after the `=`.
     fn value(&mut self) -> Option<String> {
         self.skip(is_space);
         if !self.skip_if(b'"') {
@@ -187,7 +187,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Some schemes have one opaque word in place of parameters.
+    /// Skips the opaque token that some schemes have in place of parameters.
     fn skip_token68(&mut self) {
         let word = |byte: u8| is_token(byte) || matches!(byte, b'/' | b'=');
         let count = self.0.iter().take_while(|&&byte| word(byte)).count();

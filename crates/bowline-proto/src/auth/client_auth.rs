@@ -1,24 +1,24 @@
-//! How a client proves at the token endpoint who it is.
+//! Client authentication at the token endpoint.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use super::{Secret, ServerMetadata, encode_form};
 
-/// The ways that there are.
+/// The supported authentication methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClientAuthMethod {
-    /// Not at all: the client has no secret.
+    /// No authentication: the client has no secret.
     None,
-    /// Its secret, in a header.
+    /// The secret, in a header.
     ClientSecretBasic,
-    /// Its secret, in the form.
+    /// The secret, in the form.
     ClientSecretPost,
-    /// A statement that it signed.
+    /// A signed assertion.
     PrivateKeyJwt,
 }
 
 impl ClientAuthMethod {
-    /// The name in metadata and registrations.
+    /// Returns the name in metadata and registrations.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -29,7 +29,7 @@ impl ClientAuthMethod {
         }
     }
 
-    /// The way of this name.
+    /// Returns the method with this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let all = [
@@ -41,14 +41,14 @@ impl ClientAuthMethod {
         all.into_iter().find(|method| method.as_str() == name)
     }
 
-    /// How a client with or without a secret does it: as its registration says,
-    /// else in the first way that the server takes.
+    /// Chooses the method for a client with or without a secret: the registered
+    /// one, else the first that the server supports.
     #[must_use]
     pub fn choose(registered: Option<Self>, has_secret: bool, server: &ServerMetadata) -> Self {
         match (registered, has_secret) {
             (_, false) => Self::None,
             (Some(method @ (Self::ClientSecretBasic | Self::ClientSecretPost)), true) => method,
-            // A registration that gives a secret, and says that none is used.
+            // A registration that issues a secret, but does not use it.
             (Some(Self::None), true) => Self::None,
             (_, true) => {
                 let candidates = [Self::ClientSecretBasic, Self::ClientSecretPost, Self::None];
@@ -61,19 +61,19 @@ impl ClientAuthMethod {
     }
 }
 
-/// The proof that goes with one request to the token endpoint.
+/// The client authentication of one request to the token endpoint.
 #[derive(Clone, Debug)]
 pub struct ClientAuth {
-    /// The client.
+    /// The client's id.
     pub client_id: String,
-    /// How it proves that.
+    /// The authentication method.
     pub method: ClientAuthMethod,
-    /// The secret, or the signed statement.
+    /// The secret, or the signed assertion.
     pub secret: Option<Secret>,
 }
 
 impl ClientAuth {
-    /// What goes into the form.
+    /// Returns the fields for the form.
     #[must_use]
     pub fn form_fields(&self) -> Vec<(&'static str, String)> {
         let id = ("client_id", self.client_id.clone());
@@ -99,8 +99,9 @@ impl ClientAuth {
         }
     }
 
-    /// The value of the `Authorization` header, if there is one. Both parts are
-    /// form-encoded first, so that a colon in the id divides nothing.
+    /// Returns the value of the `Authorization` header, if the method uses it.
+    /// Both parts are form-encoded first, so a colon in the id is not a
+    /// separator.
     #[must_use]
     pub fn authorization_header(&self) -> Option<Secret> {
         if self.method != ClientAuthMethod::ClientSecretBasic {

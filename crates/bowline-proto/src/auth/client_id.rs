@@ -1,25 +1,27 @@
-//! Under which name a client goes to an authorization server.
+//! The source of a client's id at an authorization server.
 
 use super::ServerMetadata;
 use crate::http::authority::WebOrigin;
 
-/// How the client comes by its id, in the order of preference.
+/// How the client obtains its id, in order of preference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientIdSource {
-    /// It has one at this server: agreed on beforehand, or registered earlier.
+    /// It already has one at this server: agreed on beforehand, or registered
+    /// earlier.
     Known,
-    /// The URL of a document about it, which is good at every such server.
+    /// The URL of its metadata document, which is valid at every server that
+    /// supports these.
     MetadataDocument(String),
-    /// It registers itself at this endpoint.
+    /// It registers at this endpoint.
     Register(String),
-    /// Somebody has to register it by hand.
+    /// Someone has to register it by hand.
     Manual,
 }
 
-/// Decides how to come by a client id.
+/// Chooses how to obtain a client id.
 ///
-/// `known` says whether there is one *for this issuer*. One for another issuer
-/// is never used: it would tell the one server of the other.
+/// `known` is whether there is one *for this issuer*. An id for another issuer
+/// is never used: it would tell one server about the other.
 #[must_use]
 pub fn choose_client_id_source(
     known: bool,
@@ -40,8 +42,8 @@ pub fn choose_client_id_source(
     }
 }
 
-/// Whether a URL may be that of a document about a client: `https`, with a
-/// path, without a fragment or a way to other folders.
+/// Returns whether a URL is valid for a client metadata document: `https`, with
+/// a path, without a fragment or dot segments.
 #[must_use]
 pub fn is_client_metadata_url(url: &str) -> bool {
     let Some((origin, path)) = WebOrigin::split(url) else {

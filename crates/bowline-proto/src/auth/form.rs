@@ -1,8 +1,8 @@
-//! Form encoding, as URLs and token requests have it.
+//! Form encoding, as used in URLs and token requests.
 
 use std::fmt::Write as _;
 
-/// Writes pairs as `application/x-www-form-urlencoded`.
+/// Encodes pairs as `application/x-www-form-urlencoded`.
 ///
 /// ```
 /// use bowline_proto::auth::encode_form;
@@ -24,8 +24,8 @@ pub fn encode_form<K: AsRef<str>, V: AsRef<str>>(
     form
 }
 
-/// Reads such pairs. An escape that is none stands for itself; bytes that are
-/// no UTF-8 become the replacement character.
+/// Decodes such pairs. An invalid escape is kept verbatim; bytes that are not
+/// UTF-8 become the replacement character.
 #[must_use]
 pub fn decode_form(form: &str) -> Vec<(String, String)> {
     let pairs = form.split('&').filter(|pair| !pair.is_empty());

@@ -1,4 +1,4 @@
-//! What is given for a token: a code, a refresh token, somebody's word.
+//! Grants, which are exchanged for a token.
 
 use super::{Scopes, Secret};
 
@@ -7,37 +7,37 @@ const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ID_TOKEN: &str = "urn:ietf:params:oauth:token-type:id_token";
 const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
 
-/// What a client gives for a token.
+/// A grant that a client exchanges for a token.
 #[derive(Clone, Debug)]
 pub enum Grant<'a> {
     /// A code that the user brought back.
     AuthorizationCode {
         /// The code.
         code: &'a Secret,
-        /// Where it was brought to, as it was asked for.
+        /// The redirect URI of the authorization request.
         redirect_uri: &'a str,
-        /// The text whose digest was sent along when the code was asked for.
+        /// The string whose digest was sent with the authorization request.
         code_verifier: &'a Secret,
     },
     /// A refresh token.
     RefreshToken(&'a Secret),
-    /// Nothing but who the client is.
+    /// The client's own authentication.
     ClientCredentials,
-    /// A statement that the authorization server trusts.
+    /// An assertion that the authorization server trusts.
     JwtBearer(&'a Secret),
-    /// The user's sign-in at an identity provider, for a statement that the
-    /// authorization server of a resource trusts.
+    /// The user's sign-in at an identity provider, exchanged for an assertion
+    /// that the authorization server of a resource trusts.
     IdentityAssertion {
-        /// What the provider gave when the user signed in.
+        /// The ID token that the provider issued at sign-in.
         id_token: &'a Secret,
-        /// The authorization server that the statement is for.
+        /// The authorization server that the assertion is for.
         audience: &'a str,
     },
 }
 
 impl Grant<'_> {
-    /// The pairs of the form. `resource` is what the tokens are for, as its
-    /// metadata has it; scopes are those to ask for.
+    /// Returns the fields of the form. `resource` is what the tokens are for,
+    /// exactly as its metadata names it; `scopes` are the ones to request.
     #[must_use]
     pub fn form_fields(
         &self,
@@ -48,7 +48,7 @@ impl Grant<'_> {
         if let Some(resource) = resource {
             form.push(("resource", resource.to_owned()));
         }
-        // A code was asked for with its scopes; a refresh keeps those it has.
+        // A code has the scopes of its request; a refresh keeps those it has.
         let has_scopes = matches!(self, Self::AuthorizationCode { .. } | Self::RefreshToken(_));
         if !has_scopes && !scopes.is_empty() {
             form.push(("scope", scopes.to_string()));

@@ -1,25 +1,25 @@
-//! A JSON object of somebody else's, of which only some members are known.
+//! A third-party JSON document, of which only some members are known.
 
 use std::fmt;
 
 use serde_json::{Map, Value};
 
-/// A JSON object as it came. Members that nobody here knows are kept, and one
-/// of the wrong type counts as absent: these documents are written by many
-/// hands, and most of what is in them does not concern us.
+/// A JSON object, kept verbatim. Unknown members are kept, and a member of the
+/// wrong type counts as absent: these documents come from many implementations,
+/// and most of their content does not concern us.
 #[derive(Clone, PartialEq, Default)]
 pub struct JsonDocument(Map<String, Value>);
 
-/// The bytes are no JSON object.
+/// The error for bytes that are not a JSON object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonDocumentError;
 
 impl JsonDocument {
-    /// Reads an object.
+    /// Parses an object.
     ///
     /// # Errors
     ///
-    /// Where the bytes are something else.
+    /// Returns an error if the bytes are anything else.
     pub fn parse(bytes: &[u8]) -> Result<Self, JsonDocumentError> {
         match serde_json::from_slice(bytes) {
             Ok(Value::Object(members)) => Ok(Self(members)),
@@ -27,38 +27,38 @@ impl JsonDocument {
         }
     }
 
-    /// The member of this name, whatever it is.
+    /// Returns the member with this name, of any type.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
 
-    /// The names of all members.
+    /// Returns the names of all members.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// A text that is not empty.
+    /// Returns a string that is not empty.
     #[must_use]
     pub fn string(&self, name: &str) -> Option<&str> {
         let value = self.0.get(name)?.as_str()?;
         (!value.is_empty()).then_some(value)
     }
 
-    /// A list of texts; `None` where there is no list.
+    /// Returns a list of strings; `None` if the member is not a list.
     #[must_use]
     pub fn strings(&self, name: &str) -> Option<Vec<String>> {
         let list = self.0.get(name)?.as_array()?.iter();
         Some(list.filter_map(Value::as_str).map(str::to_owned).collect())
     }
 
-    /// Whether the member is `true`.
+    /// Returns whether the member is `true`.
     #[must_use]
     pub fn flag(&self, name: &str) -> bool {
         self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// A whole number that is not negative. Some servers write it as text.
+    /// Returns a non-negative integer. Some servers write it as a string.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<u64> {
         match self.0.get(name)? {
@@ -77,7 +77,7 @@ impl fmt::Debug for JsonDocument {
 
 impl fmt::Display for JsonDocumentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("it is not a JSON object")
+        f.write_str("the document is not a JSON object")
     }
 }
 

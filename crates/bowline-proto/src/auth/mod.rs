@@ -1,17 +1,18 @@
-//! Authorization, from the client's side. Rules only: no sockets, no clocks, no secrets of ours.
+//! The client side of authorization. Rules only: no sockets, no clocks, no
+//! secrets.
 //!
-//! Each piece answers one question; who asks them in which order, and does the
-//! asking over the network, is the driver.
+//! Each part answers one question; the driver decides on their order and does
+//! the network requests.
 //!
-//! | question | piece |
+//! | question | part |
 //! |---|---|
-//! | What does the server want? | [`parse_challenges`], [`ChallengeSummary`] |
-//! | Where is that written down? | [`places`] |
-//! | Who guards the server? | [`ResourceMetadata`], [`fits()`] |
-//! | How does one talk to the guard? | [`ServerMetadata`] |
-//! | What do we ask for? | [`Scopes`] |
-//! | Who are we to the guard? | [`ClientIdSource`], [`RegistrationRequest`], [`Registered`] |
-//! | Where does the user go, and what comes back? | [`AuthorizationRequest`], [`Redirect`] |
+//! | What does the server require? | [`parse_challenges`], [`ChallengeSummary`] |
+//! | Where is its metadata? | [`well_known`] |
+//! | Which authorization servers protect it? | [`ResourceMetadata`], [`resource_covers()`] |
+//! | What does the authorization server support? | [`ServerMetadata`] |
+//! | Which scopes do we request? | [`Scopes`] |
+//! | What is our client id? | [`ClientIdSource`], [`RegistrationRequest`], [`RegisteredClient`] |
+//! | Where does the user go, and what comes back? | [`AuthorizationRequest`], [`AuthorizationResponse`] |
 //! | How does that become a token? | [`Grant`], [`ClientAuth`], [`TokenResponse`] |
 
 mod authorization_request;

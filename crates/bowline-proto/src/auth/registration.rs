@@ -1,11 +1,11 @@
-//! Registering a client at an authorization server: RFC 7591.
+//! Dynamic client registration at an authorization server: RFC 7591.
 
 use serde_json::{Map, Value, json};
 
 use super::{ClientAuthMethod, JsonDocument, Scopes, Secret, ServerMetadata};
 
-/// What kind of program the client is, which decides where it may be redirected
-/// to.
+/// The type of the client application, which determines the allowed redirect
+/// URIs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ApplicationType {
     /// It runs on the user's machine.
@@ -16,7 +16,7 @@ pub enum ApplicationType {
 }
 
 impl ApplicationType {
-    /// The name in a registration.
+    /// Returns the name in a registration.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -26,28 +26,29 @@ impl ApplicationType {
     }
 }
 
-/// What a client says of itself.
+/// A registration request.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RegistrationRequest {
-    /// Its name, for the user who is asked to let it in.
+    /// The client's name, shown to the user on the consent page.
     pub client_name: String,
-    /// Where the user comes back to.
+    /// The redirect URIs.
     pub redirect_uris: Vec<String>,
-    /// What kind of program it is.
+    /// The type of the application.
     pub application_type: ApplicationType,
-    /// The kinds of grant that it uses.
+    /// The grant types it uses.
     pub grant_types: Vec<String>,
-    /// How it will prove who it is.
+    /// The authentication method it will use.
     pub auth_method: ClientAuthMethod,
-    /// The scopes that it will ask for, at most.
+    /// The scopes it will request, at most.
     pub scope: Scopes,
     /// Further members of the request.
     pub extra: Map<String, Value>,
 }
 
 impl RegistrationRequest {
-    /// A client that sends its user to the server and is refreshed later.
+    /// Creates a request for a client that uses authorization codes and refresh
+    /// tokens.
     #[must_use]
     pub fn new(client_name: &str, redirect_uri: &str) -> Self {
         Self {
@@ -61,9 +62,9 @@ impl RegistrationRequest {
         }
     }
 
-    /// Fits it to what the server says that it can do: no way to prove oneself
-    /// and no grant that it does not know. A program on the user's machine
-    /// keeps no secrets, so it asks for none if it may.
+    /// Adapts the request to the server's metadata: no authentication method
+    /// and no grant type that it does not support. A native application cannot
+    /// keep a secret, so it registers without one if possible.
     #[must_use]
     pub fn for_server(mut self, server: &ServerMetadata) -> Self {
         let candidates = [
@@ -84,7 +85,7 @@ impl RegistrationRequest {
         self
     }
 
-    /// The body of the request.
+    /// Returns the body of the request.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         let mut body = self.extra.clone();
@@ -107,22 +108,22 @@ impl RegistrationRequest {
     }
 }
 
-/// What the server made of it.
+/// A registered client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RegisteredClient {
     /// The client's id at this server.
     pub client_id: String,
-    /// Its secret there, if it has one.
+    /// Its secret at this server, if it has one.
     pub client_secret: Option<Secret>,
-    /// How it proves who it is, where the server says.
+    /// Its authentication method, if the server specified it.
     pub auth_method: Option<ClientAuthMethod>,
-    /// When the secret stops being one, in seconds since 1970.
+    /// When the secret expires, in seconds since 1970.
     pub secret_expires_at: Option<u64>,
 }
 
 impl RegisteredClient {
-    /// A client that was registered by other means.
+    /// Creates a client that was registered by other means.
     #[must_use]
     pub fn new(client_id: impl Into<String>, client_secret: Option<Secret>) -> Self {
         Self {
@@ -133,7 +134,7 @@ impl RegisteredClient {
         }
     }
 
-    /// Reads the answer to a registration; `None` where it names no client.
+    /// Reads the response to a registration; `None` if it has no client id.
     #[must_use]
     pub fn from_document(document: &JsonDocument) -> Option<Self> {
         let method = document.string("token_endpoint_auth_method");
@@ -147,7 +148,8 @@ impl RegisteredClient {
         })
     }
 
-    /// Whether it can still be used at a moment, in seconds since 1970.
+    /// Returns whether the client is still valid at a time, in seconds since
+    /// 1970.
     #[must_use]
     pub fn is_valid_at(&self, now: u64) -> bool {
         self.secret_expires_at.is_none_or(|at| now < at)

@@ -1,19 +1,19 @@
-//! Whether the metadata that was found speaks for the server that was meant.
+//! Check that resource metadata covers the MCP server.
 
 use crate::http::authority::WebOrigin;
 
-/// Whether `resource`, as metadata names it, covers the MCP server at `url`:
-/// the same origin, and the same path or one above it.
+/// Returns whether `resource`, as metadata names it, covers the MCP server at
+/// `url`: the same origin, and the same path or one above it.
 ///
-/// A token for a resource elsewhere would be a token for somebody else.
+/// A token for another resource would be a token for someone else.
 ///
 /// ```
-/// use bowline_proto::auth::fits;
+/// use bowline_proto::auth::resource_covers;
 ///
-/// assert!(fits("https://a.example/mcp", "https://a.example/mcp"));
-/// assert!(fits("https://a.example", "https://a.example/mcp"));
-/// assert!(!fits("https://a.example/mc", "https://a.example/mcp"));
-/// assert!(!fits("https://b.example/mcp", "https://a.example/mcp"));
+/// assert!(resource_covers("https://a.example/mcp", "https://a.example/mcp"));
+/// assert!(resource_covers("https://a.example", "https://a.example/mcp"));
+/// assert!(!resource_covers("https://a.example/mc", "https://a.example/mcp"));
+/// assert!(!resource_covers("https://b.example/mcp", "https://a.example/mcp"));
 /// ```
 #[must_use]
 pub fn resource_covers(resource: &str, url: &str) -> bool {
@@ -49,8 +49,8 @@ fn split_query(rest: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether a path means what it says: no segments that lead elsewhere, and
-/// nothing that two readers may read differently.
+/// Returns whether a path is unambiguous: no dot segments, and nothing that two
+/// parsers may read differently.
 fn is_normalized(path: &str) -> bool {
     let is_printable = |byte: u8| byte.is_ascii_graphic() && byte != b'\\';
     path.bytes().all(is_printable)

@@ -1,4 +1,4 @@
-//! What a protected resource says of itself: RFC 9728.
+//! Metadata of a protected resource: RFC 9728.
 
 use super::JsonDocument;
 
@@ -6,20 +6,20 @@ use super::JsonDocument;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceMetadata {
-    /// The resource, word by word: this is what tokens are asked for.
+    /// The resource, verbatim: this is what tokens are requested for.
     pub resource: String,
-    /// The authorization servers that guard it, by their issuers.
+    /// The issuers of its authorization servers.
     pub authorization_servers: Vec<String>,
-    /// The scopes that it knows, where it says.
+    /// The supported scopes, if declared.
     pub scopes_supported: Option<Vec<String>>,
-    /// Whether tokens must be bound to a key of ours.
+    /// Whether tokens must be bound to a key.
     pub dpop_bound_access_tokens_required: bool,
-    /// All of it, as it came.
+    /// The whole document, verbatim.
     pub document: JsonDocument,
 }
 
 impl ResourceMetadata {
-    /// Reads a document; `None` where it names no resource.
+    /// Reads a document; `None` if it names no resource.
     #[must_use]
     pub fn from_document(document: JsonDocument) -> Option<Self> {
         let servers = document.strings("authorization_servers");

@@ -1,4 +1,4 @@
-//! Scopes: which to ask for, and when.
+//! OAuth scopes, and which of them to request.
 
 use std::fmt;
 
@@ -12,17 +12,16 @@ pub const OFFLINE_ACCESS: &str = "offline_access";
 pub struct Scopes(Vec<String>);
 
 impl Scopes {
-    /// Reads scopes that are separated by spaces. What cannot be a scope is
-    /// left out.
+    /// Parses scopes separated by spaces. Invalid scopes are skipped.
     #[must_use]
     pub fn parse(input: &str) -> Self {
         input.split(' ').collect()
     }
 
-    /// The scopes to ask for at first: those that the server named in its
-    /// challenge; else those of the application, if it named any; else all that
-    /// the metadata lists; else none, which leaves the choice to the
-    /// authorization server.
+    /// Selects the scopes to request first: those in the server's challenge;
+    /// else those of the application, if it names any; else all that the
+    /// metadata lists; else none, which leaves the choice to the authorization
+    /// server.
     #[must_use]
     pub fn select(
         challenged: Option<&Self>,
@@ -37,13 +36,13 @@ impl Scopes {
         }
         let listed = resource.and_then(|metadata| metadata.scopes_supported.as_ref());
         let listed = listed.into_iter().flatten().map(String::as_str);
-        // A server that lists it there has no say in it.
+        // Listing it in the resource metadata does not request it.
         listed.filter(|scope| *scope != OFFLINE_ACCESS).collect()
     }
 
-    /// The same with what it takes to get a refresh token, if the authorization
-    /// server knows that scope. Servers that do not would refuse the request.
-    /// To no scopes none is added: the server chooses then, and would not.
+    /// Adds the scope for a refresh token, if the authorization server supports
+    /// it. Servers that do not would refuse the request. Nothing is added to an
+    /// empty set, because then the server would no longer choose the scopes.
     #[must_use]
     pub fn with_offline_access(self, server: &ServerMetadata) -> Self {
         let is_supported = server
@@ -62,14 +61,14 @@ impl Scopes {
         }
     }
 
-    /// All scopes of both: what to ask for when more is needed, so that what
-    /// was granted before is not lost.
+    /// Returns the scopes of both: what to request when more is needed, without
+    /// losing what was granted before.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         self.iter().chain(other.iter()).collect()
     }
 
-    /// Whether all of `other` are among these.
+    /// Returns whether all of `other` are among these.
     #[must_use]
     pub fn contains_all(&self, other: &Self) -> bool {
         other
@@ -77,13 +76,13 @@ impl Scopes {
             .all(|scope| self.iter().any(|own| own == scope))
     }
 
-    /// Whether there are none.
+    /// Returns whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The scopes, one by one.
+    /// Returns an iterator over the scopes.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
@@ -107,7 +106,7 @@ impl fmt::Display for Scopes {
     }
 }
 
-/// Printable ASCII without quotes and backslashes.
+/// Returns whether it is printable ASCII without quotes and backslashes.
 fn is_scope(input: &str) -> bool {
     let is_scope_byte = |byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
     !input.is_empty() && input.bytes().all(is_scope_byte)

@@ -1,4 +1,4 @@
-//! A text that must not be seen.
+//! A string that must not be shown.
 
 use std::{
     fmt,
@@ -6,10 +6,10 @@ use std::{
     hint::black_box,
 };
 
-/// A token, a code, a password: shown by nothing but [`expose`](Self::expose).
+/// A token, a code or a password; only [`expose`](Self::expose) reveals it.
 ///
-/// It is compared in a time that says nothing of how much of it is right and,
-/// with the feature `zeroize`, wiped when it is dropped.
+/// Comparisons take constant time, and with the feature `zeroize` it is wiped
+/// when dropped.
 ///
 /// ```
 /// use bowline_proto::auth::Secret;
@@ -22,14 +22,14 @@ use std::{
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps a text out of sight. It is taken over, not copied, if it is a
-    /// `String`; where it was before that, is for others to wipe.
+    /// Wraps a secret. A `String` is moved, not copied; wiping earlier copies
+    /// is up to the caller.
     #[must_use]
     pub fn new(secret: impl Into<String>) -> Self {
         Self(secret.into())
     }
 
-    /// The text. Whoever calls this sees to it that it goes nowhere else.
+    /// Returns the secret. The caller must make sure that it does not leak.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -43,8 +43,8 @@ impl Drop for Secret {
     }
 }
 
-/// Whether two texts are the same, in a time that depends on their lengths only:
-/// whoever may guess as often as they like learns nothing from how long it took.
+/// Compares two strings in a time that depends only on their lengths, so an
+/// attacker who may guess any number of times learns nothing from the duration.
 ///
 /// ```
 /// use bowline_proto::auth::constant_time_eq;
@@ -55,7 +55,7 @@ impl Drop for Secret {
 #[must_use]
 pub fn constant_time_eq(one: &str, other: &str) -> bool {
     let pairs = one.bytes().zip(other.bytes());
-    // The compiler must not see that one difference would be enough.
+    // Keeps the compiler from stopping at the first difference.
     let differing = pairs.fold(0, |all, (one, other)| black_box(all | (one ^ other)));
     one.len() == other.len() && differing == 0
 }
@@ -88,7 +88,7 @@ impl From<String> for Secret {
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not even its length.
+        // Does not even show the length.
         f.write_str("Secret")
     }
 }

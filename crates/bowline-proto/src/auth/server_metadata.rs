@@ -1,4 +1,4 @@
-//! What an authorization server says of itself: RFC 8414.
+//! Metadata of an authorization server: RFC 8414.
 
 use std::fmt;
 
@@ -8,29 +8,29 @@ use super::{ClientAuthMethod, JsonDocument};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ServerMetadata {
-    /// Who it is. Equal, letter by letter, to the issuer that was looked for.
+    /// The issuer. Exactly equal to the issuer that was looked up.
     pub issuer: String,
-    /// Where users are sent.
+    /// The endpoint that users are sent to.
     pub authorization_endpoint: Option<String>,
-    /// Where codes become tokens.
+    /// The endpoint that exchanges grants for tokens.
     pub token_endpoint: Option<String>,
-    /// Where clients register themselves.
+    /// The endpoint for dynamic client registration.
     pub registration_endpoint: Option<String>,
-    /// The scopes that it knows, where it says.
+    /// The supported scopes, if declared.
     pub scopes_supported: Option<Vec<String>>,
-    /// The kinds of proof of a code's owner that it knows, where it says.
+    /// The supported PKCE methods, if declared.
     pub code_challenge_methods_supported: Option<Vec<String>>,
-    /// How clients may prove who they are, where it says.
+    /// The supported client authentication methods, if declared.
     pub token_endpoint_auth_methods_supported: Option<Vec<String>>,
-    /// The kinds of grant that it knows, where it says.
+    /// The supported grant types, if declared.
     pub grant_types_supported: Option<Vec<String>>,
-    /// Whether a URL of a document about the client will do for a client id.
+    /// Whether the URL of a client metadata document is accepted as client id.
     pub client_id_metadata_document_supported: bool,
-    /// Whether what comes back from it says whom it comes from.
+    /// Whether its authorization responses contain `iss`.
     pub authorization_response_iss_parameter_supported: bool,
-    /// Whether this was made up for a server that says nothing of itself.
+    /// Whether these are the defaults for a server without metadata.
     pub is_assumed: bool,
-    /// All of it, as it came.
+    /// The whole document, verbatim.
     pub document: JsonDocument,
 }
 
@@ -38,28 +38,29 @@ pub struct ServerMetadata {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MetadataError {
-    /// It speaks for another issuer than the one that was looked for.
+    /// It is for another issuer than the one that was looked up.
     IssuerMismatch,
-    /// It does not offer the one kind of proof that is safe, or does not say.
+    /// It does not declare `S256`, the only safe PKCE method.
     S256NotSupported,
-    /// It has no such endpoint.
+    /// The endpoint is missing.
     MissingEndpoint(&'static str),
 }
 
-/// Where the endpoints are of servers that do not say: below their origin.
+/// The base of the default endpoints, for servers without metadata: their
+/// origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndpointBase<'a>(
-    /// The origin, without a slash at its end.
+    /// The origin, without a trailing slash.
     pub &'a str,
 );
 
 impl ServerMetadata {
-    /// Reads a document that was found at a place of `issuer`.
+    /// Reads a document that was found at a well-known URL of `issuer`.
     ///
     /// # Errors
     ///
-    /// Where it names another issuer. That is compared letter by letter: a
-    /// document that speaks for somebody else is how one server gets at the
+    /// Returns an error if it names another issuer. Issuers are compared
+    /// exactly: with a document for another issuer, one server could obtain the
     /// codes of another.
     pub fn from_document(document: JsonDocument, issuer: &str) -> Result<Self, MetadataError> {
         if document.string("issuer") != Some(issuer) {
@@ -85,8 +86,8 @@ impl ServerMetadata {
         })
     }
 
-    /// What is assumed of the first servers with authorization, which need not
-    /// say anything of themselves.
+    /// Returns the defaults for servers of the first revision with
+    /// authorization, which need not have metadata.
     #[must_use]
     pub fn with_default_endpoints(base: EndpointBase<'_>) -> Self {
         let endpoint = |name: &str| Some(format!("{}/{name}", base.0));
@@ -106,12 +107,12 @@ impl ServerMetadata {
         }
     }
 
-    /// The authorization endpoint, if codes are safe there: the server says
-    /// that it knows `S256`, or could not say.
+    /// Returns the authorization endpoint, if PKCE is safe there: the server
+    /// declares `S256`, or has no metadata.
     ///
     /// # Errors
     ///
-    /// Where they are not, or there is no such endpoint.
+    /// Returns an error if it is not, or if the endpoint is missing.
     pub fn authorization_endpoint(&self) -> Result<&str, MetadataError> {
         let methods = self.code_challenge_methods_supported.as_ref();
         let supports_s256 =
@@ -123,18 +124,18 @@ impl ServerMetadata {
         endpoint.ok_or(MetadataError::MissingEndpoint("authorization_endpoint"))
     }
 
-    /// The token endpoint.
+    /// Returns the token endpoint.
     ///
     /// # Errors
     ///
-    /// Where there is none.
+    /// Returns an error if it is missing.
     pub fn token_endpoint(&self) -> Result<&str, MetadataError> {
         let endpoint = self.token_endpoint.as_deref();
         endpoint.ok_or(MetadataError::MissingEndpoint("token_endpoint"))
     }
 
-    /// Whether clients may prove who they are in this way. A server that does
-    /// not say takes a secret in a header.
+    /// Returns whether clients may use this authentication method. A server
+    /// that declares none accepts a secret in a header.
     #[must_use]
     pub fn supports_auth_method(&self, method: ClientAuthMethod) -> bool {
         match &self.token_endpoint_auth_methods_supported {
@@ -147,8 +148,8 @@ impl ServerMetadata {
 impl fmt::Display for MetadataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::IssuerMismatch => f.write_str("its metadata speaks for another issuer"),
-            Self::S256NotSupported => f.write_str("it does not say that it protects codes by S256"),
+            Self::IssuerMismatch => f.write_str("its metadata is for another issuer"),
+            Self::S256NotSupported => f.write_str("it does not declare support for PKCE with S256"),
             Self::MissingEndpoint(name) => write!(f, "its metadata has no {name}"),
         }
     }

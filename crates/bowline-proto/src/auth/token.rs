@@ -1,50 +1,50 @@
-//! What a token endpoint answers.
+//! Responses of a token endpoint.
 
 use std::fmt;
 
 use super::{JsonDocument, Scopes, Secret};
 
-/// The longest word of a server's that goes into an error.
+/// The maximum length of a server's text in an error.
 const MAX_ERROR_TEXT: usize = 200;
 
-/// What an authorization server gave.
+/// The tokens that an authorization server issued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tokens {
-    /// What opens the resource.
+    /// The access token for the resource.
     pub access_token: Secret,
-    /// How it is shown there: `Bearer`, `DPoP`.
+    /// The type of the token: `Bearer`, `DPoP`.
     pub token_type: String,
-    /// For how many seconds it is good, where the server says.
+    /// The lifetime in seconds, if the server specified it.
     pub expires_in: Option<u64>,
-    /// What it is exchanged with when it is not good any more.
+    /// The refresh token, to obtain another access token after expiry.
     pub refresh_token: Option<Secret>,
-    /// What was granted, where that is not what was asked for.
+    /// The granted scopes, if they differ from the requested ones.
     pub scope: Option<Scopes>,
-    /// What kind of token it is, where it is not one for a resource.
+    /// The type of an issued token that is not an access token.
     pub issued_token_type: Option<String>,
 }
 
-/// An answer of a token endpoint.
+/// A response of a token endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenResponse {
-    /// Tokens.
+    /// Tokens were issued.
     Issued(Box<Tokens>),
-    /// No tokens, and why.
+    /// The request was refused.
     Error(OAuthError),
-    /// Neither.
+    /// The response is neither.
     Invalid,
 }
 
-/// An error of an authorization server.
+/// An error from an authorization server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OAuthError {
     code: String,
     description: Option<String>,
 }
 
-/// Reads the answer of a token endpoint. Some servers send errors with a good
-/// status, so that the body decides.
+/// Parses the response of a token endpoint. Some servers send errors with a
+/// success status, so the body decides.
 #[must_use]
 pub fn parse_token_response(status: u16, body: &[u8]) -> TokenResponse {
     let Ok(document) = JsonDocument::parse(body) else {
@@ -77,7 +77,8 @@ impl Tokens {
         })
     }
 
-    /// Whether it is bound to a key, and shown with a proof.
+    /// Returns whether the token is bound to a key and must be sent with a
+    /// proof.
     #[must_use]
     pub fn is_dpop_bound(&self) -> bool {
         self.token_type.eq_ignore_ascii_case("DPoP")
@@ -85,9 +86,8 @@ impl Tokens {
 }
 
 impl OAuthError {
-    /// An error with its code and what the server says beside it. Of both, only
-    /// printable characters are kept, and not too many: they are shown to
-    /// people.
+    /// Creates an error from its code and description. Only printable
+    /// characters are kept, up to a limit, because people will see them.
     #[must_use]
     pub fn new(code: &str, description: Option<&str>) -> Self {
         Self {
@@ -96,20 +96,20 @@ impl OAuthError {
         }
     }
 
-    /// The error in a document, if it is one.
+    /// Reads the error of a document, if it has one.
     #[must_use]
     pub fn from_document(document: &JsonDocument) -> Option<Self> {
         let code = document.string("error")?;
         Some(Self::new(code, document.string("error_description")))
     }
 
-    /// The code, such as `invalid_grant`.
+    /// Returns the code, such as `invalid_grant`.
     #[must_use]
     pub fn code(&self) -> &str {
         &self.code
     }
 
-    /// What the server says beside that.
+    /// Returns the server's description.
     #[must_use]
     pub fn description(&self) -> Option<&str> {
         self.description.as_deref()

@@ -1,24 +1,24 @@
-//! Where documents are looked for, and in which order.
+//! Well-known URLs of metadata, in the order to try them.
 //!
-//! A place that is defined for a path is never replaced by the one at the root:
-//! that would be somebody else's document.
+//! A URL for a path is never replaced by the one at the root: that document may
+//! belong to someone else.
 
 use crate::http::authority::WebOrigin;
 
-/// The well-known name of a resource's metadata.
+/// The well-known path of a resource's metadata.
 const RESOURCE: &str = "/.well-known/oauth-protected-resource";
-/// The well-known name of an authorization server's metadata.
+/// The well-known path of an authorization server's metadata.
 const SERVER: &str = "/.well-known/oauth-authorization-server";
-/// The same, for those that grew out of OpenID.
+/// The same, for OpenID providers.
 const OPENID: &str = "/.well-known/openid-configuration";
 
-/// Where the metadata of the MCP server at `url` may be, if its challenge does
-/// not say: at its path, and then at the root of its origin.
+/// Returns the URLs of the metadata of the MCP server at `url`, if its
+/// challenge does not name one: at its path, then at the root of its origin.
 ///
 /// ```
-/// use bowline_proto::auth::places;
+/// use bowline_proto::auth::well_known;
 ///
-/// assert_eq!(places::of_resource("https://a.example/mcp"), [
+/// assert_eq!(well_known::resource_metadata_urls("https://a.example/mcp"), [
 ///     "https://a.example/.well-known/oauth-protected-resource/mcp",
 ///     "https://a.example/.well-known/oauth-protected-resource",
 /// ]);
@@ -36,14 +36,14 @@ pub fn resource_metadata_urls(url: &str) -> Vec<String> {
     }
 }
 
-/// Where the metadata of the authorization server `issuer` may be. With a path
-/// in the issuer these are the three places that are defined for it, and none
-/// at the root.
+/// Returns the URLs of the metadata of the authorization server `issuer`. For
+/// an issuer with a path these are the three URLs defined for it, and none at
+/// the root.
 ///
 /// ```
-/// use bowline_proto::auth::places;
+/// use bowline_proto::auth::well_known;
 ///
-/// assert_eq!(places::of_server("https://a.example/tenant"), [
+/// assert_eq!(well_known::server_metadata_urls("https://a.example/tenant"), [
 ///     "https://a.example/.well-known/oauth-authorization-server/tenant",
 ///     "https://a.example/.well-known/openid-configuration/tenant",
 ///     "https://a.example/tenant/.well-known/openid-configuration",
@@ -65,14 +65,15 @@ pub fn server_metadata_urls(issuer: &str) -> Vec<String> {
     }
 }
 
-/// The origin of the MCP server, which the first servers with authorization
-/// had for an issuer.
+/// Returns the origin of the MCP server, which is the issuer for servers of the
+/// first revision with authorization.
 #[must_use]
 pub fn origin(url: &str) -> Option<String> {
     split(url).map(|(origin, ..)| origin.to_owned())
 }
 
-/// Origin, path, and query with its question mark. A fragment is dropped.
+/// Returns origin, path, and query with its question mark. A fragment is
+/// dropped.
 fn split(url: &str) -> Option<(&str, &str, &str)> {
     let (_, rest) = WebOrigin::split(url)?;
     let origin = &url[..url.len() - rest.len()];
