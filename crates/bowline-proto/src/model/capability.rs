@@ -1,22 +1,22 @@
-//! What each side says that it can do.
+//! Capabilities of clients and servers.
 //!
-//! A capability is there when its key is, even as an empty object. What it
-//! holds is detail.
+//! A capability is present if its key is, even as an empty object. Its members
+//! are details.
 
 use super::{Dialect, Extra, object::object};
 
 object! {
-    /// What a client can do.
+    /// The capabilities of a client.
     pub struct ClientCapabilities adjusted by ClientCapabilities::adjust {
-        /// Name roots.
+        /// It lists roots.
         roots: Option<RootsCapability> = optional "roots",
-        /// Ask a model.
+        /// It samples a model.
         sampling: Option<SamplingCapability> = optional "sampling",
-        /// Ask the user.
+        /// It asks the user.
         elicitation: Option<ElicitationCapability> = optional "elicitation" if elicitation.form,
-        /// Run requests of the server as core tasks.
+        /// It runs the server's requests as core tasks.
         tasks: Option<ClientTasksCapability> = optional "tasks" if core_tasks,
-        /// What is not in any specification.
+        /// Capabilities outside of any specification.
         experimental: Option<Extra> = optional "experimental",
         /// Extensions by their id, with their settings.
         extensions: Option<Extra> = optional "extensions" if extensions,
@@ -24,35 +24,36 @@ object! {
 }
 
 object! {
-    /// Naming roots.
+    /// The roots capability.
     pub struct RootsCapability {
-        /// The client says when they change.
+        /// Whether the client notifies the server of changes.
         list_changed: Option<bool> = optional "listChanged" if roots_list_changed,
     }
 }
 
 object! {
-    /// Asking a model.
+    /// The sampling capability.
     pub struct SamplingCapability {
-        /// It can include context from servers.
+        /// Context from servers can be included.
         context: Option<Extra> = optional "context" if sampling_tools,
-        /// It can be given tools.
+        /// The model can be given tools.
         tools: Option<Extra> = optional "tools" if sampling_tools,
     }
 }
 
 object! {
-    /// Asking the user. An empty object means forms alone.
+    /// The elicitation capability. An empty object means forms only.
     pub struct ElicitationCapability {
-        /// By a form.
+        /// The client shows forms.
         form: Option<Extra> = optional "form" if elicitation.url,
-        /// By a page to visit.
+        /// The client opens pages.
         url: Option<Extra> = optional "url" if elicitation.url,
     }
 }
 
 impl ElicitationCapability {
-    /// Whether the client can show forms: it says so, or says nothing.
+    /// Returns whether the client can show forms: it declares so, or declares
+    /// no mode.
     #[must_use]
     pub fn has_form(&self) -> bool {
         self.form.is_some() || self.url.is_none()
@@ -60,29 +61,29 @@ impl ElicitationCapability {
 }
 
 object! {
-    /// Running requests of the server as core tasks.
+    /// The capability to run the server's requests as core tasks.
     pub struct ClientTasksCapability {
-        /// They can be listed.
+        /// Tasks can be listed.
         list: Option<Extra> = optional "list",
-        /// They can be called off.
+        /// Tasks can be cancelled.
         cancel: Option<Extra> = optional "cancel",
-        /// Which requests.
+        /// The supported requests.
         requests: Option<ClientTaskRequests> = optional "requests",
     }
 }
 
 object! {
-    /// Which requests a client runs as core tasks.
+    /// The requests that a client runs as core tasks.
     pub struct ClientTaskRequests {
-        /// Of sampling.
+        /// Sampling requests.
         sampling: Option<SamplingTasks> = optional "sampling",
-        /// Of elicitation.
+        /// Elicitation requests.
         elicitation: Option<ElicitationTasks> = optional "elicitation",
     }
 }
 
 object! {
-    /// Which sampling requests a client runs as core tasks.
+    /// The sampling requests that a client runs as core tasks.
     pub struct SamplingTasks {
         /// `sampling/createMessage`.
         create_message: Option<Extra> = optional "createMessage",
@@ -90,7 +91,7 @@ object! {
 }
 
 object! {
-    /// Which elicitation requests a client runs as core tasks.
+    /// The elicitation requests that a client runs as core tasks.
     pub struct ElicitationTasks {
         /// `elicitation/create`.
         create: Option<Extra> = optional "create",
@@ -98,21 +99,21 @@ object! {
 }
 
 object! {
-    /// What a server can do.
+    /// The capabilities of a server.
     pub struct ServerCapabilities {
-        /// Run tools.
+        /// It offers tools.
         tools: Option<ToolsCapability> = optional "tools",
-        /// Let resources be read.
+        /// It offers resources.
         resources: Option<ResourcesCapability> = optional "resources",
-        /// Offer prompts.
+        /// It offers prompts.
         prompts: Option<PromptsCapability> = optional "prompts",
-        /// Complete arguments.
+        /// It completes arguments.
         completions: Option<Extra> = optional "completions" if completions_capability,
-        /// Send log messages.
+        /// It sends log messages.
         logging: Option<Extra> = optional "logging",
-        /// Run requests of the client as core tasks.
+        /// It runs the client's requests as core tasks.
         tasks: Option<ServerTasksCapability> = optional "tasks" if core_tasks,
-        /// What is not in any specification.
+        /// Capabilities outside of any specification.
         experimental: Option<Extra> = optional "experimental",
         /// Extensions by their id, with their settings.
         extensions: Option<Extra> = optional "extensions" if extensions,
@@ -120,53 +121,53 @@ object! {
 }
 
 object! {
-    /// Running tools.
+    /// The tools capability.
     pub struct ToolsCapability {
-        /// The server says when the list changes.
+        /// Whether the server notifies clients when the list changes.
         list_changed: Option<bool> = optional "listChanged",
     }
 }
 
 object! {
-    /// Letting resources be read.
+    /// The resources capability.
     pub struct ResourcesCapability {
-        /// Resources can be watched.
+        /// Whether clients can subscribe to resources.
         subscribe: Option<bool> = optional "subscribe",
-        /// The server says when the list changes.
+        /// Whether the server notifies clients when the list changes.
         list_changed: Option<bool> = optional "listChanged",
     }
 }
 
 object! {
-    /// Offering prompts.
+    /// The prompts capability.
     pub struct PromptsCapability {
-        /// The server says when the list changes.
+        /// Whether the server notifies clients when the list changes.
         list_changed: Option<bool> = optional "listChanged",
     }
 }
 
 object! {
-    /// Running requests of the client as core tasks.
+    /// The capability to run the client's requests as core tasks.
     pub struct ServerTasksCapability {
-        /// They can be listed.
+        /// Tasks can be listed.
         list: Option<Extra> = optional "list",
-        /// They can be called off.
+        /// Tasks can be cancelled.
         cancel: Option<Extra> = optional "cancel",
-        /// Which requests.
+        /// The supported requests.
         requests: Option<ServerTaskRequests> = optional "requests",
     }
 }
 
 object! {
-    /// Which requests a server runs as core tasks.
+    /// The requests that a server runs as core tasks.
     pub struct ServerTaskRequests {
-        /// Of tools.
+        /// Tool requests.
         tools: Option<ToolTasks> = optional "tools",
     }
 }
 
 object! {
-    /// Which tool requests a server runs as core tasks.
+    /// The tool requests that a server runs as core tasks.
     pub struct ToolTasks {
         /// `tools/call`.
         call: Option<Extra> = optional "call",
@@ -174,8 +175,9 @@ object! {
 }
 
 impl ClientCapabilities {
-    /// Whether the client can do what a dotted path names, such as
-    /// `sampling.tools`. Unknown capabilities are there when their key is.
+    /// Returns whether the client has the capability with this dotted path,
+    /// such as `sampling.tools`. Unknown capabilities are present if their key
+    /// is.
     #[must_use]
     pub fn has(&self, path: &str) -> bool {
         let sampling = self.sampling.as_ref();
@@ -209,7 +211,7 @@ impl ClientCapabilities {
         }
     }
 
-    /// Whether the client declared an extension.
+    /// Returns whether the client declared an extension.
     #[must_use]
     pub fn has_extension(&self, id: &str) -> bool {
         self.extensions
@@ -217,8 +219,8 @@ impl ClientCapabilities {
             .is_some_and(|all| all.contains_key(id))
     }
 
-    /// A dialect without modes reads an elicitation capability as forms, so a
-    /// client that can only show pages must not declare it there.
+    /// A dialect without modes takes an elicitation capability to mean forms,
+    /// so a client that can only open pages must not declare it there.
     fn adjust(&mut self, dialect: &Dialect) {
         if !dialect.elicitation.url {
             self.elicitation
@@ -228,8 +230,9 @@ impl ClientCapabilities {
 }
 
 impl ServerCapabilities {
-    /// Whether the server can do what a dotted path names, such as
-    /// `resources.subscribe`. Unknown capabilities are there when their key is.
+    /// Returns whether the server has the capability with this dotted path,
+    /// such as `resources.subscribe`. Unknown capabilities are present if their
+    /// key is.
     ///
     /// ```
     /// use bowline_proto::model::ServerCapabilities;
@@ -271,7 +274,7 @@ impl ServerCapabilities {
         }
     }
 
-    /// Whether the server declared an extension.
+    /// Returns whether the server declared an extension.
     #[must_use]
     pub fn has_extension(&self, id: &str) -> bool {
         self.extensions

@@ -3,53 +3,54 @@
 use super::{Meta, Number, object::object, open_enum::open_enum};
 
 object! {
-    /// A program that speaks the protocol: its name, version and how to show it.
+    /// The name and version of a program that implements the protocol, and how
+    /// to display it.
     ///
-    /// What a peer says here is unverified; show it, never rely on it.
+    /// A peer's values are unverified; display them, never rely on them.
     pub struct Implementation {
-        /// The name for programs.
+        /// The programmatic name.
         name: String = required "name",
-        /// The name for people.
+        /// The display name.
         title: Option<String> = optional "title" if titles,
         /// The program's own version.
         version: String = required "version",
-        /// What the program does.
+        /// A description of the program.
         description: Option<String> = optional "description" if implementation_details,
-        /// Where to read more.
+        /// A web page about the program.
         website_url: Option<String> = optional "websiteUrl" if implementation_details,
-        /// Pictures to show.
+        /// Icons to display.
         icons: Vec<Icon> = sparse "icons" if icons,
     }
 }
 
 object! {
-    /// A picture of a program, tool, resource or prompt.
+    /// An icon of a program, tool, resource or prompt.
     pub struct Icon {
-        /// Where the picture is: an `https` or `data` URI.
+        /// The location of the image: an `https` or `data` URI.
         src: String = required "src",
-        /// Its media type, where the server's own might be wrong or too general.
+        /// Its media type, in case the server's is wrong or too general.
         mime_type: Option<String> = optional "mimeType",
-        /// The sizes that it fits, as `48x48` or `any`.
+        /// The sizes it is made for, as `48x48` or `any`.
         sizes: Vec<String> = sparse "sizes",
-        /// The background it was made for.
+        /// The background it is designed for.
         theme: Option<IconTheme> = optional "theme",
     }
 }
 
 open_enum! {
-    /// The background that a picture was made for.
+    /// The background that an icon is designed for.
     pub enum IconTheme {
-        /// A light one.
+        /// A light background.
         Light = "light",
-        /// A dark one.
+        /// A dark background.
         Dark = "dark",
     }
 }
 
 open_enum! {
-    /// Who speaks, or who is spoken to.
+    /// The sender or recipient of a message.
     pub enum Role {
-        /// The person.
+        /// The user.
         User = "user",
         /// The model.
         Assistant = "assistant",
@@ -57,11 +58,11 @@ open_enum! {
 }
 
 object! {
-    /// Hints to a client about how to use or show something.
+    /// Hints for a client about how to use or display something.
     pub struct Annotations {
-        /// Whom it is meant for.
+        /// The intended audience.
         audience: Vec<Role> = sparse "audience",
-        /// How much it matters, from 0 (optional) to 1 (required).
+        /// The importance, from 0 (optional) to 1 (required).
         priority: Option<Number> = optional "priority",
         /// When it last changed, in ISO 8601.
         last_modified: Option<String> = optional "lastModified" if last_modified,
@@ -69,11 +70,12 @@ object! {
 }
 
 object! {
-    /// A result that says nothing but that the request was carried out.
+    /// A result without content, which confirms that the request was carried
+    /// out.
     pub struct EmptyResult adjusted by EmptyResult::adjust {
-        /// What kind of result it is.
+        /// The type of the result.
         result_type: Option<super::ResultType> = optional "resultType" if result_type,
-        /// What travels beside it.
+        /// The metadata.
         meta: Option<Meta> = optional "_meta",
     }
 }

@@ -1,4 +1,4 @@
-//! Completing the arguments of prompts and resource templates.
+//! Completion of arguments of prompts and resource templates.
 
 use super::{
     Adapt, Dialect, Members, Meta, ResultType,
@@ -9,22 +9,22 @@ use super::{
 };
 
 object! {
-    /// Asks how an argument might go on.
+    /// Requests completions for an argument.
     pub struct CompleteParams {
-        /// What the argument belongs to.
+        /// The prompt or resource that the argument belongs to.
         reference: Reference = required "ref",
         /// The argument so far.
         argument: CompleteArgument = required "argument",
-        /// What is known of the other arguments.
+        /// The other arguments, as far as they are known.
         context: Option<CompleteContext> = optional "context" if completion_context,
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(CompleteParams = method::COMPLETION_COMPLETE => CompleteResult);
 
 tagged_union! {
-    /// What an argument belongs to.
+    /// The prompt or resource that an argument belongs to.
     pub enum Reference by "type" {
         /// A prompt.
         Prompt(PromptReference),
@@ -44,7 +44,7 @@ impl Adapt for Reference {
 }
 
 object! {
-    /// Names a prompt.
+    /// A reference to a prompt.
     pub struct PromptReference tagged "type" = "ref/prompt" {
         /// The prompt's name for programs.
         name: String = required "name",
@@ -54,25 +54,25 @@ object! {
 }
 
 object! {
-    /// Names a resource or resource template.
+    /// A reference to a resource or resource template.
     pub struct ResourceReference tagged "type" = "ref/resource" {
-        /// The URI, or the template for one.
+        /// The URI or URI template.
         uri: String = required "uri",
     }
 }
 
 object! {
-    /// An argument as far as it is typed.
+    /// An argument as typed so far.
     pub struct CompleteArgument {
-        /// Which argument.
+        /// The argument's name.
         name: String = required "name",
-        /// What is typed so far.
+        /// The value typed so far.
         value: String = required "value",
     }
 }
 
 object! {
-    /// What is known of the other arguments.
+    /// The other arguments, as far as they are known.
     pub struct CompleteContext {
         /// Their values.
         arguments: Option<Members<String>> = optional "arguments",
@@ -80,13 +80,13 @@ object! {
 }
 
 object! {
-    /// How the argument might go on.
+    /// Completions for an argument.
     pub struct CompleteResult adjusted by CompleteResult::adjust {
-        /// What kind of result it is.
+        /// The type of the result.
         result_type: Option<ResultType> = optional "resultType" if result_type,
-        /// The proposals.
+        /// The completions.
         completion: Completion = required "completion",
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -99,13 +99,13 @@ impl CompleteResult {
 }
 
 object! {
-    /// Proposals for an argument.
+    /// Completions for an argument.
     pub struct Completion {
         /// At most 100 values.
         values: Vec<String> = required "values",
-        /// How many there are in all.
+        /// The total number of completions.
         total: Option<u64> = optional "total",
-        /// Whether there are more, even if it is unknown how many.
+        /// Whether there are more, even if the total is unknown.
         has_more: Option<bool> = optional "hasMore",
     }
 }

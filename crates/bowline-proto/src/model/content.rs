@@ -1,17 +1,17 @@
-//! Content blocks: what tools return and prompts are made of.
+//! Content blocks of tool results and prompts.
 
 use super::{
     Adapt, Annotations, Dialect, Icon, Meta, ResourceContents, object::object, tagged::tagged_union,
 };
 
 tagged_union! {
-    /// One piece of content.
+    /// A content block.
     pub enum ContentBlock by "type" {
         /// Text.
         Text(TextContent),
-        /// A picture.
+        /// An image.
         Image(ImageContent),
-        /// A sound.
+        /// Audio.
         Audio(AudioContent),
         /// A resource, by reference.
         ResourceLink(Box<ResourceLink>),
@@ -21,12 +21,12 @@ tagged_union! {
 }
 
 impl ContentBlock {
-    /// A block of text.
+    /// Creates a text block.
     pub fn text(text: impl Into<String>) -> Self {
         TextContent::new(text).into()
     }
 
-    /// The text, if this is a block of text.
+    /// Returns the text, if this is a text block.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -37,41 +37,41 @@ impl ContentBlock {
 }
 
 object! {
-    /// Text.
+    /// A text block.
     pub struct TextContent tagged "type" = "text" {
         /// The text.
         text: String = required "text",
         /// Hints for the client.
         annotations: Option<Box<Annotations>> = optional "annotations",
-        /// What travels beside it.
+        /// The metadata.
         meta: Option<Meta> = optional "_meta" if meta_on_types,
     }
 }
 
 object! {
-    /// A picture.
+    /// An image block.
     pub struct ImageContent tagged "type" = "image" {
-        /// The bytes, in base64.
+        /// The data, in base64.
         data: String = required "data",
-        /// Their media type.
+        /// The media type of the data.
         mime_type: String = required "mimeType",
         /// Hints for the client.
         annotations: Option<Box<Annotations>> = optional "annotations",
-        /// What travels beside it.
+        /// The metadata.
         meta: Option<Meta> = optional "_meta" if meta_on_types,
     }
 }
 
 object! {
-    /// A sound.
+    /// An audio block.
     pub struct AudioContent tagged "type" = "audio" {
-        /// The bytes, in base64.
+        /// The data, in base64.
         data: String = required "data",
-        /// Their media type.
+        /// The media type of the data.
         mime_type: String = required "mimeType",
         /// Hints for the client.
         annotations: Option<Box<Annotations>> = optional "annotations",
-        /// What travels beside it.
+        /// The metadata.
         meta: Option<Meta> = optional "_meta" if meta_on_types,
     }
 }
@@ -79,23 +79,23 @@ object! {
 object! {
     /// A resource that the reader may fetch; it need not be in any list.
     pub struct ResourceLink tagged "type" = "resource_link" {
-        /// Where it is.
+        /// The URI of the resource.
         uri: String = required "uri",
-        /// The name for programs.
+        /// The programmatic name.
         name: String = required "name",
-        /// The name for people.
+        /// The display name.
         title: Option<String> = optional "title" if titles,
-        /// What it is.
+        /// A description of the resource.
         description: Option<String> = optional "description",
         /// Its media type.
         mime_type: Option<String> = optional "mimeType",
         /// Its size in bytes, before any encoding.
         size: Option<u64> = optional "size",
-        /// Pictures to show.
+        /// Icons to display.
         icons: Vec<Icon> = sparse "icons" if icons,
         /// Hints for the client.
         annotations: Option<Box<Annotations>> = optional "annotations",
-        /// What travels beside it.
+        /// The metadata.
         meta: Option<Meta> = optional "_meta" if meta_on_types,
     }
 }
@@ -107,7 +107,7 @@ object! {
         resource: ResourceContents = required "resource",
         /// Hints for the client.
         annotations: Option<Box<Annotations>> = optional "annotations",
-        /// What travels beside it.
+        /// The metadata.
         meta: Option<Meta> = optional "_meta" if meta_on_types,
     }
 }
@@ -145,7 +145,7 @@ impl Adapt for ContentBlock {
 }
 
 impl AudioContent {
-    /// The text that stands in for the sound where there can be none.
+    /// Returns the text that replaces the audio in dialects without audio.
     pub(crate) fn placeholder(&mut self) -> TextContent {
         let note = format!(
             "[Audio left out: {} ({} bytes in base64). The protocol version in use has no audio.]",

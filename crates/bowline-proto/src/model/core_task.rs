@@ -1,7 +1,7 @@
-//! Tasks as a part of the core protocol, which they were for one revision.
+//! Tasks as part of the core protocol, which they were in one revision.
 //!
-//! The tasks of [`task`](super::task) are another thing: the shapes differ, and
-//! so does what a failure is.
+//! The tasks of [`task`](super::task) are different: they have other shapes,
+//! and another notion of failure.
 
 use super::{
     Extra, Meta,
@@ -12,25 +12,25 @@ use super::{
 };
 
 object! {
-    /// Asks that a request be run as a core task.
+    /// A request to run a request as a core task.
     pub struct TaskMetadata {
-        /// For how many milliseconds to keep it.
+        /// How long to keep the task, in milliseconds.
         ttl: Option<u64> = optional "ttl",
     }
 }
 
 object! {
-    /// Says which core task a message belongs to; stands in `_meta`.
+    /// The core task that a message belongs to; part of `_meta`.
     pub struct RelatedTask {
-        /// The task.
+        /// The task's id.
         task_id: String = required "taskId",
     }
 }
 
 open_enum! {
-    /// Where a task stands.
+    /// The status of a task.
     pub enum TaskStatus {
-        /// It is being worked on.
+        /// It is running.
         Working = "working",
         /// It waits for input.
         InputRequired = "input_required",
@@ -38,40 +38,41 @@ open_enum! {
         Completed = "completed",
         /// It failed.
         Failed = "failed",
-        /// It was called off.
+        /// It was cancelled.
         Cancelled = "cancelled",
     }
 }
 
 impl TaskStatus {
-    /// Whether it will stay as it is.
+    /// Returns whether the status is final.
     #[must_use]
     pub fn is_terminal(&self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 }
 
-/// Results and notifications that are a task, with `_meta` beside its members.
+/// Defines results and notifications that are a task, with `_meta` among its
+/// members.
 macro_rules! core_task {
     ($(#[$meta:meta])* $name:ident) => {
         object! {
             $(#[$meta])*
             pub struct $name {
-                /// The task.
+                /// The id of the task.
                 task_id: String = required "taskId",
-                /// Where it stands.
+                /// Its status.
                 status: TaskStatus = required "status",
-                /// More about that, for people.
+                /// A description of the status, for people.
                 status_message: Option<String> = optional "statusMessage",
-                /// When it was made, in ISO 8601.
+                /// When it was created, in ISO 8601.
                 created_at: String = required "createdAt",
                 /// When it last changed, in ISO 8601.
                 last_updated_at: String = required "lastUpdatedAt",
-                /// For how many milliseconds it is kept; for ever where `None`.
+                /// How long it is kept, in milliseconds; `None` means forever.
                 ttl: Option<u64> = nulled "ttl",
-                /// How many milliseconds to wait before asking again.
+                /// How long to wait before polling again, in milliseconds.
                 poll_interval: Option<u64> = optional "pollInterval",
-                /// What travels beside it.
+                /// The metadata.
                 meta: Option<Meta> = optional "_meta",
             }
         }
@@ -84,49 +85,49 @@ core_task!(
 );
 
 object! {
-    /// The answer to a request that is run as a task.
+    /// The response to a request that is run as a task.
     pub struct CreateCoreTaskResult {
         /// The task.
         task: CoreTask = required "task",
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }
 result!(CreateCoreTaskResult, untyped);
 
 object! {
-    /// Asks where a task stands.
+    /// Requests the status of a task.
     pub struct GetCoreTaskParams {
-        /// Which task.
+        /// The id of the task.
         task_id: String = required "taskId",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(GetCoreTaskParams = method::TASKS_GET => GetCoreTaskResult);
 
 core_task!(
-    /// Where a task stands.
+    /// The status of a task.
     GetCoreTaskResult
 );
 result!(GetCoreTaskResult, untyped);
 
 object! {
-    /// Asks for the result of a task, and waits for it.
+    /// Requests the result of a task, and waits for it.
     pub struct CoreTaskResultParams {
-        /// Which task.
+        /// The id of the task.
         task_id: String = required "taskId",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(CoreTaskResultParams = method::TASKS_RESULT => CoreTaskPayload);
 
 object! {
-    /// The result of a task: that of the request it was made for, all of it in
-    /// `extra` but `_meta`.
+    /// The result of a task: the result of the request that it runs, with all
+    /// members except `_meta` in `extra`.
     pub struct CoreTaskPayload {
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -139,11 +140,11 @@ impl From<Extra> for CoreTaskPayload {
 }
 
 object! {
-    /// Asks for a page of tasks.
+    /// Requests a page of tasks.
     pub struct ListCoreTasksParams {
-        /// Where the page begins, as the one before it said.
+        /// The cursor of the page, from the previous page.
         cursor: Option<String> = optional "cursor",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -154,33 +155,33 @@ object! {
     pub struct ListCoreTasksResult {
         /// The tasks.
         tasks: Vec<CoreTask> = required "tasks",
-        /// Where the next page begins; an empty string is a place, too.
+        /// The cursor of the next page; an empty string is a valid cursor.
         next_cursor: Option<String> = optional "nextCursor",
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }
 result!(ListCoreTasksResult, untyped);
 
 object! {
-    /// Calls a task off.
+    /// Cancels a task.
     pub struct CancelCoreTaskParams {
-        /// Which task.
+        /// The id of the task.
         task_id: String = required "taskId",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(CancelCoreTaskParams = method::TASKS_CANCEL => CancelCoreTaskResult);
 
 core_task!(
-    /// The task as it was called off.
+    /// The cancelled task.
     CancelCoreTaskResult
 );
 result!(CancelCoreTaskResult, untyped);
 
 core_task!(
-    /// Says that a task changed.
+    /// Notifies that a task changed.
     CoreTaskStatusParams
 );
 notification!(CoreTaskStatusParams = method::TASKS_STATUS);

@@ -1,12 +1,12 @@
-//! What a revision's wire can carry, and fitting a message to it.
+//! Dialects: what the wire format of a revision can carry.
 
 use crate::jsonrpc::{ErrorObject, RawJson, RequestId};
 
-/// The vocabulary of one revision.
+/// The wire format of one revision.
 ///
-/// The model holds what any revision can say. A dialect says what one of them
-/// can; [`Adapt`] takes the rest off a message before it is sent. The values
-/// belong to [`revision`](crate::revision).
+/// The model contains everything that any revision can express. A dialect
+/// describes what one of them can; [`Adapt`] removes the rest from a message
+/// before it is sent. The values are in [`revision`](crate::revision).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dialect {
@@ -18,46 +18,46 @@ pub struct Dialect {
     pub implementation_details: bool,
     /// `_meta` on tools, resources, prompts, roots and content.
     pub meta_on_types: bool,
-    /// `_meta` that says who sends a message, and which subscription it is of.
+    /// `_meta` that names the sender of a message and its subscription.
     pub sender_in_meta: bool,
     /// `lastModified` among annotations.
     pub last_modified: bool,
-    /// Hints about what a tool does.
+    /// Hints about a tool's behaviour.
     pub tool_annotations: bool,
-    /// Tools that declare the shape of their result.
+    /// Output schemas of tools.
     pub output_schema: bool,
-    /// What a tool may return beside content.
+    /// Structured content of tool results.
     pub structured_content: StructuredContent,
     /// Audio content.
     pub audio: bool,
     /// Links to resources as content.
     pub resource_links: bool,
-    /// A text beside the number in progress notifications.
+    /// A message in progress notifications.
     pub progress_message: bool,
     /// Earlier arguments in completion requests.
     pub completion_context: bool,
-    /// A capability of its own for completion.
+    /// A separate capability for completion.
     pub completions_capability: bool,
-    /// What can be asked of a user.
+    /// The supported kinds of elicitation.
     pub elicitation: ElicitationDialect,
-    /// Tools in sampling: the lists, their content, several blocks in a
+    /// Tools in sampling: the list of tools, their content, several blocks in a
     /// message, and `_meta` on a message.
     pub sampling_tools: bool,
     /// Tasks as part of the core protocol.
     pub core_tasks: bool,
-    /// Notices that the client's roots changed.
+    /// Notifications of changed roots.
     pub roots_list_changed: bool,
     /// Extensions among the capabilities.
     pub extensions: bool,
     /// `resultType` on every result a server sends.
     pub result_type: bool,
-    /// `ttlMs` and `cacheScope` on what can be cached.
+    /// `ttlMs` and `cacheScope` on cacheable results.
     pub cache_hints: bool,
-    /// Results that ask for input, and requests that bring it.
+    /// Results that ask for input, and requests that carry it.
     pub input_rounds: bool,
 }
 
-/// What a tool may return beside content.
+/// The structured content that a tool may return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StructuredContent {
     /// Nothing.
@@ -68,26 +68,26 @@ pub enum StructuredContent {
     Any,
 }
 
-/// What can be asked of a user.
+/// The supported kinds of elicitation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ElicitationDialect {
-    /// A form to fill in. Without this there is no elicitation at all.
+    /// Forms. Without this there is no elicitation at all.
     pub form: bool,
-    /// A page to visit; with it, the choice between the two is on the wire.
+    /// Pages to visit; with it, the mode is on the wire.
     pub url: bool,
-    /// A visit to a page has an id, by which its end is announced.
+    /// An id for each page visit, with which its end is announced.
     pub url_id: bool,
-    /// Choices of several values.
+    /// Multiple choice.
     pub multi_select: bool,
-    /// Choices whose titles stand beside their values, not in `enumNames`.
+    /// Choices with titles next to their values, not in `enumNames`.
     pub titled_enums: bool,
-    /// Defaults on other fields than booleans.
+    /// Defaults on fields other than booleans.
     pub defaults: bool,
 }
 
 impl Dialect {
-    /// A dialect without any of the switches; revisions add theirs.
+    /// A dialect without any features; revisions add theirs.
     pub(crate) const MINIMAL: Self = Self {
         titles: false,
         icons: false,
@@ -121,13 +121,13 @@ impl Dialect {
     };
 }
 
-/// Fits a value to what a dialect can carry, before it is encoded.
+/// Adapts a value to a dialect before it is encoded.
 ///
-/// Members the dialect lacks are taken off; members it demands are added with
-/// safe values. Content of a kind it lacks becomes a text that says what was
-/// left out. Members that this crate does not know stay.
+/// Members that the dialect lacks are removed; members that it requires are
+/// added with safe values. Content of a kind it lacks becomes text that names
+/// what was omitted. Unknown members stay.
 pub trait Adapt {
-    /// Fits the value to the dialect.
+    /// Adapts the value to the dialect.
     fn adapt(&mut self, dialect: &Dialect);
 }
 

@@ -1,4 +1,4 @@
-//! Asking a stateless server what it is.
+//! Discovery of a stateless server.
 
 use super::{
     CacheScope, Dialect, Meta, ResultType, ServerCapabilities,
@@ -8,30 +8,30 @@ use super::{
 };
 
 object! {
-    /// Asks what a server is and can do.
+    /// Requests a description of the server.
     pub struct DiscoverParams {
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(DiscoverParams = method::DISCOVER => DiscoverResult);
 
 object! {
-    /// What a server is and can do. Who it is stands in `_meta`.
+    /// The description of a server. Its name and version are in `_meta`.
     pub struct DiscoverResult adjusted by DiscoverResult::adjust {
-        /// What kind of result it is.
+        /// The type of the result.
         result_type: Option<ResultType> = optional "resultType" if result_type,
-        /// The versions that the server speaks, of whatever era.
+        /// The versions that the server supports, of either era.
         supported_versions: Vec<String> = required "supportedVersions",
-        /// What the server can do.
+        /// The server's capabilities.
         capabilities: ServerCapabilities = required "capabilities",
         /// How to use the server, for the model.
         instructions: Option<String> = optional "instructions",
-        /// For how many milliseconds it may be kept.
+        /// How long the result may be cached, in milliseconds.
         ttl_ms: Option<i64> = optional "ttlMs" if cache_hints,
-        /// Who may share it.
+        /// Who may share the cached result.
         cache_scope: Option<CacheScope> = optional "cacheScope" if cache_hints,
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }

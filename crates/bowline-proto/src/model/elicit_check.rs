@@ -1,4 +1,4 @@
-//! Whether an answer fits the form that asked for it.
+//! Validation of answers against a form.
 
 use serde_json::Value;
 
@@ -8,13 +8,13 @@ use super::{
 };
 
 impl ElicitSchema {
-    /// Whether this is a right answer to the form.
+    /// Checks that `content` is a valid answer to the form.
     ///
     /// Lengths are counted in characters, and `1.0` is a whole number. A `null`
-    /// where nothing is required counts as left out, because many programs fill
-    /// a form that way. Members that the form does not have are refused. What
-    /// no revision gives a form is not looked at: a format that this crate does
-    /// not know, a [`PropertySchema::Unknown`], a member in `extra`.
+    /// in an optional field counts as absent, because many programs fill a form
+    /// that way. Members that the form does not have are refused. What no
+    /// revision allows in a form is not checked: unknown formats, a
+    /// [`PropertySchema::Unknown`], members in `extra`.
     ///
     /// ```
     /// use bowline_proto::model::ElicitSchema;
@@ -33,7 +33,7 @@ impl ElicitSchema {
     ///
     /// # Errors
     ///
-    /// The first fault, with the name of the field as its path.
+    /// Returns the first fault, with the name of the field as its path.
     pub fn check(&self, content: &Value) -> Result<(), DecodeError> {
         let Value::Object(object) = content else {
             let message = format!("expected an object, not {}", type_name(content));
@@ -47,7 +47,7 @@ impl ElicitSchema {
             let Some(property) = self.properties.get(name) else {
                 return Err(DecodeError::new(name, "the form has no such field"));
             };
-            // What is required and null was refused above.
+            // A required field that is null was refused above.
             if !value.is_null() {
                 property
                     .check(value)
@@ -74,9 +74,9 @@ impl PropertySchema {
     }
 }
 
-/// What is wrong with a value, and with which of its items if it has some.
+/// What is wrong with a value or one of its items.
 ///
-/// Texts are not repeated: they may be long, and they are the user's own.
+/// Strings are not repeated: they may be long, and they are the user's own.
 struct CheckError {
     item: Option<usize>,
     message: String,
@@ -119,7 +119,7 @@ fn type_name(value: &Value) -> &'static str {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }
@@ -128,17 +128,17 @@ fn type_name(value: &Value) -> &'static str {
 impl StringSchema {
     fn check(&self, value: &Value) -> Result<(), CheckError> {
         let Value::String(text) = value else {
-            return Err(wrong_type("a text", value));
+            return Err(wrong_type("a string", value));
         };
         let length = text.chars().count() as u64;
         if let Some(min) = self.min_length {
             ensure(length >= min, || {
-                format!("{length} characters are fewer than {min}")
+                format!("{length} characters; the minimum is {min}")
             })?;
         }
         if let Some(max) = self.max_length {
             ensure(length <= max, || {
-                format!("{length} characters are more than {max}")
+                format!("{length} characters; the maximum is {max}")
             })?;
         }
         match &self.format {
@@ -209,18 +209,18 @@ impl MultiChoiceSchema {
             let choices = self.choices().map(|(choice, _)| choice);
             check_choice(item, choices).map_err(|error| error.with_item(index))?;
             let first = !chosen[..index].contains(item);
-            ensure(first, || "this is chosen twice".to_owned())
+            ensure(first, || "this choice occurs twice".to_owned())
                 .map_err(|error| error.with_item(index))?;
         }
         let count = chosen.len() as u64;
         if let Some(min) = self.min_items {
             ensure(count >= min, || {
-                format!("{count} choices are fewer than {min}")
+                format!("{count} choices; the minimum is {min}")
             })?;
         }
         if let Some(max) = self.max_items {
             ensure(count <= max, || {
-                format!("{count} choices are more than {max}")
+                format!("{count} choices; the maximum is {max}")
             })?;
         }
         Ok(())
@@ -259,7 +259,7 @@ fn format_name(format: &StringFormat) -> &str {
     }
 }
 
-/// Catches slips; whether the address exists, only a mail to it can tell.
+/// Catches typos; only sending mail can tell whether the address exists.
 fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else {
         return false;
@@ -271,7 +271,7 @@ fn is_email(text: &str) -> bool {
     valid_local && domain.split('.').all(is_label)
 }
 
-/// A part of a host's name.
+/// Returns whether this is a valid label of a host name.
 fn is_label(label: &str) -> bool {
     let valid = |c: char| c.is_alphanumeric() || c == '-';
     !label.is_empty()
@@ -280,7 +280,7 @@ fn is_label(label: &str) -> bool {
         && !label.ends_with('-')
 }
 
-/// A scheme, and behind it what RFC 3986 lets stand there.
+/// Returns whether this is a scheme followed by what RFC 3986 allows.
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;
@@ -299,7 +299,7 @@ fn is_uri(text: &str) -> bool {
     valid_scheme && valid_rest && valid_escapes && !rest.is_empty() && rest != "//"
 }
 
-/// A day as RFC 3339 writes it.
+/// Returns whether this is a date in the format of RFC 3339.
 fn is_date(text: &str) -> bool {
     let [year, month, day] = match text.split('-').collect::<Vec<_>>()[..] {
         [year, month, day] => [
@@ -326,7 +326,7 @@ fn days_in(year: u32, month: u32) -> u32 {
     }
 }
 
-/// A day, a time and an offset as RFC 3339 writes them.
+/// Returns whether this is a date, time and offset in the format of RFC 3339.
 fn is_date_time(text: &str) -> bool {
     let Some((date, rest)) = text.split_once(['T', 't']) else {
         return false;
@@ -346,18 +346,19 @@ fn is_date_time(text: &str) -> bool {
         }
         None => (time, true),
     };
-    // The 60th second is the leap second.
+    // Second 60 is a leap second.
     is_date(date) && is_time(clock, &[23, 59, 60]) && valid_fraction && valid_offset
 }
 
-/// Numbers of two digits with colons between them, each up to its limit.
+/// Returns whether these are two-digit numbers separated by colons, each up to
+/// its limit.
 fn is_time(text: &str, limits: &[u32]) -> bool {
     let parts: Vec<&str> = text.split(':').collect();
     let valid = |(part, limit): (&&str, &u32)| parse_digits(part, 2).is_some_and(|n| n <= *limit);
     parts.len() == limits.len() && parts.iter().zip(limits).all(valid)
 }
 
-/// The number behind exactly so many digits.
+/// Parses exactly `count` digits.
 fn parse_digits(text: &str, count: usize) -> Option<u32> {
     let valid = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| valid)

@@ -1,4 +1,4 @@
-//! The forms of elicitation: flat objects of plain values.
+//! The forms of elicitation: flat objects of primitive values.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
@@ -6,162 +6,162 @@ use super::{Adapt, Dialect, Extra, Members, Number, object::object, open_enum::o
 use crate::jsonrpc::{RawJson, message_without_position};
 
 object! {
-    /// A form: one property for each field.
+    /// A form, with one property for each field.
     pub struct ElicitSchema tagged "type" = "object" {
         /// The dialect of JSON Schema.
         schema: Option<String> = optional "$schema" if elicitation.titled_enums,
         /// The fields, in order.
         properties: Members<PropertySchema> = required "properties",
-        /// Which must be filled in.
+        /// The required fields.
         required: Vec<String> = sparse "required",
     }
 }
 
 impl ElicitSchema {
-    /// Why the dialect cannot carry this form, if it cannot.
+    /// Returns why the dialect cannot carry this form, or `None` if it can.
     #[must_use]
     pub fn unsupported_reason(&self, dialect: &Dialect) -> Option<&'static str> {
         let multi = |property| matches!(property, &PropertySchema::MultiChoice(_));
         if !dialect.elicitation.multi_select && self.properties.iter().any(|(_, p)| multi(p)) {
-            return Some("this protocol version has no choice of several values");
+            return Some("this protocol version does not support multiple choice");
         }
         None
     }
 }
 
-/// One field of a form.
+/// A field of a form.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PropertySchema {
-    /// A text.
+    /// A string.
     String(StringSchema),
     /// A number.
     Number(NumberSchema),
-    /// Yes or no.
+    /// A boolean.
     Boolean(BooleanSchema),
-    /// One of several values.
+    /// A single choice.
     Choice(ChoiceSchema),
-    /// Any of several values.
+    /// A multiple choice.
     MultiChoice(MultiChoiceSchema),
-    /// A schema that no revision allows, as it came.
+    /// A schema that no revision allows, verbatim.
     Unknown(RawJson),
 }
 
 object! {
-    /// A text.
+    /// A string field.
     pub struct StringSchema tagged "type" = "string" {
-        /// The name for people.
+        /// The display name.
         title: Option<String> = optional "title",
-        /// What belongs there.
+        /// A description of the field.
         description: Option<String> = optional "description",
-        /// The least number of characters.
+        /// The minimum number of characters.
         min_length: Option<u64> = optional "minLength",
-        /// The greatest number of characters.
+        /// The maximum number of characters.
         max_length: Option<u64> = optional "maxLength",
-        /// What kind of text.
+        /// The format of the string.
         format: Option<StringFormat> = optional "format",
-        /// What to begin with.
+        /// The default value.
         default: Option<String> = optional "default" if elicitation.defaults,
     }
 }
 
 open_enum! {
-    /// What kind of text.
+    /// The format of a string.
     pub enum StringFormat {
         /// An e-mail address.
         Email = "email",
         /// A URI.
         Uri = "uri",
-        /// A day.
+        /// A date.
         Date = "date",
-        /// A day and a time.
+        /// A date and a time.
         DateTime = "date-time",
     }
 }
 
 object! {
-    /// A number.
+    /// A number field.
     pub struct NumberSchema {
-        /// Any number or whole ones.
+        /// Any number, or integers only.
         kind: NumberKind = required "type",
-        /// The name for people.
+        /// The display name.
         title: Option<String> = optional "title",
-        /// What belongs there.
+        /// A description of the field.
         description: Option<String> = optional "description",
-        /// The least value.
+        /// The minimum.
         minimum: Option<Number> = optional "minimum",
-        /// The greatest value.
+        /// The maximum.
         maximum: Option<Number> = optional "maximum",
-        /// What to begin with.
+        /// The default value.
         default: Option<Number> = optional "default" if elicitation.defaults,
     }
 }
 
 open_enum! {
-    /// Which numbers.
+    /// The kind of number.
     pub enum NumberKind {
-        /// Any.
+        /// Any number.
         Number = "number",
-        /// Whole ones.
+        /// Integers only.
         Integer = "integer",
     }
 }
 
 object! {
-    /// Yes or no.
+    /// A boolean field.
     pub struct BooleanSchema tagged "type" = "boolean" {
-        /// The name for people.
+        /// The display name.
         title: Option<String> = optional "title",
-        /// What is asked.
+        /// The question.
         description: Option<String> = optional "description",
-        /// What to begin with.
+        /// The default value.
         default: Option<bool> = optional "default",
     }
 }
 
 object! {
-    /// One of several values. The values stand in `values`, with or without
-    /// `value_titles` beside them, or in `options`.
+    /// A single choice. The values are in `values`, with or without
+    /// `value_titles`, or in `options`.
     pub struct ChoiceSchema tagged "type" = "string" adjusted by ChoiceSchema::adjust {
-        /// The name for people.
+        /// The display name.
         title: Option<String> = optional "title",
-        /// What is asked.
+        /// The question.
         description: Option<String> = optional "description",
-        /// The values, bare.
+        /// The values, without titles.
         values: Option<Vec<String>> = optional "enum",
-        /// Names for people for `values`, one for each. The older way.
+        /// Display names for `values`, one for each. The older form.
         value_titles: Option<Vec<String>> = optional "enumNames",
-        /// The values, each with its name for people.
+        /// The values with their display names.
         options: Option<Vec<ChoiceOption>> = optional "oneOf",
-        /// What to begin with.
+        /// The default value.
         default: Option<String> = optional "default" if elicitation.defaults,
     }
 }
 
 object! {
-    /// A value with its name for people.
+    /// A value with its display name.
     pub struct ChoiceOption {
         /// The value.
         value: String = required "const",
-        /// Its name for people.
+        /// Its display name.
         title: String = required "title",
     }
 }
 
 object! {
-    /// Any of several values.
+    /// A multiple choice.
     pub struct MultiChoiceSchema tagged "type" = "array" {
-        /// The name for people.
+        /// The display name.
         title: Option<String> = optional "title",
-        /// What is asked.
+        /// The question.
         description: Option<String> = optional "description",
-        /// How few may be chosen.
+        /// The minimum number of choices.
         min_items: Option<u64> = optional "minItems",
-        /// How many may be chosen.
+        /// The maximum number of choices.
         max_items: Option<u64> = optional "maxItems",
         /// The values.
         items: ChoiceItems = required "items",
-        /// What to begin with.
+        /// The default value.
         default: Option<Vec<String>> = optional "default",
     }
 }
@@ -169,17 +169,17 @@ object! {
 object! {
     /// The values of a multiple choice, in one of two forms.
     pub struct ChoiceItems {
-        /// `string`, beside bare values.
+        /// `string`, for values without titles.
         kind: Option<String> = optional "type",
-        /// The values, bare.
+        /// The values, without titles.
         values: Option<Vec<String>> = optional "enum",
-        /// The values, each with its name for people.
+        /// The values with their display names.
         options: Option<Vec<ChoiceOption>> = optional "anyOf",
     }
 }
 
 impl ChoiceSchema {
-    /// A choice among bare values.
+    /// Creates a choice among values without titles.
     pub fn untitled(values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             values: Some(values.into_iter().map(Into::into).collect()),
@@ -187,7 +187,7 @@ impl ChoiceSchema {
         }
     }
 
-    /// A choice among values with names for people.
+    /// Creates a choice among values with display names.
     pub fn titled(options: impl IntoIterator<Item = ChoiceOption>) -> Self {
         Self {
             options: Some(options.into_iter().collect()),
@@ -195,7 +195,7 @@ impl ChoiceSchema {
         }
     }
 
-    /// The values with what to show for each, in whichever form they came.
+    /// Returns the values with their display names, in either form.
     pub fn choices(&self) -> impl Iterator<Item = (&str, &str)> {
         let titles = self.value_titles.as_deref().unwrap_or_default();
         let untitled = self
@@ -211,7 +211,7 @@ impl ChoiceSchema {
         untitled.chain(titled)
     }
 
-    /// Writes titles the older way where there is no other.
+    /// Writes titles in the older form if the dialect has no other.
     fn adjust(&mut self, dialect: &Dialect) {
         if !dialect.elicitation.titled_enums
             && let Some(options) = self.options.take()
@@ -227,7 +227,7 @@ impl ChoiceSchema {
 }
 
 impl MultiChoiceSchema {
-    /// A choice among bare values.
+    /// Creates a choice among values without titles.
     pub fn untitled(values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self::new(ChoiceItems {
             kind: Some("string".to_owned()),
@@ -236,7 +236,7 @@ impl MultiChoiceSchema {
         })
     }
 
-    /// A choice among values with names for people.
+    /// Creates a choice among values with display names.
     pub fn titled(options: impl IntoIterator<Item = ChoiceOption>) -> Self {
         Self::new(ChoiceItems {
             options: Some(options.into_iter().collect()),
@@ -244,7 +244,7 @@ impl MultiChoiceSchema {
         })
     }
 
-    /// The values with what to show for each, in whichever form they came.
+    /// Returns the values with their display names, in either form.
     pub fn choices(&self) -> impl Iterator<Item = (&str, &str)> {
         let values = self.items.values.iter().flatten();
         let options = self.items.options.iter().flatten();
@@ -299,8 +299,8 @@ property_kinds! {
 }
 
 impl<'de> Deserialize<'de> for PropertySchema {
-    /// Several kinds share a `type`, so the other members decide; a form is
-    /// small, so it may be read twice.
+    /// Several kinds share a `type`, so other members decide. A form is small,
+    /// so it may be parsed twice.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = RawJson::deserialize(deserializer)?;
         let Ok(members) = raw.decode::<Extra>() else {

@@ -1,4 +1,4 @@
-//! Elicitation: a server asks the user.
+//! Elicitation: questions from a server to the user.
 
 use serde::Serialize;
 
@@ -12,28 +12,28 @@ use super::{
 use crate::jsonrpc::RawJson;
 
 object! {
-    /// Asks the user to fill in a form, or to visit a page.
+    /// Asks the user to fill in a form or to visit a page.
     pub struct ElicitParams {
-        /// Which of the two; a form where it does not say.
+        /// The mode; a form by default.
         mode: Option<ElicitMode> = optional "mode" if elicitation.url,
-        /// What to tell the user.
+        /// The message for the user.
         message: String = required "message",
         /// The form.
         requested_schema: Option<ElicitSchema> = optional "requestedSchema",
-        /// The page.
+        /// The URL of the page.
         url: Option<String> = optional "url",
-        /// The name of this visit, by which its end is announced.
+        /// The id of this visit, with which its end is announced.
         elicitation_id: Option<String> = optional "elicitationId" if elicitation.url_id,
-        /// Asks for a core task instead of an answer.
+        /// Runs the request as a core task.
         task: Option<TaskMetadata> = optional "task" if core_tasks,
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(ElicitParams = method::ELICITATION_CREATE => ElicitResult);
 
 impl ElicitParams {
-    /// A form to fill in.
+    /// Creates a request to fill in a form.
     pub fn form(message: impl Into<String>, schema: ElicitSchema) -> Self {
         Self {
             requested_schema: Some(schema),
@@ -41,7 +41,7 @@ impl ElicitParams {
         }
     }
 
-    /// A page to visit.
+    /// Creates a request to visit a page.
     pub fn url(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self {
             mode: Some(ElicitMode::Url),
@@ -50,13 +50,13 @@ impl ElicitParams {
         }
     }
 
-    /// Whether it is a page to visit.
+    /// Returns whether this is a request to visit a page.
     #[must_use]
     pub fn is_url(&self) -> bool {
         self.mode == Some(ElicitMode::Url)
     }
 
-    /// The client capability that this needs, as a path for
+    /// Returns the client capability that this requires, as a path for
     /// [`ClientCapabilities::has`](super::ClientCapabilities::has).
     #[must_use]
     pub fn required_capability(&self) -> &'static str {
@@ -67,51 +67,51 @@ impl ElicitParams {
         }
     }
 
-    /// Why the dialect cannot carry this at all, if it cannot.
+    /// Returns why the dialect cannot carry this at all, or `None` if it can.
     #[must_use]
     pub fn unsupported_reason(&self, dialect: &Dialect) -> Option<&'static str> {
         if !dialect.elicitation.form {
-            return Some("this protocol version has no elicitation");
+            return Some("this protocol version does not support elicitation");
         }
         if !self.is_url() {
             return self.requested_schema.as_ref()?.unsupported_reason(dialect);
         }
         if !dialect.elicitation.url {
-            return Some("this protocol version has no elicitation by URL");
+            return Some("this protocol version does not support elicitation by URL");
         }
         if dialect.elicitation.url_id && self.elicitation_id.is_none() {
-            return Some("this protocol version wants an elicitationId beside the URL");
+            return Some("this protocol version requires an elicitationId with the URL");
         }
         None
     }
 }
 
 open_enum! {
-    /// How a user is asked.
+    /// The mode of an elicitation.
     pub enum ElicitMode {
-        /// By a form.
+        /// A form.
         Form = "form",
-        /// By a page to visit.
+        /// A page to visit.
         Url = "url",
     }
 }
 
 object! {
-    /// What the user did.
+    /// The user's response.
     pub struct ElicitResult {
-        /// Accepted, declined, or neither.
+        /// Accepted, declined or cancelled.
         action: ElicitAction = required "action",
-        /// The form as filled in: an object of plain values. Only where a form
-        /// was accepted.
+        /// The filled-in form: an object of primitive values. Only present if a
+        /// form was accepted.
         content: Option<RawJson> = optional "content",
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }
 result!(ElicitResult, untyped);
 
 impl ElicitResult {
-    /// A form that was filled in.
+    /// Creates the result of a filled-in form.
     #[must_use]
     pub fn accept(content: RawJson) -> Self {
         Self {
@@ -120,22 +120,23 @@ impl ElicitResult {
         }
     }
 
-    /// A form that was filled in, from a value that becomes an object.
+    /// Creates the result of a filled-in form from a value that serialises to
+    /// an object.
     ///
     /// # Errors
     ///
-    /// Where the value refuses to be serialised.
+    /// Returns an error if the value cannot be serialised.
     pub fn accept_with<T: Serialize + ?Sized>(content: &T) -> Result<Self, serde_json::Error> {
         RawJson::encode(content).map(Self::accept)
     }
 
-    /// The user said no.
+    /// Creates the result for a user who declined.
     #[must_use]
     pub fn decline() -> Self {
         Self::new(ElicitAction::Decline)
     }
 
-    /// The user did not answer.
+    /// Creates the result for a user who did not answer.
     #[must_use]
     pub fn cancel() -> Self {
         Self::new(ElicitAction::Cancel)
@@ -143,23 +144,23 @@ impl ElicitResult {
 }
 
 open_enum! {
-    /// What a user did when asked.
+    /// The action of a user.
     pub enum ElicitAction {
-        /// Agreed. To a page, this is consent to open it and no more.
+        /// Accepted. For a page, this is consent to open it and no more.
         Accept = "accept",
-        /// Refused.
+        /// Declined.
         Decline = "decline",
-        /// Went away without an answer.
+        /// Dismissed without an answer.
         Cancel = "cancel",
     }
 }
 
 object! {
-    /// Says that a visit to a page has come to its end.
+    /// Notifies that a page visit is complete.
     pub struct ElicitationCompleteParams {
-        /// The name of the visit.
+        /// The id of the visit.
         elicitation_id: String = required "elicitationId",
-        /// What travels beside the notification.
+        /// The metadata of the notification.
         meta: Option<Meta> = optional "_meta",
     }
 }

@@ -1,10 +1,11 @@
-//! Results as nearly all tools give them: texts, and whether the tool failed.
+//! A fast path for the most common tool results: text, and whether the tool
+//! failed.
 
 use super::{CallToolResult, ContentBlock, ResultType};
 use crate::jsonrpc::CompactReader;
 
-/// Reads such a result in a fraction of the steps that the decoder takes. `None`
-/// says nothing but that the decoder must look at it.
+/// Reads such a result in a fraction of the steps of the decoder. `None` only
+/// means that the decoder must be used.
 pub(super) fn read(json: &str) -> Option<CallToolResult> {
     let mut json = CompactReader::new(json);
     let mut result = CallToolResult::default();
@@ -48,7 +49,7 @@ fn block(json: &mut CompactReader<'_>) -> Option<ContentBlock> {
         json.expect("}")?;
         text
     } else {
-        // Programs that sort their keys write it so.
+        // Programs that sort their keys write it this way.
         json.expect(r#"{"text":"#)?;
         let text = json.string()?;
         json.expect(r#","type":"text"}"#)?;

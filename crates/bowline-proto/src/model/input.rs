@@ -1,4 +1,5 @@
-//! Rounds of input: results that ask, and requests that bring the answers.
+//! Input rounds: results that ask for input, and requests that carry the
+//! answers.
 
 use std::fmt;
 
@@ -15,18 +16,18 @@ use super::{
 use crate::jsonrpc::RawJson;
 
 object! {
-    /// A result that is not the answer, but asks for what the answer needs.
+    /// A result that asks for input that the final result needs.
     ///
     /// The client gathers the input and sends the request again, with the
     /// answers and the state.
     pub struct InputRequiredResult adjusted by InputRequiredResult::adjust {
-        /// What kind of result it is: [`ResultType::InputRequired`].
+        /// The type of the result: [`ResultType::InputRequired`].
         result_type: Option<ResultType> = optional "resultType" if result_type,
-        /// What is asked, by key.
+        /// The questions, by key.
         input_requests: Option<InputRequests> = optional "inputRequests",
-        /// What the next round must bring along, unchanged.
+        /// State that the next request must return unchanged.
         request_state: Option<String> = optional "requestState",
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -40,44 +41,44 @@ impl InputRequiredResult {
     }
 }
 
-/// What is asked, by key.
+/// Questions, by key.
 pub type InputRequests = Members<InputRequest>;
 
-/// The answers, under the keys of the questions. Each is the bare result of its
-/// question's method, so its type is known only beside the question.
+/// Answers, under the keys of the questions. Each is the bare result of its
+/// question's method, so its type is known only together with the question.
 pub type InputResponses = Members<RawJson>;
 
-/// One thing that is asked: a request without its envelope.
+/// A question: a request without its envelope.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InputRequest {
-    /// What is asked.
+    /// The kind of question.
     pub kind: InputKind,
-    /// Members that this crate does not know, as they came.
+    /// Unknown members, verbatim.
     pub extra: Extra,
 }
 
-/// What is asked of the client.
+/// A question to the client.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InputKind {
-    /// Ask the user.
+    /// A question to the user.
     Elicit(Box<ElicitParams>),
-    /// Ask the model.
+    /// A question to the model.
     CreateMessage(Box<CreateMessageParams>),
-    /// Name the roots; the params may be missing.
+    /// A request for the roots; the params may be missing.
     ListRoots(Option<ListRootsParams>),
-    /// Something that this crate does not know.
+    /// An unknown question.
     Unknown {
         /// The method.
         method: Box<str>,
-        /// Its params, as they came.
+        /// Its params, verbatim.
         params: Option<RawJson>,
     },
 }
 
 impl InputRequest {
-    /// The method on the wire.
+    /// Returns the method.
     #[must_use]
     pub fn method(&self) -> &str {
         match &self.kind {
@@ -169,7 +170,7 @@ impl<'de> Visitor<'de> for InputRequestVisitor {
         while let Some(key) = map.next_key::<String>()? {
             match (key.as_str(), &method) {
                 ("method", _) => method = Some(map.next_value()?),
-                // In the usual order the params are decoded where they stand.
+                // In the usual order, the params are decoded in place.
                 ("params", Some(method)) => kind = Some(read_params(method, &mut map)?),
                 ("params", None) => buffered = Some(map.next_value()?),
                 _ => extra.push(key.into(), map.next_value()?),
@@ -196,7 +197,7 @@ fn read_params<'de, A: MapAccess<'de>>(method: &str, map: &mut A) -> Result<Inpu
     })
 }
 
-/// Decodes params that stood before the method, or are missing.
+/// Decodes params that preceded the method, or are missing.
 fn from_buffered_params<E: de::Error>(
     method: &str,
     buffered: Option<RawJson>,

@@ -1,4 +1,4 @@
-//! The handshake, and checking that the peer is still there.
+//! The handshake and pings.
 
 use super::{
     ClientCapabilities, EmptyResult, Implementation, Meta, ServerCapabilities,
@@ -8,50 +8,51 @@ use super::{
 };
 
 object! {
-    /// Opens a connection: the client says who it is and what it can do.
+    /// Opens a connection: the client sends its info and capabilities.
     pub struct InitializeParams {
-        /// The newest version that the client wants to speak.
+        /// The newest version that the client supports.
         protocol_version: String = required "protocolVersion",
-        /// What the client can do.
+        /// The client's capabilities.
         capabilities: ClientCapabilities = required "capabilities",
-        /// Who the client is.
+        /// The client's name and version.
         client_info: Implementation = required "clientInfo",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(InitializeParams = method::INITIALIZE => InitializeResult);
 
 object! {
-    /// The server's answer: who it is, what it can do, what version it is to be.
+    /// The server's response: its info, its capabilities and the version to
+    /// use.
     pub struct InitializeResult {
         /// The version of this connection.
         protocol_version: String = required "protocolVersion",
-        /// What the server can do.
+        /// The server's capabilities.
         capabilities: ServerCapabilities = required "capabilities",
-        /// Who the server is.
+        /// The server's name and version.
         server_info: Implementation = required "serverInfo",
         /// How to use the server, for the model.
         instructions: Option<String> = optional "instructions",
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }
 result!(InitializeResult, untyped);
 
 object! {
-    /// Ends the handshake.
+    /// Completes the handshake.
     pub struct InitializedParams {
-        /// What travels beside the notification.
+        /// The metadata of the notification.
         meta: Option<Meta> = optional "_meta",
     }
 }
 notification!(InitializedParams = method::INITIALIZED);
 
 object! {
-    /// Asks whether the peer is there.
+    /// Checks whether the peer is alive.
     pub struct PingParams {
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }

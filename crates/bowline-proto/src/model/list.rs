@@ -1,4 +1,4 @@
-//! Lists whose bad items do not spoil the good ones.
+//! Lists in which invalid items do not affect the valid ones.
 
 use std::{borrow::Cow, fmt};
 
@@ -15,11 +15,11 @@ use super::{
 };
 use crate::jsonrpc::RawJson;
 
-/// An item of a list that does not have the shape it should.
+/// An invalid item of a list.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RejectedItem {
-    /// Where it stood in the list.
+    /// Its index in the list.
     pub index: usize,
     /// What is wrong with it.
     pub error: DecodeError,
@@ -27,27 +27,27 @@ pub struct RejectedItem {
     pub raw: RawJson,
 }
 
-/// How many bad items one list may have. They are kept with what is wrong with
-/// them, which takes a hundred times the room of the least of them.
+/// The maximum number of invalid items in one list. They are kept with their
+/// errors, which takes a hundred times the memory of the smallest item.
 const MAX_REJECTED: usize = 1024;
 
-/// How many items one page of a list may have. An item takes up to a hundred
-/// times the room in memory that the least of them takes on the wire.
+/// The maximum number of items in one page of a list. An item takes up to a
+/// hundred times as much memory as the smallest one takes on the wire.
 const MAX_ITEMS: usize = 100_000;
 
 /// A result that is a list of items.
 pub(crate) trait ListObject: Object {
-    /// What is listed.
+    /// The type of the items.
     type Item: DeserializeOwned;
-    /// The member that holds the list.
+    /// The key of the list.
     const ITEMS: &'static str;
 
-    /// Fills in the list.
+    /// Sets the list.
     fn set_items(&mut self, items: Vec<Self::Item>, rejected: Vec<RejectedItem>);
 }
 
-/// Decodes a list; item by item, where some of them are bad. One with too many
-/// items is refused before any of them takes room.
+/// Decodes a list; item by item if some are invalid. A list with too many items
+/// is refused before any of them takes memory.
 pub(crate) fn decode_list<L: ListObject + DeserializeOwned>(json: &[u8]) -> Result<L, DecodeError> {
     check_count(json, L::ITEMS)?;
     decode(json).or_else(|error| decode_items(json).map_err(|_| error))
@@ -59,9 +59,9 @@ pub(crate) fn decode_lenient<L: ListObject>(json: &[u8]) -> Result<L, DecodeErro
     decode_items(json)
 }
 
-/// This reads the text three times, so it comes second, after a plain decode
-/// has failed: a map that has been read cannot be read again, so no single
-/// `Deserialize` could do both.
+/// This parses the text three times, so it is only used after a plain decode
+/// has failed: a map can be read only once, so no single `Deserialize` could do
+/// both.
 fn decode_items<L: ListObject>(json: &[u8]) -> Result<L, DecodeError> {
     let mut members: Extra = decode(json)?;
     let raw_items: Vec<RawJson> = match members.remove(L::ITEMS) {
@@ -79,7 +79,7 @@ fn decode_items<L: ListObject>(json: &[u8]) -> Result<L, DecodeError> {
         match decode(raw.get().as_bytes()) {
             Ok(item) => items.push(item),
             Err(_) if rejected.len() >= MAX_REJECTED => {
-                let message = format!("more than {MAX_REJECTED} items do not have the shape");
+                let message = format!("more than {MAX_REJECTED} items are invalid");
                 return Err(DecodeError::new(L::ITEMS, message));
             }
             Err(error) => rejected.push(RejectedItem { index, error, raw }),
@@ -90,7 +90,7 @@ fn decode_items<L: ListObject>(json: &[u8]) -> Result<L, DecodeError> {
     Ok(result)
 }
 
-/// Builds the result around an empty list.
+/// Builds the result with an empty list.
 fn build<L: ListObject>(members: Extra) -> Result<L, serde_json::Error> {
     let empty = RawJson::encode::<[u8]>(&[])?;
     let mut builder = L::Builder::default();
@@ -99,10 +99,11 @@ fn build<L: ListObject>(members: Extra) -> Result<L, serde_json::Error> {
     L::finish(builder)
 }
 
-/// Refuses a page with too many items in the list under `key`. What is not JSON
-/// is left to whoever decodes it.
+/// Refuses a page with too many items in the list under `key`. Invalid JSON is
+/// left to the decoder.
 pub(crate) fn check_count(json: &[u8], key: &'static str) -> Result<(), DecodeError> {
-    // There is a comma between any two, so almost no list need be read for it.
+    // There is a comma between any two items, so almost no list has to be
+    // parsed for this.
     if json.len() / 2 <= MAX_ITEMS || memchr::memchr_iter(b',', json).count() < MAX_ITEMS {
         return Ok(());
     }
@@ -179,15 +180,15 @@ macro_rules! lenient_list {
         }
 
         impl $result {
-            /// Decodes item by item, and sets aside in `rejected` what does
-            /// not have the shape it should.
+            /// Decodes item by item, and collects invalid items in `rejected`.
             ///
             /// [`ResultObject::decode`](crate::model::ResultObject::decode)
-            /// comes here by itself when a plain decode has failed.
+            /// does this when a plain decode has failed.
             ///
             /// # Errors
             ///
-            /// Where there is no list, or something beside it is wrong.
+            /// Returns an error if the list is missing, or another member is
+            /// invalid.
             pub fn decode_lenient(json: &[u8]) -> Result<Self, $crate::model::DecodeError> {
                 $crate::model::list::decode_lenient(json)
             }

@@ -1,4 +1,4 @@
-//! Log messages that a server sends to its client.
+//! Log messages from a server to its client.
 
 use std::cmp::Ordering;
 
@@ -14,8 +14,8 @@ use crate::jsonrpc::RawJson;
 open_enum! {
     /// A severity, as in RFC 5424.
     ///
-    /// Known levels are ordered by severity; one that this crate does not know
-    /// compares with none but itself.
+    /// Known levels are ordered by severity; an unknown level compares only
+    /// with itself.
     ///
     /// ```
     /// use bowline_proto::model::LogLevel;
@@ -24,27 +24,27 @@ open_enum! {
     /// assert!(!(LogLevel::from("loud") > LogLevel::Info));
     /// ```
     pub enum LogLevel {
-        /// For those who debug.
+        /// Debugging information.
         Debug = "debug",
-        /// In the normal course of things.
+        /// Normal operation.
         Info = "info",
-        /// Normal, but worth a look.
+        /// Normal, but significant.
         Notice = "notice",
-        /// Something may go wrong.
+        /// A potential problem.
         Warning = "warning",
-        /// Something went wrong.
+        /// An error.
         Error = "error",
-        /// A part failed.
+        /// A component failed.
         Critical = "critical",
-        /// Act at once.
+        /// Immediate action is required.
         Alert = "alert",
-        /// Nothing works.
+        /// The system is unusable.
         Emergency = "emergency",
     }
 }
 
 impl LogLevel {
-    /// The known levels, the least severe first.
+    /// The known levels, least severe first.
     pub const ALL: [Self; 8] = [
         Self::Debug,
         Self::Info,
@@ -71,11 +71,11 @@ impl PartialOrd for LogLevel {
 }
 
 object! {
-    /// Says from which severity on log messages are wanted.
+    /// Sets the minimum severity of log messages.
     pub struct SetLevelParams {
-        /// The least severity.
+        /// The minimum severity.
         level: LogLevel = required "level",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -86,11 +86,11 @@ object! {
     pub struct LoggingMessageParams {
         /// Its severity.
         level: LogLevel = required "level",
-        /// The part of the server that speaks.
+        /// The component that sends the message.
         logger: Option<String> = optional "logger",
-        /// What there is to say: a text or any other JSON value.
+        /// The content: a string or any other JSON value.
         data: RawJson = required "data",
-        /// What travels beside the notification.
+        /// The metadata of the notification.
         meta: Option<Meta> = optional "_meta",
     }
 }

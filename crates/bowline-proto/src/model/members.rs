@@ -1,4 +1,4 @@
-//! An ordered map with string keys, as JSON objects are on the wire.
+//! An ordered map with string keys, like JSON objects on the wire.
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
@@ -14,11 +14,11 @@ use crate::jsonrpc::RawJson;
 /// Members of an object that this crate does not interpret.
 pub type Extra = Members<RawJson>;
 
-/// The members of a JSON object whose keys are data, in the order they came.
+/// The members of a JSON object whose keys are data, in their original order.
 ///
-/// Meant for few members: a lookup compares key by key. Decoding keeps a key
-/// that came twice twice, and [`get`](Self::get) finds the last; this keeps
-/// reading linear, whatever a peer sends.
+/// Meant for few members: a lookup compares key by key. Decoding keeps both
+/// entries of a duplicate key, and [`get`](Self::get) finds the last; this
+/// keeps decoding linear, whatever a peer sends.
 ///
 /// ```
 /// use bowline_proto::model::Members;
@@ -36,7 +36,7 @@ pub struct Members<T> {
 }
 
 impl<T> Members<T> {
-    /// No members.
+    /// Creates an empty map.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -44,19 +44,19 @@ impl<T> Members<T> {
         }
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no members.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The value of a member.
+    /// Returns the value of a member.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&T> {
         self.entries
@@ -66,7 +66,7 @@ impl<T> Members<T> {
             .map(|(_, value)| value)
     }
 
-    /// The value of a member, to change it.
+    /// Returns the value of a member for modification.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut T> {
         self.entries
             .iter_mut()
@@ -75,13 +75,13 @@ impl<T> Members<T> {
             .map(|(_, value)| value)
     }
 
-    /// Whether the member is there.
+    /// Returns whether the member is present.
     #[must_use]
     pub fn contains_key(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// Sets a member, in its old place if there is one; returns the old value.
+    /// Sets a member, at its old position if it exists; returns the old value.
     pub fn insert(&mut self, key: impl Into<Cow<'static, str>>, value: T) -> Option<T> {
         let key = key.into();
         match self.get_mut(&key) {
@@ -93,7 +93,7 @@ impl<T> Members<T> {
         }
     }
 
-    /// Takes a member out, under however many entries it stands.
+    /// Removes a member with all of its entries.
     pub fn remove(&mut self, key: &str) -> Option<T> {
         if !self.contains_key(key) {
             return None;
@@ -111,19 +111,19 @@ impl<T> Members<T> {
         removed
     }
 
-    /// All members, in order.
+    /// Returns all members, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
         self.entries
             .iter()
             .map(|(key, value)| (key.as_ref(), value))
     }
 
-    /// All members, in order, to change their values.
+    /// Returns all members, in order, with mutable values.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut T)> {
         self.entries.iter_mut().map(|(key, value)| (&**key, value))
     }
 
-    /// Appends without looking for the key.
+    /// Appends without searching for the key.
     pub(crate) fn push(&mut self, key: Cow<'static, str>, value: T) {
         self.entries.push((key, value));
     }

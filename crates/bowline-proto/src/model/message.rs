@@ -1,4 +1,4 @@
-//! What params and results have in common, and which belong together.
+//! Traits of params and results, and which of them belong together.
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -6,18 +6,18 @@ use super::{Adapt, DecodeError, Dialect, Meta, decode, open_enum::open_enum};
 
 /// The params of a request.
 pub trait Request: Adapt + Serialize + DeserializeOwned {
-    /// The method on the wire.
+    /// The method.
     const METHOD: &'static str;
-    /// What answers it, when it is answered in full.
+    /// The complete result.
     type Result: ResultObject;
 
-    /// What travels beside the request.
+    /// Returns the `_meta` of the request.
     fn meta(&self) -> Option<&Meta>;
 
-    /// What travels beside the request, to change it.
+    /// Returns the `_meta` of the request for modification.
     fn meta_mut(&mut self) -> &mut Option<Meta>;
 
-    /// Takes out what travels beside the request.
+    /// Takes the `_meta` of the request.
     fn take_meta(&mut self) -> Option<Meta> {
         self.meta_mut().take()
     }
@@ -25,46 +25,46 @@ pub trait Request: Adapt + Serialize + DeserializeOwned {
 
 /// The params of a notification.
 pub trait Notification: Adapt + Serialize + DeserializeOwned {
-    /// The method on the wire.
+    /// The method.
     const METHOD: &'static str;
 
-    /// What travels beside the notification.
+    /// Returns the `_meta` of the notification.
     fn meta(&self) -> Option<&Meta>;
 
-    /// What travels beside the notification, to change it.
+    /// Returns the `_meta` of the notification for modification.
     fn meta_mut(&mut self) -> &mut Option<Meta>;
 }
 
 /// The result of a request.
 pub trait ResultObject: Adapt + Serialize + DeserializeOwned {
-    /// Decodes a result, item by item where it is a list that has bad ones.
+    /// Decodes a result; item by item if it is a list with invalid ones.
     ///
     /// # Errors
     ///
-    /// Where the text does not have the shape of this result.
+    /// Returns an error if the JSON does not have the shape of this result.
     fn decode(json: &[u8]) -> Result<Self, DecodeError> {
         decode(json)
     }
 
-    /// What kind of result it says it is. `None` where it does not say, which
-    /// means a complete one.
+    /// Returns the declared type of the result. `None` means a complete one.
     fn result_type(&self) -> Option<&ResultType>;
 
-    /// What travels beside the result.
+    /// Returns the `_meta` of the result.
     fn meta(&self) -> Option<&Meta>;
 
-    /// What travels beside the result, to change it.
+    /// Returns the `_meta` of the result for modification.
     fn meta_mut(&mut self) -> &mut Option<Meta>;
 }
 
 open_enum! {
-    /// What a result is.
+    /// The type of a result.
     pub enum ResultType {
-        /// The answer.
+        /// The complete result.
         Complete = "complete",
-        /// A question; see [`InputRequiredResult`](super::InputRequiredResult).
+        /// A request for input; see
+        /// [`InputRequiredResult`](super::InputRequiredResult).
         InputRequired = "input_required",
-        /// A promise; see [`CreateTaskResult`](super::CreateTaskResult).
+        /// A task; see [`CreateTaskResult`](super::CreateTaskResult).
         Task = "task",
     }
 }
@@ -72,7 +72,7 @@ open_enum! {
 open_enum! {
     /// Who may share a cached result.
     pub enum CacheScope {
-        /// Only those with the same authorization.
+        /// Only clients with the same authorization.
         Private = "private",
         /// Everyone.
         Public = "public",
@@ -129,7 +129,7 @@ macro_rules! result {
             self.result_type.as_ref()
         }
     };
-    // A result that never says what kind it is.
+    // A result that never declares its type.
     ($result:ty, untyped) => {
         impl $crate::model::ResultObject for $result {
             fn result_type(&self) -> Option<&$crate::model::ResultType> {
@@ -144,7 +144,7 @@ macro_rules! result {
             $crate::model::message::result!(@body);
         }
     };
-    // A result that nearly always looks alike, with a short way to read it then.
+    // A result that almost always has the same form, with a fast path for it.
     ($result:ty, plain by $read:path) => {
         impl $crate::model::ResultObject for $result {
             fn decode(json: &[u8]) -> Result<Self, $crate::model::DecodeError> {
@@ -158,7 +158,7 @@ macro_rules! result {
             $crate::model::message::result!(@body);
         }
     };
-    // A list that sets bad items aside.
+    // A list that collects invalid items.
     ($result:ty, list) => {
         impl $crate::model::ResultObject for $result {
             fn decode(json: &[u8]) -> Result<Self, $crate::model::DecodeError> {
@@ -171,14 +171,14 @@ macro_rules! result {
 }
 pub(crate) use result;
 
-/// Says that a result is complete, on a wire that wants it said.
+/// Sets the result type to complete, if the dialect requires it.
 pub(crate) fn set_complete(result_type: &mut Option<ResultType>, dialect: &Dialect) {
     if dialect.result_type && result_type.is_none() {
         *result_type = Some(ResultType::Complete);
     }
 }
 
-/// Says that a result is not to be cached, on a wire that wants it said.
+/// Marks a result as not cacheable, if the dialect requires it.
 pub(crate) fn set_uncacheable(
     ttl_ms: &mut Option<i64>,
     scope: &mut Option<CacheScope>,

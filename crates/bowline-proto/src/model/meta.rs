@@ -1,4 +1,4 @@
-//! `_meta`: what travels beside a message.
+//! `_meta`: the metadata of a message.
 
 use std::{borrow::Cow, fmt};
 
@@ -13,11 +13,11 @@ use super::{
 };
 use crate::jsonrpc::{RawJson, RequestId};
 
-/// The `_meta` member of a message or object: an ordered map, kept as it came.
+/// The `_meta` member of a message or object: an ordered map, kept verbatim.
 ///
-/// Known keys have a getter and a setter; a getter fails where the key is there
-/// and its value does not have the right shape. All other keys are reached
-/// through [`members`](Self::members).
+/// Known keys have a getter and a setter; a getter fails if the key is present
+/// and its value has the wrong shape. All other keys are available through
+/// [`members`](Self::members).
 ///
 /// ```
 /// use bowline_proto::model::Meta;
@@ -33,19 +33,19 @@ pub struct Meta {
     members: Extra,
 }
 
-/// Keys of `_meta` with a meaning of their own.
+/// Keys of `_meta` with a defined meaning.
 pub mod key {
-    /// The token under which the sender wants to hear of progress.
+    /// The token for progress notifications about this request.
     pub const PROGRESS_TOKEN: &str = "progressToken";
     /// The protocol version of this request.
     pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-    /// Who sends this request.
+    /// The name and version of the client that sends this request.
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-    /// What the sender of this request can do.
+    /// The capabilities of the client that sends this request.
     pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-    /// From which severity on the sender of this request wants log messages.
+    /// The minimum severity of log messages about this request.
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-    /// Who sends this result.
+    /// The name and version of the server that sends this result.
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// The subscription that a message belongs to.
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
@@ -53,14 +53,14 @@ pub mod key {
     pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
     /// W3C trace context: the parent span.
     pub const TRACEPARENT: &str = "traceparent";
-    /// W3C trace context: what vendors add.
+    /// W3C trace context: vendor data.
     pub const TRACESTATE: &str = "tracestate";
     /// W3C baggage.
     pub const BAGGAGE: &str = "baggage";
-    /// Whether a tool keeps state between calls, in Bowline's own words.
+    /// Whether a tool keeps state between calls; specific to Bowline.
     pub const TOOL_MODE: &str = "dev.bowline/mode";
 
-    /// Keys by which a stateless message describes itself.
+    /// Keys with which a stateless message describes its sender.
     pub(super) const SENDER_KEYS: &[&str] = &[
         PROTOCOL_VERSION,
         CLIENT_INFO,
@@ -70,7 +70,7 @@ pub mod key {
         SUBSCRIPTION_ID,
     ];
 
-    /// Keys that need no allocation when read.
+    /// Keys that need no allocation when decoded.
     pub(super) const KNOWN_KEYS: &[&str] = &[
         PROGRESS_TOKEN,
         PROTOCOL_VERSION,
@@ -87,7 +87,7 @@ pub mod key {
 }
 
 impl Meta {
-    /// No members.
+    /// Creates an empty `_meta`.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -95,29 +95,29 @@ impl Meta {
         }
     }
 
-    /// All members, in order.
+    /// Returns all members, in order.
     #[must_use]
     pub fn members(&self) -> &Extra {
         &self.members
     }
 
-    /// All members, in order, to change them.
+    /// Returns all members, in order, for modification.
     pub fn members_mut(&mut self) -> &mut Extra {
         &mut self.members
     }
 
-    /// Whether there are no members.
+    /// Returns whether there are no members.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// Decodes one member, if it is there.
+    /// Decodes a member, if it is present.
     ///
     /// # Errors
     ///
-    /// Where the value does not have the shape of `T`. The path of the error
-    /// begins with `_meta`.
+    /// Returns an error if the value does not have the shape of `T`. The path
+    /// of the error begins with `_meta`.
     pub fn read<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, DecodeError> {
         let Some(value) = self.members.get(key) else {
             return Ok(None);
@@ -127,11 +127,11 @@ impl Meta {
             .map_err(|error| prefix_path(key, error))
     }
 
-    /// Encodes one member.
+    /// Encodes a member.
     ///
     /// # Errors
     ///
-    /// Where `value` itself refuses to be serialised.
+    /// Returns an error if `value` cannot be serialised.
     pub fn write<T: Serialize + ?Sized>(
         &mut self,
         key: impl Into<Cow<'static, str>>,
@@ -150,7 +150,8 @@ macro_rules! known_members {
                 ///
                 /// # Errors
                 ///
-                /// Where the member is there, but is not what it should be.
+                /// Returns an error if the member is present, but has the wrong
+                /// shape.
                 pub fn $get(&self) -> Result<Option<$ty>, DecodeError> {
                     self.read($key)
                 }
@@ -167,27 +168,27 @@ macro_rules! known_members {
 }
 
 known_members! {
-    /// The token under which the sender wants to hear of progress.
+    /// Returns the token for progress notifications about this request.
     progress_token, set_progress_token: RequestId as &RequestId = key::PROGRESS_TOKEN;
-    /// The protocol version of this request.
+    /// Returns the protocol version of this request.
     protocol_version, set_protocol_version: String as &str = key::PROTOCOL_VERSION;
-    /// Who sends this request.
+    /// Returns the name and version of the client that sends this request.
     client_info, set_client_info: Implementation as &Implementation = key::CLIENT_INFO;
-    /// What the sender of this request can do.
+    /// Returns the capabilities of the client that sends this request.
     client_capabilities, set_client_capabilities: ClientCapabilities as &ClientCapabilities = key::CLIENT_CAPABILITIES;
-    /// From which severity on the sender of this request wants log messages.
+    /// Returns the minimum severity of log messages about this request.
     log_level, set_log_level: LogLevel as &LogLevel = key::LOG_LEVEL;
-    /// Who sends this result.
+    /// Returns the name and version of the server that sends this result.
     server_info, set_server_info: Implementation as &Implementation = key::SERVER_INFO;
-    /// The subscription that this message belongs to.
+    /// Returns the subscription that this message belongs to.
     subscription_id, set_subscription_id: RequestId as &RequestId = key::SUBSCRIPTION_ID;
-    /// The core task that this message belongs to.
+    /// Returns the core task that this message belongs to.
     related_task, set_related_task: RelatedTask as &RelatedTask = key::RELATED_TASK;
-    /// W3C trace context: the parent span.
+    /// Returns the W3C trace context's parent span.
     traceparent, set_traceparent: String as &str = key::TRACEPARENT;
-    /// W3C trace context: what vendors add.
+    /// Returns the W3C trace context's vendor data.
     tracestate, set_tracestate: String as &str = key::TRACESTATE;
-    /// W3C baggage.
+    /// Returns the W3C baggage.
     baggage, set_baggage: String as &str = key::BAGGAGE;
 }
 
@@ -204,8 +205,8 @@ impl From<Extra> for Meta {
 }
 
 impl Adapt for Meta {
-    /// Takes off what would make a peer take the message for one of another
-    /// era. All other keys are the sender's business.
+    /// Removes what would make a peer take the message for one of the other
+    /// era. All other keys belong to the sender.
     fn adapt(&mut self, dialect: &Dialect) {
         if !dialect.sender_in_meta {
             for key in key::SENDER_KEYS {
@@ -248,7 +249,7 @@ impl<'de> Visitor<'de> for MetaVisitor {
     }
 }
 
-/// A key that is borrowed from the program where it is known.
+/// A key, borrowed from the program if it is known.
 struct MetaKey(Cow<'static, str>);
 
 impl<'de> Deserialize<'de> for MetaKey {

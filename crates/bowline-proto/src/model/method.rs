@@ -1,6 +1,6 @@
-//! The methods of the protocol, and what is known of each.
+//! The methods of the protocol and their properties.
 
-/// Which side of a connection.
+/// A side of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// The client.
@@ -11,9 +11,9 @@ pub enum Side {
 
 /// Opens a connection.
 pub const INITIALIZE: &str = "initialize";
-/// Asks what a server is.
+/// Requests a description of a server.
 pub const DISCOVER: &str = "server/discover";
-/// Asks whether the peer is there.
+/// Checks whether the peer is alive.
 pub const PING: &str = "ping";
 /// Lists tools.
 pub const TOOLS_LIST: &str = "tools/list";
@@ -25,9 +25,9 @@ pub const RESOURCES_LIST: &str = "resources/list";
 pub const RESOURCES_TEMPLATES_LIST: &str = "resources/templates/list";
 /// Reads a resource.
 pub const RESOURCES_READ: &str = "resources/read";
-/// Begins to watch a resource.
+/// Subscribes to a resource.
 pub const RESOURCES_SUBSCRIBE: &str = "resources/subscribe";
-/// Ceases to watch a resource.
+/// Unsubscribes from a resource.
 pub const RESOURCES_UNSUBSCRIBE: &str = "resources/unsubscribe";
 /// Lists prompts.
 pub const PROMPTS_LIST: &str = "prompts/list";
@@ -35,56 +35,56 @@ pub const PROMPTS_LIST: &str = "prompts/list";
 pub const PROMPTS_GET: &str = "prompts/get";
 /// Completes an argument.
 pub const COMPLETION_COMPLETE: &str = "completion/complete";
-/// Sets the least severity of log messages.
+/// Sets the minimum severity of log messages.
 pub const LOGGING_SET_LEVEL: &str = "logging/setLevel";
 /// Opens a subscription.
 pub const SUBSCRIPTIONS_LISTEN: &str = "subscriptions/listen";
-/// Asks where a task stands.
+/// Requests the status of a task.
 pub const TASKS_GET: &str = "tasks/get";
-/// Asks for the result of a core task.
+/// Requests the result of a core task.
 pub const TASKS_RESULT: &str = "tasks/result";
 /// Lists core tasks.
 pub const TASKS_LIST: &str = "tasks/list";
-/// Calls a task off.
+/// Cancels a task.
 pub const TASKS_CANCEL: &str = "tasks/cancel";
-/// Brings a task its input; of the extension.
+/// Sends a task its input; part of the extension.
 pub const TASKS_UPDATE: &str = "tasks/update";
 
-/// Asks the client's model.
+/// Requests a message from the client's model.
 pub const SAMPLING_CREATE_MESSAGE: &str = "sampling/createMessage";
 /// Asks the user.
 pub const ELICITATION_CREATE: &str = "elicitation/create";
-/// Asks for the client's roots.
+/// Requests the client's roots.
 pub const ROOTS_LIST: &str = "roots/list";
 
-/// Ends the handshake.
+/// Completes the handshake.
 pub const INITIALIZED: &str = "notifications/initialized";
-/// Calls a request off.
+/// Cancels a request.
 pub const CANCELLED: &str = "notifications/cancelled";
-/// Says how far a request has come.
+/// Notifies of the progress of a request.
 pub const PROGRESS: &str = "notifications/progress";
 /// A log message.
 pub const MESSAGE: &str = "notifications/message";
-/// Says that the list of tools changed.
+/// Notifies that the list of tools changed.
 pub const TOOLS_LIST_CHANGED: &str = "notifications/tools/list_changed";
-/// Says that the list of resources changed.
+/// Notifies that the list of resources changed.
 pub const RESOURCES_LIST_CHANGED: &str = "notifications/resources/list_changed";
-/// Says that a resource changed.
+/// Notifies that a resource changed.
 pub const RESOURCES_UPDATED: &str = "notifications/resources/updated";
-/// Says that the list of prompts changed.
+/// Notifies that the list of prompts changed.
 pub const PROMPTS_LIST_CHANGED: &str = "notifications/prompts/list_changed";
-/// Says that the client's roots changed.
+/// Notifies that the client's roots changed.
 pub const ROOTS_LIST_CHANGED: &str = "notifications/roots/list_changed";
-/// Says what a subscription will bring.
+/// Acknowledges a subscription with the notifications that it will deliver.
 pub const SUBSCRIPTIONS_ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
-/// Says that a visit to a page has come to its end.
+/// Notifies that a page visit is complete.
 pub const ELICITATION_COMPLETE: &str = "notifications/elicitation/complete";
-/// Says that a core task changed.
+/// Notifies that a core task changed.
 pub const TASKS_STATUS: &str = "notifications/tasks/status";
-/// Says that a task of the extension changed.
+/// Notifies that a task of the extension changed.
 pub const TASKS_CHANGED: &str = "notifications/tasks";
 
-/// The kinds of request that have a deadline of their own.
+/// The classes of requests with separate timeouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestClass {
     /// Opening a connection.
@@ -97,25 +97,25 @@ pub enum RequestClass {
     Other,
 }
 
-/// What is known of a request from client to server.
+/// The properties of a request from client to server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MethodInfo {
-    /// The method on the wire.
+    /// The method.
     pub name: &'static str,
-    /// The server capability that it needs, as a path for
+    /// The server capability that it requires, as a path for
     /// [`ServerCapabilities::has`](super::ServerCapabilities::has).
     pub capability: Option<&'static str>,
-    /// Which deadline it has.
+    /// The class that determines its timeout.
     pub class: RequestClass,
     /// Whether the server may ask for input before it answers.
     pub input_rounds: bool,
-    /// The param that HTTP repeats in the `Mcp-Name` header.
+    /// The param that HTTP mirrors in the `Mcp-Name` header.
     pub mirrored: Option<&'static str>,
 }
 
-/// What is known of a client's request; nothing of one that is not in the
-/// protocol.
+/// Returns the properties of a client's request; `None` if it is not part of
+/// the protocol.
 ///
 /// ```
 /// use bowline_proto::model::method::{self, RequestClass};
@@ -130,7 +130,7 @@ pub fn info(method: &str) -> Option<&'static MethodInfo> {
     REQUESTS.iter().find(|info| info.name == method)
 }
 
-/// Which deadline a request has, whoever sends it.
+/// Returns the timeout class of a request, from either side.
 #[must_use]
 pub fn class(method: &str) -> RequestClass {
     info(method).map_or(RequestClass::Other, |info| info.class)
@@ -171,8 +171,8 @@ const REQUESTS: &[MethodInfo] = &[
     request(COMPLETION_COMPLETE).needs("completions"),
     request(LOGGING_SET_LEVEL).needs("logging"),
     request(SUBSCRIPTIONS_LISTEN),
-    // Tasks stand behind a capability in one era and an extension in the
-    // other, so that whoever sends these must know which.
+    // Tasks need a capability in one era and an extension in the other, so the
+    // sender must know which.
     request(TASKS_GET).mirrors("taskId"),
     request(TASKS_RESULT),
     request(TASKS_LIST),

@@ -1,13 +1,13 @@
-//! Every message type of all revisions, as one superset.
+//! The message types of all revisions, as one superset.
 //!
-//! A struct here has the members that any revision gives it, and keeps those
-//! that none does in `extra`. What one revision cannot carry is taken off at
-//! the edge, by [`Adapt`] with that revision's [`Dialect`]; so nothing here
-//! asks which revision it is.
+//! A struct has the members that any revision gives it, and keeps unknown ones
+//! in `extra`. What a revision cannot carry is removed when a message is sent,
+//! by [`Adapt`] with that revision's [`Dialect`]; so nothing here depends on
+//! the revision.
 //!
 //! Params implement [`Request`] or [`Notification`], results [`ResultObject`].
-//! Structs are `#[non_exhaustive]` with public fields: make one with `new` (from
-//! what is required) or `default`, then set the rest.
+//! Structs are `#[non_exhaustive]` with public fields: create one with `new`
+//! (from the required members) or `default`, then set the rest.
 //!
 //! ```
 //! use bowline_proto::model::{CallToolParams, Request};

@@ -1,4 +1,4 @@
-//! JSON numbers that keep how they were written.
+//! JSON numbers that keep their notation.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::{
 
 use super::{Adapt, Dialect};
 
-/// A JSON number: an integer stays one, so that a bound of `1` does not come
+/// A JSON number: an integer stays an integer, so a bound of `1` is not sent
 /// back as `1.0`.
 ///
 /// ```
@@ -30,7 +30,7 @@ enum Repr {
 }
 
 impl Number {
-    /// The nearest double.
+    /// Returns the nearest double.
     #[must_use]
     #[expect(
         clippy::cast_precision_loss,
@@ -44,7 +44,7 @@ impl Number {
         }
     }
 
-    /// The number as an integer, if it was written as one that fits.
+    /// Returns the number as an integer, if it was written as one that fits.
     #[must_use]
     pub fn as_i64(self) -> Option<i64> {
         match self.0 {
@@ -74,7 +74,7 @@ impl From<i32> for Number {
 }
 
 impl From<f64> for Number {
-    /// JSON knows no infinities: such a value is written as `null`.
+    /// JSON has no infinities: such a value is written as `null`.
     fn from(number: f64) -> Self {
         Self(Repr::Float(number))
     }

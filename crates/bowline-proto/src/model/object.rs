@@ -1,16 +1,16 @@
-//! How a message object is defined: fields, wire keys, gates.
+//! The macro that defines message objects: fields, wire keys, dialect switches.
 //!
-//! [`object!`] writes the struct and its serde code, so that the crate needs no
-//! procedural macro and every object behaves alike: one pass, no buffering,
+//! [`object!`] generates the struct and its serde code, so the crate needs no
+//! procedural macro and every object behaves the same: one pass, no buffering,
 //! unknown members kept. A field reads
 //!
 //! ```text
-//! /// What people call it.
+//! /// The display name.
 //! title: Option<String> = optional "title" if titles,
 //! ```
 //!
-//! that is: name, Rust type, rule, wire key and, where not every revision has
-//! the member, the [`Dialect`](super::Dialect) switch that gates it. The rules:
+//! that is: name, Rust type, rule, wire key and, if not every revision has the
+//! member, the [`Dialect`](super::Dialect) switch for it. The rules:
 //!
 //! | rule | member missing | JSON `null` | written |
 //! |---|---|---|---|
@@ -21,10 +21,10 @@
 //! | `defaulted` | default | default | always |
 //! | `sparse` | default | default | unless default |
 //!
-//! After a `;` come fields that never reach the wire. `tagged "type" = "text"`
-//! behind the name says that the object carries that member with that value;
-//! `adjusted by f` names a function that begins its adaptation to a dialect, while
-//! the object still holds what the gates then take off.
+//! Fields after a `;` are never sent. `tagged "type" = "text"` after the name
+//! means that the object carries that member with that value; `adjusted by f`
+//! names a function that starts its adaptation to a dialect, before members
+//! that the dialect lacks are removed.
 
 use std::{borrow::Cow, fmt, marker::PhantomData};
 
@@ -37,17 +37,18 @@ use serde::{
 use super::Extra;
 use crate::jsonrpc::{RawJson, message_without_position};
 
-/// What [`object!`] generates: enough to build the object entry by entry, so
-/// that a tagged union can hand over a map that it has begun to read.
+/// The trait that [`object!`] implements: enough to build the object entry by
+/// entry, so a tagged union can pass on a partly read map.
 pub(crate) trait Object: Sized {
     /// The name for error messages.
     const NAME: &'static str;
-    /// The member that tells this object from its siblings, and its value.
+    /// The member that distinguishes this object from its siblings, and its
+    /// value.
     const TAG: Option<(&'static str, &'static str)>;
-    /// The object while it is read.
+    /// The object while it is being read.
     type Builder: Default;
 
-    /// The member behind a wire key, by its place among the declared ones.
+    /// Returns the index of the declared member with this wire key.
     fn slot(key: &str) -> Option<u8>;
 
     /// Reads the value of a known member, whose key has just been read.
@@ -57,17 +58,17 @@ pub(crate) trait Object: Sized {
         map: &mut A,
     ) -> Result<(), A::Error>;
 
-    /// Where unknown members are kept.
+    /// Returns the unknown members.
     fn extra(builder: &mut Self::Builder) -> &mut Extra;
 
-    /// Ends the reading; fails where a required member is missing.
+    /// Finishes the object; fails if a required member is missing.
     fn finish<E: de::Error>(builder: Self::Builder) -> Result<Self, E>;
 
-    /// Writes all members but the tag.
+    /// Writes all members except the tag.
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
 }
 
-/// Entries that were read before it was known where they belong.
+/// Entries that were read before the type was known.
 pub(crate) type Entries = Vec<(Cow<'static, str>, RawJson)>;
 
 /// Decodes an object in one pass.
@@ -75,7 +76,8 @@ pub(crate) fn decode<'de, O: Object, D: Deserializer<'de>>(deserializer: D) -> R
     deserializer.deserialize_map(ObjectVisitor(PhantomData))
 }
 
-/// Encodes an object: tag, known members as declared, unknown ones as they came.
+/// Encodes an object: the tag, known members as declared, unknown ones
+/// verbatim.
 pub(crate) fn encode<O: Object, S: serde::Serializer>(
     object: &O,
     serializer: S,
@@ -88,7 +90,7 @@ pub(crate) fn encode<O: Object, S: serde::Serializer>(
     map.end()
 }
 
-/// Reads the entries that are left in `map`, after those read earlier.
+/// Reads the remaining entries of `map`, after those read earlier.
 pub(crate) fn resume<'de, O: Object, A: MapAccess<'de>>(
     buffered: Entries,
     map: &mut A,
@@ -99,7 +101,7 @@ pub(crate) fn resume<'de, O: Object, A: MapAccess<'de>>(
     O::finish(builder)
 }
 
-/// Hands entries that had to be set aside to a builder.
+/// Passes buffered entries to a builder.
 pub(crate) fn read_entries<O: Object, E: de::Error>(
     builder: &mut O::Builder,
     entries: impl IntoIterator<Item = (Cow<'static, str>, RawJson)>,
@@ -162,7 +164,7 @@ macro_rules! object {
         }
     };
 
-    // The constructor takes what is required, in the order of declaration.
+    // The constructor takes the required members, in the order of declaration.
     (@new $name:ident [] [$($init:tt)*]) => {
         impl Default for $name {
             fn default() -> Self {
@@ -172,7 +174,8 @@ macro_rules! object {
     };
     (@new $name:ident [$($arg:ident: $ty:ty,)+] [$($init:tt)*]) => {
         impl $name {
-            /// Makes one from its required members; all others are left out.
+            /// Creates the object from its required members; all others are
+            /// absent.
             #[must_use]
             pub fn new($($arg: impl Into<$ty>),+) -> Self {
                 Self { $($arg: $arg.into(),)+ $($init)* extra: $crate::model::Extra::new() }
@@ -204,7 +207,7 @@ macro_rules! object {
         pub struct $name {
             $( $(#[$field_meta])* pub $field: $ty, )*
             $( $( $(#[$local_meta])* pub $local: $local_ty, )* )?
-            /// Members that this crate does not know, as they came.
+            /// Unknown members, verbatim.
             pub extra: $crate::model::Extra,
         }
 
@@ -336,7 +339,7 @@ fn read_map<'de, O: Object, A: MapAccess<'de>>(
     Ok(())
 }
 
-/// Which keys an object knows.
+/// The keys of an object.
 #[derive(Clone, Copy)]
 struct KeySeed {
     slot: fn(&str) -> Option<u8>,
@@ -345,7 +348,7 @@ struct KeySeed {
 
 /// Reads up to the key of the next known member, and keeps the unknown ones.
 ///
-/// Objects differ in their names alone here, so that all of them share it.
+/// Objects differ only in their names here, so they all share this code.
 #[inline(never)]
 fn next_known<'de, A: MapAccess<'de>>(
     names: KeySeed,
@@ -380,7 +383,7 @@ impl<'de, O: Object> Visitor<'de> for ObjectVisitor<O> {
 
 enum Key {
     Known(u8),
-    /// The tag, with the value that it must have.
+    /// The tag, with its required value.
     Tag(&'static str),
     Unknown(Cow<'static, str>),
 }
@@ -436,7 +439,7 @@ impl Visitor<'_> for ExpectKind {
     }
 }
 
-/// One entry whose value was set aside, seen as the map that it came from.
+/// A buffered entry, presented as a map.
 struct BufferedValue<'a, E> {
     value: &'a RawJson,
     error: PhantomData<E>,

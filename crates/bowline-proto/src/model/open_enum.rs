@@ -1,4 +1,4 @@
-//! String enums that keep values they do not know.
+//! String enums that keep unknown values.
 
 /// Defines an enum over wire strings, with `Other` for the rest.
 macro_rules! open_enum {
@@ -13,12 +13,12 @@ macro_rules! open_enum {
         #[non_exhaustive]
         pub enum $name {
             $( $(#[$variant_meta])* $variant, )*
-            /// A value that this crate does not know, as it came.
+            /// An unknown value, verbatim.
             Other(Box<str>),
         }
 
         impl $name {
-            /// The string on the wire.
+            /// Returns the string on the wire.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 match self {
@@ -62,7 +62,7 @@ macro_rules! open_enum {
 }
 pub(crate) use open_enum;
 
-/// Visits a string and converts it, without keeping it.
+/// Visits a string and converts it without storing it.
 pub(crate) struct FromStr<T>(pub(crate) std::marker::PhantomData<T>);
 
 impl<T: for<'a> From<&'a str>> serde::de::Visitor<'_> for FromStr<T> {

@@ -1,36 +1,37 @@
-//! How far a request has come, and calling it off.
+//! Progress and cancellation of requests.
 
 use super::{Meta, Number, message::notification, method, object::object};
 use crate::jsonrpc::RequestId;
 
-/// The token that ties progress to a request: an integer or a string, like an id.
+/// The token that ties progress to a request: an integer or a string, like an
+/// id.
 pub type ProgressToken = RequestId;
 
 object! {
-    /// Says how far a request has come.
+    /// Notifies of the progress of a request.
     pub struct ProgressParams {
-        /// The token that the request brought.
+        /// The token of the request.
         progress_token: ProgressToken = required "progressToken",
-        /// How far it is; grows with each message.
+        /// The progress so far; increases with each message.
         progress: Number = required "progress",
-        /// How far it has to go, if that is known.
+        /// The total, if known.
         total: Option<Number> = optional "total",
-        /// What is going on.
+        /// A message about the current state.
         message: Option<String> = optional "message" if progress_message,
-        /// What travels beside the notification.
+        /// The metadata of the notification.
         meta: Option<Meta> = optional "_meta",
     }
 }
 notification!(ProgressParams = method::PROGRESS);
 
 object! {
-    /// Calls a request off.
+    /// Cancels a request.
     pub struct CancelledParams {
-        /// Which request. Only tasks may go without.
+        /// The request. Only tasks may omit it.
         request_id: Option<RequestId> = optional "requestId",
-        /// Why, for logs and people.
+        /// The reason, for logs and people.
         reason: Option<String> = optional "reason",
-        /// What travels beside the notification.
+        /// The metadata of the notification.
         meta: Option<Meta> = optional "_meta",
     }
 }

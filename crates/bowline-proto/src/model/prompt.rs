@@ -12,51 +12,51 @@ use super::{
 object! {
     /// A prompt, or a template for one, that a server offers.
     pub struct Prompt {
-        /// The name for programs, by which it is got.
+        /// The programmatic name, used to get it.
         name: String = required "name",
-        /// The name for people.
+        /// The display name.
         title: Option<String> = optional "title" if titles,
-        /// What it is for.
+        /// A description of the prompt.
         description: Option<String> = optional "description",
-        /// What can be filled in.
+        /// The arguments.
         arguments: Vec<PromptArgument> = sparse "arguments",
-        /// Pictures to show.
+        /// Icons to display.
         icons: Vec<Icon> = sparse "icons" if icons,
-        /// What travels beside it.
+        /// The metadata.
         meta: Option<Meta> = optional "_meta" if meta_on_types,
     }
 }
 
 object! {
-    /// A blank in a prompt.
+    /// An argument of a prompt.
     pub struct PromptArgument {
-        /// The name for programs.
+        /// The programmatic name.
         name: String = required "name",
-        /// The name for people.
+        /// The display name.
         title: Option<String> = optional "title" if titles,
-        /// What belongs there.
+        /// A description of the field.
         description: Option<String> = optional "description",
-        /// Whether it must be filled in.
+        /// Whether it is required.
         required: Option<bool> = optional "required",
     }
 }
 
 object! {
-    /// One turn of the conversation that a prompt makes.
+    /// A message of the conversation that a prompt produces.
     pub struct PromptMessage {
-        /// Whose turn.
+        /// The role of the sender.
         role: Role = required "role",
-        /// What is said.
+        /// The content.
         content: ContentBlock = required "content",
     }
 }
 
 object! {
-    /// Asks for a page of prompts.
+    /// Requests a page of prompts.
     pub struct ListPromptsParams {
-        /// Where the page begins, as the one before it said.
+        /// The cursor of the page, from the previous page.
         cursor: Option<String> = optional "cursor",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -65,20 +65,20 @@ request!(ListPromptsParams = method::PROMPTS_LIST => ListPromptsResult);
 object! {
     /// A page of prompts.
     pub struct ListPromptsResult adjusted by ListPromptsResult::adjust {
-        /// What kind of result it is.
+        /// The type of the result.
         result_type: Option<ResultType> = optional "resultType" if result_type,
         /// The prompts.
         prompts: Vec<Prompt> = required "prompts",
-        /// Where the next page begins; an empty string is a place, too.
+        /// The cursor of the next page; an empty string is a valid cursor.
         next_cursor: Option<String> = optional "nextCursor",
-        /// For how many milliseconds it may be kept.
+        /// How long the result may be cached, in milliseconds.
         ttl_ms: Option<i64> = optional "ttlMs" if cache_hints,
-        /// Who may share it.
+        /// Who may share the cached result.
         cache_scope: Option<CacheScope> = optional "cacheScope" if cache_hints,
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
         ;
-        /// Items that were not prompts.
+        /// Items that are not valid prompts.
         rejected: Vec<RejectedItem>,
     }
 }
@@ -95,32 +95,32 @@ impl ListPromptsResult {
 }
 
 object! {
-    /// Gets a prompt, filled in.
+    /// Gets a prompt with its arguments filled in.
     pub struct GetPromptParams {
-        /// Which prompt.
+        /// The name of the prompt.
         name: String = required "name",
-        /// What to fill in.
+        /// The arguments.
         arguments: Option<Members<String>> = optional "arguments",
-        /// Answers to what the round before asked.
+        /// The answers to the previous round.
         input_responses: Option<InputResponses> = optional "inputResponses" if input_rounds,
-        /// What the round before said to bring along, unchanged.
+        /// The state from the previous round, unchanged.
         request_state: Option<String> = optional "requestState" if input_rounds,
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(GetPromptParams = method::PROMPTS_GET => GetPromptResult);
 
 object! {
-    /// A prompt, filled in.
+    /// A prompt with its arguments filled in.
     pub struct GetPromptResult adjusted by GetPromptResult::adjust {
-        /// What kind of result it is.
+        /// The type of the result.
         result_type: Option<ResultType> = optional "resultType" if result_type,
-        /// What it is for.
+        /// A description of the prompt.
         description: Option<String> = optional "description",
-        /// The conversation that it makes.
+        /// The messages of the conversation.
         messages: Vec<PromptMessage> = required "messages",
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -133,9 +133,9 @@ impl GetPromptResult {
 }
 
 object! {
-    /// Says that the list of prompts changed.
+    /// Notifies that the list of prompts changed.
     pub struct PromptListChangedParams {
-        /// What travels beside the notification.
+        /// The metadata of the notification.
         meta: Option<Meta> = optional "_meta",
     }
 }

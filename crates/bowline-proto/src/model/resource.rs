@@ -1,4 +1,4 @@
-//! Resources: listing, reading and watching them.
+//! Resources: listing, reading and subscribing.
 
 use super::{
     Annotations, CacheScope, Dialect, EmptyResult, Icon, InputResponses, Meta, RejectedItem,
@@ -11,47 +11,47 @@ use super::{
 use crate::jsonrpc::decode_fast;
 
 object! {
-    /// Something that a server lets be read.
+    /// A resource that a server offers.
     pub struct Resource {
-        /// Where it is.
+        /// The URI.
         uri: String = required "uri",
-        /// The name for programs.
+        /// The programmatic name.
         name: String = required "name",
-        /// The name for people.
+        /// The display name.
         title: Option<String> = optional "title" if titles,
-        /// What it is, for the model.
+        /// A description for the model.
         description: Option<String> = optional "description",
         /// Its media type.
         mime_type: Option<String> = optional "mimeType",
         /// Its size in bytes, before any encoding.
         size: Option<u64> = optional "size",
-        /// Pictures to show.
+        /// Icons to display.
         icons: Vec<Icon> = sparse "icons" if icons,
         /// Hints for the client.
         annotations: Option<Box<Annotations>> = optional "annotations",
-        /// What travels beside it.
+        /// The metadata.
         meta: Option<Meta> = optional "_meta" if meta_on_types,
     }
 }
 
 object! {
-    /// A pattern of URIs that a server lets be read.
+    /// A template for the URIs of resources that a server offers.
     pub struct ResourceTemplate {
-        /// The pattern, an RFC 6570 template.
+        /// The RFC 6570 template.
         uri_template: String = required "uriTemplate",
-        /// The name for programs.
+        /// The programmatic name.
         name: String = required "name",
-        /// The name for people.
+        /// The display name.
         title: Option<String> = optional "title" if titles,
-        /// What it is for, for the model.
+        /// A description for the model.
         description: Option<String> = optional "description",
-        /// The media type, if all that match have the same.
+        /// The media type, if all matching resources have the same.
         mime_type: Option<String> = optional "mimeType",
-        /// Pictures to show.
+        /// Icons to display.
         icons: Vec<Icon> = sparse "icons" if icons,
         /// Hints for the client.
         annotations: Option<Box<Annotations>> = optional "annotations",
-        /// What travels beside it.
+        /// The metadata.
         meta: Option<Meta> = optional "_meta" if meta_on_types,
     }
 }
@@ -59,21 +59,21 @@ object! {
 object! {
     /// The content of a resource, or of a part of it: either text or bytes.
     pub struct ResourceContents {
-        /// Where it is.
+        /// The URI.
         uri: String = required "uri",
         /// Its media type.
         mime_type: Option<String> = optional "mimeType",
         /// The content, if it is text.
         text: Option<String> = optional "text",
-        /// The content in base64, if it is not.
+        /// The content in base64, if it is not text.
         blob: Option<String> = optional "blob",
-        /// What travels beside it.
+        /// The metadata.
         meta: Option<Meta> = optional "_meta" if meta_on_types,
     }
 }
 
 impl ResourceContents {
-    /// Content that is text.
+    /// Creates text content.
     pub fn from_text(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             text: Some(text.into()),
@@ -81,7 +81,7 @@ impl ResourceContents {
         }
     }
 
-    /// Content that is not text, already in base64.
+    /// Creates binary content that is already in base64.
     pub fn from_base64(uri: impl Into<String>, blob: impl Into<String>) -> Self {
         Self {
             blob: Some(blob.into()),
@@ -91,11 +91,11 @@ impl ResourceContents {
 }
 
 object! {
-    /// Asks for a page of resources.
+    /// Requests a page of resources.
     pub struct ListResourcesParams {
-        /// Where the page begins, as the one before it said.
+        /// The cursor of the page, from the previous page.
         cursor: Option<String> = optional "cursor",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -104,20 +104,20 @@ request!(ListResourcesParams = method::RESOURCES_LIST => ListResourcesResult);
 object! {
     /// A page of resources.
     pub struct ListResourcesResult adjusted by ListResourcesResult::adjust {
-        /// What kind of result it is.
+        /// The type of the result.
         result_type: Option<ResultType> = optional "resultType" if result_type,
         /// The resources.
         resources: Vec<Resource> = required "resources",
-        /// Where the next page begins; an empty string is a place, too.
+        /// The cursor of the next page; an empty string is a valid cursor.
         next_cursor: Option<String> = optional "nextCursor",
-        /// For how many milliseconds it may be kept.
+        /// How long the result may be cached, in milliseconds.
         ttl_ms: Option<i64> = optional "ttlMs" if cache_hints,
-        /// Who may share it.
+        /// Who may share the cached result.
         cache_scope: Option<CacheScope> = optional "cacheScope" if cache_hints,
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
         ;
-        /// Items that were not resources.
+        /// Items that are not valid resources.
         rejected: Vec<RejectedItem>,
     }
 }
@@ -134,11 +134,11 @@ impl ListResourcesResult {
 }
 
 object! {
-    /// Asks for a page of resource templates.
+    /// Requests a page of resource templates.
     pub struct ListResourceTemplatesParams {
-        /// Where the page begins, as the one before it said.
+        /// The cursor of the page, from the previous page.
         cursor: Option<String> = optional "cursor",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -147,20 +147,20 @@ request!(ListResourceTemplatesParams = method::RESOURCES_TEMPLATES_LIST => ListR
 object! {
     /// A page of resource templates.
     pub struct ListResourceTemplatesResult adjusted by ListResourceTemplatesResult::adjust {
-        /// What kind of result it is.
+        /// The type of the result.
         result_type: Option<ResultType> = optional "resultType" if result_type,
         /// The templates.
         resource_templates: Vec<ResourceTemplate> = required "resourceTemplates",
-        /// Where the next page begins; an empty string is a place, too.
+        /// The cursor of the next page; an empty string is a valid cursor.
         next_cursor: Option<String> = optional "nextCursor",
-        /// For how many milliseconds it may be kept.
+        /// How long the result may be cached, in milliseconds.
         ttl_ms: Option<i64> = optional "ttlMs" if cache_hints,
-        /// Who may share it.
+        /// Who may share the cached result.
         cache_scope: Option<CacheScope> = optional "cacheScope" if cache_hints,
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
         ;
-        /// Items that were not templates.
+        /// Items that are not valid templates.
         rejected: Vec<RejectedItem>,
     }
 }
@@ -179,30 +179,30 @@ impl ListResourceTemplatesResult {
 object! {
     /// Reads a resource.
     pub struct ReadResourceParams {
-        /// Which resource.
+        /// The URI of the resource.
         uri: String = required "uri",
-        /// Answers to what the round before asked.
+        /// The answers to the previous round.
         input_responses: Option<InputResponses> = optional "inputResponses" if input_rounds,
-        /// What the round before said to bring along, unchanged.
+        /// The state from the previous round, unchanged.
         request_state: Option<String> = optional "requestState" if input_rounds,
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(ReadResourceParams = method::RESOURCES_READ => ReadResourceResult);
 
 object! {
-    /// What a resource holds.
+    /// The contents of a resource.
     pub struct ReadResourceResult adjusted by ReadResourceResult::adjust {
-        /// What kind of result it is.
+        /// The type of the result.
         result_type: Option<ResultType> = optional "resultType" if result_type,
-        /// The content, in one part or several.
+        /// The content, in one or more parts.
         contents: Vec<ResourceContents> = required "contents",
-        /// For how many milliseconds it may be kept.
+        /// How long the result may be cached, in milliseconds.
         ttl_ms: Option<i64> = optional "ttlMs" if cache_hints,
-        /// Who may share it.
+        /// Who may share the cached result.
         cache_scope: Option<CacheScope> = optional "cacheScope" if cache_hints,
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -216,42 +216,43 @@ impl ReadResourceResult {
 }
 
 object! {
-    /// Asks to be told when a resource changes.
+    /// Subscribes to changes of a resource.
     pub struct SubscribeParams {
-        /// Which resource.
+        /// The URI of the resource.
         uri: String = required "uri",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(SubscribeParams = method::RESOURCES_SUBSCRIBE => EmptyResult);
 
 object! {
-    /// Asks to be told no more when a resource changes.
+    /// Unsubscribes from changes of a resource.
     pub struct UnsubscribeParams {
-        /// Which resource.
+        /// The URI of the resource.
         uri: String = required "uri",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(UnsubscribeParams = method::RESOURCES_UNSUBSCRIBE => EmptyResult);
 
 object! {
-    /// Says that the list of resources changed.
+    /// Notifies that the list of resources changed.
     pub struct ResourceListChangedParams {
-        /// What travels beside the notification.
+        /// The metadata of the notification.
         meta: Option<Meta> = optional "_meta",
     }
 }
 notification!(ResourceListChangedParams = method::RESOURCES_LIST_CHANGED);
 
 object! {
-    /// Says that a resource changed.
+    /// Notifies that a resource changed.
     pub struct ResourceUpdatedParams {
-        /// Which resource; it may lie below the one that was watched.
+        /// The URI of the resource; it may be below the one in the
+        /// subscription.
         uri: String = required "uri",
-        /// What travels beside the notification.
+        /// The metadata of the notification.
         meta: Option<Meta> = optional "_meta",
     }
 }

@@ -1,4 +1,4 @@
-//! Roots: where a client lets a server work.
+//! Roots: the locations in which a client lets a server work.
 
 use super::{
     Meta,
@@ -8,9 +8,9 @@ use super::{
 };
 
 object! {
-    /// Asks the client for its roots.
+    /// Requests the client's roots.
     pub struct ListRootsParams {
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -21,28 +21,28 @@ object! {
     pub struct ListRootsResult {
         /// The roots.
         roots: Vec<Root> = required "roots",
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }
 result!(ListRootsResult, untyped);
 
 object! {
-    /// A directory or file that a server may work in. Advice, not a fence.
+    /// A directory or file that a server may work in. Advisory, not enforced.
     pub struct Root {
-        /// Where it is: a `file` URI.
+        /// The location: a `file` URI.
         uri: String = required "uri",
-        /// The name for people.
+        /// The display name.
         name: Option<String> = optional "name",
-        /// What travels beside it.
+        /// The metadata.
         meta: Option<Meta> = optional "_meta" if meta_on_types,
     }
 }
 
 object! {
-    /// Says that the client's roots changed.
+    /// Notifies that the client's roots changed.
     pub struct RootsListChangedParams {
-        /// What travels beside the notification.
+        /// The metadata of the notification.
         meta: Option<Meta> = optional "_meta",
     }
 }

@@ -1,4 +1,4 @@
-//! Sampling: a server asks the client's model.
+//! Sampling: requests from a server to the client's model.
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -22,38 +22,38 @@ use super::{
 use crate::jsonrpc::RawJson;
 
 object! {
-    /// Asks the client's model to go on with a conversation.
+    /// Requests a message from the client's model.
     pub struct CreateMessageParams adjusted by CreateMessageParams::adjust {
         /// The conversation so far.
         messages: Vec<SamplingMessage> = required "messages",
-        /// Which model is wanted; the client has the last word.
+        /// The preferred model; the client decides.
         model_preferences: Option<ModelPreferences> = optional "modelPreferences",
-        /// What to tell the model first.
+        /// The system prompt.
         system_prompt: Option<String> = optional "systemPrompt",
-        /// What else the model should see.
+        /// The additional context for the model.
         include_context: Option<IncludeContext> = optional "includeContext",
-        /// How daring the model should be.
+        /// The sampling temperature.
         temperature: Option<Number> = optional "temperature",
-        /// How many tokens it may write.
+        /// The maximum number of tokens to generate.
         max_tokens: i64 = required "maxTokens",
-        /// Texts at which it should stop.
+        /// Strings at which the model stops.
         stop_sequences: Vec<String> = sparse "stopSequences",
-        /// What goes to the provider of the model.
+        /// Metadata for the provider of the model.
         metadata: Option<RawJson> = optional "metadata",
-        /// Tools that the model may ask for.
+        /// Tools that the model may call.
         tools: Option<Vec<Tool>> = optional "tools" if sampling_tools,
-        /// Whether it may, must or must not.
+        /// Whether the model may, must or must not call tools.
         tool_choice: Option<ToolChoice> = optional "toolChoice" if sampling_tools,
-        /// Asks for a core task instead of an answer.
+        /// Runs the request as a core task.
         task: Option<TaskMetadata> = optional "task" if core_tasks,
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(CreateMessageParams = method::SAMPLING_CREATE_MESSAGE => CreateMessageResult);
 
 impl CreateMessageParams {
-    /// The client capability that this needs, as a path for
+    /// Returns the client capability that this requires, as a path for
     /// [`ClientCapabilities::has`](super::ClientCapabilities::has).
     #[must_use]
     pub fn required_capability(&self) -> &'static str {
@@ -64,7 +64,8 @@ impl CreateMessageParams {
         }
     }
 
-    /// Where a message holds one block, several blocks become several messages.
+    /// In a dialect with one block per message, several blocks become several
+    /// messages.
     fn adjust(&mut self, dialect: &Dialect) {
         if !dialect.sampling_tools {
             self.messages = std::mem::take(&mut self.messages)
@@ -76,17 +77,17 @@ impl CreateMessageParams {
 }
 
 object! {
-    /// What the model wrote.
+    /// The message that the model generated.
     pub struct CreateMessageResult adjusted by CreateMessageResult::adjust {
-        /// Whose turn it was.
+        /// The role of the message.
         role: Role = required "role",
-        /// What was said.
+        /// The content.
         content: SamplingContent = required "content",
-        /// Which model it was.
+        /// The name of the model.
         model: String = required "model",
-        /// Why it stopped.
+        /// Why the model stopped.
         stop_reason: Option<StopReason> = optional "stopReason",
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -101,13 +102,13 @@ impl CreateMessageResult {
 }
 
 object! {
-    /// One turn of a conversation with a model.
+    /// A message of a conversation with a model.
     pub struct SamplingMessage adjusted by SamplingMessage::adjust {
-        /// Whose turn.
+        /// The role of the sender.
         role: Role = required "role",
-        /// What is said.
+        /// The content.
         content: SamplingContent = required "content",
-        /// What travels beside it.
+        /// The metadata.
         meta: Option<Meta> = optional "_meta" if sampling_tools,
     }
 }
@@ -131,9 +132,9 @@ impl SamplingMessage {
     }
 }
 
-/// What is said in one turn: one block, or a list of them.
+/// The content of a message: one block, or a list of blocks.
 ///
-/// The form is kept, since older peers know only the first.
+/// The form is kept, since older peers support only the first.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SamplingContent {
     /// One block, not in a list.
@@ -143,7 +144,7 @@ pub enum SamplingContent {
 }
 
 impl SamplingContent {
-    /// The blocks, in whichever form.
+    /// Returns the blocks, in either form.
     #[must_use]
     pub fn blocks(&self) -> &[SamplingBlock] {
         match self {
@@ -152,7 +153,8 @@ impl SamplingContent {
         }
     }
 
-    /// Makes one block of many: the only one, or a text that renders all.
+    /// Merges several blocks into one: the only one, or a text that renders
+    /// all.
     fn merge(&mut self) {
         let Self::Multiple(blocks) = self else { return };
         *self = Self::Single(if blocks.len() == 1 {
@@ -177,28 +179,28 @@ impl From<Vec<SamplingBlock>> for SamplingContent {
 }
 
 tagged_union! {
-    /// One piece of what is said.
+    /// A content block of a message.
     pub enum SamplingBlock by "type" {
         /// Text.
         Text(TextContent),
-        /// A picture.
+        /// An image.
         Image(ImageContent),
-        /// A sound.
+        /// Audio.
         Audio(AudioContent),
-        /// The model asks for a tool.
+        /// A tool call by the model.
         ToolUse(ToolUseContent),
-        /// What the tool returned.
+        /// The result of a tool call.
         ToolResult(ToolResultContent),
     }
 }
 
 impl SamplingBlock {
-    /// A block of text.
+    /// Creates a text block.
     pub fn text(text: impl Into<String>) -> Self {
         TextContent::new(text).into()
     }
 
-    /// The text, if this is a block of text.
+    /// Returns the text, if this is a text block.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -207,7 +209,7 @@ impl SamplingBlock {
         }
     }
 
-    /// The block in words.
+    /// Renders the block as text.
     fn to_text(&self) -> String {
         match self {
             Self::Text(block) => block.text.clone(),
@@ -221,15 +223,15 @@ impl SamplingBlock {
 }
 
 object! {
-    /// The model asks for a tool.
+    /// A tool call by the model.
     pub struct ToolUseContent tagged "type" = "tool_use" {
-        /// The name of this call, by which its result refers to it.
+        /// The id of this call, to which its result refers.
         id: String = required "id",
-        /// Which tool.
+        /// The name of the tool.
         name: String = required "name",
         /// Its arguments, an object.
         input: RawJson = required "input",
-        /// What travels beside it.
+        /// The metadata.
         meta: Option<Meta> = optional "_meta" if meta_on_types,
     }
 }
@@ -246,17 +248,17 @@ impl ToolUseContent {
 }
 
 object! {
-    /// What a tool returned that the model had asked for.
+    /// The result of a tool that the model called.
     pub struct ToolResultContent tagged "type" = "tool_result" adjusted by ToolResultContent::adjust {
-        /// The call that this answers.
+        /// The id of the call.
         tool_use_id: String = required "toolUseId",
-        /// What it returned, for the model.
+        /// The result, for the model.
         content: Vec<ContentBlock> = defaulted "content",
-        /// What it returned, for programs.
+        /// The result, for programs.
         structured_content: Option<RawJson> = nullable "structuredContent",
         /// Whether the tool failed.
         is_error: Option<bool> = optional "isError",
-        /// What travels beside it.
+        /// The metadata.
         meta: Option<Meta> = optional "_meta" if meta_on_types,
     }
 }
@@ -289,55 +291,55 @@ impl ToolResultContent {
 }
 
 object! {
-    /// What matters in the choice of a model. Priorities go from 0 to 1.
+    /// Criteria for the choice of a model. Priorities range from 0 to 1.
     pub struct ModelPreferences {
-        /// Names to look for, the best first.
+        /// Model names to prefer, the best first.
         hints: Vec<ModelHint> = sparse "hints",
         /// How much cost matters.
         cost_priority: Option<Number> = optional "costPriority",
         /// How much speed matters.
         speed_priority: Option<Number> = optional "speedPriority",
-        /// How much ability matters.
+        /// How much capability matters.
         intelligence_priority: Option<Number> = optional "intelligencePriority",
     }
 }
 
 object! {
-    /// A name to look for among models.
+    /// A model name to prefer.
     pub struct ModelHint {
-        /// A name, or a part of one.
+        /// A name or part of a name.
         name: Option<String> = optional "name",
     }
 }
 
 object! {
-    /// Whether the model may use tools.
+    /// Whether the model may call tools.
     pub struct ToolChoice {
-        /// May, must, or must not; may by default.
+        /// The mode; `auto` by default.
         mode: Option<ToolChoiceMode> = optional "mode",
     }
 }
 
 open_enum! {
-    /// Whether the model may use tools.
+    /// Whether the model may call tools.
     pub enum ToolChoiceMode {
-        /// It may.
+        /// It may call tools.
         Auto = "auto",
-        /// It must.
+        /// It must call a tool.
         Required = "required",
-        /// It must not.
+        /// It must not call tools.
         None = "none",
     }
 }
 
 open_enum! {
-    /// What else a model should see.
+    /// The additional context for a model.
     pub enum IncludeContext {
         /// Nothing. The default.
         None = "none",
-        /// What the asking server offers. Deprecated.
+        /// Context from the requesting server. Deprecated.
         ThisServer = "thisServer",
-        /// What all servers offer. Deprecated.
+        /// Context from all servers. Deprecated.
         AllServers = "allServers",
     }
 }
@@ -345,13 +347,13 @@ open_enum! {
 open_enum! {
     /// Why a model stopped.
     pub enum StopReason {
-        /// It was done.
+        /// It was finished.
         EndTurn = "endTurn",
-        /// It wrote a text at which it should stop.
+        /// It generated a stop sequence.
         StopSequence = "stopSequence",
-        /// It wrote as much as it may.
+        /// It reached the maximum number of tokens.
         MaxTokens = "maxTokens",
-        /// It wants a tool.
+        /// It calls a tool.
         ToolUse = "toolUse",
     }
 }

@@ -1,4 +1,4 @@
-//! Subscriptions as one long request.
+//! Subscriptions as one long-running request.
 
 use super::{
     Dialect, Meta, ResultType,
@@ -8,38 +8,38 @@ use super::{
 };
 
 object! {
-    /// Asks for notifications, for as long as the request is open.
+    /// Subscribes to notifications for as long as the request is open.
     pub struct SubscriptionsListenParams {
-        /// Which ones.
+        /// The requested notifications.
         notifications: SubscriptionFilter = required "notifications",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(SubscriptionsListenParams = method::SUBSCRIPTIONS_LISTEN => SubscriptionsListenResult);
 
 object! {
-    /// Which notifications are wanted, or granted.
+    /// The notifications of a subscription, as requested or granted.
     pub struct SubscriptionFilter {
-        /// That the list of tools changed.
+        /// Changes of the list of tools.
         tools_list_changed: Option<bool> = optional "toolsListChanged",
-        /// That the list of prompts changed.
+        /// Changes of the list of prompts.
         prompts_list_changed: Option<bool> = optional "promptsListChanged",
-        /// That the list of resources changed.
+        /// Changes of the list of resources.
         resources_list_changed: Option<bool> = optional "resourcesListChanged",
-        /// That one of these resources changed.
+        /// Changes of these resources.
         resource_subscriptions: Option<Vec<String>> = optional "resourceSubscriptions",
-        /// That one of these tasks changed; of the tasks extension.
+        /// Changes of these tasks; part of the tasks extension.
         task_ids: Option<Vec<String>> = optional "taskIds",
     }
 }
 
 object! {
-    /// Ends a subscription from the server's side. Its `_meta` holds the id.
+    /// Ends a subscription from the server's side. Its `_meta` contains the id.
     pub struct SubscriptionsListenResult adjusted by SubscriptionsListenResult::adjust {
-        /// What kind of result it is.
+        /// The type of the result.
         result_type: Option<ResultType> = optional "resultType" if result_type,
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -52,12 +52,12 @@ impl SubscriptionsListenResult {
 }
 
 object! {
-    /// Says which of the wanted notifications will come. The first message of a
-    /// subscription; its `_meta` holds the id.
+    /// Acknowledges a subscription with the notifications that it will deliver.
+    /// The first message of a subscription; its `_meta` contains the id.
     pub struct SubscriptionsAcknowledgedParams {
-        /// Which ones.
+        /// The granted notifications.
         notifications: SubscriptionFilter = required "notifications",
-        /// What travels beside the notification.
+        /// The metadata of the notification.
         meta: Option<Meta> = optional "_meta",
     }
 }

@@ -1,4 +1,5 @@
-//! Unions told apart by one member, such as content blocks by `type`.
+//! Tagged unions: objects distinguished by one member, such as content blocks
+//! by `type`.
 
 use std::{borrow::Cow, fmt};
 
@@ -11,15 +12,15 @@ use serde::{
 use super::{Extra, object::Entries};
 use crate::jsonrpc::RawJson;
 
-/// A member of a tagged union whose kind this crate does not know.
+/// A variant of a tagged union whose tag is unknown.
 ///
-/// It goes back to the wire as it came.
+/// It is sent back verbatim.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UnknownKind {
-    /// What the tag says.
+    /// The value of the tag.
     pub kind: Box<str>,
-    /// All members but the tag, in order.
+    /// All members except the tag, in order.
     pub fields: Extra,
 }
 
@@ -50,8 +51,8 @@ impl UnknownKind {
 
 /// Defines an enum over objects that are `tagged` by the same member.
 ///
-/// The tag usually comes first; then the object is read straight from the map.
-/// Entries before the tag are set aside until the kind is known.
+/// The tag usually comes first; then the object is decoded straight from the
+/// map. Entries before the tag are buffered until the kind is known.
 macro_rules! tagged_union {
     (
         $(#[$meta:meta])*
@@ -64,12 +65,12 @@ macro_rules! tagged_union {
         #[non_exhaustive]
         pub enum $name {
             $( $(#[$variant_meta])* $variant($inner), )*
-            /// A kind that this crate does not know.
+            /// An unknown kind.
             Unknown($crate::model::UnknownKind),
         }
 
         impl $name {
-            /// The value of the tag on the wire.
+            /// Returns the value of the tag.
             #[must_use]
             pub fn kind(&self) -> &str {
                 match self {
@@ -144,15 +145,15 @@ macro_rules! tagged_union {
 }
 pub(crate) use tagged_union;
 
-/// What a tag says.
+/// The value of a tag.
 pub(crate) enum Kind {
-    /// One of the kinds that were asked for.
+    /// One of the expected kinds.
     Known(&'static str),
-    /// Any other.
+    /// Any other kind.
     Unknown(Box<str>),
 }
 
-/// Reads up to and including the tag; returns what stood before it as well.
+/// Reads up to and including the tag; also returns the entries before it.
 pub(crate) fn read_tag<'de, A: MapAccess<'de>>(
     map: &mut A,
     tag: &'static str,

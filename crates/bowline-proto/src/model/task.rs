@@ -1,7 +1,7 @@
-//! Tasks as the extension `io.modelcontextprotocol/tasks` has them.
+//! Tasks of the extension `io.modelcontextprotocol/tasks`.
 //!
-//! The server alone decides to make one. A tool that fails completes its task;
-//! only an error of the protocol makes it fail.
+//! Only the server decides to create one. A tool that fails completes its task;
+//! only a protocol error makes the task fail.
 
 use super::{
     Dialect, EmptyResult, InputRequests, InputResponses, Meta, ResultType, TaskStatus,
@@ -11,29 +11,29 @@ use super::{
 };
 use crate::jsonrpc::{ErrorObject, RawJson};
 
-/// The id under which the extension stands among the capabilities.
+/// The id of the extension in the capabilities.
 pub const EXTENSION_ID: &str = "io.modelcontextprotocol/tasks";
 
 object! {
-    /// A result that is a promise: the answer will be found under the task.
+    /// A result that refers to a task, which will have the final result.
     pub struct CreateTaskResult adjusted by CreateTaskResult::adjust {
-        /// What kind of result it is: [`ResultType::Task`].
+        /// The type of the result: [`ResultType::Task`].
         result_type: Option<ResultType> = optional "resultType" if result_type,
-        /// The task.
+        /// The id of the task.
         task_id: String = required "taskId",
-        /// Where it stands.
+        /// Its status.
         status: TaskStatus = required "status",
-        /// More about that, for people.
+        /// A description of the status, for people.
         status_message: Option<String> = optional "statusMessage",
-        /// When it was made, in ISO 8601.
+        /// When it was created, in ISO 8601.
         created_at: String = required "createdAt",
         /// When it last changed, in ISO 8601.
         last_updated_at: String = required "lastUpdatedAt",
-        /// For how many milliseconds it is kept; for ever where `None`.
+        /// How long it is kept, in milliseconds; `None` means forever.
         ttl_ms: Option<u64> = nulled "ttlMs",
-        /// How many milliseconds to wait before asking again.
+        /// How long to wait before polling again, in milliseconds.
         poll_interval_ms: Option<u64> = optional "pollIntervalMs",
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -48,43 +48,43 @@ impl CreateTaskResult {
 }
 
 object! {
-    /// Asks where a task stands.
+    /// Requests the status of a task.
     pub struct GetTaskParams {
-        /// Which task.
+        /// The id of the task.
         task_id: String = required "taskId",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(GetTaskParams = method::TASKS_GET => GetTaskResult);
 
 object! {
-    /// Where a task stands, with what it asks or what came of it.
+    /// The status of a task, with its questions or its outcome.
     pub struct GetTaskResult adjusted by GetTaskResult::adjust {
-        /// What kind of result it is.
+        /// The type of the result.
         result_type: Option<ResultType> = optional "resultType" if result_type,
-        /// The task.
+        /// The id of the task.
         task_id: String = required "taskId",
-        /// Where it stands.
+        /// Its status.
         status: TaskStatus = required "status",
-        /// More about that, for people.
+        /// A description of the status, for people.
         status_message: Option<String> = optional "statusMessage",
-        /// When it was made, in ISO 8601.
+        /// When it was created, in ISO 8601.
         created_at: String = required "createdAt",
         /// When it last changed, in ISO 8601.
         last_updated_at: String = required "lastUpdatedAt",
-        /// For how many milliseconds it is kept; for ever where `None`.
+        /// How long it is kept, in milliseconds; `None` means forever.
         ttl_ms: Option<u64> = nulled "ttlMs",
-        /// How many milliseconds to wait before asking again.
+        /// How long to wait before polling again, in milliseconds.
         poll_interval_ms: Option<u64> = optional "pollIntervalMs",
-        /// What it asks, if it waits for input. A key means the same question
-        /// for as long as the task lives.
+        /// The questions, if it waits for input. A key refers to the same
+        /// question for the life of the task.
         input_requests: Option<InputRequests> = optional "inputRequests",
-        /// The result of the request it was made for, if it completed.
+        /// The result of the request that it runs, if it completed.
         result: Option<RawJson> = optional "result",
         /// The error, if it failed.
         error: Option<ErrorObject> = optional "error",
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -97,53 +97,53 @@ impl GetTaskResult {
 }
 
 object! {
-    /// Brings a task the input it waits for.
+    /// Sends a task the input it waits for.
     pub struct UpdateTaskParams {
-        /// Which task.
+        /// The id of the task.
         task_id: String = required "taskId",
         /// The answers, under the keys of the questions.
         input_responses: InputResponses = required "inputResponses",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(UpdateTaskParams = method::TASKS_UPDATE => EmptyResult);
 
 object! {
-    /// Calls a task off.
+    /// Cancels a task.
     pub struct CancelTaskParams {
-        /// Which task.
+        /// The id of the task.
         task_id: String = required "taskId",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(CancelTaskParams = method::TASKS_CANCEL => EmptyResult);
 
 object! {
-    /// Says that a task changed, with all there is to know of it.
+    /// Notifies that a task changed, with its complete state.
     pub struct TaskChangedParams {
-        /// The task.
+        /// The id of the task.
         task_id: String = required "taskId",
-        /// Where it stands.
+        /// Its status.
         status: TaskStatus = required "status",
-        /// More about that, for people.
+        /// A description of the status, for people.
         status_message: Option<String> = optional "statusMessage",
-        /// When it was made, in ISO 8601.
+        /// When it was created, in ISO 8601.
         created_at: String = required "createdAt",
         /// When it last changed, in ISO 8601.
         last_updated_at: String = required "lastUpdatedAt",
-        /// For how many milliseconds it is kept; for ever where `None`.
+        /// How long it is kept, in milliseconds; `None` means forever.
         ttl_ms: Option<u64> = nulled "ttlMs",
-        /// How many milliseconds to wait before asking again.
+        /// How long to wait before polling again, in milliseconds.
         poll_interval_ms: Option<u64> = optional "pollIntervalMs",
-        /// What it asks, if it waits for input.
+        /// The questions, if it waits for input.
         input_requests: Option<InputRequests> = optional "inputRequests",
-        /// The result of the request it was made for, if it completed.
+        /// The result of the request that it runs, if it completed.
         result: Option<RawJson> = optional "result",
         /// The error, if it failed.
         error: Option<ErrorObject> = optional "error",
-        /// What travels beside the notification.
+        /// The metadata of the notification.
         meta: Option<Meta> = optional "_meta",
     }
 }

@@ -13,26 +13,26 @@ use super::{
 use crate::jsonrpc::{RawJson, decode_fast};
 
 object! {
-    /// Something that a server does on request.
+    /// A tool that a server offers.
     pub struct Tool adjusted by Tool::adjust {
-        /// The name for programs, by which it is called.
+        /// The programmatic name, used to call it.
         name: String = required "name",
-        /// The name for people.
+        /// The display name.
         title: Option<String> = optional "title" if titles,
-        /// What it does, for the model.
+        /// A description for the model.
         description: Option<String> = optional "description",
-        /// The JSON Schema of its arguments. Servers must send one, but some
-        /// do not; see [`input_schema_or_empty`](Tool::input_schema_or_empty).
+        /// The JSON Schema of its arguments. Servers must send one, but some do
+        /// not; see [`input_schema_or_empty`](Tool::input_schema_or_empty).
         input_schema: Option<RawJson> = optional "inputSchema",
         /// The JSON Schema of its structured result.
         output_schema: Option<RawJson> = optional "outputSchema" if output_schema,
-        /// Hints about what it does.
+        /// Hints about its behaviour.
         annotations: Option<Box<ToolAnnotations>> = optional "annotations" if tool_annotations,
         /// How it is run.
         execution: Option<ToolExecution> = optional "execution" if core_tasks,
-        /// Pictures to show.
+        /// Icons to display.
         icons: Vec<Icon> = sparse "icons" if icons,
-        /// What travels beside it.
+        /// The metadata.
         meta: Option<Meta> = optional "_meta" if meta_on_types,
     }
 }
@@ -40,22 +40,23 @@ object! {
 /// Whether a tool keeps state between calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ToolMode {
-    /// It may; so its calls belong to one session. The safe assumption.
+    /// It may; so its calls belong to one session. The safe default.
     #[default]
     Stateful,
-    /// It does not; each call stands alone.
+    /// It does not; each call is independent.
     Stateless,
 }
 
 impl Tool {
-    /// The schema of the arguments, or that of any object where there is none.
+    /// Returns the schema of the arguments, or the schema of any object if it
+    /// is missing.
     #[must_use]
     pub fn input_schema_or_empty(&self) -> RawJson {
         self.input_schema.clone().unwrap_or_else(any_object_schema)
     }
 
-    /// Whether the tool keeps state, by what it says of itself: a member `mode`
-    /// or, in `_meta`, [`key::TOOL_MODE`]. The protocol has no such field.
+    /// Returns whether the tool keeps state, according to its member `mode` or,
+    /// in `_meta`, [`key::TOOL_MODE`]. The protocol has no such field.
     #[must_use]
     pub fn mode(&self) -> ToolMode {
         let in_meta = || self.meta.as_ref()?.members().get(key::TOOL_MODE);
@@ -65,7 +66,8 @@ impl Tool {
         }
     }
 
-    /// The name to show: title, else the title among the hints, else the name.
+    /// Returns the name to display: the title, else the title in the
+    /// annotations, else the name.
     #[must_use]
     pub fn display_name(&self) -> &str {
         let annotated = || self.annotations.as_ref()?.title.as_ref();
@@ -82,41 +84,44 @@ impl Tool {
 }
 
 object! {
-    /// Hints about what a tool does. A server need not speak the truth.
+    /// Hints about a tool's behaviour. They are not guaranteed to be true.
     pub struct ToolAnnotations {
-        /// The name for people.
+        /// The display name.
         title: Option<String> = optional "title",
-        /// It changes nothing. Else it may; that is the default.
+        /// It changes nothing. The default is that it may.
         read_only_hint: Option<bool> = optional "readOnlyHint",
         /// It may destroy something, not only add. The default.
         destructive_hint: Option<bool> = optional "destructiveHint",
-        /// Calling it again with the same arguments adds nothing. Not so by default.
+        /// Calling it again with the same arguments has no further effect. Not
+        /// the default.
         idempotent_hint: Option<bool> = optional "idempotentHint",
-        /// It deals with the outside world. The default.
+        /// It interacts with the outside world. The default.
         open_world_hint: Option<bool> = optional "openWorldHint",
     }
 }
 
 impl ToolAnnotations {
-    /// Whether the tool is said to change nothing.
+    /// Returns whether the tool is declared to change nothing.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.read_only_hint.unwrap_or(false)
     }
 
-    /// Whether the tool may destroy something, as far as it says.
+    /// Returns whether the tool may destroy something, according to its hints.
     #[must_use]
     pub fn is_destructive(&self) -> bool {
         !self.is_read_only() && self.destructive_hint.unwrap_or(true)
     }
 
-    /// Whether calling the tool again is said to add nothing.
+    /// Returns whether calling the tool again is declared to have no further
+    /// effect.
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
         self.is_read_only() || self.idempotent_hint.unwrap_or(false)
     }
 
-    /// Whether the tool deals with the outside world, as far as it says.
+    /// Returns whether the tool interacts with the outside world, according to
+    /// its hints.
     #[must_use]
     pub fn is_open_world(&self) -> bool {
         self.open_world_hint.unwrap_or(true)
@@ -134,7 +139,7 @@ object! {
 open_enum! {
     /// Whether a tool may be called as a core task.
     pub enum TaskSupport {
-        /// It may not. The default.
+        /// It must not. The default.
         Forbidden = "forbidden",
         /// It may.
         Optional = "optional",
@@ -144,11 +149,11 @@ open_enum! {
 }
 
 object! {
-    /// Asks for a page of tools.
+    /// Requests a page of tools.
     pub struct ListToolsParams {
-        /// Where the page begins, as the one before it said.
+        /// The cursor of the page, from the previous page.
         cursor: Option<String> = optional "cursor",
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
@@ -157,20 +162,20 @@ request!(ListToolsParams = method::TOOLS_LIST => ListToolsResult);
 object! {
     /// A page of tools.
     pub struct ListToolsResult adjusted by ListToolsResult::adjust {
-        /// What kind of result it is.
+        /// The type of the result.
         result_type: Option<ResultType> = optional "resultType" if result_type,
         /// The tools.
         tools: Vec<Tool> = required "tools",
-        /// Where the next page begins; an empty string is a place, too.
+        /// The cursor of the next page; an empty string is a valid cursor.
         next_cursor: Option<String> = optional "nextCursor",
-        /// For how many milliseconds it may be kept.
+        /// How long the result may be cached, in milliseconds.
         ttl_ms: Option<i64> = optional "ttlMs" if cache_hints,
-        /// Who may share it.
+        /// Who may share the cached result.
         cache_scope: Option<CacheScope> = optional "cacheScope" if cache_hints,
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
         ;
-        /// Items that were not tools.
+        /// Items that are not valid tools.
         rejected: Vec<RejectedItem>,
     }
 }
@@ -189,46 +194,46 @@ impl ListToolsResult {
 object! {
     /// Calls a tool.
     pub struct CallToolParams {
-        /// Which tool.
+        /// The name of the tool.
         name: String = required "name",
         /// Its arguments, an object.
         arguments: Option<RawJson> = optional "arguments",
-        /// Asks for a core task instead of an answer.
+        /// Runs the request as a core task.
         task: Option<TaskMetadata> = optional "task" if core_tasks,
-        /// Answers to what the round before asked.
+        /// The answers to the previous round.
         input_responses: Option<InputResponses> = optional "inputResponses" if input_rounds,
-        /// What the round before said to bring along, unchanged.
+        /// The state from the previous round, unchanged.
         request_state: Option<String> = optional "requestState" if input_rounds,
-        /// What travels beside the request.
+        /// The metadata of the request.
         meta: Option<Meta> = optional "_meta",
     }
 }
 request!(CallToolParams = method::TOOLS_CALL => CallToolResult);
 
 object! {
-    /// What a tool returned.
+    /// The result of a tool call.
     pub struct CallToolResult adjusted by CallToolResult::adjust {
-        /// What kind of result it is.
+        /// The type of the result.
         result_type: Option<ResultType> = optional "resultType" if result_type,
-        /// What it returned, for the model and for people.
+        /// The result, for the model and for people.
         content: Vec<ContentBlock> = defaulted "content",
-        /// What it returned, for programs. `null` is a value; `None` is absence.
+        /// The result, for programs. `null` is a value; `None` is absence.
         structured_content: Option<RawJson> = nullable "structuredContent",
-        /// Whether the tool failed; the content then says how.
+        /// Whether the tool failed; the content then describes the failure.
         is_error: Option<bool> = optional "isError",
-        /// What travels beside the result.
+        /// The metadata of the result.
         meta: Option<Meta> = optional "_meta",
     }
 }
 result!(CallToolResult, plain by read_result);
 
-/// Nearly all results are texts and no more; others may hold long ones, too.
+/// Almost all results are only text; others may also contain long strings.
 fn read_result(json: &str) -> Option<CallToolResult> {
     fast_result::read(json).or_else(|| decode_fast(json))
 }
 
 impl CallToolResult {
-    /// A success with one block of text.
+    /// Creates a success with one text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             content: vec![ContentBlock::text(text)],
@@ -236,7 +241,7 @@ impl CallToolResult {
         }
     }
 
-    /// A failure with one block of text.
+    /// Creates a failure with one text block.
     pub fn failure(text: impl Into<String>) -> Self {
         Self {
             is_error: Some(true),
@@ -244,22 +249,22 @@ impl CallToolResult {
         }
     }
 
-    /// All texts of the result, one below the other.
+    /// Returns all text blocks of the result, separated by line feeds.
     #[must_use]
     pub fn all_text(&self) -> String {
         let texts = self.content.iter().filter_map(ContentBlock::as_text);
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// Whether the tool failed.
+    /// Returns whether the tool failed.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.is_error == Some(true)
     }
 
-    /// The result, unless the tool failed. That it did is an answer like any
-    /// other, meant for a model to read; this is for callers to whom it is an
-    /// error.
+    /// Returns the result, or an error if the tool failed. A failure is a
+    /// regular result, meant for a model to read; this is for callers that
+    /// treat it as an error.
     ///
     /// ```
     /// use bowline_proto::model::CallToolResult;
@@ -271,7 +276,7 @@ impl CallToolResult {
     ///
     /// # Errors
     ///
-    /// Where the tool failed.
+    /// Returns an error if the tool failed.
     pub fn into_result(self) -> Result<Self, ToolFailure> {
         match self.is_failure() {
             true => Err(ToolFailure {
@@ -287,10 +292,11 @@ impl CallToolResult {
     }
 }
 
-/// A tool ran, and failed. See [`CallToolResult::into_result`].
+/// The error for a tool that ran and failed. See
+/// [`CallToolResult::into_result`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolFailure {
-    /// What it returned.
+    /// The result.
     pub result: Box<CallToolResult>,
 }
 
@@ -303,16 +309,16 @@ impl std::fmt::Display for ToolFailure {
 impl std::error::Error for ToolFailure {}
 
 object! {
-    /// Says that the list of tools changed.
+    /// Notifies that the list of tools changed.
     pub struct ToolListChangedParams {
-        /// What travels beside the notification.
+        /// The metadata of the notification.
         meta: Option<Meta> = optional "_meta",
     }
 }
 notification!(ToolListChangedParams = method::TOOLS_LIST_CHANGED);
 
-/// Drops a structured result that the dialect cannot carry. Where no content
-/// renders it, its JSON text does.
+/// Removes structured content that the dialect cannot carry. If no content
+/// block renders it, its JSON text is added.
 pub(crate) fn drop_unsupported(
     structured_content: &mut Option<RawJson>,
     content: &mut Vec<ContentBlock>,
@@ -330,7 +336,7 @@ pub(crate) fn drop_unsupported(
     }
 }
 
-/// The schema of any object.
+/// Returns the schema of any object.
 fn any_object_schema() -> RawJson {
     RawJson::encode(&object_schema()).expect("a map of strings encodes")
 }
@@ -339,7 +345,7 @@ fn object_schema() -> super::Members<&'static str> {
     [("type", "object")].into_iter().collect()
 }
 
-/// Whether a schema says at its root that it describes objects.
+/// Returns whether a schema declares `object` as its root type.
 fn describes_object(schema: &RawJson) -> bool {
     schema
         .decode::<Extra>()

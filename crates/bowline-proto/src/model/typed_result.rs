@@ -1,4 +1,4 @@
-//! What may come back when a request is not simply answered.
+//! Results of requests that may also ask for input or create a task.
 
 use super::{
     CreateTaskResult, DecodeError, EmptyResult, InputRequiredResult, ResultObject, ResultType,
@@ -6,35 +6,36 @@ use super::{
 };
 use crate::jsonrpc::RawJson;
 
-/// The result of a request that the server may answer, or put off.
+/// The result of a request that the server may answer now or later.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TypedResult<R> {
-    /// The answer.
+    /// The complete result.
     Complete(R),
-    /// A question that comes before the answer.
+    /// Questions that must be answered first.
     InputRequired(InputRequiredResult),
-    /// A promise of the answer.
+    /// A task that will have the result.
     Task(CreateTaskResult),
-    /// A kind of result that this crate does not know. Unless the caller
-    /// negotiated an extension that has it, the response is invalid.
+    /// An unknown type of result. Unless the caller negotiated an extension
+    /// that defines it, the response is invalid.
     Other {
-        /// What it says it is.
+        /// The declared type.
         result_type: ResultType,
-        /// All of it.
+        /// The whole result.
         raw: RawJson,
     },
 }
 
 impl<R: ResultObject> TypedResult<R> {
-    /// Decodes a result by what it says it is.
+    /// Decodes a result according to its declared type.
     ///
-    /// Answers are by far the most, so the text is first read as one; only
-    /// where it turns out to be something else is it read again.
+    /// Almost all results are complete, so it is first decoded as such, and
+    /// decoded again only if it is something else.
     ///
     /// # Errors
     ///
-    /// Where the text does not have the shape of what it says it is.
+    /// Returns an error if the JSON does not have the shape of its declared
+    /// type.
     pub fn decode(json: &[u8]) -> Result<Self, DecodeError> {
         match R::decode(json) {
             Ok(result) => match result.result_type() {

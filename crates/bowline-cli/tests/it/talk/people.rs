@@ -69,7 +69,7 @@ fn a_form_is_filled_in_field_by_field() {
         terminal.wait_for("meals (at most 2 of these; optional)");
         terminal.wait_for("> ").type_line("1, 2, 3");
         terminal
-            .wait_for("3 choices are more than 2")
+            .wait_for("3 choices; the maximum is 2")
             .wait_for("> ")
             .type_line("lunch,3");
         terminal

@@ -29,7 +29,7 @@ fn an_answer_is_an_object() {
     for (answer, message) in [
         (json!(null), "expected an object, not null"),
         (json!([1]), "expected an object, not a list"),
-        (json!("a"), "expected an object, not a text"),
+        (json!("a"), "expected an object, not a string"),
         (json!(true), "expected an object, not a boolean"),
         (json!(1), "expected an object, not a number"),
     ] {
@@ -62,9 +62,9 @@ fn texts() {
             (json!("ab"), None),
             (json!("äöü"), None),
             (json!("🐙🐙"), None),
-            (json!("ä"), Some("it: 1 characters are fewer than 2")),
-            (json!("abcd"), Some("it: 4 characters are more than 3")),
-            (json!(12), Some("it: expected a text, not a number")),
+            (json!("ä"), Some("it: 1 characters; the minimum is 2")),
+            (json!("abcd"), Some("it: 4 characters; the maximum is 3")),
+            (json!(12), Some("it: expected a string, not a number")),
         ],
     );
     check(
@@ -90,7 +90,7 @@ fn numbers() {
             (json!(2.0), None),
             (json!(0.4), Some("it: 0.4 is less than 0.5")),
             (json!(3), Some("it: 3 is greater than 2")),
-            (json!("1"), Some("it: expected a number, not a text")),
+            (json!("1"), Some("it: expected a number, not a string")),
         ],
     );
     check(
@@ -120,7 +120,7 @@ fn booleans() {
         &json!({"type": "boolean"}),
         &[
             (json!(false), None),
-            (json!("yes"), Some("it: expected a boolean, not a text")),
+            (json!("yes"), Some("it: expected a boolean, not a string")),
             (json!(0), Some("it: expected a boolean, not a number")),
         ],
     );
@@ -165,19 +165,19 @@ fn choices_of_several() {
             &[
                 (json!(["a"]), None),
                 (json!(["c", "a"]), None),
-                (json!([]), Some("it: 0 choices are fewer than 1")),
+                (json!([]), Some("it: 0 choices; the minimum is 1")),
                 (
                     json!(["a", "b", "c"]),
-                    Some("it: 3 choices are more than 2"),
+                    Some("it: 3 choices; the maximum is 2"),
                 ),
                 (
                     json!(["a", "A"]),
                     Some("it[1]: this is not one of the choices"),
                 ),
-                (json!(["b", "b"]), Some("it[1]: this is chosen twice")),
+                (json!(["b", "b"]), Some("it[1]: this choice occurs twice")),
                 (
                     json!("a"),
-                    Some("it: expected a list of choices, not a text"),
+                    Some("it: expected a list of choices, not a string"),
                 ),
             ],
         );

@@ -388,10 +388,10 @@ async fn what_does_not_fit_is_said() -> Checked {
     let unknown = json!({"code": -32602, "message": "Unknown tool: book_train", "data": null});
     let expected = [
         booked(1001),
-        failed("Error: InvalidAnswer: flight: 0 characters are fewer than 1"),
+        failed("Error: InvalidAnswer: flight: 0 characters; the minimum is 1"),
         failed("Error: InvalidAnswer: seat: this is not one of the choices"),
         booked(1002),
-        failed("Error: InvalidAnswer: confirmed: expected a boolean, not a text"),
+        failed("Error: InvalidAnswer: confirmed: expected a boolean, not a string"),
         failed("Error: there is no flight Stork-1"),
         failed("Error: nobody flies to Atlantis; there are flights to Lisbon, Oslo, Tokyo"),
         failed(

@@ -161,7 +161,7 @@ fn what_is_left_out_has_its_default_or_is_none() {
 fn wrong_answers_are_refused_with_the_field() {
     let right = json!({"name": "Ada", "seat": "gang", "type": true});
     for (field, value, message) in [
-        ("name", json!(""), "name: 0 characters are fewer than 1"),
+        ("name", json!(""), "name: 0 characters; the minimum is 1"),
         ("name", json!(null), "name: an answer is required"),
         (
             "e-mail",
@@ -175,7 +175,7 @@ fn wrong_answers_are_refused_with_the_field() {
             json!("Aisle"),
             "seat: this is not one of the choices",
         ),
-        ("snacks", json!([]), "snacks: 0 choices are fewer than 1"),
+        ("snacks", json!([]), "snacks: 0 choices; the minimum is 1"),
         (
             "snacks",
             json!(["fish", "x"]),
@@ -349,7 +349,7 @@ fn a_list_is_required_where_something_must_be_chosen() {
     };
     assert_eq!(several, expected);
     let fault = form::read::<Several>(&json!({"seats": ["gang"], "spare": []})).unwrap_err();
-    assert_eq!(fault.to_string(), "spare: 0 choices are fewer than 1");
+    assert_eq!(fault.to_string(), "spare: 0 choices; the minimum is 1");
 }
 
 #[test]
@@ -381,8 +381,8 @@ fn revisions_say_what_they_cannot_carry() {
         let params = ElicitParams::form("Please", form);
         Revision::ALL.map(|revision| params.unsupported_reason(&revision.rules().dialect))
     };
-    let none = Some("this protocol version has no elicitation");
-    let one = Some("this protocol version has no choice of several values");
+    let none = Some("this protocol version does not support elicitation");
+    let one = Some("this protocol version does not support multiple choice");
     assert_eq!(why(Plain::form()), [none, none, None, None, None]);
     assert_eq!(why(Several::form()), [none, none, one, None, None]);
 }
@@ -540,7 +540,7 @@ fn a_form_that_cannot_be_answered_is_refused() {
         ),
         (
             FormBuilder::new().string("a", |f| f.min_length(2).default("x".to_owned())),
-            "the default of `a` does not fit: 1 characters are fewer than 2",
+            "the default of `a` does not fit: 1 characters; the minimum is 2",
         ),
     ] {
         assert_eq!(form.build().unwrap_err().to_string(), message);
