@@ -55,7 +55,7 @@ mod tests {
 
     use super::*;
 
-    /// What follows a string must be found behind it.
+    /// Whatever follows the string must be the next thing to read.
     fn read(json: &str) -> Option<String> {
         let followed = format!("{json}]");
         let mut compact = CompactReader::new(&followed);

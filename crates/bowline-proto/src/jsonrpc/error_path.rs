@@ -97,7 +97,7 @@ impl Level {
 mod tests {
     use super::*;
 
-    /// The place is marked by `^`, which is taken out.
+    /// The offset is marked by `^`, which is removed.
     fn check(marked: &str, expected: &str) {
         let offset = marked.find('^').expect("a mark");
         let json = marked.replace('^', "");

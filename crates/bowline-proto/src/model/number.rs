@@ -34,7 +34,7 @@ impl Number {
     #[must_use]
     #[expect(
         clippy::cast_precision_loss,
-        reason = "the nearest double is what is asked for"
+        reason = "the nearest double is the result"
     )]
     pub fn as_f64(self) -> f64 {
         match self.0 {

@@ -216,7 +216,7 @@ macro_rules! object {
         );
 
         const _: () = {
-            #[expect(non_camel_case_types, reason = "a variant bears the name of its field")]
+            #[expect(non_camel_case_types, reason = "a variant has the name of its field")]
             enum Slot { $($field),* }
 
             #[derive(Default)]

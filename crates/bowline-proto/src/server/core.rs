@@ -96,8 +96,8 @@ impl Core {
         self.observe(|| Telemetry::RequestRefused { code: error.code });
     }
 
-    /// Sends a notification in the session's dialect; returns whether the
-    /// dialect has it.
+    /// Sends a notification adapted to the dialect. Returns whether it could be
+    /// encoded within the frame limit.
     pub(super) fn notify<N: Notification>(
         &mut self,
         request: Option<RequestKey>,
@@ -114,7 +114,7 @@ impl Core {
         }
     }
 
-    /// Counts a notification that has no recipient.
+    /// Records that a notification was not sent. Returns false.
     pub(super) fn notification_dropped(&mut self, method: &'static str) -> bool {
         self.observe(|| Telemetry::NotificationDropped {
             method: method.into(),

@@ -97,8 +97,8 @@ impl Connection {
 
 /// Notifications about what the server offers.
 impl Connection {
-    /// Notifies all subscribers that a list changed. Returns whether there are
-    /// any.
+    /// Notifies all who may receive it that a list changed. Returns whether
+    /// anyone was notified.
     pub fn list_changed(&mut self, kind: ListKind) -> bool {
         match kind {
             ListKind::Tools => self.notify_list_changed(

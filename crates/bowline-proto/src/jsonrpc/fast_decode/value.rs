@@ -115,13 +115,14 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             b'[' => self.array(visitor),
             b't' | b'f' => self.boolean(visitor),
             b'n' => self.null(visitor),
-            // Whether a fraction keeps its digits is a matter of features.
+            // Whether a fraction keeps its digits depends on the features of
+            // `serde_json`.
             _ => self.integer(visitor),
         }
     }
 
-    // How numbers are rounded is a matter of features, too, and must be the same
-    // in all of a program.
+    // How numbers are rounded also depends on its features, and must be the
+    // same in the whole program.
 
     fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         self.float(visitor, |visitor, source| visitor.visit_f32(parse(source)?))
@@ -203,7 +204,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         }
     }
 
-    /// Variants that hold something are not read.
+    /// Variants with data are not supported.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
