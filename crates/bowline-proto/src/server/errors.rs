@@ -210,7 +210,7 @@ mod tests {
         let required = serde_json::from_str(r#"{"elicitation":{"url":{}}}"#).unwrap();
         let error = missing_capability(Revision::LATEST.rules(), required);
         assert_eq!(error.code, -32021);
-        let message = "The request needs the capability elicitation.url of the client";
+        let message = "The request requires the client capability elicitation.url";
         assert_eq!(error.message, message);
         assert_eq!(
             error.data.unwrap().get(),
